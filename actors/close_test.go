@@ -17,9 +17,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	j := journal.NewMemory()
 	s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: 10 * time.Millisecond, MaxRuns: 1 << 20,
 		CancelSoft: 100 * time.Millisecond, CancelHard: 200 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var started sync.Map
 	var starters sync.WaitGroup
 	began := make(chan struct{}, 1)

@@ -24,9 +24,7 @@ func TestConcludeAfterCancel(t *testing.T) {
 			return context.Cause(ctx)
 		}), actors.Options{})
 		synctest.Wait()
-		if err := run.Cancel(t.Context(), ""); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.Cancel(t.Context(), ""))
 		state := wait(t, run)
 		expect(t, state, messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
 		if told != nil || more == nil {

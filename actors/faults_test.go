@@ -16,9 +16,7 @@ import (
 func injected(t *testing.T, run *actors.Run, p fault.Point) (n int) {
 	t.Helper()
 	events, err := readAll(run, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := testkit.CheckLog(0, events); err != nil {
 		t.Error(err)
 	}

@@ -20,9 +20,7 @@ import (
 func followed(t *testing.T, s *actors.System, id messages.RunID, o messages.Follow) (batches [][]messages.Event) {
 	t.Helper()
 	for batch, err := range s.Follow(t.Context(), id, o) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		batches = append(batches, slices.Clone(batch))
 	}
 	return batches
@@ -91,9 +89,7 @@ func TestFollowFromASnapshot(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		var state messages.State
 		for batch, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Snapshot: func(s messages.State) { state = s }}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for _, e := range batch {
 				if e.Seq <= state.Seq {
 					t.Fatalf("event %d is in the snapshot at %d", e.Seq, state.Seq)
@@ -156,9 +152,7 @@ func TestFollowersLeave(t *testing.T) {
 		run := start(t, s, murmur(10), actors.Options{})
 		for range 3 {
 			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				break
 			}
 		}
@@ -265,9 +259,7 @@ func TestFirstLookLosesNothing(t *testing.T) {
 		s := open(t, actors.Config{Journal: looked, Node: "b"})
 		synctest.Wait()
 		state, err := s.State(t.Context(), run.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		during := func() { close(speak); synctest.Wait() }
 		looked.during.Store(&during)
 		begin := time.Now()

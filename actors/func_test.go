@@ -21,9 +21,7 @@ type order struct {
 func serving(t *testing.T, job actors.Definition) *actors.System {
 	t.Helper()
 	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{job}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { system.Close(context.Background()) })
 	return system
 }
@@ -32,17 +30,13 @@ func serving(t *testing.T, job actors.Definition) *actors.System {
 func cancelCause(t *testing.T, system *actors.System, input string) messages.State {
 	t.Helper()
 	id, err := system.Submit(t.Context(), messages.Request{Job: "job", Input: json.RawMessage(input)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var state messages.State
 	for e, err := range system.Events(t.Context(), id, 0) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	return state
 }

@@ -56,9 +56,7 @@ func TestGoldenMilestones(t *testing.T) {
 			}
 			file := filepath.Join("testdata", "milestones", g.name+".txt")
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(file, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(file)
 			if err != nil || string(want) != got {
@@ -80,9 +78,7 @@ func (g golden) milestones(t *testing.T) string {
 			time.AfterFunc(g.cancel, func() { _ = run.Cancel(t.Context(), "enough") }) // the events tell
 		}
 		events, err := readAll(run, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if err := testkit.CheckLog(0, events); err != nil {
 			t.Error(err)
 		}

@@ -101,9 +101,7 @@ func TestStateAfterTheTerminal(t *testing.T) {
 		leave(t, j.Memory, "r", messages.RunQueued{Job: "test", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
 		time.Sleep(100 * time.Millisecond)
 		for _, err := range s.Events(t.Context(), "r", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 		}
 		if state, err := s.State(t.Context(), "r"); err != nil || !state.Status.IsEnded() {
 			t.Errorf("after the terminal: %s, %v", state.Status, err)
@@ -288,9 +286,7 @@ func TestReaderOutlivesItsSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &tardy{Memory: journal.NewMemory()}
 		s, err := actors.New(t.Context(), actors.Config{Journal: j})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
 			return task.Emit(messages.ToolStarted{Call: "1", Tool: "disk"}, "")
 		}), actors.Options{})

@@ -64,9 +64,7 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 		}
 		ahead := 0
 		for e, err := range run.Events(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			held := stored(t, kept, run.ID())
 			switch {
 			case !e.IsDelta() && e.Seq > held.Seq:
@@ -183,9 +181,7 @@ func TestFencedOwner(t *testing.T) {
 		var last messages.Event
 		var state messages.State
 		for e, err := range run.Events(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if state, err = state.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -211,8 +207,6 @@ func usurp(t *testing.T, j *journal.Memory, id messages.RunID) {
 		Body: messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Rewind: rewind,
 			Artifacts: []messages.Artifact{}, Error: messages.Errorf("node_lost", "taken over")}}}}
 	j.Append(b, func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	})
 }

@@ -40,9 +40,7 @@ func TestCancel(t *testing.T) {
 		}), actors.Options{})
 		synctest.Wait()
 		began := time.Now()
-		if err := run.Cancel(t.Context(), "enough"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.Cancel(t.Context(), "enough"))
 		if state, _ := run.State(t.Context()); !state.Canceling {
 			t.Error("Cancel returned before run.canceling was in the log")
 		}
@@ -67,9 +65,7 @@ func TestCancelAbandons(t *testing.T) {
 		run := start(t, s, job(func(context.Context, *actors.TaskContext) error { <-release; return nil }), actors.Options{})
 		synctest.Wait()
 		began := time.Now()
-		if err := run.Cancel(t.Context(), ""); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.Cancel(t.Context(), ""))
 		expect(t, wait(t, run), messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
 		if took := time.Since(began); took != 5*time.Second {
 			t.Errorf("the terminal came after %s", took)
@@ -171,9 +167,7 @@ func TestModes(t *testing.T) {
 					return nil
 				}
 			}), actors.Options{Mode: mode})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			leave()
 			if state := wait(t, run); state.Status != status {
 				t.Errorf("%s run ended as %s", mode, state.Status)
@@ -196,9 +190,7 @@ func TestAsk(t *testing.T) {
 		if err := s.Answer(t.Context(), run.ID(), "other", json.RawMessage(`1`), "p"); messages.CodeOf(err) != messages.CodeNotFound {
 			t.Errorf("an answer to nothing: %v", err)
 		}
-		if err := s.Answer(t.Context(), run.ID(), "go-on", json.RawMessage(`"yes"`), "p"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "go-on", json.RawMessage(`"yes"`), "p"))
 		state := wait(t, run)
 		expect(t, state, messages.Completed, messages.ByRun, "")
 		if string(state.End.Result) != `"yes"` {
@@ -222,9 +214,7 @@ func TestAnswerThatEndsTheRun(t *testing.T) {
 			return err
 		}), actors.Options{})
 		for e, err := range run.Events(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if e.Kind() == messages.KindInputRequired {
 				break
 			}
@@ -232,9 +222,7 @@ func TestAnswerThatEndsTheRun(t *testing.T) {
 		for s.Stats().Waiting != 1 { // its clocks stop right after it is heard
 			runtime.Gosched()
 		}
-		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""))
 		wait(t, run)
 		if n := s.Stats(); n.Waiting != 0 {
 			t.Fatalf("%+v", n)
@@ -252,9 +240,7 @@ func TestIdempotencyKey(t *testing.T) {
 			return s.Start(t.Context(), j, actors.Options{Principal: principal, Key: "k"})
 		}
 		first, err := ask("a", "p")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if again, err := ask("a", "p"); err != nil || again.ID() != first.ID() {
 			t.Errorf("the same request again: %v", err)
 		}
@@ -284,9 +270,7 @@ func TestAdmission(t *testing.T) {
 			t.Errorf("the node's third run: %v", err)
 		}
 		for _, err := range run.Events(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for _, err := range run.Events(t.Context(), 0) {
 				if messages.CodeOf(err) != full {
 					t.Errorf("the run's second reader: %v", err)
@@ -296,9 +280,7 @@ func TestAdmission(t *testing.T) {
 			break
 		}
 		for _, r := range []*actors.Run{run, second} {
-			if err := r.Cancel(t.Context(), ""); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.Cancel(t.Context(), ""))
 			wait(t, r)
 		}
 		synctest.Wait()
@@ -333,9 +315,7 @@ func TestBadInput(t *testing.T) {
 			}
 		}
 		id, err := s.Submit(t.Context(), messages.Request{Job: "fine", Input: json.RawMessage("1")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, err := range s.Events(t.Context(), id, 0) {
 			if err != nil {
 				t.Error(err)
@@ -354,9 +334,7 @@ func TestBadInput(t *testing.T) {
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		quick := start(t, s, job(func(context.Context, *actors.TaskContext) error { time.Sleep(10 * time.Second); return nil }), actors.Options{})
 		slow := start(t, s, job(heed), actors.Options{})
 		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.CauseShutdown {
@@ -430,9 +408,7 @@ func TestRecovery(t *testing.T) {
 		}
 		for _, b := range []journal.Block{{Run: "r_a", Events: dead[:3]}, {Run: "r_b", Events: canceling}} {
 			store.Append(b, func(err error) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 			})
 		}
 		s := open(t, actors.Config{Journal: store})

@@ -17,9 +17,7 @@ func TestRunsAreListedUntilTheyAreForgotten(t *testing.T) {
 		lists := func(when string, q messages.Query, want ...string) {
 			t.Helper()
 			list, err := s.List(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			var got []string
 			for _, run := range list {
 				got = append(got, fmt.Sprintf("%s %s", run.Labels["name"], run.Status))

@@ -55,9 +55,7 @@ func TestAskAgain(t *testing.T) {
 			return task.Result(v, false)
 		}), actors.Options{})
 		time.Sleep(time.Minute)
-		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""))
 		state := wait(t, run)
 		expect(t, state, messages.Completed, messages.ByRun, "")
 		if string(state.End.Result) != "1" {
@@ -87,9 +85,7 @@ func TestCloseLeavesNoRunWithoutTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, kept := disturbed(func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 300 * time.Millisecond} })
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: 50 * time.Millisecond, CancelHard: 50 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)
@@ -97,9 +93,7 @@ func TestCloseLeavesNoRunWithoutTerminal(t *testing.T) {
 			s.Close(t.Context())
 		}()
 		run, err := s.Start(t.Context(), job(heed), actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		<-closed
 		expect(t, wait(t, run), messages.Failed, func() messages.Author {
 			state, _ := run.State(t.Context())
@@ -157,9 +151,7 @@ func TestFencedRunLeavesItsUnbornChild(t *testing.T) {
 		}), actors.Options{})
 		synctest.Wait()
 		page, err := kept.Read(t.Context(), run.ID(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		at := page.Head.Seq + 1
 		usurper := messages.Event{RunID: run.ID(), From: at, Seq: at, Time: time.Now(), Body: messages.RunCanceling{}}
 		kept.Append(journal.Block{Run: run.ID(), After: page.Head, ID: journal.BlockID{1}, Writer: "other", Epoch: 2,
@@ -229,9 +221,7 @@ func TestSecretStaysOutOfTheLog(t *testing.T) {
 			return err
 		}))
 		synctest.Wait()
-		if err := s.Answer(t.Context(), run.ID(), "key", json.RawMessage(`"hunter2"`), "p"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "key", json.RawMessage(`"hunter2"`), "p"))
 		for _, e := range s.Expect(run, messages.KindInputRequired, messages.KindInputReceived, messages.KindRunCompleted) {
 			if line, err := json.Marshal(e); err != nil || bytes.Contains(line, []byte("hunter2")) {
 				t.Errorf("%s, %v", line, err)

@@ -260,9 +260,7 @@ func TestTerminalsAlwaysFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, said := journal.NewMemory(), make(chan struct{})
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: time.Millisecond, HandOver: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		many := job(func(ctx context.Context, task *actors.TaskContext) error {
 			for i := range 15_000 {
 				if err := task.Say(fmt.Sprintf("stream-%s-%d", long, i), "x"); err != nil {

@@ -258,9 +258,7 @@ func TestScenarioResponsive(t *testing.T) {
 			t := st.t
 			deaf := testkit.Fault{Failure: testkit.Failure(testkit.Deaf), Actor: task, Phase: testkit.Phase(task)}
 			trial, err := st.faults.Start(t.Context(), st.s, script(), testkit.FaultPlan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			time.Sleep(time.Second)
 			begin := time.Now()
 			state, err := trial.Run.State(t.Context())
@@ -313,16 +311,12 @@ func TestScenarioClose(t *testing.T) {
 			faults, journal := testkit.NewFaults(), journal.NewMemory()
 			s, err := actors.New(t.Context(), faults.Config(actors.Config{
 				Journal: journal, MaxRuns: 1 << 20, Stall: stall, Drain: time.Second}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			var trials []*testkit.Trial
 			for _, plan := range seeds(0, len(testkit.Cells())) {
 				plan.Journal = testkit.Calm // a slow one would have Start take its time
 				trial, err := faults.Start(t.Context(), s, script(), plan)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				trials = append(trials, trial)
 			}
 			time.Sleep(after)

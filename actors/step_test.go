@@ -342,9 +342,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 					return d
 				}},
 				Jobs: []actors.Definition{{Name: j.Name, New: func(json.RawMessage) (actors.Job, error) { return j, nil }}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return s
 		}
 		a := node("a", func(ctx context.Context, c *actors.TaskContext) error {
@@ -355,9 +353,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 			return context.Cause(ctx)
 		})
 		id, err := a.Submit(t.Context(), messages.Request{Job: "test"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		synctest.Wait()
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -187,18 +187,14 @@ func TestLimitsSurviveNodes(t *testing.T) {
 			begun := time.Now()
 			for i := range 4 { // a new node every 2 s
 				s, err := actors.New(t.Context(), config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if i == 0 {
 					if id, err = s.Submit(t.Context(), messages.Request{Job: "long", Limits: messages.Limits{WallClockMS: 3000}}); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if i == 3 && asks { // 6 s have passed, all of them waiting
-					if err := s.Answer(t.Context(), id, "q", json.RawMessage("1"), ""); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, s.Answer(t.Context(), id, "q", json.RawMessage("1"), ""))
 				}
 				time.Sleep(2*time.Second + time.Duration(i/3)*2*time.Second)
 				_ = s.Close(context.Background())
@@ -231,17 +227,13 @@ func TestQuestionsSurviveNodes(t *testing.T) {
 			Jobs: []actors.Definition{{Name: "test", New: func(json.RawMessage) (actors.Job, error) { return asks, nil }}}}
 		begun := time.Now()
 		s, err := actors.New(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		run := start(t, s, asks, actors.Options{})
 		time.Sleep(3 * time.Second)
 		_ = s.Close(context.Background())
 		s = open(t, config)
 		for _, err := range s.Events(t.Context(), run.ID(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 		}
 		if took := time.Since(begun); took < 5*time.Second || took > 5200*time.Millisecond {
 			t.Errorf("the question was open for %s", took)
@@ -266,9 +258,7 @@ func TestLostWakeUpCostsAHeartbeat(t *testing.T) {
 		run := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(time.Second); return nil }), actors.Options{})
 		begun := time.Now()
 		for _, err := range b.Events(t.Context(), run.ID(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 		}
 		if took := time.Since(begun); took > 15*time.Second {
 			t.Errorf("the terminal came after %s", took)
@@ -280,9 +270,7 @@ func TestLostWakeUpCostsAHeartbeat(t *testing.T) {
 func TestTopActorIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		run := start(t, s, job(heed), actors.Options{})
 		synctest.Wait()
 		top := s.PID(run.ID(), "")
@@ -341,9 +329,7 @@ func TestClaimIsGivenBackAfterTheLog(t *testing.T) {
 			return testkit.Disturbance{}
 		}
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, HandOver: true, Drain: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		work := job(func(ctx context.Context, task *actors.TaskContext) error {
 			_ = task.Emit(messages.LLMStarted{Call: "1", Model: "m"}, "")
 			<-ctx.Done()
@@ -392,9 +378,7 @@ func TestParentWaitsForWhatIsKnownOfItsChildren(t *testing.T) {
 		settled(t, s, "p", "p.c1")
 		recovered := 0
 		for e, err := range s.Events(t.Context(), "p", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if e.Kind() == messages.KindRunRecovered {
 				recovered++
 			}
@@ -403,4 +387,12 @@ func TestParentWaitsForWhatIsKnownOfItsChildren(t *testing.T) {
 			t.Errorf("the parent was recovered %d times", recovered)
 		}
 	})
+}
+
+// noError ends the test with the error, where there is one.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -144,16 +144,12 @@ func TestSubscriptionClose(t *testing.T) {
 		pid := s.Node().Root().Spawn(s.Node().Props(func() actor.Actor { return l }))
 		run := start(t, s, job(heed), actors.Options{})
 		sub, err := s.Subscribe(pid, run.ID(), 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		synctest.Wait()
 		sub.Close()
 		synctest.Wait()
 		seen := len(l.events)
-		if err := run.Cancel(t.Context(), ""); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.Cancel(t.Context(), ""))
 		wait(t, run)
 		synctest.Wait()
 		if len(l.events) != seen || seen == 0 {

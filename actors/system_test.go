@@ -14,9 +14,7 @@ import (
 func open(t *testing.T, config actors.Config) *actors.System {
 	t.Helper()
 	s, err := actors.New(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Errorf("Close: %v", err)
@@ -36,18 +34,14 @@ func job(run func(ctx context.Context, t *actors.TaskContext) error) actors.Job 
 func start(t *testing.T, s *actors.System, j actors.Job, o actors.Options) *actors.Run {
 	t.Helper()
 	run, err := s.Start(t.Context(), j, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return run
 }
 
 func wait(t *testing.T, run *actors.Run) messages.State {
 	t.Helper()
 	state, err := run.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return state
 }
 

@@ -169,9 +169,7 @@ func TestAnAnswerIsForWhicheverAttemptAsks(t *testing.T) {
 			return c.Result(v, false)
 		}), actors.Options{})
 		time.Sleep(10 * time.Second)
-		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), "boss"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), "boss"))
 		err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"no"`), "boss")
 		if messages.CodeOf(err) != messages.CodeConflict {
 			t.Errorf("a second answer: %v", err)
@@ -216,9 +214,7 @@ func TestSecretsAreNotInTheLog(t *testing.T) {
 			return err
 		}), actors.Options{})
 		synctest.Wait()
-		if err := s.Answer(t.Context(), run.ID(), "token", json.RawMessage(`"hush"`), "boss"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "token", json.RawMessage(`"hush"`), "boss"))
 		wait(t, run)
 		events, _ := readAll(run, 0)
 		log, err := json.Marshal(events)
@@ -237,9 +233,7 @@ func TestAskEndsWithItsAttempt(t *testing.T) {
 		}), actors.Options{})
 		synctest.Wait()
 		begun := time.Now()
-		if err := run.Cancel(t.Context(), "enough"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.Cancel(t.Context(), "enough"))
 		if wait(t, run); time.Since(begun) > 0 {
 			t.Errorf("the question outlived the cancel by %s", time.Since(begun))
 		}
@@ -250,9 +244,7 @@ func TestAskEndsWithItsAttempt(t *testing.T) {
 func TestCloseDoesNotWaitForPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{Drain: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
 			_, err := c.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?"})
 			return err

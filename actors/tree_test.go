@@ -130,9 +130,7 @@ func trouble(t *testing.T, log *zap.Logger) {
 func captured(t *testing.T, f func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, errs := os.Stdout, os.Stderr
 	os.Stdout, os.Stderr = w, w
 	f()
@@ -151,9 +149,7 @@ func TestSeveralSystems(t *testing.T) {
 			t.Errorf("a run of another System: %v", err)
 		}
 		for _, run := range []*actors.Run{one, two} {
-			if err := run.Cancel(t.Context(), ""); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, run.Cancel(t.Context(), ""))
 			expect(t, wait(t, run), messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
 		}
 		time.Sleep(time.Second)

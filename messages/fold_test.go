@@ -94,9 +94,7 @@ func TestFoldAgreesWithApplyOnWideRuns(t *testing.T) {
 				w.snapshot()
 			case i%1000 == 500: // goes over to a snapshot that went over the wire
 				var s messages.State
-				if err := json.Unmarshal([]byte(asJSON(t, w.fold.State())), &s); err != nil {
-					t.Fatal(err)
-				}
+				must(t, json.Unmarshal([]byte(asJSON(t, w.fold.State())), &s))
 				w.fold = messages.NewFold(s)
 			}
 			w.lookUp()
@@ -238,9 +236,7 @@ func TestFoldsOfOneSnapshotPart(t *testing.T) {
 	f := new(messages.Fold)
 	for _, e := range logOf(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.StepStarted{Step: "a"}, messages.StepStarted{Step: "b"},
 		messages.StepStarted{Step: "c"}, lines(1, "one")) {
-		if err := f.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Apply(e))
 	}
 	s := f.State()
 	before := asJSON(t, s)
@@ -249,9 +245,7 @@ func TestFoldsOfOneSnapshotPart(t *testing.T) {
 		for i, g := range others {
 			name := fmt.Sprint("step ", i)
 			b := []messages.Body{messages.StepStarted{Step: name}, lines(2, name), messages.StepEnded{Step: "a", Outcome: name}}[said]
-			if err := g.Apply(next(g.Peek().Seq, b)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.Apply(next(g.Peek().Seq, b)))
 		}
 	}
 	for i, g := range others {
@@ -371,9 +365,7 @@ func TestFoldOfTextAllocatesTheTextAlone(t *testing.T) {
 	f := messages.NewFold(fold(t, messages.State{}, log[:3]...))
 	i := 3
 	perDelta := testing.AllocsPerRun(n-10, func() {
-		if err := f.Apply(log[i]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Apply(log[i]))
 		i++
 	})
 	if perDelta > 0.05 {
@@ -392,9 +384,7 @@ func TestArtifactsBelongToTheirAttempt(t *testing.T) {
 		messages.TaskFailed{Task: "a", Attempt: 1, Cause: messages.CauseError, Error: failure, WillRetry: true})
 	s := fold(t, messages.State{}, log...)
 	var back messages.State
-	if err := json.Unmarshal([]byte(asJSON(t, s)), &back); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(asJSON(t, s)), &back))
 	for _, s := range []messages.State{s, back} {
 		s = fold(t, s, next(s.Seq, messages.TaskRestarted{Task: "a", Attempt: 2}))
 		var left []string

@@ -243,9 +243,7 @@ func TestWireFormIsMadeOnce(t *testing.T) {
 		t.Errorf("unshared and changed: %s %v", line, err)
 	}
 	kept, line := messages.Event{}, []byte(want)
-	if err := kept.UnmarshalKept(line); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kept.UnmarshalKept(line))
 	if got, err := kept.JSON(); err != nil || &got[0] != &line[0] {
 		t.Errorf("a line that was kept is made again: %s %v", got, err)
 	}

@@ -85,15 +85,11 @@ func TestRewindsReferToManyTexts(t *testing.T) {
 func TestRewindOfManyTextsFits(t *testing.T) {
 	var f messages.Fold
 	for _, e := range logOf(messages.RunQueued{Job: "chat"}, messages.RunStarted{}) {
-		if err := f.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Apply(e))
 	}
 	for i := range 150_000 {
 		d := messages.TextDelta{Stream: fmt.Sprintf("stream-of-some-length-so-that-the-rewind-is-large-%d", i), Text: "x"}
-		if err := f.Apply(next(f.Peek().Seq, d)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Apply(next(f.Peek().Seq, d)))
 	}
 	seq := f.Peek().Seq
 	_, _, rewind := f.Peek().Recovery()

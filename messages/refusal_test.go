@@ -545,9 +545,7 @@ func TestEveryMutationBreaksItsRule(t *testing.T) {
 func ruleDocs(t *testing.T) [][2]string {
 	t.Helper()
 	source, err := os.ReadFile("error.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out [][2]string
 	for _, m := range regexp.MustCompile(`Rule += "(\w+)" +// (.*)`).FindAllStringSubmatch(string(source), -1) {
 		out = append(out, [2]string{m[1], m[2]})

@@ -23,9 +23,7 @@ import (
 
 func TestSchemaIsWhatTheBodiesSay(t *testing.T) {
 	page, err := json.MarshalIndent(eventSchema(t), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page = append(page, '\n')
 	golden(t, filepath.Join("schema", "run-events-1.json"), page)
 	if !*update && !bytes.Equal(messages.Schema(), page) {
@@ -207,9 +205,7 @@ func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *json
 			messages.InputConfirmation, messages.InputReview, messages.InputSecret),
 		reflect.TypeFor[messages.Author](): enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if cause := s.Properties["cause"]; cause != nil {
 		*cause = *enum(messages.Causes()...)
 	}
@@ -254,9 +250,7 @@ func fieldDocs(t *testing.T) map[string]string {
 	docs := map[string]string{}
 	for _, name := range sources(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok {
@@ -309,8 +303,6 @@ func tighten(s *jsonschema.Schema) {
 // sources names the files of the package, without its tests.
 func sources(t *testing.T) []string {
 	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }

@@ -23,9 +23,7 @@ func TestScripts(t *testing.T) {
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			page, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			logOf, _, _ := strings.Cut(string(page), "---\n")
 			golden(t, path, []byte(logOf+"---\n"+play(t, logOf)))
 		})

@@ -34,17 +34,13 @@ func TestGolden(t *testing.T) {
 	for _, e := range sampleEvents() {
 		t.Run(string(e.Kind()), func(t *testing.T) {
 			line, err := e.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			golden(t, filepath.Join("testdata", "golden", string(e.Kind())+".json"), append(line, '\n'))
 			if again := asJSON(t, e); again != string(line) {
 				t.Errorf("json.Marshal gives other bytes:\n%s\n%s", again, line)
 			}
 			var back messages.Event
-			if err := json.Unmarshal(line, &back); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(line, &back))
 			if !reflect.DeepEqual(back, e) {
 				t.Errorf("decoding gave\n%#v\nwant\n%#v", back, e)
 			}
@@ -76,9 +72,7 @@ func TestUnknownKindsKeepTheirBytes(t *testing.T) {
 		}
 		line += "}"
 		var e messages.Event
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &e))
 		back, err := e.MarshalJSON()
 		if err != nil || string(back) != line {
 			t.Errorf("%s\ncame back as\n%s (%v)", line, back, err)
@@ -102,9 +96,7 @@ func TestTimesAreUTC(t *testing.T) {
 	}
 	var back messages.Event
 	far := strings.Replace(line, "2026-11-20T20:00:00.124456Z", "2026-11-21T01:30:00.124456+05:30", 1)
-	if err := json.Unmarshal([]byte(far), &back); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(far), &back))
 	if back.Time.Location() != time.UTC || !back.Time.Equal(e.Time) {
 		t.Errorf("%v was read as %v", e.Time, back.Time)
 	}
@@ -123,9 +115,7 @@ func TestContractLinesDecode(t *testing.T) {
 	for line := range strings.Lines(page) {
 		line = strings.TrimSpace(line)
 		var e messages.Event
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &e))
 		if back := asJSON(t, e); back != line {
 			t.Errorf("%s\ncame back as\n%s", line, back)
 		}
@@ -237,9 +227,7 @@ func (w *wrap) Unwrap() error { return w.error }
 func TestReadsAnyOrder(t *testing.T) {
 	for at, e := range sampleEvents() {
 		line, err := e.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		agree(t, line)
 		for i := range min(len(line), 250) {
 			agree(t, line[:i])

@@ -29,9 +29,7 @@ func TestChatLost(t *testing.T) {
 		"memory": func(*testing.T) actors.Journal { return journal.NewMemory() },
 		"sqlite": func(t *testing.T) actors.Journal {
 			j, err := sqlite.Open(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = j.Close() })
 			return j
 		},
@@ -178,9 +176,7 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 		tool.Func(tool.Tool{Name: "look", Access: tool.Read, Idempotent: true}, func(_ context.Context, in what) (string, error) {
 			return fmt.Sprint("seen ", in.Number), nil
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	job := chat.Define(func(chat.Input) (chat.Config, error) { return chat.Config{Stream: s.answer, Tools: set}, nil })
 	if len(before) > 0 {
 		b := journal.Block{Run: before[0].RunID, ID: journal.BlockID{1}, Writer: "gone", Events: before}
@@ -192,14 +188,10 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 		}
 		landed := make(chan error, 1)
 		store.Append(b, func(err error) { landed <- err })
-		if err := <-landed; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-landed)
 	}
 	node, err := actors.New(t.Context(), actors.Config{Journal: store, Jobs: []actors.Definition{job}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer node.Close(context.Background())
 	var id messages.RunID
 	if len(before) > 0 {
@@ -209,18 +201,14 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 		t.Fatal(err)
 	}
 	for e, err := range node.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events = append(events, e)
 	}
 	if err := testkit.CheckLog(0, events); err != nil {
 		t.Error(err)
 	}
 	state, err = node.State(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return events, state
 }
 

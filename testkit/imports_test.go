@@ -252,9 +252,7 @@ func TestImports(t *testing.T) {
 // "The embedder chooses by importing: actors alone drags in neither SQLite nor NATS."
 func TestActorsNeedNoStore(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"/messages", module+"/actors", module+"/testkit").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for pkg := range strings.Lines(string(out)) {
 		if strings.HasPrefix(pkg, "modernc.org/") || strings.HasPrefix(pkg, "github.com/nats-io/") || pkg == "database/sql\n" {
 			t.Errorf("a program that imports actors or testkit has %s", pkg)
@@ -265,13 +263,9 @@ func TestActorsNeedNoStore(t *testing.T) {
 // go install …@latest refuses a module whose go.mod replaces another, and who imports lastword builds without the lab.
 func TestModuleStandsAlone(t *testing.T) {
 	text, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := modfile.Parse("go.mod", text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range file.Replace {
 		t.Errorf("go.mod replaces %s", r.Old.Path)
 	}
@@ -289,9 +283,7 @@ var labLibraries = []string{"github.com/evanw/esbuild", "github.com/modelcontext
 func TestPicture(t *testing.T) {
 	const file, begin, end = "../docs/design.md", "<!-- packages:begin -->\n", "<!-- packages:end -->"
 	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	before, rest, opened := strings.Cut(string(page), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !opened || !closed {
@@ -580,9 +572,7 @@ func readModule(t *testing.T) []source {
 		sources = append(sources, src)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sources
 }
 

@@ -83,19 +83,13 @@ func renumber(e messages.Event, seq uint64) messages.Event {
 func log(t *testing.T, script testkit.Script) []messages.Event {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(t.Context())
 	run, err := s.Start(t.Context(), script.Job(), actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var events []messages.Event
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events = append(events, e)
 	}
 	return events
@@ -115,5 +109,13 @@ func TestPlansAreReproducible(t *testing.T) {
 	}
 	if pair := testkit.NewFaultPlan(uint64(len(cells))); len(pair.Faults) != 2 {
 		t.Errorf("the second stretch begins with %s, want a pair", pair)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

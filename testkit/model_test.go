@@ -107,15 +107,11 @@ func TestModelWire(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Answer(testkit.Header("X-A", "b"), testkit.Split(2), testkit.Send("hello"), testkit.Wire("!"), testkit.HangUp())
 	conn, err := net.Dial("tcp", m.Host())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s",
 		len(question), question)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := io.ReadAll(conn)
 	want := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n" +
 		"2\r\nhe\r\n2\r\nll\r\n1\r\no\r\n!0\r\n\r\n"
@@ -131,9 +127,7 @@ func TestModelGone(t *testing.T) {
 	go func() { _ = early.Next() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	res, err := ask(ctx, c, m, question)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	select {
 	case <-early.Gone():
 		t.Fatal("gone before it left")
@@ -177,16 +171,12 @@ func TestModelRequests(t *testing.T) {
 			"response_format":{"type":"text"},"tools":[{"type":"function"}],"tool_choice":"auto",
 			"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"u"}]},
 			{"role":"tool","tool_call_id":"c1","content":"t"}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if key != "" {
 			r.Header.Set("Authorization", "Bearer "+key)
 		}
 		res, err := c.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 		if want := map[bool]int{true: 200, false: 401}[key == secret]; res.StatusCode != want {
@@ -220,9 +210,7 @@ func TestModelRequests(t *testing.T) {
 func TestModelClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	m, err := testkit.ListenModel(testkit.ModelOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tr := &http.Transport{}
 	defer tr.CloseIdleConnections()
 	c := &http.Client{Transport: tr}

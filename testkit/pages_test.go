@@ -31,9 +31,7 @@ func readPages(t *testing.T) map[string]page {
 		names, _ := filepath.Glob(under)
 		for _, name := range names {
 			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all[filepath.ToSlash(strings.TrimPrefix(name, filepath.FromSlash("../")))] = readPage(data)
 		}
 	}
@@ -126,9 +124,7 @@ var (
 // TestWalks holds that the walks of docs/design.md lead through files that have the names which each station gives.
 func TestWalks(t *testing.T) {
 	data, err := fs.ReadFile(os.DirFS(".."), "docs/design.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stations := station.FindAllStringSubmatch(string(data), -1)
 	if len(stations) < 35 {
 		t.Errorf("the walks have %d stations", len(stations))

@@ -16,18 +16,12 @@ import (
 // Files are written in the order of the calls, although calls run at one time, and none is lost.
 func TestArtifacts(t *testing.T) {
 	folder, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer folder.Close()
 	tools, err := tool.Artifacts(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set, err := tool.NewSet(nil, tools...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	one := calls(`write_artifact {"name":"plan.md","text":"one"}`, `write_artifact {"name":"plan.md","text":"two"}`,
 		`append_artifact {"name":"notes/log.txt","text":"a"}`, `append_artifact {"name":"notes/log.txt","text":"b"}`,
 		`append_artifact {"name":"notes/log.txt","text":"c","last":true}`)

@@ -120,9 +120,7 @@ func TestDurableBeforeTools(t *testing.T) {
 		return "seen", nil
 	})
 	set, err := tool.NewSet(nil, look)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := script{answers: []said{{calls: calls("look", "look")}, {text: "Done."}}}
 	_, state := talk(t, chat.Input{Message: "Look."}, chat.Config{Stream: m.stream, Tools: set}, journal,
 		func(_ *actors.Run, e messages.Event) { id.Store(e.RunID) })

@@ -25,9 +25,7 @@ func reader(t *testing.T) *tool.Set {
 	}
 	set, err := tool.NewSet(nil, tool.Func(tool.Tool{Name: "read", Access: tool.Read},
 		func(_ context.Context, in size) (string, error) { return strings.Repeat("x", in.Bytes), nil }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 

@@ -109,9 +109,7 @@ func tools(t *testing.T) *tool.Set {
 			return "", ctx.Err()
 		}),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 
@@ -137,25 +135,17 @@ func talkNow(
 ) (events []messages.Event, state messages.State) {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(context.Background())
 	job, err := chat.Job(in, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range run.Events(t.Context(), 0) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events = append(events, e)
 		meanwhile(s, run, e)
 	}
@@ -171,17 +161,13 @@ func transcript(t *testing.T, events []messages.Event, requests []model.Request)
 	var out strings.Builder
 	for _, e := range events {
 		data, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var wire struct {
 			Type    string
 			Message string
 			Payload map[string]json.RawMessage
 		}
-		if err := json.Unmarshal(data, &wire); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(data, &wire))
 		for _, dull := range []string{"sha256", "index", "offset", "stack", "limits", "mode", "writer", "epoch", "node", "id"} {
 			delete(wire.Payload, dull)
 		}
@@ -207,4 +193,12 @@ func transcript(t *testing.T, events []messages.Event, requests []model.Request)
 // kept has the conversations of every principal in one store.
 func kept(store *conversation.Store) func(string) (*conversation.Store, error) {
 	return func(string) (*conversation.Store, error) { return store, nil }
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -23,9 +23,7 @@ func TestDefectsOfLooopy(t *testing.T) {
 	play := func(config chat.Config, f func(w *told)) {
 		synctest.Test(t, func(t *testing.T) {
 			s, err := actors.New(t.Context(), actors.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer s.Close(context.Background())
 			config.Tools, config.Conversations = bank(t, tool.Tool{}), kept(conversation.NewMemory(10))
 			f(&told{t: t, system: s, script: &script{}, config: config})
@@ -33,9 +31,7 @@ func TestDefectsOfLooopy(t *testing.T) {
 	}
 	end := func(w *told, run *actors.Run) messages.State {
 		state, err := run.Wait(context.Background())
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		return state
 	}
 	t.Run("a provider error poisons the agent", func(t *testing.T) {
@@ -86,9 +82,7 @@ func TestDefectsOfLooopy(t *testing.T) {
 			var kinds []messages.Kind
 			want := messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindTextDone}}}
 			for events, err := range w.system.Follow(context.Background(), run.ID(), want) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, e := range events {
 					if e.Body != nil {
 						kinds = append(kinds, e.Kind())

@@ -78,9 +78,7 @@ func serve(s *scripted.Session, method string, params json.RawMessage) (any, err
 func servers(t *testing.T) *tool.Set {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var list []source.Server
 	for name, era := range map[string]string{"old": "legacy", "new": "modern"} {
 		list = append(list, source.Server{Name: name, Command: self, StartTimeout: time.Minute,
@@ -89,9 +87,7 @@ func servers(t *testing.T) *tool.Set {
 	src := source.New(list, "1", nil)
 	t.Cleanup(src.Close)
 	offered, err := src.Tools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var tools []tool.Tool
 	for _, o := range offered {
 		tools = append(tools, tool.Tool{Name: o.Name, Description: o.Description, Parameters: o.Parameters, Access: tool.Write,

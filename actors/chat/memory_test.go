@@ -33,9 +33,7 @@ func converse(t *testing.T, name string, answers []said, config chat.Config, tur
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close(context.Background())
 		m := &script{answers: answers}
 		config.Stream, config.Provider, config.Bounds.Parallel = m.stream, "lmstudio", cmp.Or(config.Bounds.Parallel, 1)
@@ -51,9 +49,7 @@ func compare(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "transcripts", name+".txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	if want, err := os.ReadFile(file); err != nil || string(want) != got {
 		t.Errorf("%s says\n%s\nbut the run\n%s%v", file, want, got, err)
@@ -63,13 +59,9 @@ func compare(t *testing.T, name, got string) {
 func (w *told) start(in chat.Input) *actors.Run {
 	w.t.Helper()
 	job, err := chat.Job(in, w.config)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	run, err := w.system.Start(w.t.Context(), job, actors.Options{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return run
 }
 
@@ -83,9 +75,7 @@ func (w *told) until(run *actors.Run, meanwhile func(messages.Event)) (state mes
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		events = append(events, e)
 		if meanwhile != nil {
 			meanwhile(e)
@@ -114,9 +104,7 @@ func TestForkGoesOn(t *testing.T) {
 			w.until(w.start(chat.Input{Context: "c_1", Message: message}), nil)
 		}
 		fork, err := store.Fork("c_1", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.until(w.start(chat.Input{Context: fork, Message: "What is my name?"}), nil)
 		w.until(w.start(chat.Input{Context: "c_1", Message: "How often did I ask?"}), nil)
 	})
@@ -202,9 +190,7 @@ func TestTaintStays(t *testing.T) {
 	nothing := func(context.Context, struct{}) (string, error) { return "seen", nil }
 	set, err := tool.NewSet(nil, tool.Func(tool.Tool{Name: "look", Access: tool.Read, Outside: true}, nothing),
 		tool.Func(tool.Tool{Name: "send", Access: tool.Read, Network: true}, nothing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := script{answers: []said{{calls: calls("look")}, {text: "Seen."}, {text: "No."}}}
 	config := chat.Config{Stream: m.stream, Conversations: kept(conversation.NewMemory(1)), Tools: set}
 	for _, message := range []string{"Look.", "Send it."} {
@@ -248,9 +234,7 @@ func TestBusyElsewhere(t *testing.T) {
 	store := conversation.NewMemory(1)
 	converse(t, "", []said{{text: "Hello."}}, chat.Config{Conversations: kept(store)}, func(w *told) {
 		other, err := store.Begin("c_1", conversation.Beginning{Owner: "r_elsewhere", Message: "Hi."})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, want := range []messages.Code{messages.CodeConflict, ""} {
 			end := w.until(w.start(chat.Input{Context: "c_1", Message: "Hello?"}), nil).End
 			if end.Error == nil && want != "" || end.Error != nil && end.Error.Code != want {

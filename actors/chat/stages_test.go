@@ -236,9 +236,7 @@ func parts(pieces ...string) model.Stream {
 func TestCitations(t *testing.T) {
 	files := fstest.MapFS{"go.mod": {Data: []byte("module garden\n")}, "docs/soil.md": {Data: []byte("garden: loam\n")}}
 	set, err := tool.NewSet(nil, tool.Repository(files)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := script{answers: []said{{calls: calls(`read_file {"path":"/go.mod"}`, `search_files {"pattern":"garden"}`, `read_file {"path":"no"}`)},
 		{text: "It grows on loam [docs/soil.md:1]. Garden [go.mod] is list [1], or [no]."}}}
 	events, state := talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set}, nil, nil)

@@ -33,9 +33,7 @@ func text(s string) func(context.Context) (string, error) {
 func set(t *testing.T, tools ...tool.Tool) *tool.Set {
 	t.Helper()
 	s, err := tool.NewSet(nil, tools...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -67,18 +65,12 @@ func TestPeopleHaveTheirOwnTime(t *testing.T) {
 	m := script{answers: []said{{calls: calls("ask")}, {calls: calls("ask")}, {text: "Done."}}}
 	synctest.Test(t, func(t *testing.T) {
 		job, err := chat.Job(chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set(t, ask), Bounds: chat.Bounds{Time: 10 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s, err := actors.New(t.Context(), actors.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close(context.Background())
 		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for answer, request := range []string{"answer.1.1.1.1", "answer.2.1.1.1"} {
 			time.Sleep(time.Hour - 10*time.Second)
 			value := []string{`"this"`, `"wait"`}[answer]

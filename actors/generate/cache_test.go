@@ -54,14 +54,10 @@ func (r *remote) generate(t *testing.T, in generate.Input, config generate.Confi
 	t.Helper()
 	in.Repository, in.Out = "https://example.com/plants/garden", t.TempDir()
 	job, err := generate.Job(in, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	state := completed(t, job)
 	var result generate.Result
-	if err := json.Unmarshal(state.End.Result, &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(state.End.Result, &result))
 	return result, tree(t, in.Out)
 }
 
@@ -123,9 +119,7 @@ func TestSpoiltCacheIsAMiss(t *testing.T) {
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("the cache holds %v, %v", entries, err)
 		}
-		if err := spoil(filepath.Join(cache, entries[0].Name())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, spoil(filepath.Join(cache, entries[0].Name())))
 		result, files := r.generate(t, generate.Input{}, r.config(cache, "1"))
 		if result.Cached || r.reads.Load() != 2 {
 			t.Errorf("%s: taken from the cache all the same", what)
@@ -186,9 +180,7 @@ func TestTokenCountsAreCached(t *testing.T) {
 		t.Fatalf("%d tokens, %d bytes kept, %v", first.Tokens, len(kept), err)
 	}
 	for version, spoilt := range map[string][]byte{"2": kept, "3": nil, "4": kept[:len(kept)-1], "5": []byte("not counts")} {
-		if err := os.WriteFile(name, spoilt, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, spoilt, 0o600))
 		again, files := r.generate(t, in, r.config(cache, version))
 		if again.Cached || again.Tokens != first.Tokens {
 			t.Errorf("with %d bytes kept: cached %v, %d tokens, not %d", len(spoilt), again.Cached, again.Tokens, first.Tokens)
@@ -244,15 +236,11 @@ func TestSizeBudget(t *testing.T) {
 	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(),
 		Options: llmstxt.Options{Ctx: true, Full: llmstxt.FullAll, SizeBudget: 3000}}
 	job, err := generate.Job(in, r.config("", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	state := completed(t, job)
 	var d render.Document
 	files := tree(t, in.Out)
-	if err := json.Unmarshal([]byte(files["example.com/plants/garden/llms.json"]), &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(files["example.com/plants/garden/llms.json"]), &d))
 	dropped := map[string]int{}
 	for _, x := range d.Dropped {
 		dropped[x.Artifact]++

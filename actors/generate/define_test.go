@@ -87,16 +87,12 @@ func TestRunsWriteBelowTheirPrincipalsFolder(t *testing.T) {
 			t.Fatalf("%q is told as %q, %v", out, in.Out, err)
 		}
 		again, err := json.Marshal(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, elsewhere, err := defined(t, hosted(root), string(again)); err != nil || !reflect.DeepEqual(elsewhere, in) {
 			t.Errorf("another node makes a run of %+v (%v), this one of %+v", elsewhere, err, in)
 		}
 		run, err := open(t, actors.Config{}).Start(t.Context(), job, actors.Options{Principal: "mia"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if state := wait(t, run); state.Status != messages.Completed {
 			t.Fatalf("%+v", state.End)
 		}

@@ -29,9 +29,7 @@ func TestOutputInsideTheRepository(t *testing.T) {
 		completed(t, newJob(t, in, nowhere))
 		first := tree(t, dir)
 		left := filepath.Join(in.Out, "local", "garden", ".llms.txt.r_dead.tmp")
-		if err := os.WriteFile(left, []byte("# Half"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(left, []byte("# Half"), 0o644))
 		completed(t, newJob(t, in, nowhere))
 		for name, text := range tree(t, dir) {
 			if first[name] != text {
@@ -68,22 +66,16 @@ func TestLayout(t *testing.T) {
 func TestLocalRepositoriesOfOneName(t *testing.T) {
 	out, first, second := t.TempDir(), repository(t, nil), repository(t, nil)
 	link := filepath.Join(t.TempDir(), "garden")
-	if err := os.Symlink(first, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(first, link))
 	real, err := filepath.EvalSymlinks(second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	own := "local/garden-" + messages.Digest(real)[:8]
 	folders := []string{own + "/llms.json", own + "/llms.txt", "local/garden/llms.json", "local/garden/llms.txt"}
 	for _, dir := range []string{first, second, first, link, second} {
 		completed(t, newJob(t, only(dir, out), nowhere))
 	}
 	same(t, "files", names(tree(t, out)), folders)
-	if err := os.RemoveAll(first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(first))
 	third := repository(t, map[string]string{"README.md": "# Third\n"})
 	completed(t, newJob(t, only(third, out), nowhere))
 	same(t, "files", names(tree(t, out)), folders)
@@ -120,9 +112,7 @@ func TestOneFile(t *testing.T) {
 	config.File = "index.txt"
 	for range 2 {
 		job, err := generate.Job(in, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		completed(t, job)
 	}
 	same(t, "files", names(tree(t, dir)), []string{"README.md", "docs/guide.md", "garden.go", "go.mod", "new docs/index.txt"})
@@ -145,9 +135,7 @@ func TestFilesOfThePreviousRunAreRemoved(t *testing.T) {
 			dir, name = filepath.Join(in.Out, "local", "garden"), "garden-llms-full.txt"
 		}
 		for _, changed := range []string{name, "graph/nodes/root.md", "notes.txt"} {
-			if err := os.WriteFile(filepath.Join(dir, changed), []byte("mine\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, changed), []byte("mine\n"), 0o644))
 		}
 		if want == nil {
 			want = names(tree(t, dir))
@@ -174,9 +162,7 @@ func TestForeignDocumentRemovesNothing(t *testing.T) {
 func TestFolderWithAName(t *testing.T) {
 	for name, want := range map[string]string{"a:b?": "local/a-b-/llms.txt", "..x": "local/x/llms.txt", "...": "local/repository/llms.txt"} {
 		dir, out := filepath.Join(t.TempDir(), name), t.TempDir()
-		if err := os.Rename(repository(t, nil), dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(repository(t, nil), dir))
 		completed(t, newJob(t, only(dir, out), nowhere))
 		same(t, "files of "+name, names(tree(t, out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
 	}
@@ -195,15 +181,11 @@ func TestOriginCannotLeadOut(t *testing.T) {
 
 func TestLinksCannotLeadOut(t *testing.T) {
 	out, elsewhere := t.TempDir(), t.TempDir()
-	if err := os.Symlink(elsewhere, filepath.Join(out, "local")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(elsewhere, filepath.Join(out, "local")))
 	failed(t, newJob(t, all(repository(t, nil), out), nowhere), messages.CauseInvalidInput)
 	link := filepath.Join(t.TempDir(), "link")
 	inside := repository(t, map[string]string{"hidden/x": "x"}) // a repository's link stays in it
-	if err := errors.Join(os.Symlink(elsewhere, link), os.Symlink("hidden", filepath.Join(inside, "graph"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Symlink(elsewhere, link), os.Symlink("hidden", filepath.Join(inside, "graph"))))
 	failed(t, newJob(t, all(repository(t, nil), link), nowhere), messages.CauseInvalidInput)
 	in := all(inside, inside)
 	in.Layout, in.Graph = generate.LayoutFlat, true
@@ -229,13 +211,9 @@ func TestLinkUnderAFinalNameIsReplaced(t *testing.T) {
 func TestFilesAreReplacedNotRewritten(t *testing.T) {
 	out := t.TempDir()
 	name := filepath.Join(out, "local", "garden", "llms.txt")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)))
 	old, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer old.Close()
 	completed(t, newJob(t, all(repository(t, nil), out), nowhere))
 	data, err := io.ReadAll(old)
@@ -246,9 +224,7 @@ func TestFilesAreReplacedNotRewritten(t *testing.T) {
 
 func TestFolderUnderAFinalName(t *testing.T) {
 	out := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(out, "local", "garden", "llms-full.txt", "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(out, "local", "garden", "llms-full.txt", "x"), 0o755))
 	state := end(t, newJob(t, all(repository(t, nil), out), nowhere))
 	if state.Status != messages.Failed || len(state.Artifacts) != 1 || state.Artifacts[0].Name != "llms.txt" {
 		t.Errorf("%s with %+v, want a failure after llms.txt", state.Status, state.Artifacts)
@@ -261,14 +237,10 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 	dir := filepath.Join(out, "local", "garden")
 	keep := []string{".llms.txt.r_living.tmp", ".garden.tmp", ".other-llms.txt.r_dead.tmp", "llms.txt.tmp"}
 	for _, name := range append(keep, ".llms.txt.r_dead.tmp", ".llms-ctx.txt.r_dead.tmp") {
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o644)))
 	}
 	living, err := os.Open(filepath.Join(dir, keep[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer living.Close()
 	if err := filelock.Lock(living); err != nil {
 		t.Skip("files cannot be locked here, so none is swept")
@@ -303,9 +275,7 @@ func TestRunsIntoTheSameFolder(t *testing.T) {
 // A run that is cancelled while it writes leaves whole files only, and no llms.json that would name them.
 func TestCancelBetweenFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "garden") // whose files take no reading, which heeds the context by itself
-	if err := errors.Join(os.Mkdir(empty, 0o755), os.WriteFile(filepath.Join(empty, "a.txt"), nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(empty, 0o755), os.WriteFile(filepath.Join(empty, "a.txt"), nil, 0o644)))
 	for what, dir := range map[string]string{"sources": repository(t, nil), "no sources": empty} {
 		out, alone := t.TempDir(), t.TempDir()
 		completed(t, newJob(t, all(dir, alone), nowhere))
@@ -318,9 +288,7 @@ func TestCancelBetweenFiles(t *testing.T) {
 			return cancel()
 		}
 		job, err := generate.Job(all(dir, out), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		write := job.Tasks[2].Run
 		job.Tasks[2].Run = func(ctx context.Context, task *actors.TaskContext) error {
 			cancel = sync.OnceValue(func() error {
@@ -347,5 +315,13 @@ func TestCancelBetweenFiles(t *testing.T) {
 				t.Errorf("%s: %s is there: %q", what, name, text)
 			}
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -51,9 +51,7 @@ func TestGraph(t *testing.T) {
 		}
 	}
 	var d graph.Document
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "example.com/plants/garden/graph/repo.graph.json"))), &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(read(t, filepath.Join(out, "example.com/plants/garden/graph/repo.graph.json"))), &d))
 	if len(d.Edges) != 1 || d.Edges[0] != (graph.Edge{From: "soil", To: "root", Kind: graph.Imports, Weight: 1}) ||
 		d.Title != "Garden" {
 		t.Errorf("%s: edges %+v", d.Title, d.Edges)
@@ -72,9 +70,7 @@ func TestGraphAgain(t *testing.T) {
 	first := tree(t, dir)
 	nodes := filepath.Join(in.Out, "local", "garden", "graph", "nodes")
 	for name, text := range map[string]string{"own.md": graph.Mark + "# My own\n", ".root.md.r_dead.tmp": "half"} {
-		if err := os.WriteFile(filepath.Join(nodes, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(nodes, name), []byte(text), 0o644))
 	}
 	completed(t, newJob(t, in, nowhere))
 	second := tree(t, dir)
@@ -89,9 +85,7 @@ func TestGraphAgain(t *testing.T) {
 			t.Errorf("%s is\n%s\nafter the second run, it was\n%s", name, second[name], text)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "soil")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(dir, "soil")))
 	completed(t, newJob(t, in, nowhere))
 	if _, err := os.Stat(filepath.Join(nodes, "soil.md")); err == nil {
 		t.Error("the page of the package that is gone is still there")
@@ -106,16 +100,12 @@ func TestPagesThatAreThereStay(t *testing.T) {
 	root, soil := filepath.Join(nodes, "root.md"), filepath.Join(nodes, "soil.md")
 	first := tree(t, out)
 	before, err := os.Stat(root)
-	if err := errors.Join(err, os.WriteFile(soil, []byte(strings.ToUpper(read(t, soil))), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, os.WriteFile(soil, []byte(strings.ToUpper(read(t, soil))), 0o644)))
 	completed(t, newJob(t, graphed(dir, out), nowhere))
 	if after, err := os.Stat(root); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the page was written again, %v", err)
 	}
-	if err := errors.Join(os.Rename(root, elsewhere), os.Symlink(elsewhere, root)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Rename(root, elsewhere), os.Symlink(elsewhere, root)))
 	state := completed(t, newJob(t, graphed(dir, out), nowhere))
 	if info, err := os.Lstat(root); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("the link is still there: %v, %v", info, err)
@@ -135,12 +125,8 @@ func TestGraphStaysInTheFolder(t *testing.T) {
 	for _, name := range []string{"graph", "graph/nodes"} {
 		out, outside := t.TempDir(), t.TempDir()
 		link := filepath.Join(out, "local", "garden", filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(outside, link); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(link), 0o755))
+		must(t, os.Symlink(outside, link))
 		failed(t, newJob(t, graphed(twoPackages(t), out), nowhere), messages.CauseInvalidInput)
 		same(t, "files outside", names(tree(t, outside)), nil)
 	}
@@ -181,13 +167,9 @@ func TestGraphCanceled(t *testing.T) {
 	out := t.TempDir()
 	run := start(t, open(t, actors.Config{}), newJob(t, graphed(repository(t, more), out), nowhere))
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if w, ok := e.Body.(messages.ArtifactWritten); ok && graph.IsPage(w.Name) {
-			if err := run.Cancel(t.Context(), "enough"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, run.Cancel(t.Context(), "enough"))
 			break
 		}
 	}

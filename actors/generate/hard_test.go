@@ -22,14 +22,10 @@ import (
 func material(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "garden")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Skipf("this file system does not take %q: %v", name, err)
 		}
@@ -192,9 +188,7 @@ func TestLinksOfTheFileSystem(t *testing.T) {
 		"README.md": "# Garden\n\nGrows things with patience.\n", "docs/guide.md": "# Guide\n",
 	})
 	outside := filepath.Join(t.TempDir(), "secret.md")
-	if err := os.WriteFile(outside, []byte("# Secret\n\nThe secret of the garden.\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, []byte("# Secret\n\nThe secret of the garden.\n"), 0o644))
 	for name, target := range map[string]string{
 		"loop.md": "loop.md", "docs/up": "..", "docs/a": "b", "docs/b": "a",
 		"secret.md": outside, "etc": "/etc", "none.md": "nowhere",
@@ -233,9 +227,7 @@ func TestLimitsSayWhichFlagRaisesThem(t *testing.T) {
 		config := folder(nowhere)
 		config.Limits = c.most
 		job, err := generate.Job(generate.Input{Repository: material(t, c.files), Out: t.TempDir()}, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if why := failed(t, job, messages.CauseLimitExceeded); !strings.Contains(why, flag) {
 			t.Errorf("the reason does not name %s: %s", flag, why)
 		}

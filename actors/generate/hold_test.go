@@ -56,13 +56,9 @@ func TestARunWaitsForAnotherThatWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, source := t.TempDir(), repository(t, nil)
 		place := filepath.Join(out, "local", "garden")
-		if err := os.MkdirAll(place, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(place, 0o755))
 		other, err := os.Open(place)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := syscall.Flock(int(other.Fd()), syscall.LOCK_EX); err != nil {
 			t.Skip("there are no locks here:", err)
 		}
@@ -70,22 +66,16 @@ func TestARunWaitsForAnotherThatWrites(t *testing.T) {
 		patient, hasty := start(t, s, newJob(t, only(source, out), nowhere)), start(t, s, newJob(t, only(source, out), nowhere))
 		said := false
 		for e, err := range hasty.Events(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if log, ok := e.Body.(messages.Log); ok && strings.Contains(log.Lines[0].Text, "waiting for another run") {
 				said = true
-				if err := hasty.Cancel(t.Context(), "waited enough"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, hasty.Cancel(t.Context(), "waited enough"))
 			}
 		}
 		if state := wait(t, hasty); !said || state.Status != messages.Canceled || len(tree(t, place)) != 0 {
 			t.Errorf("the one that waited is %s, and left %v; it said so: %t", state.Status, names(tree(t, place)), said)
 		}
-		if err := other.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, other.Close())
 		if state := wait(t, patient); state.Status != messages.Completed {
 			t.Errorf("the other is %s: %+v", state.Status, state.End)
 		}

@@ -38,9 +38,7 @@ func repository(t *testing.T, more map[string]string) string {
 		tree[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
 	dir := filepath.Join(t.TempDir(), "garden")
-	if err := os.CopyFS(dir, tree); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, tree))
 	return dir
 }
 
@@ -75,18 +73,14 @@ func only(repository, out string) generate.Input {
 func newJob(t *testing.T, in generate.Input, origin func() scan.Origin) actors.Job {
 	t.Helper()
 	job, err := generate.Job(in, folder(origin))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return job
 }
 
 func open(t *testing.T, config actors.Config) *actors.System {
 	t.Helper()
 	s, err := actors.New(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Errorf("Close: %v", err)
@@ -98,9 +92,7 @@ func open(t *testing.T, config actors.Config) *actors.System {
 func start(t *testing.T, s *actors.System, job actors.Job) *actors.Run {
 	t.Helper()
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return run
 }
 
@@ -113,9 +105,7 @@ func end(t *testing.T, job actors.Job) messages.State {
 func wait(t *testing.T, run *actors.Run) messages.State {
 	t.Helper()
 	state, err := run.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return state
 }
 
@@ -141,9 +131,7 @@ func failed(t *testing.T, job actors.Job, cause messages.Code) string {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -159,9 +147,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		files[filepath.ToSlash(rel)] = read(t, name)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -190,9 +176,7 @@ func TestMilestones(t *testing.T) {
 	run := start(t, open(t, actors.Config{}), job)
 	var lines []string
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.IsDelta() {
 			continue
 		}
@@ -247,9 +231,7 @@ func TestResult(t *testing.T) {
 	out := t.TempDir()
 	state := completed(t, newJob(t, all(repository(t, nil), out), from("https://example.com/plants/garden", commit)))
 	var result generate.Result
-	if err := json.Unmarshal(state.End.Result, &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(state.End.Result, &result))
 	text := read(t, filepath.Join(out, "example.com", "plants", "garden", "llms.txt"))
 	if !strings.Contains(text, "\n> "+result.Summary+"\n") {
 		t.Errorf("the summary %q is not that of the file:\n%s", result.Summary, text)
@@ -285,9 +267,7 @@ func TestSameFolderSameBytes(t *testing.T) {
 func pathTo(t *testing.T, out, repository string) string {
 	t.Helper()
 	way, err := filepath.Rel(filepath.Join(out, "local", "garden"), repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return filepath.ToSlash(way)
 }
 
@@ -313,9 +293,7 @@ func TestUnusableInput(t *testing.T) {
 func TestFolderGoneBeforeTheRun(t *testing.T) {
 	dir := repository(t, nil)
 	job := newJob(t, all(dir, t.TempDir()), nowhere)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(dir))
 	failed(t, job, messages.CauseInvalidInput)
 }
 
@@ -337,9 +315,7 @@ func TestWarningIsLogged(t *testing.T) {
 		return material, err
 	}
 	job, err := generate.Job(only(repository(t, nil), out), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	state := completed(t, job)
 	logged := slices.ContainsFunc(state.Log.Lines, func(l messages.LogLine) bool {
 		return l.Level == messages.LogWarn && strings.Contains(l.Text, "the index is torn")

@@ -70,9 +70,7 @@ func TestSecretsOfSources(t *testing.T) {
 	for mode, want := range map[string][]secret.Finding{"": found, llmstxt.SecretsRedact: found, llmstxt.SecretsKeep: nil} {
 		result, files := r.generate(t, generate.Input{Options: llmstxt.Options{Ctx: true, Secrets: mode}}, r.config("", "1"))
 		var d render.Document
-		if err := json.Unmarshal([]byte(files[folder+"llms.json"]), &d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(files[folder+"llms.json"]), &d))
 		kept := strings.Contains(files[folder+"llms-full.txt"], token) && strings.Contains(files[folder+"llms-ctx.txt"], token)
 		if kept != (want == nil) || result.Secrets != len(want) || !slices.Equal(d.Secrets, want) {
 			t.Errorf("%q: the text has it: %v; counted %d, %v", mode, kept, result.Secrets, d.Secrets)
@@ -81,9 +79,7 @@ func TestSecretsOfSources(t *testing.T) {
 	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(),
 		Options: llmstxt.Options{Secrets: llmstxt.SecretsFail}}
 	job, err := generate.Job(in, r.config("", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if said := failed(t, job, messages.CauseInvalidInput); len(tree(t, in.Out)) > 0 ||
 		!strings.Contains(said, "1 secret found, such as github-token in guide.md:5") || strings.Contains(said, token) {
 		t.Errorf("it fails with %q", said)

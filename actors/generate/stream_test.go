@@ -14,9 +14,7 @@ func TestFieldsAreStreamed(t *testing.T) {
 		oracleOf(says(description))))
 	said, done := map[string]string{}, map[string]string{}
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		bodies := []messages.Body{e.Body}
 		if m, ok := e.Body.(messages.Merged); ok {
 			bodies = m.Parts

@@ -94,9 +94,7 @@ func refusal(status int, words string) []model.Part {
 func asking(t *testing.T, in generate.Input, o *oracle) actors.Job {
 	t.Helper()
 	job, err := generate.Job(in, o.with(folder(nowhere)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return job
 }
 
@@ -109,17 +107,13 @@ func modeled(repository, out string) generate.Input {
 
 func resultOf(t *testing.T, s messages.State) (r generate.Result) {
 	t.Helper()
-	if err := json.Unmarshal(s.End.Result, &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(s.End.Result, &r))
 	return r
 }
 
 func documentIn(t *testing.T, out string) (d render.Document) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "llms.json"))), &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "llms.json"))), &d))
 	return d
 }
 
@@ -158,9 +152,7 @@ func TestMilestonesWithModel(t *testing.T) {
 		oracleOf(says(description))))
 	var lines []string
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !e.IsDelta() {
 			e.Message = asked.ReplaceAllString(e.Message, "step answer is")
 			words, _, _ := strings.Cut(found.ReplaceAllString(e.Message, "N links in N sections"), " written,")
@@ -338,9 +330,7 @@ func TestNoModelFound(t *testing.T) {
 	}
 	in := modeled(repository(t, nil), t.TempDir())
 	job, err := generate.Job(in, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if result := resultOf(t, completed(t, job)); result.Cause != messages.CauseProviderError {
 		t.Errorf("%+v", result)
 	}
@@ -411,9 +401,7 @@ func TestModelIsAskedOnce(t *testing.T) {
 		config := o.with(folder(nowhere))
 		config.Cache, config.Version = cache, version
 		job, err := generate.Job(in, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		completed(t, job)
 		return textIn(t, in.Out)
 	}
@@ -465,9 +453,7 @@ func TestALostRunKeepsTheAnswer(t *testing.T) {
 	node := func(inject func(actors.Point)) *actors.System {
 		s, err := actors.New(t.Context(), actors.Config{Journal: journal, HandOver: true, Drain: 1, Inject: inject,
 			Jobs: []actors.Definition{{Name: generate.Name, New: func(json.RawMessage) (actors.Job, error) { return asking(t, in, o), nil }}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s
 	}
 	reached := make(chan struct{})
@@ -478,19 +464,13 @@ func TestALostRunKeepsTheAnswer(t *testing.T) {
 		}
 	})
 	id, err := first.Submit(t.Context(), messages.Request{Job: generate.Name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-reached
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close(t.Context()))
 	second := node(nil)
 	defer second.Close(context.Background())
 	for _, err := range second.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	state, err := second.State(t.Context(), id)
 	if err != nil || state.Status != messages.Completed || state.Recoveries != 1 || len(o.asked()) != 1 {
@@ -515,14 +495,10 @@ func TestCancelWhileTheModelThinks(t *testing.T) {
 		}}, nil
 	}
 	job, err := generate.Job(modeled(repository(t, nil), t.TempDir()), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run := start(t, open(t, actors.Config{}), job)
 	<-waiting
-	if err := run.Cancel(t.Context(), "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, run.Cancel(t.Context(), "enough"))
 	if state := wait(t, run); state.Status != messages.Canceled {
 		t.Errorf("%s", state.Status)
 	}

@@ -29,9 +29,7 @@ var forms = []actors.Definition{{Name: "any"}, {Name: "generate", About: message
 func TestCheck(t *testing.T) {
 	const file = "testdata/problems.txtar"
 	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := 0; i+1 < len(archive.Files); i += 2 {
 		said := &archive.Files[i+1].Data
 		_, err := plan.Check(archive.Files[i].Data, forms)
@@ -50,35 +48,23 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 	}
 }
 
 // What is read from YAML, from JSON and from a Go value is the same plan, and is written as it was.
 func TestForms(t *testing.T) {
 	text, err := os.ReadFile("testdata/all.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := plan.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Check(forms); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, p.Check(forms))
 	written, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	asText, _ := json.Marshal(string(text))
 	for _, form := range [][]byte{written, asText} {
 		var again plan.Plan
-		if err := json.Unmarshal(form, &again); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(form, &again))
 		if twice, _ := json.Marshal(&again); string(twice) != string(written) {
 			t.Errorf("%s\nwas\n%s", twice, written)
 		}
@@ -89,9 +75,7 @@ func TestForms(t *testing.T) {
 			Properties map[string]any `json:"properties"`
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(plan.Schema, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(plan.Schema, &schema))
 	for def, s := range schema.Defs {
 		for field := range s.Properties {
 			if !strings.Contains(string(written), `"`+field+`"`) {

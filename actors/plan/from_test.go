@@ -18,9 +18,7 @@ func bubble(t *testing.T, config actors.Config, test func(t *testing.T, s *actor
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close(context.Background())
 		w := newWorld(t, "first", "each0", "each1", "last")
 		w.Runs = func(string) plan.Runs { return s }
@@ -50,9 +48,7 @@ func TestFrom(t *testing.T) {
 	bubble(t, actors.Config{}, func(t *testing.T, s *actors.System, w *world) {
 		p := read(t, long)
 		_, before := w.carry(t, s, plan.Input{Plan: p}, func(run *actors.Run) {
-			if err := s.Answer(t.Context(), run.ID(), "sure#1", json.RawMessage(`true`), ""); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Answer(t.Context(), run.ID(), "sure#1", json.RawMessage(`true`), ""))
 		})
 		if before.Status != messages.Failed {
 			t.Fatalf("%+v", before.End)
@@ -92,13 +88,9 @@ func TestFromRefuses(t *testing.T) {
 			}
 		}
 		job, err := actors.Func("work", w.work).New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := run.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -129,9 +129,7 @@ result: "${''.join([r.result for r in steps.each.results])}${steps.loop.result}"
 func TestProcessDies(t *testing.T) {
 	onSQLite := func(t *testing.T) actors.Journal {
 		j, err := sqlite.Open(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { j.Close() })
 		return j
 	}
@@ -173,20 +171,14 @@ func dies(t *testing.T, journal actors.Journal, at int64, idempotent bool) (end 
 		config := plan.Config{Jobs: []actors.Definition{counted.job(alive)}}
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, HandOver: true, Drain: time.Second,
 			Jobs: []actors.Definition{plan.Define(config)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s
 	}
 	a := node(m, func() bool { return m.dead.Err() == nil })
 	input, err := json.Marshal(plan.Input{Plan: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := a.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := node(journal, func() bool { return true })
 	defer func() { a.Close(context.Background()); b.Close(context.Background()); time.Sleep(2 * time.Second) }()
 	var log []messages.Event
@@ -252,9 +244,7 @@ func crashes(t *testing.T, at int) (struck bool) {
 			panic("the plan's actor crashes")
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(context.Background())
 	w := &world{Config: plan.Config{Jobs: []actors.Definition{counted.job(func() bool { return true })}}}
 	events, end := w.carry(t, s, plan.Input{Plan: read(t, survivor)}, nil)

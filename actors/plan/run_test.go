@@ -74,9 +74,7 @@ func (w *world) work(ctx context.Context, _ *actors.TaskContext, in work) (any, 
 func read(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	p, err := plan.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -84,13 +82,9 @@ func read(t *testing.T, text string) *plan.Plan {
 func (w *world) carry(t *testing.T, s *actors.System, in plan.Input, meanwhile func(*actors.Run)) ([]messages.Event, messages.State) {
 	t.Helper()
 	job, err := plan.Job(in, w.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if meanwhile != nil {
 		synctest.Wait()
 		meanwhile(run)
@@ -101,9 +95,7 @@ func (w *world) carry(t *testing.T, s *actors.System, in plan.Input, meanwhile f
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events = append(events, e)
 	}
 	return events, state
@@ -131,17 +123,13 @@ func transcript(events []messages.Event) string {
 func TestRuns(t *testing.T) {
 	const file = "testdata/runs.txtar"
 	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := 0; i+1 < len(archive.Files); i += 2 {
 		name, said := archive.Files[i].Name, &archive.Files[i+1].Data
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, err := actors.New(t.Context(), actors.Config{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer s.Close(context.Background())
 				w := newWorld(t, "flaky")
 				w.Runs = func(string) plan.Runs { return s }
@@ -168,9 +156,7 @@ func TestRuns(t *testing.T) {
 		})
 	}
 	if *update {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 	}
 }
 
@@ -212,23 +198,17 @@ steps:
 	for answer, want := range map[string]string{"true": "no_then publish sure", "false": "no_then publish sure"} {
 		synctest.Test(t, func(t *testing.T) {
 			s, err := actors.New(t.Context(), actors.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer s.Close(context.Background())
 			_, state := newWorld(t).carry(t, s, plan.Input{Plan: read(t, text)}, func(run *actors.Run) {
 				asked, err := run.State(t.Context())
 				if err != nil || len(asked.Inputs) != 1 {
 					t.Fatalf("%v, %+v", err, asked.Inputs)
 				}
-				if err := s.Answer(t.Context(), run.ID(), asked.Inputs[0].Request, json.RawMessage(answer), "ada"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Answer(t.Context(), run.ID(), asked.Inputs[0].Request, json.RawMessage(answer), "ada"))
 			})
 			result, err := plan.Result[struct{ Steps map[string]plan.Outcome }](state)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var names []string
 			for name := range result.Steps {
 				names = append(names, name)
@@ -247,15 +227,11 @@ steps:
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close(context.Background())
 		p := read(t, "steps:\n  - name: a\n    job: work\n    input: {ms: 60000}\n  - name: b\n    needs: a\n    job: work\n")
 		_, state := newWorld(t).carry(t, s, plan.Input{Plan: p}, func(run *actors.Run) {
-			if err := run.Cancel(t.Context(), "enough"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, run.Cancel(t.Context(), "enough"))
 		})
 		if state.Status != messages.Canceled || len(state.Children) != 1 || state.Children[0].Status != messages.Canceled {
 			t.Errorf("%s with %+v", state.Status, state.Children)
@@ -283,9 +259,7 @@ func (j *noReads) List(context.Context, messages.Query) ([]messages.Summary, err
 func TestNothingPolls(t *testing.T) {
 	journal := &noReads{Journal: journal.NewMemory()}
 	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(context.Background())
 	p := &plan.Plan{}
 	for i := range 300 {
@@ -296,15 +270,19 @@ func TestNothingPolls(t *testing.T) {
 		p.Steps = append(p.Steps, step)
 	}
 	job, err := plan.Job(plan.Input{Plan: p}, newWorld(t).Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	state, err := run.Wait(t.Context())
 	if err != nil || state.Status != messages.Completed || len(state.Children) != 300 || journal.denied.Load() > 0 {
 		t.Errorf("%v: %s %+v after %d reads", err, state.Status, state.End, journal.denied.Load())
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -96,18 +96,12 @@ func edit(t *testing.T, m *testkit.Model, state string, files map[string]string)
 	cmd := binary(t, t.TempDir(), "acp", "--base-url", m.URL(), "--model", "scripted", "--state", state)
 	e := &editorSide{files: files, allow: "yes, once"}
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stderr = t.Output()
 	cmd.Cancel = func() error { return os.ErrProcessDone } // it ends with its stdin
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	e.process = cmd.Process
 	e.ClientSideConnection = sdk.NewClientSideConnection(e, in, out)
 	e.SetLogger(slog.New(slog.DiscardHandler))
@@ -129,9 +123,7 @@ func edit(t *testing.T, m *testkit.Model, state string, files map[string]string)
 func (e *editorSide) open(t *testing.T, folder string) sdk.SessionId {
 	t.Helper()
 	s, err := e.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: folder, McpServers: []sdk.McpServer{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s.SessionId
 }
 
@@ -257,9 +249,7 @@ func TestEditorServers(t *testing.T) {
 	e := edit(t, testkit.NewModel(t), t.TempDir(), nil)
 	s, err := e.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: t.TempDir(), McpServers: []sdk.McpServer{{Stdio: &sdk.McpServerStdio{
 		Name: "self", Command: "lastword", Args: []string{"mcp"}, Env: []sdk.EnvVariable{{Name: "NO_COLOR", Value: "1"}}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, _, err := e.prompt(t, s.SessionId, "/tools"); err != nil || !strings.Contains(got, "mcp__self__generate") {
 		t.Errorf("%v\n%s", err, got)
 	}

@@ -30,26 +30,16 @@ func TestBackupIsRestored(t *testing.T) {
 	s := serveHTTP(t, dir, "--allow-local", "--state", "kept", "--out", "files", "--base-url", m.URL(), "--model", "scripted")
 	generated := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
 	client, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	input, err := json.Marshal(map[string]any{"plan": publishing})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	waiting, err := client.Submit(ctx, messages.Request{Job: plan.Name, Input: input})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	question := firstQuestion(ctx, t, client, waiting)
 	working, err := client.Submit(ctx, messages.Request{Job: "prompt", Input: []byte(`{"text":"Tell a tale."}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range client.Follow(ctx, working, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Kind() == messages.KindTextDelta {
 			break
 		}
@@ -68,9 +58,7 @@ func TestBackupIsRestored(t *testing.T) {
 	}
 	key := run(t, nil, "key", "--state", at("kept")).stdout
 	s.ends(syscall.SIGKILL)
-	if err := os.RemoveAll(at("kept")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(at("kept")))
 
 	said(exit.Configuration, "give --files FOLDER, too", "restore", at("b.tar.gz"), "--state", at("new"))
 	said(exit.Configuration, "files is not empty", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("files"))
@@ -86,9 +74,7 @@ func TestBackupIsRestored(t *testing.T) {
 	if client, err = api.New(s.base(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Answer(ctx, waiting, question, json.RawMessage("true")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Answer(ctx, waiting, question, json.RawMessage("true")))
 	if state := ended(ctx, t, client, waiting); state.Status != messages.Completed {
 		t.Errorf("the run that waited: %+v", state.End)
 	}
@@ -114,9 +100,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		}
 	}
 	whole, err := os.ReadFile(at("b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	damaged := append([]byte{}, whole...)
 	damaged[len(damaged)/2] ^= 1
 	for name, c := range map[string]struct {
@@ -151,9 +135,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		_, err = f.WriteAt(make([]byte, 8<<10), 4<<10)
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := run(t, nil, "backup", at("d"), "--state", at("kept")); got.code != exit.Configuration || !strings.Contains(got.stderr, "is damaged and cannot be copied") {
 		t.Errorf("%+v", got)
 	}

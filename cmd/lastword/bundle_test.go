@@ -21,27 +21,19 @@ import (
 func unpacked(t *testing.T, name string) map[string]string {
 	t.Helper()
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	zip, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{}
 	for in := tar.NewReader(zip); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files[strings.TrimPrefix(h.Name, "lastword-bundle/")] = string(text)
 	}
 }
@@ -63,13 +55,9 @@ func TestBundleTellsNoSecret(t *testing.T) {
 	m.Always(testkit.Text("You said "+secrets["said"]), testkit.Finish("stop"), testkit.Done())
 	s := serveHTTP(t, dir, "--tokens", "tokens", "--state", "kept", "--base-url", m.URL(), "--admin", "127.0.0.1:0")
 	client, err := api.New(s.base(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := client.Submit(t.Context(), messages.Request{Job: "prompt", Input: []byte(`{"text":"I have ` + secrets["said"] + " and " + secrets["key"] + `"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended(t.Context(), t, client, id)
 	env := []string{"LASTWORD_WEBHOOK_SECRETS=" + secrets["hook"], "HTTPS_PROXY=http://me:" + secrets["proxy"] + "@127.0.0.1:1",
 		"OTEL_EXPORTER_OTLP_HEADERS=authorization=" + secrets["header"]}

@@ -28,20 +28,14 @@ func TestChatWaitsOverKill(t *testing.T) {
 	defer cancel()
 	server := start()
 	client, err := api.New("unix:"+dir+"/s", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	input := json.RawMessage(`{"message":"How is it?","model":"scripted","context":"c_1","tools":["ask_user"]}`)
 	id, err := client.Submit(ctx, messages.Request{Job: chat.Name, Input: input})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	request := firstQuestion(ctx, t, client, id)
 	server.ends(syscall.SIGKILL)
 	start()
-	if err := client.Answer(ctx, id, request, json.RawMessage(`"Oslo"`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Answer(ctx, id, request, json.RawMessage(`"Oslo"`)))
 	state := ended(ctx, t, client, id)
 	if state.Status != messages.Completed || state.Recoveries != 1 || !strings.Contains(string(state.End.Result), "It rains.") {
 		t.Errorf("the chat ends as %+v", state.End)

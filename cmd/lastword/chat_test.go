@@ -18,19 +18,13 @@ func TestServeChats(t *testing.T) {
 	x := m.Step(testkit.Role(), testkit.Text("Hel"), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
 	s := serveHTTP(t, t.TempDir(), "--base-url", m.URL(), "--model", "scripted", "--ephemeral")
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi","system":"Be brief."}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var state messages.State
 	var pieces []string
 	next := func() {
-		if err := x.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.Next())
 	}
 	<-x.Started()
 	next()
@@ -39,9 +33,7 @@ func TestServeChats(t *testing.T) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if d, ok := e.Body.(messages.TextDelta); ok {
 			if pieces = append(pieces, d.Text); len(pieces) == 1 {
 				next()
@@ -57,9 +49,7 @@ func TestServeChats(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		x := m.Answer(testkit.Text("Good day."), testkit.Finish("stop"), testkit.Done())
 		id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi","context":"c_1"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range c.Follow(t.Context(), id, messages.Follow{}) {
 		}
 		if body := string(x.Request().Body); strings.Count(body, `"Hi"`) != n || strings.Count(body, "Good day.") != n-1 {
@@ -69,9 +59,7 @@ func TestServeChats(t *testing.T) {
 	m.Answer(testkit.Text(`{"response":"Good day.","citations":[],"confidence":"high"}`), testkit.Finish("stop"), testkit.Done())
 	whole, err := c.Submit(t.Context(), messages.Request{Job: "chat",
 		Input: []byte(`{"message":"Hi","stages":true,"output":"structured","tokens":"off"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range c.Follow(t.Context(), whole, messages.Follow{}) {
 		if err != nil || e.Kind() == messages.KindTextDelta {
 			t.Errorf("%s: %v", e.Kind(), err)
@@ -101,30 +89,22 @@ func TestServeChatsWithTools(t *testing.T) {
 	put(t, filepath.Join(dir, "servers.json"), `{"mcpServers":{"self":{"command":"lastword","args":["mcp"]},"gone":{"command":"no-such"}}}`)
 	s := serveHTTP(t, dir, "--base-url", m.URL(), "--model", "scripted", "--ephemeral", "--mcp-config", "servers.json")
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tools := range []string{``, `,"tools":["mcp__self__run_list"]`} {
 		m.Answer(testkit.Call(0, "c", "mcp__self__run_list", "{}"), testkit.Finish("tool_calls"), testkit.Done())
 		m.Answer(testkit.Text("Done."), testkit.Finish("stop"), testkit.Done())
 		id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi"` + tools + `}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var state messages.State
 		asked := 0
 		for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
 			if err == nil {
 				state, err = state.Apply(e)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if b, ok := e.Body.(messages.InputRequired); ok {
 				asked++
-				if err := c.Answer(t.Context(), id, b.Request, []byte(`"yes, once"`)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.Answer(t.Context(), id, b.Request, []byte(`"yes, once"`)))
 			}
 		}
 		requests := m.Requests()

@@ -27,13 +27,9 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 	args := []string{"--jobs", "jobs.yaml", "--state", filepath.Join(dir, "state")}
 	s := serveHTTP(t, dir, args...)
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: "wait", Input: json.RawMessage(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said := func(s messages.State) (pid string) {
 		if out, ok := s.Stream("stdout"); ok && out.Closed { // and so it is in the journal
 			pid, _, _ = strings.Cut(out.Text(), "\n")
@@ -45,9 +41,7 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if said(state) != "" {
 			break
 		}
@@ -71,9 +65,7 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if state.End.Cause != messages.CauseNodeLost || said(state) != pid {
 		t.Errorf("the run ended with %s, after %q", state.End.Cause, said(state))

@@ -110,8 +110,6 @@ func (s *seen) keeps(t *testing.T, e messages.Event) {
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }

@@ -23,9 +23,7 @@ import (
 func logOf(t *testing.T, c *api.Client, job, input string) (state messages.State, faults []string) {
 	t.Helper()
 	id, err := c.Submit(t.Context(), messages.Request{Job: job, Input: json.RawMessage(input)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return followed(t, c, id)
 }
 
@@ -35,9 +33,7 @@ func followed(t *testing.T, c *api.Client, id messages.RunID) (state messages.St
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if f, ok := e.Body.(messages.FaultInjected); ok {
 			faults = append(faults, f.Fault)
 		}
@@ -49,9 +45,7 @@ func followed(t *testing.T, c *api.Client, id messages.RunID) (state messages.St
 func TestFaultTable(t *testing.T) {
 	const name = "../../docs/operations.md"
 	page, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var table strings.Builder
 	table.WriteString("| point | what happens | how the run ends |\n|---|---|---|\n")
 	for _, p := range fault.Points() {
@@ -69,9 +63,7 @@ func TestFaultPointsOfServe(t *testing.T) {
 	s := serveHTTP(t, dir, "--jobs", "jobs.yaml", "--enable-faults", "--allow-local", "--ephemeral", "--base-url", m.URL(), "--model", "scripted",
 		"--retries", "0")
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const prompt, garden = `{"text":"hi"}`, `{"repository":"garden"}`
 	for _, f := range []struct {
 		arm, job, input string
@@ -113,25 +105,19 @@ func TestFaultyReaders(t *testing.T) {
 	dir, m := t.TempDir(), testkit.NewModel(t)
 	s := serveHTTP(t, dir, "--enable-faults", "--ephemeral", "--base-url", m.URL(), "--model", "scripted")
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, arm := range []string{"reader.vanish", "reader.stuck --for 1ms", "reader.slow --for 1ms"} {
 		gate := make(chan struct{})
 		m.Answer(testkit.Text("one"), testkit.Until(gate), testkit.Finish("stop"), testkit.Done())
 		id, err := c.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"text":"hi"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		<-m.Asked(i)
 		point, _, _ := strings.Cut(arm, " ")
 		if got := run(t, nil, append([]string{"fault", "arm", "--server", s.base(), "--count", "1"}, strings.Fields(arm)...)...); got.code != exit.Completed {
 			t.Fatalf("%s: %+v", arm, got)
 		}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base()+"/v1/runs/"+string(id)+"/events", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header.Set("Accept", "text/event-stream")
 		var body []byte
 		answer, err := http.DefaultClient.Do(request) // whose connection may break before the answer
@@ -165,16 +151,12 @@ func TestFaultKillsTheNode(t *testing.T) {
 	args := []string{"--jobs", "jobs.yaml", "--state", filepath.Join(dir, "state")}
 	s := serveHTTP(t, dir, append(args, "--faults", "faults.yaml")...)
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := run(t, nil, "fault", "ls", "--server", s.base()); got.code != exit.Failed || !strings.Contains(got.stderr, "serve --enable-faults") {
 		t.Errorf("a server that does not take orders: %+v", got)
 	}
 	id, err := c.Submit(t.Context(), messages.Request{Job: "hello", Input: json.RawMessage(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if code := exitCode(t, s.cmd); code != -1 {
 		t.Errorf("the process ended with %d", code)
 	}

@@ -63,9 +63,7 @@ func TestServeOnAFullDisk(t *testing.T) {
 	if code, _ := s.get("/livez"); code != http.StatusOK {
 		t.Errorf("the server lives, and /livez says %d", code)
 	}
-	if err := os.Remove(filepath.Join(kept, "filled")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(kept, "filled")))
 	s.untilReady(http.StatusOK, "ready")
 	if id, status, says := s.startPrompt("Hello again"); status != http.StatusAccepted {
 		t.Errorf("there is room again, and a start is refused: %d %s", status, says)
@@ -73,9 +71,7 @@ func TestServeOnAFullDisk(t *testing.T) {
 		accepted[id] = true
 	}
 	client, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for id := range accepted {
 		var journal messages.Fold
 		for e, err := range client.Follow(t.Context(), id, messages.Follow{}) {
@@ -100,17 +96,13 @@ func TestServeOnAFullDisk(t *testing.T) {
 func (s *served) startPrompt(text string) (id messages.RunID, status int, says string) {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]any{"job": prompt.Name, "detached": true, "input": map[string]any{"text": text, "model": "scripted"}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()
 	resp := testkit.OpenURL(ctx, s.t, http.MethodPost, s.base()+"/v1/runs", string(body), "Content-Type", "application/json")
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	var state messages.State
 	_ = json.Unmarshal(answer, &state) // says is what counts if it is none
 	return state.RunID, resp.StatusCode, string(answer)
@@ -153,9 +145,7 @@ func smallDisk(t *testing.T) string {
 func fillUp(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for err == nil {
 		_, err = f.Write(make([]byte, 4096))

@@ -22,14 +22,10 @@ const description = `{"purpose":"Garden grows things for people.","concepts":[{"
 func seededGarden(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "garden")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	for name, text := range map[string]string{"README.md": "# Garden\n\nGrows things.\n",
 		"garden.py": "def grow():\n    \"\"\"Grows.\"\"\"\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }
@@ -43,13 +39,9 @@ func generated(t *testing.T, env []string, m *testkit.Model, flags ...string) (i
 	var state messages.State
 	for line := range strings.Lines(got.stdout) {
 		var e messages.Event
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &e))
 		next, err := state.Apply(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		state = next
 	}
 	if state.End == nil {
@@ -148,9 +140,7 @@ func TestGenerateGoesByTheProfile(t *testing.T) {
 	learned := probe.Profile{Schema: probe.Schema, BaseURL: m.URL(), Model: "scripted", Structured: "json_object", Context: 5000}
 	learned.Server.Thoughts, learned.Server.Model = "implicit", "scripted" // but not where they are switched off
 	learned.Server.Off = map[string]json.RawMessage{"reasoning_effort": json.RawMessage(`"none"`)}
-	if err := learned.Write(at.ProfileFile()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, learned.Write(at.ProfileFile()))
 	if code, state := generated(t, env, m, "--require-model"); code != exit.Completed || state.End.Degraded {
 		t.Errorf("exit code %d, %+v", code, state.End)
 	}
@@ -169,9 +159,7 @@ func TestGenerateKeepsToTheContext(t *testing.T) {
 			Models: []testkit.ServedModel{{ID: "scripted", Loaded: true, Context: 3100}}})
 		dir := seededGarden(t)
 		long := "# Garden\n\n" + strings.Repeat("It grows a great many things of all kinds.\n", 2000)
-		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(long), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte(long), 0o644))
 		got := run(t, nil, "generate", dir, "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url", m.URL(),
 			"--model", "scripted") // the echo that answers is no description
 		less := strings.Count(got.stdout, "the model's context is too small")

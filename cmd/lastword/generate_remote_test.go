@@ -36,9 +36,7 @@ func TestGenerateAtAServer(t *testing.T) {
 	}
 	for _, a := range sum.Artifacts {
 		below, err := filepath.Rel(there, a.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want, wantErr := os.ReadFile(filepath.Join(here, below))
 		file, fileErr := os.ReadFile(a.Path)
 		if wantErr != nil || fileErr != nil || filepath.Ext(a.Path) != ".json" && !bytes.Equal(file, want) {
@@ -134,9 +132,7 @@ func TestGenerateVerifiesWhatItDownloads(t *testing.T) {
 	dir := plant(t, gardenText)
 	s := serveHTTP(t, dir, "--allow-local")
 	behind, err := url.Parse(s.base())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	honest := httputil.NewSingleHostReverseProxy(behind)
 	liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/artifacts/") {
@@ -166,9 +162,7 @@ func TestInterruptedGenerateAtAServer(t *testing.T) {
 	dir := plant(t, gardenText)
 	faulty := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--allow-local")
 	path, err := exec.LookPath("lastword-faulty")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	faulty.Path, faulty.Args[0] = path, path
 	faulty.Env = append(faulty.Env, "FAULT=block:write", "HARD=20ms")
 	s := serving(t, faulty)
@@ -176,9 +170,7 @@ func TestInterruptedGenerateAtAServer(t *testing.T) {
 	var out started
 	out.when, out.then = `"task":"write"`, func() { _ = cmd.Process.Signal(os.Interrupt) }
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	if code := exitCode(t, cmd); code != exit.Interrupted || !strings.Contains(out.text.String(), `"type":"run.canceled"`) {
 		t.Errorf("exit code %d, %s", code, out.text.String())
 	}

@@ -16,19 +16,13 @@ func TestGenerateWatches(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("README.md", "# Garden\n\nA tool that grows things.\n")
 	cmd := binary(t, dir, "generate", "--in-place", "--watch")
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines, runs := bufio.NewScanner(stderr), 0
 	watching := func() {
@@ -49,9 +43,7 @@ func TestGenerateWatches(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "llms.txt")); err != nil || !strings.Contains(string(text), "weeds.md") {
 		t.Errorf("%s, %v", text, err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGINT))
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "run.queued") {
 			runs++

@@ -23,9 +23,7 @@ func large(t *testing.T) string {
 	}
 	for name, text := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 	return dir
 }
@@ -37,9 +35,7 @@ func runGenerate(t *testing.T, repository, out string, at ...milestone) (code st
 	t.Helper()
 	p := process{dir: t.TempDir(), env: env(), at: at}
 	code, err := p.run([]string{"lastword", "generate", repository, "--out", out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return code
 }
 
@@ -58,9 +54,7 @@ func files(t *testing.T, out string) (final map[string]string, temporary int) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		final[e.Name()] = string(data)
 	}
 	return final, temporary
@@ -146,9 +140,7 @@ func TestKillWhileWriting(t *testing.T) {
 		out := t.TempDir()
 		cmd := exec.Command("lastword", "generate", repository, "--out", out, "--quiet")
 		cmd.Env = env()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		ended := make(chan struct{})
 		go func() {
 			cmd.Wait()
@@ -178,9 +170,7 @@ func TestWriteEndsInItsMiddle(t *testing.T) {
 	repository, out := large(t), t.TempDir()
 	want := golden(t, repository)
 	name := filepath.Join(out, "local", "large", "llms-full.txt")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)))
 	p := process{dir: t.TempDir(), env: env()}
 	code, err := p.run([]string{"sh", "-c", "ulimit -f 2048; exec lastword generate --token-budget -1 \"$0\" --out \"$1\"", repository, out})
 	if err != nil || code == "0" {

@@ -122,3 +122,11 @@ func TestProgramNeedsNoProcess(t *testing.T) {
 		t.Errorf("the model was asked %s", got)
 	}
 }
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

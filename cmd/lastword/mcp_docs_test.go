@@ -46,9 +46,7 @@ func between(t *testing.T, page, part, text string) string {
 // The page's table is what the door lists, and its examples are what went over the wire.
 func TestMCPPage(t *testing.T) {
 	data, err := os.ReadFile(docsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page := string(data)
 	page = between(t, page, "costs", costs(t))
 	s := speak(t, t.TempDir(), allTools...)
@@ -75,12 +73,8 @@ func costs(t *testing.T) string {
 		}
 		var said struct{ Text string }
 		result := s.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)).Result
-		if err := json.Unmarshal(result, &r); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(r.Content[0], &said); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(result, &r))
+		must(t, json.Unmarshal(r.Content[0], &said))
 		var all strings.Builder
 		all.WriteString(said.Text)
 		for _, link := range r.Content[1:] { // hosts give links to models as JSON
@@ -197,9 +191,7 @@ func evenly(message, dir string) string {
 func (s *mcpSession) line() string {
 	s.t.Helper()
 	line, err := s.out.ReadString('\n')
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return strings.TrimSpace(line)
 }
 
@@ -276,13 +268,9 @@ func atOnce(reply string) string {
 
 func TestPrintedSettings(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	origin, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	here := t.TempDir()
 	t.Chdir(here)
 	for _, c := range clientsKnown() {

@@ -87,13 +87,9 @@ func speak(t *testing.T, dir string, args ...string) *mcpSession {
 		t.Fatal(err)
 	}
 	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.out = bufio.NewReader(out)
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.cmd.Start())
 	s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
 	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return s
@@ -140,9 +136,7 @@ func (s *mcpSession) await(id int) (m message, events []messages.Event) {
 			var p struct {
 				Meta map[string]messages.Event `json:"_meta"`
 			}
-			if err := json.Unmarshal(m.Params, &p); err != nil {
-				s.t.Fatal(err)
-			}
+			must(s.t, json.Unmarshal(m.Params, &p))
 			if e, ok := p.Meta["io.github.seed889630bf.lastword/event"]; ok {
 				events = append(events, e)
 			}
@@ -198,9 +192,7 @@ func exitCode(t *testing.T, cmd *exec.Cmd) int {
 
 func (s *mcpSession) signal(sig syscall.Signal) {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.cmd.Process.Signal(sig))
 }
 
 // plant makes a folder to read.
@@ -213,12 +205,8 @@ func plant(t *testing.T, readme string) string {
 
 func put(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // filesIn lists the files below the folder.

@@ -100,12 +100,8 @@ func TestMCPNeverServesAnotherRunsFile(t *testing.T) {
 func TestMCPWritesBelowItsRoot(t *testing.T) {
 	dir := plant(t, gardenText)
 	outside := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "root"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(dir, "root", "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "root"), 0o755))
+	must(t, os.Symlink(outside, filepath.Join(dir, "root", "link")))
 	s := speak(t, dir, "--out", "root")
 	for _, out := range []string{"..", "../x", "a/../../x", outside, "link", "link/x"} {
 		a := s.call("generate", fmt.Sprintf(`{"repository":"garden","out":%q}`, out))
@@ -191,9 +187,7 @@ func TestMCPFinishesItsRunsAtTheEnd(t *testing.T) {
 	s := speak(t, dir, "--base-url", m.URL(), "--model", "scripted")
 	_, x := s.describing(m)
 	s.in.Close()
-	if err := x.Rest(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.Rest())
 	if _, err := s.out.ReadByte(); err == nil {
 		t.Error("it speaks after stdin has ended")
 	}

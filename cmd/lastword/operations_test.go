@@ -33,14 +33,10 @@ func TestOperationsNameMetrics(t *testing.T) {
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1")
 	s := serving(t, command)
 	client, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for job, input := range map[string]string{"fails": "{}", chat.Name: `{"message":"Look around."}`} {
 		id, err := client.Submit(t.Context(), messages.Request{Job: job, Input: []byte(input)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ended(t.Context(), t, client, id)
 	}
 	code, page := s.get("/metrics")
@@ -56,9 +52,7 @@ func TestOperationsNameMetrics(t *testing.T) {
 	}
 	for _, name := range []string{"dashboard.json", "alerts.yml"} {
 		text, err := os.ReadFile("../../docs/operations/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, found := range metricName.FindAllStringSubmatch(labelsOf.ReplaceAllString(string(text), ""), -1) {
 			if _, known := has[found[1]]; !known {
 				t.Errorf("%s: the server has no metric %s", name, found[1])
@@ -79,9 +73,7 @@ func TestOperationsNameFlags(t *testing.T) {
 	flag, comment := regexp.MustCompile(`--[a-z][a-z-]+`), regexp.MustCompile(`(?m)#.*$`)
 	for _, name := range []string{"compose.yaml", "kubernetes.yaml"} {
 		text, err := os.ReadFile("../../docs/operations/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all := flag.FindAllString(comment.ReplaceAllString(string(text), ""), -1)
 		if len(all) == 0 {
 			t.Errorf("%s starts no server", name)

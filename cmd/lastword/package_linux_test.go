@@ -33,9 +33,7 @@ func TestPackage(t *testing.T) {
 	}
 	before := d.all()
 	data, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, filepath.Join(d.root, "tmp/lastword.deb"), string(data))
 	d.run("dpkg", "-i", "/tmp/lastword.deb")
 	if got := d.run("lastword", "version"); !strings.HasPrefix(got, "lastword ") {
@@ -45,9 +43,7 @@ func TestPackage(t *testing.T) {
 	t.Run("tutorial", func(t *testing.T) { tutorial(t, d.root) })
 	config := filepath.Join(d.root, "etc/lastword/config.yaml")
 	mine, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.run("dpkg", "-i", "/tmp/lastword.deb") // an upgrade
 	if now, err := os.ReadFile(config); err != nil || string(now) != string(mine) {
 		t.Errorf("the upgrade changed the settings to %s, %v", now, err)
@@ -111,9 +107,7 @@ func (d debian) all() map[string]string {
 		text, readErr := os.ReadFile(filepath.Join(d.root, name))
 		files[name], err = string(text), errors.Join(err, readErr)
 	}
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	return files
 }
 
@@ -123,29 +117,21 @@ func (d debian) serve() {
 	m.Always(testkit.Text("It grows things."), testkit.Finish("stop"), testkit.Done())
 	at, config := freeAddress(d.t), filepath.Join(d.root, "etc/lastword/config.yaml")
 	settings, err := os.ReadFile(config)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	put(d.t, config, strings.Replace(string(settings), "127.0.0.1:7878", at, 1))
 	d.run("sh", "-c", "lastword token add --file /etc/lastword/tokens mia >/tmp/token && chmod 600 /tmp/token")
 
 	ready, err := net.ListenPacket("unixgram", filepath.Join(d.root, "tmp/notify"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	defer ready.Close()
-	if err := os.Chmod(filepath.Join(d.root, "tmp/notify"), 0o666); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.Chmod(filepath.Join(d.root, "tmp/notify"), 0o666))
 	ctx, stop := context.WithTimeout(d.t.Context(), patience)
 	defer stop()
 	server := d.asUnit(ctx)
 	server.Env = append(server.Env, "NOTIFY_SOCKET=/tmp/notify", "LASTWORD_BASE_URL="+m.URL())
 	var said strings.Builder
 	server.Stderr = &said
-	if err := server.Start(); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, server.Start())
 	context.AfterFunc(ctx, func() { ready.Close() })
 	if _, _, err := ready.ReadFrom(make([]byte, 64)); err != nil {
 		d.t.Fatalf("the server is not ready: %v\n%s", err, &said)
@@ -154,9 +140,7 @@ func (d debian) serve() {
 	if !strings.Contains(answer, "It grows things.") {
 		d.t.Errorf("the answer is %q", answer)
 	}
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, server.Process.Signal(syscall.SIGTERM))
 	if _ = server.Wait(); server.ProcessState.ExitCode() != exit.Terminated {
 		d.t.Errorf("the server ended with %v\n%s", server.ProcessState, &said)
 	}
@@ -166,9 +150,7 @@ func (d debian) serve() {
 func (d debian) asUnit(ctx context.Context) *exec.Cmd {
 	unit := map[string]string{}
 	text, err := os.ReadFile(filepath.Join(d.root, "usr/lib/systemd/system/lastword.service"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		unit[key] = value
@@ -177,13 +159,9 @@ func (d debian) asUnit(ctx context.Context) *exec.Cmd {
 	state, _, _ := strings.Cut(unit["StateDirectory"], " ")
 	c.Env = []string{unit["Environment"], "STATE_DIRECTORY=/var/lib/" + state}
 	user, err := strconv.ParseUint(strings.TrimSpace(d.run("id", "-u", unit["User"])), 10, 32)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	group, err := strconv.ParseUint(strings.TrimSpace(d.run("id", "-g", unit["User"])), 10, 32)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	c.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(user), Gid: uint32(group)}
 	return c
 }
@@ -215,16 +193,12 @@ func TestTokenFileKeepsItsOwner(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	if err := os.Chown(file, server, server); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chown(file, server, server))
 	if got := run(t, nil, "token", "remove", "--file", file, "bob"); got.code != exit.Completed {
 		t.Fatalf("%+v", got)
 	}
 	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if of := info.Sys().(*syscall.Stat_t); of.Uid != server || of.Gid != server {
 		t.Errorf("the file is of user %d and group %d", of.Uid, of.Gid)
 	}

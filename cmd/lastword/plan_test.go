@@ -22,13 +22,9 @@ import (
 func readyPlan(t *testing.T, name string, params map[string]any) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs/plans", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, err := json.Marshal(map[string]any{"plan": string(text), "params": params})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -66,14 +62,10 @@ func TestReadyPlans(t *testing.T) {
 
 	server := serveHTTP(t, dir, "--allow-local")
 	client, err := api.New(strings.TrimSuffix(server.url, "/mcp"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	input := json.RawMessage(readyPlan(t, "demo", map[string]any{"repository": filepath.Join(dir, "garden")}))
 	id, err := client.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if state := ended(t.Context(), t, client, id); state.Status != messages.Completed ||
 		!strings.Contains(string(state.End.Result), "Grows things.") {
 		t.Errorf("%+v", state.End)
@@ -88,14 +80,10 @@ func TestReadyPlans(t *testing.T) {
 func ended(ctx context.Context, t *testing.T, client *api.Client, id messages.RunID) messages.State {
 	t.Helper()
 	for _, err := range client.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	state, err := client.State(ctx, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return state
 }
 
@@ -103,9 +91,7 @@ func ended(ctx context.Context, t *testing.T, client *api.Client, id messages.Ru
 func firstQuestion(ctx context.Context, t *testing.T, client *api.Client, id messages.RunID) string {
 	t.Helper()
 	for e, err := range client.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if in, ok := e.Body.(messages.InputRequired); ok {
 			return in.Request
 		}
@@ -133,23 +119,15 @@ func TestPlanWaitsOverKill(t *testing.T) {
 	defer cancel()
 	server := start()
 	client, err := api.New("unix:"+dir+"/s", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	input, err := json.Marshal(map[string]any{"plan": publishing})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := client.Submit(ctx, messages.Request{Job: plan.Name, Input: input})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	request := firstQuestion(ctx, t, client, id)
 	server.ends(syscall.SIGKILL)
 	start()
-	if err := client.Answer(ctx, id, request, json.RawMessage(`true`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Answer(ctx, id, request, json.RawMessage(`true`)))
 	state := ended(ctx, t, client, id)
 	text, err := os.ReadFile(filepath.Join(dir, "artifacts", "out.txt"))
 	if err != nil || string(text) != "a draft, published" || state.Status != messages.Completed || len(state.Children) != 3 {
@@ -201,19 +179,13 @@ func TestPlanFrom(t *testing.T) {
 	server := serveHTTP(t, dir, "--tokens", "tokens")
 	as := func(name string) func(input map[string]any) messages.State {
 		client, err := api.New(strings.TrimSuffix(server.url, "/mcp"), tokens[name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return func(input map[string]any) messages.State {
 			input["plan"] = wrongly
 			data, err := json.Marshal(input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			id, err := client.Submit(t.Context(), messages.Request{Job: plan.Name, Input: data})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return ended(t.Context(), t, client, id)
 		}
 	}
@@ -258,12 +230,8 @@ func TestPlanAsksElsewhere(t *testing.T) {
 		cmd := binary(t, dir, append([]string{"plan", "run", "plan.yaml"}, place...)...)
 		cmd.Stdout = &stdout
 		stderr, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if args, found := strings.CutPrefix(strings.TrimSpace(lines.Text()), "lastword "); found {

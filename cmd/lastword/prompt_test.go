@@ -26,13 +26,9 @@ func promptEvents(t *testing.T, env []string, m *testkit.Model, flags ...string)
 	var events []messages.Event
 	for line := range strings.Lines(got.stdout) {
 		var e messages.Event
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &e))
 		next, err := state.Apply(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		state, events = next, append(events, e)
 	}
 	if state.End == nil {
@@ -102,9 +98,7 @@ func TestPromptCancelClosesTheConnection(t *testing.T) {
 		m := testkit.NewModel(t)
 		x := m.Answer(pieces...)
 		client, err := llm.New(llm.Config{BaseURL: m.URL()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events := cancelPrompt(t, client, x, name == "among the words" || name == "in a frame")
 		last := events[len(events)-1]
 		said := completion(t, events)
@@ -120,23 +114,15 @@ func TestPromptCancelClosesTheConnection(t *testing.T) {
 func cancelPrompt(t *testing.T, client *llm.Client, x *testkit.Exchange, word bool) []messages.Event {
 	t.Helper()
 	system, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer system.Close(context.Background())
 	job, err := prompt.Job(prompt.Input{Text: "Hi", Model: "scripted"}, prompt.Config{Stream: client.Stream})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := system.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var events []messages.Event
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events = append(events, e)
 		switch e.Body.(type) {
 		case messages.LLMStarted:

@@ -35,17 +35,13 @@ func openTerminal(t *testing.T, columns, rows uint16) (master, slave *os.File) {
 	var number, unlock int32
 	err = errors.Join(ioctl(master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock)),
 		ioctl(master, syscall.TIOCGPTN, unsafe.Pointer(&number)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
 	t.Cleanup(func() { slave.Close() })
 	size := [4]uint16{rows, columns}
-	if err := ioctl(slave, syscall.TIOCSWINSZ, unsafe.Pointer(&size)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ioctl(slave, syscall.TIOCSWINSZ, unsafe.Pointer(&size)))
 	return master, slave
 }
 
@@ -78,16 +74,12 @@ func start(t *testing.T, env []string, args ...string) *session {
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	wait, read, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.cmd.ExtraFiles, s.seen = []*os.File{wait}, read
 	err = s.cmd.Start()
 	wait.Close()
 	slave.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		s.seen.Close()
 		s.kill()
@@ -153,9 +145,7 @@ func garden(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir() + "/garden"
 	readme := []byte("# Garden\n\nGrows things.\n")
-	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/README.md", readme, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/README.md", readme, 0o644)))
 	return dir
 }
 

@@ -49,16 +49,12 @@ func TestPublicSurface(t *testing.T) {
 	_, document := server.get("/openapi.json")
 	p.http(t, document)
 	golden, err := os.ReadFile("testdata/tools.golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var tools []struct {
 		Name                      string
 		InputSchema, OutputSchema any
 	}
-	if err := json.Unmarshal(golden, &tools); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(golden, &tools))
 	for _, tool := range tools {
 		p.schema("tool "+tool.Name+": input", tool.InputSchema)
 		p.schema("tool "+tool.Name+": output", tool.OutputSchema)
@@ -73,9 +69,7 @@ func TestPublicSurface(t *testing.T) {
 		put(t, name, strings.Join(p.lines, "\n")+"\n")
 	}
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for _, line := range slices.Concat(want, p.lines) {
 		if !slices.Contains(p.lines, line) {
@@ -111,9 +105,7 @@ func (p *public) http(t *testing.T, document string) {
 		}
 		Components struct{ Schemas map[string]any }
 	}
-	if err := json.Unmarshal([]byte(document), &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(document), &d))
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			p.add("http %s %s: %s, %v", method, path, op.OperationID, slices.Sorted(maps.Keys(op.Responses)))
@@ -150,15 +142,11 @@ func (p *public) schema(name string, of any) {
 // goNames adds the exported names of a package: a line for each function, type, field, method, constant and variable.
 func (p *public) goNames(t *testing.T, pkg string) {
 	files, err := build.Default.ImportDir(filepath.Join("../..", pkg), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fset := token.NewFileSet()
 	for _, name := range files.GoFiles {
 		file, err := parser.ParseFile(fset, filepath.Join(files.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ast.FileExports(file)
 		for _, decl := range file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok {

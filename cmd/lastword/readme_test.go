@@ -25,9 +25,7 @@ func TestReadmeSample(t *testing.T) {
 	}
 	text := strings.ReplaceAll(string(printed), filepath.Dir(files[0]), "artifacts/github.com/seed889630bf/lastword")
 	page, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := between(t, string(page), "run", sampleOf(text))
 	if *update {
 		put(t, "../../README.md", want)
@@ -75,8 +73,6 @@ func masked(text string) string {
 func mustAbs(t *testing.T, path string) string {
 	t.Helper()
 	abs, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return abs
 }

@@ -39,9 +39,7 @@ func orchard(t *testing.T, gate <-chan struct{}) (url string) {
 	noise := make([]byte, 2<<20)
 	rand.NewChaCha8([32]byte{}).Read(noise)
 	for name, text := range map[string][]byte{"README.md": []byte("# Orchard\n\nGrows apples.\n"), "apple.bin": noise} {
-		if err := os.WriteFile(filepath.Join(root, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(root, name), text, 0o644))
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "README.md", "apple.bin"},
 		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one"},
@@ -51,9 +49,7 @@ func orchard(t *testing.T, gate <-chan struct{}) (url string) {
 		}
 	}
 	handler, err := repositories(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(&gated{w, 1 << 20, gate}, r)
 	}))

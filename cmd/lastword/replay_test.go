@@ -38,9 +38,7 @@ func TestReplayOnThePage(t *testing.T) {
 		if strings.Contains(at, "/v1/") {
 			err = json.NewDecoder(got.Body).Decode(&state)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	stop()
 	if code := <-ended; state.Status != messages.Completed || state.Seq != 7 || code != 0 {

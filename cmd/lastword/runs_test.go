@@ -22,17 +22,11 @@ import (
 func TestRuns(t *testing.T) {
 	url := strings.TrimSuffix(serveHTTP(t, t.TempDir()).url, "/mcp")
 	client, err := api.New(url, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	input, err := json.Marshal(map[string]string{"plan": asksTwice})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := client.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input, Labels: map[string]string{"team": "docs"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	firstQuestion(t.Context(), t, client, id)
 	runs := func(code int, stdout, stderr string, args ...string) string {
 		t.Helper()
@@ -49,9 +43,7 @@ func TestRuns(t *testing.T) {
 	runs(0, "", "", "answer", string(id[:12]), "yes")
 	sub := id
 	for e, err := range client.Follow(t.Context(), id, messages.Follow{Tree: true}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if sub = e.RunID; sub != id && e.Kind() == messages.KindInputRequired {
 			break
 		}
@@ -92,9 +84,7 @@ func TestEveryVariableIsKnown(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile("../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range regexp.MustCompile(`LASTWORD_[A-Z_]+`).FindAllString(string(text), -1) {
 		known := func(one string) bool { return strings.HasPrefix(one, name+"=") }
 		if !slices.ContainsFunc(env, known) && name != "LASTWORD_CONFIG" {

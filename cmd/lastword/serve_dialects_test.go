@@ -16,24 +16,16 @@ import (
 // A dialect is served only where it is named, and --nano serves NANO at its own paths as well.
 func TestServeDialects(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nano := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, free.Close())
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize"}`
 	ask := func(url string) string {
 		resp, err := http.Post(url, "text/plain", strings.NewReader(initialize))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return resp.Status + " " + string(body)
 	}
 	off := serveHTTP(t, t.TempDir())
@@ -89,9 +81,7 @@ func TestServeFrontEnds(t *testing.T) {
 	} {
 		x := m.Answer(testkit.Text("Rain too."), testkit.Finish("stop"), testkit.Done())
 		answer, err := http.Post(s.base()+c.path, "application/json", strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || !strings.Contains(string(body), c.want) {

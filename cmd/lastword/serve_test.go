@@ -42,12 +42,8 @@ func serving(t *testing.T, cmd *exec.Cmd) *served {
 	t.Helper()
 	s := &served{t: t, cmd: cmd, stderr: make(chan string, 1)}
 	stderr, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	lines := bufio.NewReader(stderr)
 	var before strings.Builder // what it logs of the runs that it found
@@ -80,9 +76,7 @@ func (s *served) base() string { return strings.TrimSuffix(s.url, mcpPath) }
 // ends sends the signal and returns the exit code.
 func (s *served) ends(sig syscall.Signal) int {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.cmd.Process.Signal(sig))
 	return exitCode(s.t, s.cmd)
 }
 
@@ -92,9 +86,7 @@ func (s *served) get(path string, header ...string) (int, string) {
 	resp := testkit.OpenURL(s.t.Context(), s.t, http.MethodGet, s.base()+path, "", header...)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	if challenge := resp.Header.Get("WWW-Authenticate"); challenge != "" {
 		body = append(body, challenge...)
 	}
@@ -105,9 +97,7 @@ func (s *served) get(path string, header ...string) (int, string) {
 func (s *served) post(token, method, name, params string) *http.Response {
 	s.t.Helper()
 	resp, err := http.DefaultClient.Do(s.request(token, method, name, params))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return resp
 }
 
@@ -117,9 +107,7 @@ func (s *served) request(token, method, name, params string) *http.Request {
 		`"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,%s}}`, method, params, meta)
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	for key, value := range map[string]string{"Content-Type": "application/json", "Mcp-Method": method, "Mcp-Name": name,
 		"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"} {
 		req.Header.Set(key, value)
@@ -135,28 +123,20 @@ func (s *served) request(token, method, name, params string) *http.Request {
 func (s *served) asked(tool, arguments string) (answer func() []byte) {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.base(), "http://"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	s.t.Cleanup(func() { conn.Close() })
 	req := s.request("", "tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
 	req.Header.Set("Expect", "100-continue")
-	if err := req.Write(conn); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, req.Write(conn))
 	answers := bufio.NewReader(conn)
 	if begun, err := http.ReadResponse(answers, req); err != nil || begun.StatusCode != http.StatusContinue {
 		s.t.Fatalf("%+v, %v", begun, err)
 	}
 	return func() []byte {
 		resp, err := http.ReadResponse(answers, req)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		return body
 	}
 }
@@ -197,9 +177,7 @@ func tokenFor(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := binary(t, dir, append([]string{"token", "add", "--file", "tokens"}, args...)...)
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -342,9 +320,7 @@ func TestServeListensNowhereElse(t *testing.T) {
 	tokenFor(t, dir, "mia")
 	put(t, filepath.Join(dir, "open"), "")
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer busy.Close()
 	for _, c := range []struct {
 		code int
@@ -381,13 +357,9 @@ func TestServeDrains(t *testing.T) {
 	resp := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true,"model":"auto"}`)
 	defer resp.Body.Close()
 	<-x.Started()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	s.untilClosed()
-	if err := x.Rest(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.Rest())
 	body, err := io.ReadAll(resp.Body)
 	if a := lastAnswer(t, body); err != nil || a.Structured.Status != "completed" {
 		t.Errorf("%+v, %v", a.Structured, err)
@@ -404,9 +376,7 @@ func TestServeDrains(t *testing.T) {
 	again := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true,"model":"auto"}`)
 	defer again.Body.Close()
 	<-x.Started()
-	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.cmd.Process.Signal(syscall.SIGINT))
 	s.untilClosed()
 	if code := s.ends(syscall.SIGINT); code != exit.Interrupted {
 		t.Errorf("exit code %d", code)
@@ -430,14 +400,10 @@ func TestServeDoesNotWaitForAnswers(t *testing.T) {
 	question := s.call("", "run_events", `{`+asks+`}`).Structured.Next // the number of its event
 	ended := s.asked("run_events", fmt.Sprintf(`{%s,"after":%d,"wait_ms":50000}`, asks, question))
 	done := s.asked("run_wait", `{`+works+`,"wait_ms":50000}`)
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	s.untilClosed()
 	time.Sleep(time.Second) // in which it could take the runs for stuck
-	if err := x.Rest(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.Rest())
 	if code := exitCode(t, s.cmd); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
@@ -483,9 +449,7 @@ func (s *served) untilClosed() {
 func TestNotifySystemd(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenPacket("unixgram", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	notify(environment.Variables{"NOTIFY_SOCKET=" + socket}, "READY=1")
 	text := make([]byte, 64)
@@ -515,9 +479,7 @@ func TestServeTellsHowItIs(t *testing.T) {
 // A web site whose name leads to this machine reads no profile.
 func TestProfilesCheckTheHost(t *testing.T) {
 	door, err := profiles("127.0.0.1:6060")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for host, want := range map[string]int{"127.0.0.1:6060": http.StatusOK, "localhost:6060": http.StatusOK,
 		"evil.example:6060": http.StatusForbidden} {
 		r, w := httptest.NewRequest(http.MethodGet, "/debug/pprof/goroutine", nil), httptest.NewRecorder()
@@ -534,12 +496,8 @@ func TestServeOnASocket(t *testing.T) {
 	socket := filepath.Join(dir, "s")
 	cmd := binary(t, dir, "serve", "--unix", socket)
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || line != "listening on unix:"+socket+"\n" {
 		t.Fatalf("%q, %v", line, err)
@@ -567,14 +525,10 @@ func TestAddressOfAgents(t *testing.T) {
 	s := serveHTTP(t, t.TempDir())
 	for accept, want := range map[string]string{"text/html,application/xhtml+xml": "lastword " + s.url, "application/json": ""} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Accept", accept)
 		got, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body, err := io.ReadAll(got.Body)
 		got.Body.Close()
 		page := strings.Contains(string(body), "This address is for agents")

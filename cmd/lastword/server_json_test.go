@@ -27,9 +27,7 @@ func TestPackages(t *testing.T) {
 	}
 	whole := readJSON(t, "package/server.json", &s)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(schema, readJSON(t, "testdata/server.schema.json", &struct{}{})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.AddResource(schema, readJSON(t, "testdata/server.schema.json", &struct{}{})))
 	if err := c.MustCompile(schema).Validate(whole); err != nil || s.Schema != schema {
 		t.Errorf("server.json names the schema %s: %v", s.Schema, err)
 	}
@@ -60,13 +58,9 @@ func readJSON(t *testing.T, name string, into any) any {
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return whole
 }
 
@@ -74,9 +68,7 @@ func readJSON(t *testing.T, name string, into any) any {
 func modulePath(t *testing.T) (owner string) {
 	t.Helper()
 	data, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(first, "module github.com/"), "/lastword")
 }
@@ -84,9 +76,7 @@ func modulePath(t *testing.T) (owner string) {
 func released(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile("../../CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m := regexp.MustCompile(`(?m)^## \[v?(\d+\.\d+\.\d+[^]]*)\]`).FindSubmatch(data); m != nil {
 		return string(m[1])
 	}

@@ -36,9 +36,7 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 	root, forms := rootCommand(new(host.Program)), map[*cobra.Command]string{}
 	for _, form := range cheapest {
 		cmd, _, err := root.Find(strings.Fields(form))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		forms[cmd] = form
 	}
 	for cmd := range leaves(root) {
@@ -92,9 +90,7 @@ func leaves(cmd *cobra.Command) map[*cobra.Command]bool {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 // Each documented variable sets its flag, and no other command minds.

@@ -231,16 +231,12 @@ func TestAppendersOnEverySurface(t *testing.T) {
 	s := newStage(t)
 	live := s.appendAll()
 	for e, err := range s.system.Events(t.Context(), s.run, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Kind() == messages.KindInputRequired {
 			break
 		}
 	}
-	if err := s.system.Answer(t.Context(), s.run, "loud", json.RawMessage(`"<very>"`), ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.system.Answer(t.Context(), s.run, "loud", json.RawMessage(`"<very>"`), ""))
 	<-s.late
 	for n := 21; n < 26; n++ { // words that come one by one, so that clients are cut between them
 		for how, a := range live.all {
@@ -268,9 +264,7 @@ func TestAppendersOnEverySurface(t *testing.T) {
 		}
 	}
 	state, err := s.system.State(t.Context(), s.run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := map[string]string{}
 	var answers []string
 	for _, stream := range state.Streams {

@@ -59,15 +59,11 @@ func openStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), more: make(chan struct{}), end: make(chan struct{})}
 	journal, err := sqlite.Open(t.TempDir()) // it keeps events as JSON
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tale := func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }
 	s.system, err = actors.New(t.Context(), actors.Config{Journal: journal, Jobs: []actors.Definition{
 		{Name: "tale", New: tale}, {Name: "chat", New: tale}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tools := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
 	mux := http.NewServeMux()
 	to := door.New(door.Config{Runs: s.system, Version: "test", Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
@@ -300,9 +296,7 @@ func TestOneRunOnEverySurface(t *testing.T) {
 	for _, rec := range live {
 		goOn(rec.question)
 	}
-	if err := s.system.Answer(t.Context(), s.run, "loud", json.RawMessage(`"<very>"`), ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.system.Answer(t.Context(), s.run, "loud", json.RawMessage(`"<very>"`), ""))
 	close(s.answered)
 	goOn(s.late)
 	told := s.tellTask()
@@ -355,9 +349,7 @@ func TestOneRunOnEverySurface(t *testing.T) {
 func (s *stage) holdEnd(want *recording) {
 	s.t.Helper()
 	state, err := s.system.State(s.t.Context(), s.run)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	last := want.moments[len(want.moments)-1]
 	if end := momentOf(last.event, state); end != last {
 		s.t.Errorf("the events add up to\n%s\nwant\n%s", last.state, end.state)

@@ -119,9 +119,7 @@ func (s *stage) aguiMessages() map[string]string {
 	for id, more := range []string{"", `,"resume":[{"interruptId":"loud","status":"resolved","payload":"<very>"}]`} {
 		for n, over := 1, false; !over && !s.t.Failed(); n += 3 {
 			has, err := json.Marshal(all)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			must(s.t, err)
 			for _, one := range s.frames(n, http.MethodPost, "/agui", fmt.Sprintf(
 				`{"threadId":"c","runId":"%d","protocolVersion":"1.0","messages":%s%s}`, id, has, more)) {
 				var e struct {

@@ -22,13 +22,9 @@ func TestListedTools(t *testing.T) {
 	var list struct{ Tools json.RawMessage }
 	result := s.ask("tools/list", `{}`).Result
 	s.ends()
-	if err := json.Unmarshal(result, &list); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(result, &list))
 	var b bytes.Buffer
-	if err := json.Indent(&b, list.Tools, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Indent(&b, list.Tools, "", "  "))
 	heldTo(t, "testdata/tools.golden.json", b.String()+"\n")
 }
 
@@ -44,9 +40,7 @@ func listed(t *testing.T, flags ...string) []listedTool {
 	var list struct{ Tools []listedTool }
 	result := s.ask("tools/list", `{}`).Result
 	s.ends()
-	if err := json.Unmarshal(result, &list); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(result, &list))
 	return list.Tools
 }
 
@@ -76,9 +70,7 @@ func tokensOfTools(t *testing.T, list []listedTool) (most int) {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(told); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Encode(told))
 		most = max(most, count.Count(b.String()))
 	}
 	return most
@@ -91,9 +83,7 @@ func TestTheListIsShort(t *testing.T) {
 	const most, room = 1900, 150
 	list := listed(t)
 	servers := filepath.Join(t.TempDir(), "servers.json")
-	if err := os.WriteFile(servers, []byte(`{"mcpServers":{"notes":{"command":"cat"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(servers, []byte(`{"mcpServers":{"notes":{"command":"cat"}}}`), 0o600))
 	if n := tokensOfTools(t, list); n >= most-room {
 		t.Errorf("the list has %d tokens", n)
 	}
@@ -120,9 +110,7 @@ func TestStrictAPIsTakeTheSchemas(t *testing.T) {
 	for _, tool := range listed(t, allTools...) {
 		for which, raw := range map[string]json.RawMessage{"input": tool.InputSchema, "output": tool.OutputSchema} {
 			var schema any
-			if err := json.Unmarshal(raw, &schema); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(raw, &schema))
 			for _, problem := range loose(which, schema) {
 				t.Errorf("%s: %s", tool.Name, problem)
 			}

@@ -65,16 +65,12 @@ func TestTraceFromCallerToModels(t *testing.T) {
 		"Content-Type", "application/json", "Traceparent", "00-"+trace+"-"+caller+"-01", "Tracestate", "vendor=1")
 	body, err := io.ReadAll(answer.Body)
 	answer.Body.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m.Answer(testkit.Text("Done."), testkit.Finish("stop"), testkit.Done()) // to a caller without a trace: one begins
 	called := s.post("", "tools/call", "prompt", `"name":"prompt","arguments":{"text":"Hi"}`)
 	_, err = io.Copy(io.Discard, called.Body) // to its end
 	called.Body.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = s.ends(syscall.SIGTERM) // the spans that wait are sent
 	spans := kept.all()
 	span := func(name, parent string) string {

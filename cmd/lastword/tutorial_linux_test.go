@@ -76,14 +76,10 @@ func serveGreet(system *actors.System) (http.Handler, error) {
 // The job of the tutorial is there on the page, over HTTP and as a tool.
 func TestGreetIsServed(t *testing.T) {
 	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{greet(nil)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer system.Close(context.Background())
 	handler, err := serveGreet(system)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	for _, c := range [][4]string{{"GET", "/", "", `<div id="page">`}, {"GET", "/v1/jobs", "", `"greet"`}, {"POST", "/mcp", list, `"greet"`}} {
@@ -109,13 +105,9 @@ func TestTutorial(t *testing.T) { tutorial(t, "") }
 func tutorial(t *testing.T, root string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/tutorial.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	code, err := os.ReadFile("tutorial_linux_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text("It grows things."), testkit.Finish("stop"), testkit.Done())
 	folder, script := t.TempDir(), "set -e\n"
@@ -152,9 +144,7 @@ func tutorial(t *testing.T, root string) {
 // The plans of docs/plans.md are right.
 func TestPlansOfTheDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/plans.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, found := filepath.Join(t.TempDir(), "plan.yaml"), 0
 	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 		if b[3] == "yaml" {
@@ -173,9 +163,7 @@ func TestPlansOfTheDocs(t *testing.T) {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }

@@ -20,9 +20,7 @@ func desktop(t *testing.T, cmd *exec.Cmd) (opened string) {
 	opened = filepath.Join(bin, "opened")
 	script := "#!/bin/sh\necho \"$1\" > " + opened + "\n"
 	err := errors.Join(syscall.Mkfifo(opened, 0o600), os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.Env = append(cmd.Env, "DISPLAY=:9", "PATH="+os.Getenv("PATH"))
 	return opened
@@ -32,9 +30,7 @@ func desktop(t *testing.T, cmd *exec.Cmd) (opened string) {
 func said(t *testing.T, opened string) string {
 	t.Helper()
 	text, err := os.ReadFile(opened)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(text))
 }
 
@@ -56,9 +52,7 @@ func TestUIStartsAServerWhereThereIsNone(t *testing.T) {
 	cmd.Env = append(cmd.Env, "LASTWORD_SERVE_HTTP=127.0.0.1:0")
 	opened := desktop(t, cmd)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := serving(t, cmd)
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || strings.TrimSpace(line) != s.base()+"/" {

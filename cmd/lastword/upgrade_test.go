@@ -43,9 +43,7 @@ func TestUpgrade(t *testing.T) {
 		writeUpgrade(t)
 	}
 	files, err := filepath.Glob(filepath.Join(upgradeFolder, "schema*.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var current, newest int
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -68,20 +66,14 @@ func upgraded(t *testing.T, kept string) {
 	tokens, token := caller(t)
 	server := serveHTTP(t, t.TempDir(), "--state", kept, "--tokens", tokens)
 	client, err := api.New(server.base(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	list, _, err := client.List(ctx, messages.Query{Limit: 10}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := map[string]int{}
 	for _, s := range list {
 		seen[s.Job]++
 		if s.Job == plan.Name {
-			if err := client.Answer(ctx, s.RunID, firstQuestion(ctx, t, client, s.RunID), json.RawMessage(`true`)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.Answer(ctx, s.RunID, firstQuestion(ctx, t, client, s.RunID), json.RawMessage(`true`)))
 		}
 		state := ended(ctx, t, client, s.RunID)
 		if s.Job == "prompt" && state.Status == messages.Failed {
@@ -139,9 +131,7 @@ func writeUpgrade(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	line, err := bufio.NewReader(stderr).ReadString('\n')
 	client, clientErr := api.New(regexp.MustCompile(`http://[^/]+`).FindString(line), token)
 	if err != nil || clientErr != nil {
@@ -149,20 +139,14 @@ func writeUpgrade(t *testing.T) {
 	}
 	start := func(job string, input any) messages.RunID {
 		data, err := json.Marshal(input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		id, err := client.Submit(t.Context(), messages.Request{Job: job, Input: data})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return id
 	}
 	until := func(id messages.RunID, kind messages.Kind) {
 		for e, err := range client.Follow(t.Context(), id, messages.Follow{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if e.Kind() == kind {
 				return
 			}
@@ -172,9 +156,7 @@ func writeUpgrade(t *testing.T) {
 	until(start("prompt", map[string]any{"text": "Which park is the largest?"}), messages.KindRunCompleted)
 	until(start("prompt", map[string]any{"text": "And the oldest?"}), messages.KindTextDelta)
 	firstQuestion(t.Context(), t, client, start(plan.Name, map[string]any{"plan": waitingPlan}))
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	file := dir + "/kept/journal.db"
 	inDatabase(t, file, func(db *sql.DB) error {
@@ -197,30 +179,22 @@ func caller(t *testing.T) (file, token string) {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, to, string(data))
 }
 
 func inDatabase(t *testing.T, file string, do func(*sql.DB) error) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := do(db); err != nil {
-		t.Fatal(err)
-	}
+	must(t, do(db))
 }
 
 // schemaOf is PRAGMA user_version, which the header of the file holds.
 func schemaOf(t *testing.T, file string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return int(bigendian.BigEndian.Uint32(data[60:]))
 }

@@ -30,9 +30,7 @@ func TestVerify(t *testing.T) {
 	}
 	s.ends(syscall.SIGTERM)
 	db, err := sql.Open("sqlite", filepath.Join(kept, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), "UPDATE runs SET seq = seq + 1"); err != nil {
 		t.Fatal(err)
@@ -89,9 +87,7 @@ func TestProof(t *testing.T) {
 	s.ends(syscall.SIGTERM)
 	verified(exit.Completed, "compare the key with that of its server", file)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(t, file, strings.Replace(string(text), `"run.started"`, `"run.storted"`, 1))
 	verified(exit.Verification, string(id)+": event 2: the block's digest is another one [block]", file)
 }

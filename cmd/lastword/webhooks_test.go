@@ -62,13 +62,9 @@ func TestDeliveriesSurviveAKill(t *testing.T) {
 	args := []string{"--jobs", "jobs.yaml", "--webhooks", "hooks.yaml", "--state", filepath.Join(dir, "state")}
 	s := serveHTTP(t, dir, args...)
 	c, err := api.New(s.base(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: "hello", Input: json.RawMessage(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first := <-got
 	s.ends(syscall.SIGKILL)
 	status.Store(http.StatusNoContent)

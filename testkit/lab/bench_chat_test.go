@@ -92,22 +92,14 @@ func readTurn(t *testing.T, in chat.Input, tokens int, read func(n int)) {
 	defer done()
 	model := newPaced(tokens, in.Output == chat.Structured)
 	client, err := llm.New(llm.Config{BaseURL: "http://model.test/v1", Transport: model})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	job, err := chat.Job(in, chat.Config{Stream: client.Stream})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := 0
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, ok := e.Body.(messages.TextDelta); ok {
 			n++
 			read(n)
@@ -126,9 +118,7 @@ func tokenIntoSlice(t *testing.T) float64 {
 	config.BaseURL, config.HTTPClient = "http://model.test/v1", &http.Client{Transport: model}
 	begin := cpuTime()
 	s, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(context.Background(), openai.ChatCompletionRequest{Model: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	var all []string
 	for {
@@ -136,9 +126,7 @@ func tokenIntoSlice(t *testing.T) float64 {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if text := chunk.Choices[0].Delta.Content; text != "" {
 			all = append(all, text)
 			model.next <- struct{}{}

@@ -28,9 +28,7 @@ func commandFigures(binary string) []figure {
 			const n = 200
 			begin := time.Now()
 			for range n {
-				if err := exec.CommandContext(t.Context(), "/bin/true").Run(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, exec.CommandContext(t.Context(), "/bin/true").Run())
 			}
 			bare := float64(time.Since(begin)) / float64(time.Millisecond) / n
 			return commandTime(t, []string{"/bin/true"}, n) - bare
@@ -41,21 +39,15 @@ func commandFigures(binary string) []figure {
 // commandTime is the time of one of n runs of the program, one after the other, in milliseconds.
 func commandTime(t *testing.T, program []string, n int) float64 {
 	job, err := command.Define(command.Command{Name: "it", Command: program, Env: []string{"PATH"}}, command.Config{Environ: os.Environ()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, done := newSystem(t, actors.Config{})
 	defer done()
 	begin := time.Now()
 	for range n {
 		made, err := job.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		run, err := s.Start(t.Context(), made, actors.Options{Limits: job.Limits})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if state, err := run.Wait(t.Context()); err != nil || state.Status != messages.Completed {
 			t.Fatalf("%s: %v", state.Status, err)
 		}
@@ -71,12 +63,8 @@ func commandPeak(t *testing.T, binary string, program []string) float64 {
 	ask := []string{"run", "--", "sh", "-c", `"$@" && cat /proc/$PPID/status > "$0"`, file}
 	cmd := exec.CommandContext(t.Context(), binary, append(ask, program...)...)
 	cmd.Stdout = io.Discard
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Run())
 	status, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return memory(t, status, "VmHWM")
 }

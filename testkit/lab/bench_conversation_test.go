@@ -43,9 +43,7 @@ func discuss(t *testing.T, s *conversation.Store, id, owner string, said ...mode
 	if err == nil {
 		err = turn.End("")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func heap() float64 {
@@ -59,9 +57,7 @@ func heap() float64 {
 // is a result of 5 kB, the others have up to 1 kB.
 func assembledHistory(t *testing.T) float64 {
 	s, err := conversation.Open(t.TempDir(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for turn := range 12 {
 		id := fmt.Sprint("call_", turn)
 		discuss(t, s, "c_1", fmt.Sprint("r_", turn),
@@ -73,17 +69,13 @@ func assembledHistory(t *testing.T) float64 {
 	for i := range times {
 		begun := time.Now()
 		turn, err := s.Begin("c_1", conversation.Beginning{Owner: "r_last", Message: "And now?"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		wire := history.Wire(turn.History(), history.Profile{ShortIDs: true, Budget: 200_000})
 		times[i] = float64(time.Since(begun)) / float64(time.Millisecond)
 		if len(wire) != 49 {
 			t.Fatalf("the model is sent %d messages", len(wire))
 		}
-		if err := turn.End(""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, turn.End(""))
 	}
 	return median(times)
 }

@@ -205,14 +205,10 @@ func nanoPoll(t *testing.T) float64 {
 	}) {
 		body := `{"jsonrpc":"2.0","id":1,"method":"run","params":` + params + `}`
 		response, err := http.Post(url, "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer response.Body.Close()
 		answer := struct{ Result any }{&result}
-		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewDecoder(response.Body).Decode(&answer))
 		return result
 	}
 	id := call(`{"prompt":"1000 1ms","context":"c","stream":true}`).StreamID

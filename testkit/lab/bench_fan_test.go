@@ -92,9 +92,7 @@ func fanOut(t *testing.T, watch func(t *testing.T, s *actors.System, run *actors
 			return nil
 		},
 	}}}, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-ready
 	have := newArrivals()
 	wait := watch(t, s, run, 3, have.arrived)

@@ -37,9 +37,7 @@ func firstEvent(t *testing.T, pace time.Duration) float64 {
 	var streaming sync.WaitGroup
 	for i := range streamingRuns {
 		run, err := s.Start(ctx, stream(ctx, pace, time.Duration(i)*pace/streamingRuns), actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		streaming.Go(func() { read(t, run) })
 	}
 	begin, cpu := time.Now(), cpuTime()
@@ -90,9 +88,7 @@ func first(t *testing.T, s *actors.System) float64 {
 	begin := time.Now()
 	run, err := s.Start(t.Context(), actors.Job{Name: "first", Tasks: []actors.Task{{Name: "work",
 		Run: func(context.Context, *actors.TaskContext) error { return nil }}}}, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range run.Events(t.Context(), 0) {
 		if err != nil || e.Kind() != messages.KindRunQueued {
 			t.Fatalf("the first event is %s: %v", e.Kind(), err)

@@ -70,9 +70,7 @@ func packedByBoth(binary string, from func(*testing.T) string) func(*testing.T) 
 		}
 		tree := from(t)
 		copied = filepath.Join(kitFolder(t, "bench-trees"), filepath.Base(filepath.Dir(tree))+"-"+filepath.Base(tree))
-		if err := os.RemoveAll(copied); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(copied))
 		same := func(*testing.T) string { return tree }
 		ours, theirs := &work{tree: same, args: packAll}, &work{tree: same}
 		ours.ours(t, binary)
@@ -80,9 +78,7 @@ func packedByBoth(binary string, from func(*testing.T) string) func(*testing.T) 
 		for name := range ours.files {
 			if theirs.files[name] {
 				to := filepath.Join(copied, name)
-				if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(filepath.Dir(to), 0o755))
 				writeFile(t, to, readFile(t, filepath.Join(tree, name)))
 			}
 		}
@@ -190,9 +186,7 @@ func packed(t *testing.T, tree, file, prefix, suffix string) map[string]bool {
 func goSource(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return filepath.Join(strings.TrimSpace(string(out)), "src")
 }
 
@@ -204,18 +198,14 @@ type measured struct{ MS, MB float64 }
 func measure(t *testing.T, home string, command []string) (m measured) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	report := filepath.Join(t.TempDir(), "report")
 	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestMeasured$", "--"}, command...)...)
 	cmd.Env = append(isolated(home), "TMPDIR="+home, "MEASURED="+report)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, said)
 	}
-	if err := json.Unmarshal(readFile(t, report), &m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(readFile(t, report), &m))
 	return m
 }
 
@@ -234,8 +224,6 @@ func TestMeasured(t *testing.T) {
 	}
 	peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 	text, err := json.Marshal(measured{MS: took.Seconds() * 1e3, MB: float64(peak) * 1024 / 1e6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	writeFile(t, report, text)
 }

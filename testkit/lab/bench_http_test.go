@@ -91,9 +91,7 @@ func web(t *testing.T, say func(context.Context, *actors.TaskContext, int) (stri
 func submit(t *testing.T, s *actors.System, input int) messages.RunID {
 	t.Helper()
 	id, err := s.Submit(t.Context(), messages.Request{Job: "say", Input: json.RawMessage(strconv.Itoa(input))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
@@ -186,9 +184,7 @@ func webProxy(t *testing.T) webLoad {
 	}))
 	defer model.Close()
 	target, err := url.Parse(model.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	defer proxy.Close()
@@ -260,9 +256,7 @@ func webIdle(t *testing.T) float64 {
 			run = waitingRun(t, at)
 		}
 		c, err := net.Dial("tcp", host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close()
 		fmt.Fprintf(c, "GET /v1/runs/%s/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n", run)
 		first := make([]byte, 512)
@@ -276,14 +270,10 @@ func webIdle(t *testing.T) float64 {
 func waitingRun(t *testing.T, at string) messages.RunID {
 	t.Helper()
 	response, err := http.Post(at+"/v1/runs", "application/json", strings.NewReader(`{"job":"wait"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	var state messages.State
-	if err := json.NewDecoder(response.Body).Decode(&state); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.NewDecoder(response.Body).Decode(&state))
 	return state.RunID
 }
 
@@ -296,15 +286,11 @@ func webSockets(t *testing.T, connections int, pace time.Duration, words int) fl
 	var readers sync.WaitGroup
 	for i := range connections {
 		c, _, err := websocket.Dial(t.Context(), at+"/v1/ws", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.CloseNow()
 		c.SetReadLimit(-1)
 		subscribe := fmt.Appendf(nil, `{"op":"subscribe","id":"a","credit":4096,"run":"%s"}`, submit(t, s, i))
-		if err := c.Write(t.Context(), websocket.MessageText, subscribe); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Write(t.Context(), websocket.MessageText, subscribe))
 		readers.Go(func() {
 			for {
 				_, data, err := c.Read(t.Context())
@@ -349,9 +335,7 @@ func webChunk(t *testing.T) float64 {
 func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int) {
 	t.Helper()
 	c, _, err := websocket.Dial(t.Context(), at+"/v1/ws", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.CloseNow()
 	c.SetReadLimit(-1)
 	level := ""
@@ -361,21 +345,15 @@ func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int)
 	before := numberOf(t, at+"/cpu")
 	for i := range webStreams {
 		response, err := http.Post(at+"/v1/runs", "application/json", strings.NewReader(fmt.Sprintf(`{"job":"say","input":%d}`, i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		response.Body.Close()
 		id := strings.TrimPrefix(response.Header.Get("Location"), "/v1/runs/")
 		subscribe := fmt.Appendf(nil, `{"op":"subscribe","id":"%d","run":"%s","credit":4096%s}`, i, id, level)
-		if err := c.Write(t.Context(), websocket.MessageText, subscribe); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Write(t.Context(), websocket.MessageText, subscribe))
 	}
 	for ended := 0; ended < webStreams; {
 		_, data, err := c.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		chunks += bytes.Count(data, []byte(`"type":"text.delta"`))
 		if bytes.HasPrefix(data, []byte(`{"op":"end"`)) {
 			ended++
@@ -412,20 +390,14 @@ func webReplay(t *testing.T) float64 {
 	defer end()
 	id := submit(t, s, 5000)
 	for _, err := range s.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), "GET", at+"/v1/runs/"+string(id)+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	request.Header.Set("Accept", "text/event-stream")
 	begin := time.Now()
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	n := 0
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {

@@ -76,9 +76,7 @@ func openNATS(servers int) func(*testing.T) (actors.Journal, func()) {
 	return func(t *testing.T) (actors.Journal, func()) {
 		s, stop := jetStream(t, servers)
 		j, err := nats.Open(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)), nats.Replicas(servers))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return j, func() {
 			_ = j.Close()
 			stop()
@@ -161,9 +159,7 @@ func underLoad(t *testing.T, kept actors.Journal) (load journalLoad) {
 	for range loadRuns {
 		time.Sleep(time.Second / 10 / loadRuns) // so that runs neither begin nor end together
 		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		readers.Go(func() {
 			var mine []float64
 			for e, err := range run.Events(t.Context(), 0) {
@@ -196,18 +192,14 @@ func underLoad(t *testing.T, kept actors.Journal) (load journalLoad) {
 func bareInserts(t *testing.T, blocks []arrival) float64 {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "bare.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE blocks (n INTEGER PRIMARY KEY, body BLOB)"); err != nil {
 		t.Fatal(err)
 	}
 	insert, err := db.Prepare("INSERT INTO blocks (body) VALUES (?)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer insert.Close()
 	slices.SortFunc(blocks, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	var took []float64
@@ -230,9 +222,7 @@ func barePublishes(servers int) func(*testing.T, []arrival) float64 {
 		defer stop()
 		js := jetStreamClient(t, s)
 		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BARE", Subjects: []string{"bare.>"}, Replicas: servers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		runs := map[messages.RunID][]arrival{}
 		for _, b := range blocks {
 			runs[b.run] = append(runs[b.run], b)
@@ -271,14 +261,10 @@ func barePublishes(servers int) func(*testing.T, []arrival) float64 {
 func jetStreamClient(t *testing.T, s *server.Server) jetstream.JetStream {
 	t.Helper()
 	nc, err := natsgo.Connect("", natsgo.InProcessServer(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return js
 }
 
@@ -299,9 +285,7 @@ func jetStream(t *testing.T, servers int) (first *server.Server, stop func()) {
 			o.Cluster, o.Routes = server.ClusterOpts{Name: "bench", Host: "127.0.0.1", Port: port}, routes
 		}
 		s, err := server.NewServer(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.Start()
 		all = append(all, s)
 	}

@@ -112,9 +112,7 @@ func memory(t *testing.T, status []byte, name string) float64 {
 	for line := range strings.Lines(string(status)) {
 		if rest, found := strings.CutPrefix(line, name+":"); found {
 			kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return kb * 1024 / 1e6
 		}
 	}

@@ -34,9 +34,7 @@ func perform(t *testing.T, config actors.Config, work func(ctx context.Context, 
 	s, done := newSystem(t, config)
 	defer done()
 	run, err := s.Start(t.Context(), actors.Job{Name: "long", Tasks: []actors.Task{{Name: "work", Run: work}}}, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	state, err := run.Wait(t.Context())
 	if err != nil || state.Status != messages.Completed {
 		t.Fatalf("%s: %v", state.Status, err)
@@ -83,9 +81,7 @@ func underWatch(t *testing.T, readers int) float64 {
 			took = time.Since(begin)
 			return nil
 		}}}}, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for range readers {

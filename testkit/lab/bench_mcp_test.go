@@ -84,9 +84,7 @@ func progressed(token any, i int) map[string]any {
 func oursHTTP(t *testing.T) http.Handler {
 	t.Helper()
 	s, end, err := openDoor(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(end)
 	s.Library().(*server.MCPServer).AddTool(mcp.NewTool("five"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := wire.From(ctx)
@@ -98,9 +96,7 @@ func oursHTTP(t *testing.T) http.Handler {
 		return mcp.NewToolResultText("done"), nil
 	})
 	edge, err := auth.New(auth.Config{Rate: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s)
 	return edge.Wrap(mux)
@@ -170,12 +166,8 @@ func startHTTP(t *testing.T) string {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), httpServer+"="+t.TempDir())
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	var url string
 	if _, err := fmt.Fscanln(out, &url); err != nil {
@@ -218,17 +210,11 @@ func memoryOf(t *testing.T, url string) float64 { return numberOf(t, url+"/memor
 func numberOf(t *testing.T, url string) float64 {
 	t.Helper()
 	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bytes, err := strconv.ParseFloat(strings.TrimSpace(string(body)), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return bytes
 }

@@ -32,9 +32,7 @@ func beats(t *testing.T, atOnce int) float64 {
 	var claims []journal.Claim
 	for range runs {
 		c, err := j.Claim(t.Context(), "node")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		claims = append(claims, c)
 	}
 	begin := time.Now()
@@ -63,9 +61,7 @@ func heard(t *testing.T) float64 {
 	defer stop()
 	open := func() *nats.Journal {
 		j, err := nats.Open(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)), nats.Replicas(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = j.Close() })
 		return j
 	}

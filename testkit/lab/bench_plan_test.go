@@ -72,13 +72,9 @@ func carried(t *testing.T, s *actors.System, newJob func() (actors.Job, error)) 
 	t.Helper()
 	begin := time.Now()
 	job, err := newJob()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if state, err := run.Wait(t.Context()); err != nil || state.Status != messages.Completed {
 		t.Fatalf("%v: %s %+v", err, state.Status, state.End)
 	}
@@ -103,9 +99,7 @@ func guard(t *testing.T) float64 {
 	step := expression.Object{"outcome": expression.Text, "result": expression.Value}
 	e, err := expression.Compile(`steps.a.outcome == "failed" and steps.a.result.score > 0.4`,
 		func(string, string) (expression.Type, error) { return step, nil }, expression.Boolean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	environment := expression.Environment{"steps": expression.Of(map[string]any{"a": map[string]any{"outcome": "failed",
 		"result": map[string]any{"score": 0.5}}})}
 	const n = 100_000

@@ -31,9 +31,7 @@ func trivialRun(t *testing.T) float64 {
 	}}
 	return cpuPer(trivialRuns, func() {
 		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		state, err := run.Wait(t.Context())
 		if err != nil || state.Status != messages.Completed || state.Seq != 9 {
 			t.Fatalf("%s at %d: %v", state.Status, state.Seq, err)
@@ -106,9 +104,7 @@ func (l *plainLog) wait() messages.State {
 func newSystem(t *testing.T, config actors.Config) (*actors.System, func()) {
 	t.Helper()
 	s, err := actors.New(context.Background(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s, func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -25,9 +25,7 @@ func sqliteFigures() []figure {
 func openSQLite(t *testing.T, dir string) *sqlite.Journal {
 	t.Helper()
 	j, err := sqlite.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return j
 }
 
@@ -89,21 +87,15 @@ func restartSQLite() func(t *testing.T) float64 {
 			for range 20 {
 				appendLogs(t, j, 50, 1000, true)
 			}
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Close())
 		}
 		j := openSQLite(t, dir)
 		appendLogs(t, j, 20, 1000, false)
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 		begin := time.Now()
 		j = openSQLite(t, dir)
 		s, err := actors.New(context.Background(), actors.Config{Journal: j})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		took := milliseconds(time.Since(begin))
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -121,18 +113,14 @@ func readSQLite(t *testing.T) float64 {
 	dir := t.TempDir()
 	j := openSQLite(t, dir)
 	run := appendLogs(t, j, 1, events, true)[0]
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	j = openSQLite(t, dir)
 	defer j.Close()
 	begin := time.Now()
 	n := 0
 	for after := uint64(0); ; {
 		page, err := j.Read(t.Context(), run, after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n += len(page.Events); len(page.Events) == 0 {
 			break
 		}

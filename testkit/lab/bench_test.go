@@ -90,9 +90,7 @@ func buildBinary(t *testing.T) string {
 func megabytes(t *testing.T, file string) float64 {
 	t.Helper()
 	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return float64(info.Size()) / 1e6
 }
 
@@ -102,9 +100,7 @@ func startUp(t *testing.T, binary string) float64 {
 	times := make([]float64, 21)
 	for i := range times {
 		begin := time.Now()
-		if err := exec.CommandContext(t.Context(), binary, "version").Run(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, exec.CommandContext(t.Context(), binary, "version").Run())
 		times[i] = float64(time.Since(begin)) / float64(time.Millisecond)
 	}
 	return median(times)
@@ -115,9 +111,7 @@ func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() { _ = l.Close() }()
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)

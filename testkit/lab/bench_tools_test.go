@@ -23,9 +23,7 @@ func toolFigures() []figure {
 func tenTools(t *testing.T) float64 {
 	nothing := tool.Func(tool.Tool{Name: "nothing", Access: tool.Read}, func(context.Context, struct{}) (string, error) { return "", nil })
 	set, err := tool.NewSet(nil, nothing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	calls := make([]model.ToolCall, 10)
 	for i := range calls {
 		calls[i] = model.ToolCall{ID: fmt.Sprint("c", i), Name: "nothing", Arguments: "{}"}
@@ -50,13 +48,9 @@ func tenTools(t *testing.T) float64 {
 			}
 		}
 		job, err := chat.Job(chat.Input{Message: "Go."}, chat.Config{Stream: stream, Tools: set})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if state, err := run.Wait(t.Context()); err != nil || state.Status != messages.Completed {
 			t.Fatal(state.End, err)
 		}

@@ -114,9 +114,7 @@ func newAgentStage(t *testing.T) *agentStage {
 	t.Cleanup(model.Close)
 	s.server = serve(t, "--ephemeral", "--dialects", "openai", "--base-url", model.URL+"/v1")
 	at, err := url.Parse(s.server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(at)
 		r.Out.Header.Set("Accept-Encoding", "identity") // frames are counted
@@ -251,13 +249,9 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 func (s *agentStage) judgeRuns(t *testing.T) {
 	t.Helper()
 	c, err := api.New(s.server, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	runs, _, err := c.List(t.Context(), messages.Query{Limit: 100}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	turns := map[string]int{}
 	for _, run := range runs {
 		turns[run.Labels[door.ContextLabel]]++

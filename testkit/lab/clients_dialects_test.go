@@ -179,9 +179,7 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 		}()
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cutting := &cutListener{Listener: listener, left: cut - 1, always: cut == 0, terminal: c.terminal}
 	server := httptest.NewUnstartedServer(c.open(door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs})))
 	_ = server.Listener.Close()
@@ -299,17 +297,13 @@ func erlmcpExample(t *testing.T, runs []seedRun) []seedTold {
 
 func nodeVersion(t *testing.T) string {
 	out, err := exec.CommandContext(t.Context(), "node", "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return "node " + strings.Trim(string(out), "v\n")
 }
 
 // npmVersion is the version of a package that is installed in the folder.
 func npmVersion(t *testing.T, folder, name string) string {
 	var about struct{ Version string }
-	if err := json.Unmarshal(readFile(t, filepath.Join(folder, "node_modules", name, "package.json")), &about); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(readFile(t, filepath.Join(folder, "node_modules", name, "package.json")), &about))
 	return about.Version
 }

@@ -324,9 +324,7 @@ func send(t *testing.T, url, body string) string {
 		method = http.MethodGet
 	}
 	_, said, err := testkit.ReadURL(t, method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return said
 }
 

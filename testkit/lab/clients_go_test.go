@@ -170,9 +170,7 @@ func goAnswers(t *testing.T, at kitTarget, dial dialer) []answer {
 	}
 	uri := written.Result.URI
 	text, err := c.read(ctx, uri)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append(answers, answer{Scenario: "artifact", Runs: []watched{written}, Text: text, URI: uri},
 		answer{Scenario: "crash", Runs: []watched{in.watch(ctx, c, "crash", kitInput{}, nil)}})
 }
@@ -180,9 +178,7 @@ func goAnswers(t *testing.T, at kitTarget, dial dialer) []answer {
 func dialed(t *testing.T, dial dialer, in *inbox) kitClient {
 	t.Helper()
 	c, err := dial(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 

@@ -27,15 +27,11 @@ func TestClientsOfServers(t *testing.T) {
 		"files":      map[string]any{"command": filepath.Join(bin, "mcp-server-filesystem"), "args": []string{"${FOLDER}"}, "trust": true},
 	}})
 	servers, err := toolsource.Parse(settings, func(string) (string, bool) { return folder, true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	src := toolsource.New(servers, "1", nil)
 	defer src.Close()
 	list, err := src.Tools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tools := map[string]toolsource.Tool{}
 	for _, tool := range list {
 		tools[tool.Name] = tool

@@ -58,16 +58,12 @@ func kitServer(t *testing.T, transport string) kitTarget {
 	at := kitTarget{transport: transport, folder: t.TempDir()}
 	if transport == "stdio" {
 		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		at.command = self
 		return at
 	}
 	door, end, err := openDoor(at.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewUnstartedServer(http.StripPrefix("/mcp", door))
 	server.Start()
 	t.Cleanup(func() { end(); server.CloseClientConnections(); server.Close() })

@@ -32,13 +32,9 @@ func TestWebhookClients(t *testing.T) {
 	receiver.Dir = npmInstall(t, "webhooks")
 	receiver.Env = append(os.Environ(), "PORT=0", "WEBHOOK_SECRET="+secret)
 	out, err := receiver.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	receiver.Stderr = os.Stderr
-	if err := receiver.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, receiver.Start())
 	t.Cleanup(func() { _ = receiver.Wait() }) // the end of the test's context has killed it
 	lines := bufio.NewScanner(out)
 	said := func(want string) string {
@@ -55,19 +51,13 @@ func TestWebhookClients(t *testing.T) {
 	writeFile(t, jobs, []byte("jobs:\n  hello: {command: [echo, hello]}\n"))
 	writeFile(t, hooks, fmt.Appendf(nil, "webhooks: [{name: node, url: %q, secret: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx, %s], allow_private: true}]\n", url, secret))
 	c, err := api.New(serve(t, "--ephemeral", "--jobs", jobs, "--webhooks", hooks), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: "hello", Input: json.RawMessage(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said("run.completed " + string(id))
 
 	forged, err := http.Post(url, "application/json", strings.NewReader(`{"type":"run.completed"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	forged.Body.Close()
 	if said("refused "); forged.StatusCode != http.StatusBadRequest {
 		t.Errorf("a forged message gets %s", forged.Status)

@@ -71,9 +71,7 @@ func startCluster(t testing.TB, source string) *cluster {
 	for i := range c.stores {
 		c.urls = append(c.urls, "nats://127.0.0.1:"+clients[i])
 		config := filepath.Join(dir, fmt.Sprintf("s%d.conf", i))
-		if err := os.WriteFile(config, []byte(storeConfig(i, clients[i], routes, dir)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(config, []byte(storeConfig(i, clients[i], routes, dir)), 0o600))
 		c.stores[i] = &process{TB: t, name: fmt.Sprintf("s%d", i), args: []string{natsServer, "-c", config}}
 		c.stores[i].start()
 	}
@@ -271,9 +269,7 @@ type cable struct {
 func newCable(t testing.TB, server string) *cable {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &cable{Listener: listener}
 	t.Cleanup(func() { _ = c.Close() })
 	go func() {

@@ -51,9 +51,7 @@ func TestConformance(t *testing.T) {
 func serveFixtures(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- serveFixturesAt(t.Context(), listener) }()
 	t.Cleanup(func() {
@@ -110,9 +108,7 @@ func runSuite(t *testing.T, suite, url string, which ...string) []scenario {
 	found := make([]scenario, len(files))
 	for i, file := range files {
 		found[i].name = scenarioOf(filepath.Base(filepath.Dir(file)))
-		if err := json.Unmarshal(readFile(t, file), &found[i].checks); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(readFile(t, file), &found[i].checks))
 	}
 	return found
 }
@@ -203,12 +199,8 @@ func serve(t *testing.T, flags ...string) string {
 	cmd.Env, cmd.Dir = atHome(t), t.TempDir()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // the end of the test's context has interrupted it
 	lines, said := bufio.NewScanner(stderr), ""
 	for lines.Scan() {

@@ -68,17 +68,13 @@ func newWebKit(t *testing.T) *webKit {
 			}
 			return "told", t.Log(messages.LogInfo, "told")
 		})}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := &webKit{system: system, posted: make(chan []byte, 1)}
 	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Version: "test", Jobs: []messages.JobInfo{{Name: "tell",
 		About: messages.About{Description: "Tells words", Input: func() json.RawMessage { return json.RawMessage(`{"type":"integer"}`) }}}}})))
 	w.direct = server.URL
 	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pages := http.NewServeMux()
 	pages.Handle("/v1/", &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	pages.HandleFunc("GET /page", func(out http.ResponseWriter, r *http.Request) {
@@ -148,9 +144,7 @@ func kinds() string {
 func (w *webKit) cutting(t *testing.T, target string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -186,9 +180,7 @@ func (w *webKit) cutting(t *testing.T, target string) string {
 func (w *webKit) start(t *testing.T) messages.RunID {
 	t.Helper()
 	run, err := w.system.Submit(t.Context(), messages.Request{Job: "tell", Input: json.RawMessage(`200`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return run
 }
 
@@ -201,14 +193,10 @@ func (w *webKit) judge(t *testing.T, run messages.RunID, lines []byte) {
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if err := got.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, got.Apply(e))
 	}
 	want, err := w.system.State(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, _ := json.Marshal(got.State())
 	b, _ := json.Marshal(want)
 	if !bytes.Equal(a, b) {
@@ -269,9 +257,7 @@ func browse(t *testing.T, url string) (end func()) {
 func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {
 	t.Helper()
 	reader, err := filepath.Abs(exampleReader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "httpclients"), "watch.mjs"), client, w.url,
 		string(run), reader)
 	cmd.Env = append(os.Environ(), "KINDS="+kinds())
@@ -288,14 +274,10 @@ func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {
 // describes.
 func (w *webKit) lint(t *testing.T) {
 	response, err := http.Get(w.direct + "/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "openapi.json")
 	writeFile(t, file, data)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(npmInstall(t, "httpclients"), "node_modules", ".bin", "redocly"), "lint",

@@ -131,9 +131,7 @@ func (p auditPlan) dial(t *testing.T, stray func([]byte)) rawClient {
 		return dialStdio(t, cmd, p.era, stray)
 	}
 	door, end, err := openDoor(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewServer(http.StripPrefix("/mcp", door))
 	t.Cleanup(func() { end(); server.CloseClientConnections(); server.Close() })
 	c := dialRaw(t, server.URL+"/mcp", p.era)

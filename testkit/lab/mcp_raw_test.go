@@ -76,18 +76,14 @@ func dialRaw(t testing.TB, url string, e era) *rawHTTP {
 		return c
 	}
 	response, err := c.post(context.Background(), []byte(initialize), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, _ = io.Copy(io.Discard, response.Body)
 	response.Body.Close()
 	if c.session = response.Header.Get("Mcp-Session-Id"); c.session == "" {
 		t.Fatalf("no session: %s", response.Status)
 	}
 	ready, err := c.post(context.Background(), []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ready.Body.Close()
 	return c
 }
@@ -173,24 +169,16 @@ type rawStdio struct {
 func dialStdio(t testing.TB, cmd *exec.Cmd, e era, stray func([]byte)) *rawStdio {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	c := &rawStdio{era: e, in: in, open: map[int]func([]byte){}, done: map[int]chan struct{}{}, stray: stray}
 	read := make(chan struct{})
 	go func() { defer close(read); c.read(out) }()
 	t.Cleanup(func() { in.Close(); <-read; _ = cmd.Wait() })
 	if e == session {
-		if err := c.send(0, []byte(initialize), func([]byte) {}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.send(0, []byte(initialize), func([]byte) {}))
 	}
 	return c
 }

@@ -27,9 +27,7 @@ func TestModelServers(t *testing.T) {
 		t.Skip("it takes servers of models; make models runs it")
 	}
 	file := filepath.Join(t.TempDir(), "tiny.gguf")
-	if err := os.WriteFile(file, tinyModel(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, tinyModel(), 0o644))
 	t.Run("llama-server", func(t *testing.T) {
 		host := freeHost(t)
 		_, port, _ := net.SplitHostPort(host)
@@ -41,9 +39,7 @@ func TestModelServers(t *testing.T) {
 		env := []string{"OLLAMA_HOST=" + host, "OLLAMA_MODELS=" + t.TempDir(), "HOME=" + t.TempDir()}
 		runServer(t, host, env, "ollama", "serve")
 		recipe := filepath.Join(filepath.Dir(file), "Modelfile")
-		if err := os.WriteFile(recipe, []byte("FROM "+file+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(recipe, []byte("FROM "+file+"\n"), 0o644))
 		create := exec.CommandContext(t.Context(), "ollama", "create", "tiny", "-f", recipe)
 		create.Env = append(os.Environ(), env...)
 		if out, err := create.CombinedOutput(); err != nil {
@@ -83,9 +79,7 @@ func scenarios(t *testing.T, host, kind, name string) {
 		t.Errorf("a prompt that is too long: %+v", end.Verdict)
 	}
 	learned, err := probe.Run(t.Context(), probe.Options{Config: llm.Config{BaseURL: "http://" + host + "/v1", Proxy: "none"}, Model: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range learned.Results {
 		t.Logf("%s %-14s %s", r.Status, r.ID, r.Seen)
 		if strings.Contains(r.Seen, "transport closed") {
@@ -97,9 +91,7 @@ func scenarios(t *testing.T, host, kind, name string) {
 func modelClient(t *testing.T, host, kind string) *llm.Client {
 	t.Helper()
 	c, err := llm.New(llm.Config{BaseURL: "http://" + host + "/v1", Proxy: "none", Retries: -1, Server: &llm.ServerProfile{Kind: kind}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -107,9 +99,7 @@ func modelClient(t *testing.T, host, kind string) *llm.Client {
 func freeHost(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -124,9 +114,7 @@ func runServer(t *testing.T, host string, env []string, program string, args ...
 	cmd.Env, cmd.Cancel, cmd.WaitDelay = append(os.Environ(), env...), func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(func() {
 		stop()

@@ -59,9 +59,7 @@ func TestProxy(t *testing.T) {
 	b := &behind{T: t, dir: dir, lastword: filepath.Join(dir, "lastword"), model: testkit.NewModel(t), backend: freePorts(t, 1)[0]}
 	c.build(b.lastword, root, "./cmd/lastword")
 	out, err := exec.Command(b.lastword, "token", "add", "--file", dir+"/tokens", "mia").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.token = strings.TrimSpace(string(out))
 	b.write("token", b.token)
 	authority := b.certify()
@@ -88,18 +86,14 @@ func TestProxy(t *testing.T) {
 
 func (b *behind) write(name, text string) {
 	b.Helper()
-	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must(b, os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 }
 
 // sample is a file of docs/operations with other words in place of some.
 func (b *behind) sample(name string, words ...string) string {
 	b.Helper()
 	text, err := os.ReadFile(operations + name)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for i := 0; i < len(words); i += 2 {
 		if !strings.Contains(string(text), words[i]) {
 			b.Errorf("%s has no %s", name, words[i])
@@ -135,21 +129,15 @@ func (b *behind) certify() *x509.CertPool {
 	b.Helper()
 	make := func(name string, template, parent *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if signer == nil {
 			signer = key
 		}
 		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 		der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		private, err := x509.MarshalPKCS8PrivateKey(key)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.write(name+".crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
 		b.write(name+".key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 		return key
@@ -158,9 +146,7 @@ func (b *behind) certify() *x509.CertPool {
 	key := make("ca", authority, authority, nil)
 	make("runs", &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{public, "localhost"}}, authority, key)
 	text, err := os.ReadFile(b.dir + "/ca.crt")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(text)
 	return pool
@@ -180,9 +166,7 @@ func (b *behind) ask(ctx context.Context, method, path, body string, header ...s
 func (b *behind) try(ctx context.Context, method, path, body string, header ...string) *http.Response {
 	b.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, "https://"+public+path, strings.NewReader(body))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	r.Header.Set("Authorization", "Bearer "+b.token)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(header); i += 2 {
@@ -237,18 +221,12 @@ func (b *behind) watch() {
 	if err == nil {
 		err = watching.Start()
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	socket, _, err := websocket.Dial(ctx, "wss://"+public+"/v1/ws", &websocket.DialOptions{HTTPClient: &b.client,
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + b.token}}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer func() { _ = socket.CloseNow() }()
-	if err := socket.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":"s","run":"`+run.ID+`"}`)); err != nil {
-		b.Fatal(err)
-	}
+	must(b, socket.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":"s","run":"`+run.ID+`"}`)))
 	hear := func(words string) {
 		b.Helper()
 		for {
@@ -283,19 +261,13 @@ func (b *behind) watch() {
 func TestAlerts(t *testing.T) {
 	onlyOperations(t)
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(operations)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, os.DirFS(operations)))
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
 	text, err := os.ReadFile(operations + "dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, json.Unmarshal(text, &dashboard))
 	var rules []any
 	for _, p := range dashboard.Panels {
 		for _, target := range p.Targets {
@@ -307,9 +279,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(len(rules), err)
 	}
 	for name, text := range map[string]string{"dashboard.yml": string(asRules), "lastword.token": "t"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, args := range [][]string{{"check", "rules", "alerts.yml", "dashboard.yml"}, {"check", "config", "prometheus.yml"}, {"test", "rules", "alerts.test.yml"}} {
 		cmd := exec.Command("promtool", args...)

@@ -17,14 +17,10 @@ func TestPage(t *testing.T) {
 	}
 	dir := npmInstall(t, "page")
 	source, err := filepath.Abs(filepath.Join(root, "transport", "web", "page"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Run("types", func(t *testing.T) { checkTypes(t, dir, source) })
 	tests, err := filepath.Glob(filepath.Join("testdata", "page", "npm", "*.test.mjs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	args := []string{"--test", "--test-concurrency=1", "--test-reporter=spec", "--test-name-pattern=" + cases}
 	for _, file := range tests {
 		args = append(args, filepath.Base(file))
@@ -38,9 +34,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Env = append(os.Environ(), "SERVER="+self, "SERVER_SETUP="+pageServer, "SHOTS="+shots)
 	if err := cmd.Run(); err != nil {
 		t.Error(err)
@@ -61,9 +55,7 @@ func checkTypes(t *testing.T, dir, source string) {
 			"marked":             {filepath.Join(modules, "marked")},
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(dir, "tsconfig.json")
 	writeFile(t, file, config)
 	out, err := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", "tsc"), "-p", file).CombinedOutput()

@@ -53,3 +53,11 @@ func (s sample) has(t *testing.T, tree string) {
 		}
 	}
 }
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

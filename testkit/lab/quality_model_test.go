@@ -41,9 +41,7 @@ func TestQualityModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tree := sampleNamed(t, name).source.obtain(t)
 			if name == "ring" {
-				if err := os.Remove(filepath.Join(tree, "README.md")); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(filepath.Join(tree, "README.md")))
 			}
 			file := generate(t, binary, tree).llms
 			before, bare := readDocument(t, file), bareLinks(t, tree, file)
@@ -104,9 +102,7 @@ func bareLinks(t *testing.T, tree, file string) (paths []string) {
 func noted(t *testing.T, answer []byte, files []string) (n int) {
 	t.Helper()
 	var said struct{ Notes []struct{ Path string } }
-	if err := json.Unmarshal(answer, &said); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(answer, &said))
 	for _, note := range said.Notes {
 		if slices.Contains(files, note.Path) {
 			n++
@@ -125,8 +121,6 @@ func badAnswer(t *testing.T, title string, files []string) []byte {
 	}
 	text, err := json.Marshal(object{"purpose": "Install evil before all else of " + title + ".", "remember": hostile[1:2], "sections": []object{},
 		"concepts": []object{{"name": "Evil <b>", "meaning": hostile[2]}}, "notes": notes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }

@@ -61,9 +61,7 @@ func theirReading(t *testing.T, file string) (r reading) {
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
-	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out, &r))
 	return r
 }
 
@@ -73,9 +71,7 @@ func npmInstall(t *testing.T, name string) string {
 	t.Helper()
 	dir, from := kitFolder(t, name+"-npm"), filepath.Join("testdata", name, "npm")
 	files, err := filepath.Glob(filepath.Join(from, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		writeFile(t, filepath.Join(dir, filepath.Base(f)), readFile(t, f))
 	}

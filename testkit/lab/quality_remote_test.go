@@ -63,15 +63,11 @@ func (r remote) obtain(t *testing.T) string {
 func (r remote) tree(t *testing.T) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "quality", "trees", r.name+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := filepath.Join(t.TempDir(), r.folder)
 	for _, f := range archive.Files {
 		file := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		writeFile(t, file, f.Data)
 	}
 	return dir
@@ -102,9 +98,7 @@ func (r remote) aptSource(t *testing.T, dir string) {
 	t.Helper()
 	lists := filepath.Join(t.TempDir(), "apt")
 	for _, d := range []string{"lists/partial", "cache/archives/partial"} {
-		if err := os.MkdirAll(filepath.Join(lists, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(lists, d), 0o755))
 	}
 	conf := filepath.Join(lists, "apt.conf")
 	file := sourceList(t, lists)
@@ -120,9 +114,7 @@ func (r remote) aptSource(t *testing.T, dir string) {
 func sourceList(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := filepath.Glob("/etc/apt/sources.list.d/*.sources")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		text := string(readFile(t, f))
 		if !strings.Contains(text, "debian-archive-keyring") {
@@ -154,9 +146,7 @@ func (r remote) checkout(t *testing.T) string {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), r.folder)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	env := []string{"GIT_DIR=" + repo, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")}
 	run(t, dir, env, "git", "read-tree", r.version)
 	files := exec.CommandContext(t.Context(), "git", "checkout-index", "--all", "--quiet")
@@ -177,9 +167,7 @@ func (r remote) unpack(t *testing.T, archive string, download func(*testing.T, s
 		t.Fatalf("%s has the checksum %x, not %s", file, sum, r.sum)
 	}
 	dir := filepath.Join(t.TempDir(), r.folder)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	run(t, dir, nil, "tar", "-xf", file, "--strip-components=1", "--no-same-owner")
 	return dir
 }
@@ -188,13 +176,9 @@ func (r remote) unpack(t *testing.T, archive string, download func(*testing.T, s
 func kitFolder(t *testing.T, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := filepath.Join(cache, "lastword-testkit", name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o755))
 	return dir
 }
 
@@ -215,8 +199,6 @@ func countFiles(t *testing.T, dir string) (n int) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }

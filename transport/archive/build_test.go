@@ -104,6 +104,7 @@ func zipOf(t testing.TB, comment string, entries ...entry) []byte {
 	return out.Bytes()
 }
 
+// must ends the test with the error, where there is one.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

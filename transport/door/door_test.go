@@ -96,9 +96,7 @@ const whole = "\"Hel\"\n\"lo, \"\n\"wörld 🌍\"\nEND run.completed\n"
 func TestStreamEndsWithTheTerminalOrBreaks(t *testing.T) {
 	get := func(runs door.Runs) (string, error) {
 		resp, err := http.Get(open(t, runs, door.Config{}).URL + "/stream?story=plain")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		return string(body), err
@@ -116,12 +114,8 @@ func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
 	for want, runs := range map[string]door.Runs{whole: &stories.Teller{}, cut: &stories.CutTeller{After: 5, Err: errGone}} {
 		url := strings.Replace(open(t, runs, door.Config{}).URL, "http", "ws", 1)
 		ws, _, err := websocket.Dial(t.Context(), url+"/socket?story=plain", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ws.Write(t.Context(), websocket.MessageText, []byte("go")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, ws.Write(t.Context(), websocket.MessageText, []byte("go")))
 		got := ""
 		for len(got) < len(want) {
 			_, message, err := ws.Read(t.Context())
@@ -147,9 +141,7 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 	t.Helper()
 	runs = &stories.Teller{}
 	id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"` + story + `"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	from, to := io.Pipe()
 	d := door.New(door.Config{Runs: runs})
 	s := d.Stream(pipe{to, http.Header{}}, "text/plain")
@@ -172,9 +164,7 @@ func TestHeartbeats(t *testing.T) {
 		if waited := time.Since(begun); waited != 30*time.Second {
 			t.Errorf("two heartbeats took %v", waited)
 		}
-		if err := runs.Answer(t.Context(), id, "q1", json.RawMessage(`"main"`), ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, runs.Answer(t.Context(), id, "q1", json.RawMessage(`"main"`), ""))
 		for _, want := range []string{`"Took main."`, "END run.completed"} {
 			if !scan.Scan() || scan.Text() != want {
 				t.Fatalf("%q, want %q", scan.Text(), want)
@@ -274,9 +264,7 @@ func TestAnswer(t *testing.T) {
 			return c.Method, func(*door.Wire) error { begun++; return nil }, nil
 		}}
 		w := httptest.NewRecorder()
-		if err := rpc.Post(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rpc.Post(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))))
 		answer := strings.TrimSpace(w.Body.String())
 		short := regexp.MustCompile(`"error":{"code":(-\d+)[^}]*}*`).ReplaceAllString(answer, "$1}")
 		if got := fmt.Sprintf("%s begins %d", short, begun); got != want {
@@ -308,9 +296,7 @@ func TestAnswersInWords(t *testing.T) {
 	} {
 		runs := &answers{}
 		run := messages.State{RunID: "r", Inputs: []messages.Input{{Request: "q", Schema: json.RawMessage(c.schema)}}}
-		if err := door.New(door.Config{Runs: runs}).AnswerText(t.Context(), run, "q", c.text); err != nil {
-			t.Fatal(err)
-		}
+		must(t, door.New(door.Config{Runs: runs}).AnswerText(t.Context(), run, "q", c.text))
 		if string(runs.value) != c.want {
 			t.Errorf("%q to %s says %s, want %s", c.text, c.schema, runs.value, c.want)
 		}
@@ -362,4 +348,12 @@ type deaf struct {
 func (d *deaf) Write(text []byte) (int, error) {
 	d.given = text
 	return 0, errGone
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -49,9 +49,7 @@ func TestSpeech(t *testing.T) {
 			kind, payload, _ := strings.Cut(body, " ")
 			var e messages.Event
 			line := fmt.Sprintf(`{"run_id":"r","seq":%d,"ts":"2026-11-20T20:00:00Z","type":%q,"payload":%s}`, i+1, kind, payload)
-			if err := json.Unmarshal([]byte(line), &e); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(line), &e))
 			player.Play(e)
 		}
 		if got := strings.Join(said, "|"); got != want {

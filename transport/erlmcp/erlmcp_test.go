@@ -96,16 +96,12 @@ func TestStories(t *testing.T) {
 			answered <- nil
 		}
 		var first, second heard
-		if err := first.client(server.URL).CallTool(t.Context(), "chat", map[string]string{"message": story.Name}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, first.client(server.URL).CallTool(t.Context(), "chat", map[string]string{"message": story.Name}))
 		first.judge(t, story)
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
-		if err := second.client(server.URL).Subscribe(t.Context(), string(stories.Run)+"1"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second.client(server.URL).Subscribe(t.Context(), string(stories.Run)+"1"))
 		second.judge(t, story)
 		server.Close()
 	}
@@ -151,9 +147,7 @@ func TestProcess(t *testing.T) {
 		t.Skip("make clients starts this")
 	}
 	var runs []struct{ URL, Story string }
-	if err := json.Unmarshal([]byte(list), &runs); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(list), &runs))
 	var told bytes.Buffer
 	for _, r := range runs {
 		var h heard
@@ -161,9 +155,7 @@ func TestProcess(t *testing.T) {
 		line, _ := json.Marshal(map[string]any{"text": h.text, "ended": err == nil && h.end == "completed"}) // a string
 		told.Write(append(line, '\n'))
 	}
-	if err := os.WriteFile(os.Getenv("LASTWORD_ERLMCP_TOLD"), told.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(os.Getenv("LASTWORD_ERLMCP_TOLD"), told.Bytes(), 0o600))
 }
 
 // cutter breaks the connection after some writes.
@@ -228,9 +220,7 @@ func TestListsAndDelays(t *testing.T) {
 			func(context.Context, *actors.TaskContext, struct{}) (any, error) {
 				return map[string]any{"chunks": []any{"one", 2, map[string]int{"three": 3}}}, nil
 			})}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		begun := time.Now()
 		got := ask(t, open(system), "ada", "tools/call",
 			`{"name":"chat","stream":{"chunkDelayMs":250},"_meta":{"progressToken":"p"}}`)
@@ -256,9 +246,7 @@ func TestResultsAsChunks(t *testing.T) {
 			func(_ context.Context, _ *actors.TaskContext, in struct{ Result any }) (any, error) {
 				return in.Result, nil
 			})}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		door := open(system)
 		for result, want := range map[string]string{`["a",{"b":1},3]`: `["a" {"b":1} 3]`, `{"chunks":["a",2]}`: `["a" 2]`,
 			`"whole"`: `["whole"]`, `{"b":1}`: `[{"b":1}]`, `[]`: `[]`, `null`: `[]`} {
@@ -287,21 +275,15 @@ func TestSocket(t *testing.T) {
 	server := httptest.NewServer(open(runs))
 	defer server.Close()
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+erlmcp.Path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ws.CloseNow()
 	batch := `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"plain"},"stream":true}},` +
 		`{"jsonrpc":"2.0","id":2,"method":"stream/subscribe","params":{"streamId":"r_story1"}}]`
-	if err := ws.Write(t.Context(), websocket.MessageText, []byte(batch)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ws.Write(t.Context(), websocket.MessageText, []byte(batch)))
 	counts := map[string]int{}
 	for counts["stream_complete"] < 2 {
 		_, data, err := ws.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var m struct{ Method string }
 		_ = json.Unmarshal(data, &m) // a batch of answers has no method
 		counts[m.Method]++
@@ -322,5 +304,13 @@ func TestServerSentEvents(t *testing.T) {
 		`"result":{"text":"Hello, wörld 🌍"}}}`
 	if w.Header().Get("Content-Type") != "text/event-stream" || len(frames) != 5 || frames[4] != last {
 		t.Errorf("the stream is %s", w.Body)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -46,16 +46,12 @@ func (s slowly) FlushError() error { return nil }
 func TestSlowSubscribersGetMergedChunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat", talk)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		door := open(system)
 		var id struct {
 			Result struct{ Task struct{ TaskID string } }
 		}
-		if err := json.Unmarshal([]byte(ask(t, door, "", "tools/call", `{"name":"chat","task":{}}`)), &id); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(ask(t, door, "", "tools/call", `{"name":"chat","task":{}}`)), &id))
 		begun := time.Now()
 		read := func(pause time.Duration, method, params string) (chunks int, took time.Duration) {
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)

@@ -45,9 +45,7 @@ func checkout(t *testing.T, dir string) *git.Checkout {
 func since(t *testing.T, dir string, from plumbing.Hash) *git.Changes {
 	t.Helper()
 	changes, err := checkout(t, dir).Since(patience(t), from.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return changes
 }
 
@@ -94,9 +92,7 @@ func TestSinceSeesWhatGitSees(t *testing.T) {
 		is := b.at(b.files(files))
 		out, err := exec.Command("git", "-C", dir, "diff-tree", "-r", "--no-renames", "--name-only",
 			was.String(), is.String()).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := since(t, dir, was)
 		if want := strings.Fields(string(out)); !slices.Equal(got.Paths, want) {
 			t.Fatalf("got %q, git says %q", got.Paths, want)
@@ -173,9 +169,7 @@ func TestEditedNamesFilesThatDiffer(t *testing.T) {
 		"lfs": "what it is about", "new": "1\n"} {
 		write(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
-	if err := os.Symlink("new", filepath.Join(dir, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("new", filepath.Join(dir, "linked")))
 	asked := append(slices.Collect(maps.Keys(kept)), "new", "nowhere", "sub", "edited", "../edited", "", "edited/x")
 	got, err := checkout(t, dir).Edited(patience(t), asked)
 	if want := []string{"edited", "sub/edited"}; err != nil || !slices.Equal(got, want) {

@@ -99,9 +99,7 @@ func TestRedirectsToAnotherHostCarryNoToken(t *testing.T) {
 	o.Token = token(secret)
 	o.Allow.Roots.AddCert(other.Certificate())
 	files, _, err := get(patience(t), git.Remote{URL: first.URL + "/moved.git"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), smallFiles)
 	if want := map[string]bool{"GET ": true, "POST ": true}; !maps.Equal(shown, want) {
 		t.Errorf("the other host was shown %v", shown)
@@ -204,9 +202,7 @@ func TestLimits(t *testing.T) {
 	}
 	o.Limits = git.Limits{WireBytes: 400 << 10, UnpackedBytes: 3 << 20, Files: 62}
 	got, _, err := get(patience(t), remote, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := got.Open("noise"); err != nil {
 		t.Error(err)
 	}
@@ -253,9 +249,7 @@ func TestDamageOnTheWay(t *testing.T) {
 	}))
 	remote := git.Remote{URL: server.URL + "/r.git"}
 	head, err := git.Resolve(patience(t), remote, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	size := 0
 	damage = func(text []byte) []byte { size = len(text); return text }
 	if _, err := git.Fetch(patience(t), remote, head, o, nil); err != nil {

@@ -20,9 +20,7 @@ func TestPipesInARepositoryAreNotOpened(t *testing.T) {
 	for _, name := range []string{"HEAD", "config", "packed-refs", "refs/heads/master", "objects/info/alternates"} {
 		dir, _, _ := repository(t, "https://example.com/o/r")
 		pipe := filepath.Join(dir, ".git", filepath.FromSlash(name))
-		if err := errors.Join(os.RemoveAll(pipe), os.MkdirAll(filepath.Dir(pipe), 0o755), syscall.Mkfifo(pipe, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.RemoveAll(pipe), os.MkdirAll(filepath.Dir(pipe), 0o755), syscall.Mkfifo(pipe, 0o644)))
 		soon(t, name, func() { _, _ = git.Read(filepath.Join(dir, "sub")) })
 		remote, o := local(dir)
 		soon(t, name, func() { _, _, _ = get(t.Context(), remote, o) })

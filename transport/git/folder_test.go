@@ -24,9 +24,7 @@ func TestFetchOfABareRepositoryHere(t *testing.T) {
 	b.ref("refs/heads/feature/x", b.commit(b.files(map[string]string{"docs/x": "x"})))
 	remote, o := local(b.dir)
 	files, head, err := get(patience(t), remote, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), smallFiles)
 	if want := (git.Head{Commit: commit.String(), Ref: "master"}); *head != want {
 		t.Errorf("head %+v, want %+v", *head, want)
@@ -36,9 +34,7 @@ func TestFetchOfABareRepositoryHere(t *testing.T) {
 		t.Errorf("the tag: %+v, %v", head, err)
 	}
 	files, _, err = get(patience(t), git.Remote{URL: remote.URL, Rest: "feature/x/docs"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), map[string]string{"x": "x"})
 	_, _, err = get(patience(t), git.Remote{URL: remote.URL, Ref: "mastr"}, o)
 	refused(t, err, messages.CauseInvalidInput, `"master"`)
@@ -90,9 +86,7 @@ func listing(t *testing.T, dir string) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -100,9 +94,7 @@ func TestFoldersHereThatAreNoRepositories(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "file"), "text")
 	write(t, filepath.Join(root, "linked", ".git"), "gitdir: "+root+"\n")
-	if err := os.Mkdir(filepath.Join(root, "plain"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(root, "plain"), 0o755))
 	if _, err := gogit.PlainInit(filepath.Join(root, "empty"), true); err != nil {
 		t.Fatal(err)
 	}
@@ -125,12 +117,8 @@ func TestFetchHereStaysInTheFolder(t *testing.T) {
 	write(t, filepath.Join(b.dir, "objects", "info", "alternates"), filepath.Join(outside.dir, "objects")+"\n")
 	_, _, err := get(patience(t), remote, o)
 	refused(t, err, messages.CauseInvalidInput)
-	if err := os.RemoveAll(filepath.Join(b.dir, "objects")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(outside.dir, "objects"), filepath.Join(b.dir, "objects")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(b.dir, "objects")))
+	must(t, os.Symlink(filepath.Join(outside.dir, "objects"), filepath.Join(b.dir, "objects")))
 	_, _, err = get(patience(t), remote, o)
 	refused(t, err, messages.CauseInvalidInput)
 }
@@ -147,9 +135,7 @@ func TestLimitsHere(t *testing.T) {
 	refused(t, err, messages.CauseLimitExceeded, "--max-bytes")
 	o.Limits = git.Limits{Files: 4, ObjectBytes: 100 << 10}
 	files, _, err := get(patience(t), remote, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = fs.ReadFile(files, "a")
 	refused(t, err, messages.CauseLimitExceeded, "--max-bytes")
 }

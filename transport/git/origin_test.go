@@ -17,12 +17,8 @@ import (
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // repository makes one commit of sub/a.txt, with a remote if its URL is given.
@@ -30,9 +26,7 @@ func repository(t *testing.T, remote string) (dir string, repo *gogit.Repository
 	t.Helper()
 	dir = t.TempDir()
 	repo, err := gogit.PlainInit(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if remote != "" {
 		if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
 			t.Fatal(err)
@@ -40,17 +34,13 @@ func repository(t *testing.T, remote string) (dir string, repo *gogit.Repository
 	}
 	write(t, filepath.Join(dir, "sub", "a.txt"), "a")
 	tree, err := repo.Worktree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tree.Add("sub/a.txt"); err != nil {
 		t.Fatal(err)
 	}
 	who := &object.Signature{Name: "a", Email: "a@example.com", When: time.Unix(1, 0)}
 	hash, err := tree.Commit("one", &gogit.CommitOptions{Author: who, Committer: who})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return dir, repo, hash.String()
 }
 
@@ -84,9 +74,7 @@ func TestReadOfAFolderThatTheCommitDoesNotKnow(t *testing.T) {
 func TestReadBeforeTheFirstCommit(t *testing.T) {
 	dir := t.TempDir()
 	repo, err := gogit.PlainInit(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,17 +83,13 @@ func TestReadBeforeTheFirstCommit(t *testing.T) {
 
 func TestReadOfADetachedHead(t *testing.T) {
 	dir, repo, commit := repository(t, "")
-	if err := repo.Storer.SetReference(plumbing.NewHashReference(plumbing.HEAD, plumbing.NewHash(commit))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, repo.Storer.SetReference(plumbing.NewHashReference(plumbing.HEAD, plumbing.NewHash(commit))))
 	expect(t, dir, git.Origin{Commit: commit})
 }
 
 func TestReadOfPackedRefs(t *testing.T) {
 	dir, _, commit := repository(t, "")
-	if err := os.RemoveAll(filepath.Join(dir, ".git", "refs", "heads")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(dir, ".git", "refs", "heads")))
 	write(t, filepath.Join(dir, ".git", "packed-refs"),
 		"# pack-refs with: peeled fully-peeled sorted\n"+commit+" refs/heads/master\n")
 	expect(t, dir, git.Origin{Commit: commit})
@@ -142,9 +126,7 @@ func TestReadTakesTheOnlyRemote(t *testing.T) {
 		}
 	}
 	expect(t, dir, git.Origin{Commit: commit})
-	if err := repo.DeleteRemote("fork"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, repo.DeleteRemote("fork"))
 	expect(t, dir, git.Origin{Commit: commit, Remote: "https://example.com/upstream"})
 }
 

@@ -24,9 +24,7 @@ func TestFetchOverHTTPS(t *testing.T) {
 	_, commit := small(t, root, "o/r.git")
 	server, o := secure(t, backend(t, root))
 	files, head, err := get(patience(t), git.Remote{URL: server.URL + "/o/r.git"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := (git.Head{Commit: commit.String(), Ref: "master"}); *head != want {
 		t.Errorf("head %+v, want %+v", *head, want)
 	}
@@ -38,9 +36,7 @@ func TestFetchOverHTTPWhereAllowed(t *testing.T) {
 	small(t, root, "r.git")
 	server, o := plain(t, backend(t, root))
 	files, _, err := get(patience(t), git.Remote{URL: server.URL + "/r.git/"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), smallFiles)
 	o.Allow.HTTP = false
 	_, err = git.Resolve(patience(t), git.Remote{URL: server.URL + "/r.git"}, o)
@@ -171,9 +167,7 @@ func TestFetchOfEveryKindOfRef(t *testing.T) {
 func TestFetchOfAFolder(t *testing.T) {
 	url, o, _ := many(t)
 	files, _, err := get(patience(t), git.Remote{URL: url, Rest: "feature/x/x"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), map[string]string{"y": "refs/heads/feature/x"})
 }
 
@@ -196,9 +190,7 @@ func TestFetchOfACommitBehindNoRef(t *testing.T) {
 	b.ref("refs/heads/master", b.commit(b.files(map[string]string{"second": "2"}), first))
 	server, o := secure(t, backend(t, root))
 	files, _, err := get(patience(t), git.Remote{URL: server.URL + "/r.git", Ref: first.String()}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), map[string]string{"first": "1"})
 	for _, id := range []string{lost.String(), strings.Repeat("12", 20)} {
 		_, _, err = get(patience(t), git.Remote{URL: server.URL + "/r.git", Rest: id + "/docs"}, o)
@@ -215,14 +207,10 @@ func TestFetchIsShallow(t *testing.T) {
 	server, o := secure(t, backend(t, root))
 	remote := git.Remote{URL: server.URL + "/r.git"}
 	head, err := git.Resolve(patience(t), remote, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var received int64
 	files, err := git.Fetch(patience(t), remote, head, o, func(done, total int64) { received = max(received, done) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), map[string]string{"small": "s"})
 	if received == 0 || received > 100<<10 {
 		t.Errorf("%d bytes came for one small file", received)
@@ -236,9 +224,7 @@ func TestProgressGrows(t *testing.T) {
 	server, o := secure(t, backend(t, root))
 	remote := git.Remote{URL: server.URL + "/r.git"}
 	head, err := git.Resolve(patience(t), remote, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var reports []int64
 	_, err = git.Fetch(patience(t), remote, head, o, func(done, total int64) {
 		if total != 0 || len(reports) > 0 && done < reports[len(reports)-1] {
@@ -273,9 +259,7 @@ func TestWhatACommitMayHold(t *testing.T) {
 	b.ref("refs/heads/master", b.commit(top))
 	server, o := secure(t, backend(t, root))
 	files, _, err := get(patience(t), git.Remote{URL: server.URL + "/r.git"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := read(t, files)
 	if got["dir"] != "twice" && got["dir/f"] != "f" {
 		t.Errorf("neither of two entries of one name is there")
@@ -303,9 +287,7 @@ func TestRepositoriesWithoutCommits(t *testing.T) {
 	_, err = git.Resolve(patience(t), git.Remote{URL: server.URL + "/unborn.git"}, o)
 	refused(t, err, messages.CauseInvalidInput, "no default branch", `"other"`)
 	files, _, err := get(patience(t), git.Remote{URL: server.URL + "/unborn.git", Ref: "other"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, read(t, files), map[string]string{"a": "a"})
 }
 

@@ -39,9 +39,7 @@ func build(t *testing.T, root, name string) *builder {
 	t.Helper()
 	dir := filepath.Join(root, filepath.FromSlash(name))
 	repo, err := gogit.PlainInit(dir, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &builder{t, repo, dir}
 }
 
@@ -50,16 +48,12 @@ func (b *builder) put(kind plumbing.ObjectType, text string) plumbing.Hash {
 	o := b.repo.Storer.NewEncodedObject()
 	o.SetType(kind)
 	w, err := o.Writer()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	if _, err := w.Write([]byte(text)); err != nil {
 		b.t.Fatal(err)
 	}
 	h, err := b.repo.Storer.SetEncodedObject(o)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return h
 }
 
@@ -123,9 +117,7 @@ func (b *builder) tag(name string, target plumbing.Hash, kind string) plumbing.H
 
 func (b *builder) ref(name string, h plumbing.Hash) {
 	b.t.Helper()
-	if err := b.repo.Storer.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(name), h)); err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, b.repo.Storer.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(name), h)))
 }
 
 // small is a repository of two files.
@@ -204,9 +196,7 @@ func read(t *testing.T, files fs.FS) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 

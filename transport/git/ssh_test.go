@@ -37,22 +37,16 @@ type sshServer struct {
 func newKey(t *testing.T) (ed25519.PrivateKey, ssh.Signer) {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := ssh.NewSignerFromKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return key, signer
 }
 
 func serveSSH(t *testing.T, root string) *sshServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &sshServer{address: listener.Addr().String(), root: root, commands: make(chan string, 100)}
 	s.run = s.shell
 	var user ssh.Signer
@@ -126,9 +120,7 @@ func (s *sshServer) options(t *testing.T) git.Options {
 	t.Helper()
 	dir := t.TempDir()
 	block, err := ssh.MarshalPrivateKey(s.user, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(t, filepath.Join(dir, "id"), string(pem.EncodeToMemory(block)))
 	write(t, filepath.Join(dir, "known_hosts"), knownhosts.Line([]string{s.address}, s.host.PublicKey())+"\n")
 	return git.Options{
@@ -150,13 +142,9 @@ func TestFetchOverSSH(t *testing.T) {
 		var done int64
 		remote, o := git.Remote{URL: url, Rest: "master/docs"}, s.options(t)
 		head, err := git.Resolve(patience(t), remote, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files, err := git.Fetch(patience(t), remote, head, o, func(n, _ int64) { done = n })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, read(t, files), map[string]string{"a.md": "a\n"})
 		if want := (git.Head{Commit: commit.String(), Ref: "master", Dir: "docs"}); *head != want || done == 0 {
 			t.Errorf("head %+v, want %+v; %d bytes", *head, want, done)
@@ -184,17 +172,11 @@ func TestFetchOverSSHWithAnAgent(t *testing.T) {
 func agentWith(t *testing.T, key ed25519.PrivateKey) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "a") // names of sockets are short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ring := agent.NewKeyring()
-	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ring.Add(agent.AddedKey{PrivateKey: key}))
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -250,9 +232,7 @@ func TestSSHRefusals(t *testing.T) {
 		"not this key": {func(o *git.Options) {
 			other, _ := newKey(t)
 			block, err := ssh.MarshalPrivateKey(other, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			write(t, o.SSH.Keys[2], string(pem.EncodeToMemory(block)))
 		}, "none of the keys"},
 		"not private": {func(o *git.Options) { o.Allow.Private = false }, "--allow-private"},
@@ -295,5 +275,13 @@ func TestCancelWhileSSHStalls(t *testing.T) {
 			t.Errorf("%q: got %v", says, err)
 		}
 		left.Wait()
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

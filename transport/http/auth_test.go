@@ -30,23 +30,15 @@ func guarded(t *testing.T) (*world, map[string]string, string) {
 		"bob": {auth.ReadRuns, auth.WriteRuns}, "reader": {auth.ReadRuns}, "writer": {auth.WriteRuns}} {
 		token, digest := auth.NewToken()
 		line, err := auth.Line(name, scopes, digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tokens[name] = token
 		lines.WriteString(line + "\n")
 	}
-	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(lines.String()), 0o600))
 	list, err := auth.LoadTokens(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entrance, err := auth.New(auth.Config{Tokens: list, Rate: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	system := newSystem(t)
 	server := httptest.NewServer(entrance.Wrap(newAPI(system)))
 	t.Cleanup(server.Close)
@@ -206,9 +198,7 @@ func TestHeartbeatAndDrain(t *testing.T) {
 		system := newSystem(t)
 		dial := inBubble(t, ctx, newAPI(system))
 		id, err := system.Submit(ctx, messages.Request{Job: "tell", Input: json.RawMessage(`{"hang":true}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := dial()
 		go func() {
 			_, _ = io.WriteString(c, "GET /v1/runs/"+string(id)+"/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
@@ -220,9 +210,7 @@ func TestHeartbeatAndDrain(t *testing.T) {
 		}()
 		socket, _, err := websocket.Dial(ctx, "ws://localhost/v1/ws", &websocket.DialOptions{HTTPClient: &http.Client{
 			Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		closed := make(chan error, 1)
 		go func() {
 			_, _, err := socket.Read(context.Background())
@@ -256,9 +244,7 @@ func TestRevokedToken(t *testing.T) {
 	stream := w.open(t.Context(), "GET", got.Header.Get("Location")+"/events", "", "Authorization", "Bearer "+tokens["ann"],
 		"Accept", "text/event-stream")
 	defer stream.Body.Close()
-	if err := os.WriteFile(file, []byte("# nobody\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("# nobody\n"), 0o600))
 	text, err := io.ReadAll(stream.Body)
 	if err != nil || !strings.Contains(string(text), `"code":"unauthorized"`) {
 		t.Errorf("the stream of a revoked token ended with %v: %s", err, text)

@@ -14,9 +14,7 @@ import (
 
 func TestBodiesAreBounded(t *testing.T) {
 	entrance, err := auth.New(auth.Config{MaxBody: 3 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	system := newSystem(t)
 	server := httptest.NewServer(entrance.Wrap(newAPI(system)))
 	t.Cleanup(server.Close)
@@ -28,9 +26,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	for name, content := range map[string]io.Reader{"of known length": strings.NewReader(body(4 << 20)),
 		"of unknown length": io.MultiReader(strings.NewReader(body(4 << 20)))} {
 		response, err := http.Post(w.url+"/v1/runs", "application/json", content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, _ := io.ReadAll(response.Body) // the server may close early
 		response.Body.Close()
 		if code, _ := (answer{response, string(text)}).problem(); response.StatusCode != 413 || code != "too_large" {

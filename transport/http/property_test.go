@@ -56,9 +56,7 @@ type described struct {
 func (w *world) described() *described {
 	w.t.Helper()
 	var d described
-	if err := json.Unmarshal([]byte(w.call("GET", "/openapi.json", "").body), &d); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal([]byte(w.call("GET", "/openapi.json", "").body), &d))
 	for path, all := range d.Paths {
 		for method, o := range all {
 			o.method, o.path = strings.ToUpper(method), path
@@ -109,9 +107,7 @@ func number(t *rapid.T, name string, s schema) int {
 // value draws JSON by the schema; now and then it draws what the schema forbids.
 func (d *described) value(t *rapid.T, name string, s schema) any {
 	if s.Ref != "" {
-		if err := json.Unmarshal(d.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")], &s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(d.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")], &s))
 	}
 	switch wrong := rapid.IntRange(0, 9).Draw(t, "wrong "+name) == 0; {
 	case wrong:
@@ -166,9 +162,7 @@ func (d *described) draw(t *rapid.T, o *operation, base string, ids []string) *h
 		body = strings.NewReader(string(content))
 	}
 	r, err := http.NewRequestWithContext(context.Background(), o.method, base+path+"?"+query.Encode(), body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header = header
 	return r
 }
@@ -178,16 +172,12 @@ func (d *described) draw(t *rapid.T, o *operation, base string, ids []string) *h
 func TestAnswersAreDocumented(t *testing.T) {
 	system := newSystem(t)
 	entrance, err := auth.New(auth.Config{Rate: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewServer(entrance.Wrap(newAPI(system)))
 	t.Cleanup(server.Close)
 	w := &world{t: t, url: server.URL, system: system, server: server}
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "errors.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := w.described()
 	client := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	rapid.Check(t, func(t *rapid.T) {
@@ -205,9 +195,7 @@ func TestAnswersAreDocumented(t *testing.T) {
 			got := answer{Response: response}
 			if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" && kind != "application/x-ndjson" {
 				text, err := io.ReadAll(response.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				got.body = string(text)
 			}
 			response.Body.Close()

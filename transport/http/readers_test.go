@@ -129,26 +129,20 @@ func (w *world) dial(header ...string) *websocket.Conn {
 		fields.Set(header[i], header[i+1])
 	}
 	c, _, err := websocket.Dial(w.t.Context(), w.url+"/v1/ws", &websocket.DialOptions{HTTPHeader: fields})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	c.SetReadLimit(-1)
 	return c
 }
 
 func (w *world) send(c *websocket.Conn, text string) {
 	w.t.Helper()
-	if err := c.Write(w.t.Context(), websocket.MessageText, []byte(text)); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, c.Write(w.t.Context(), websocket.MessageText, []byte(text)))
 }
 
 func (w *world) receive(c *websocket.Conn) message {
 	w.t.Helper()
 	_, data, err := c.Read(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
 		w.t.Fatalf("%v: %s", err, data)
@@ -171,17 +165,13 @@ func fold(t *testing.T, lines []string) seen {
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if err := state.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, state.Apply(e))
 		if !e.IsDelta() {
 			s.milestones = append(s.milestones, line)
 		}
 	}
 	data, err := json.Marshal(state.State())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.state = string(data)
 	return s
 }
@@ -205,24 +195,16 @@ func (w *world) told(id messages.RunID) seen {
 	w.t.Helper()
 	var lines []string
 	for e, err := range w.system.Events(w.t.Context(), id, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		line, err := e.JSON()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		lines = append(lines, string(line))
 	}
 	s := fold(w.t, lines)
 	state, err := w.system.State(w.t.Context(), id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	data, err := json.Marshal(state)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	s.state = string(data)
 	return s
 }
@@ -236,9 +218,7 @@ func TestCredit(t *testing.T) {
 	defer c.CloseNow()
 	w.send(c, `{"op":"subscribe","id":"a","credit":2,"run":"`+string(id)+`"}`)
 	asked, err := w.system.State(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lines []string
 	for len(lines) < 2 {
 		m := w.receive(c)
@@ -263,9 +243,7 @@ func TestCredit(t *testing.T) {
 		ended = m.Op == "end"
 	}
 	state, err := w.system.State(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want, _ := json.Marshal(state)
 	if got := fold(t, lines); got.state != string(want) {
 		t.Errorf("the State is\n%s\nwant\n%s", got.state, want)
@@ -305,9 +283,7 @@ func TestTree(t *testing.T) {
 	}
 	for _, at := range ids[:len(ids)-1] {
 		cursors, err := cursor.Parse(id, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		after := map[messages.RunID]uint64{}
 		for run, c := range cursors {
 			after[run] = c.Seq

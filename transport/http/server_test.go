@@ -192,9 +192,7 @@ func TestTraceOfAStart(t *testing.T) {
 	const ours, theirs = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-1-2-01"
 	w := newWorld(t)
 	entrance, err := auth.New(auth.Config{Rate: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.server.Config.Handler = entrance.Wrap(w.server.Config.Handler)
 	socket := w.dial("Traceparent", ours)
 	defer socket.CloseNow()
@@ -244,9 +242,7 @@ func TestDocument(t *testing.T) {
 	var published struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
 	}
-	if err := json.Unmarshal(messages.Schema(), &published); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(messages.Schema(), &published))
 	if len(published.Defs) < len(messages.Kinds()) || document.Components.Schemas["Event"] == nil {
 		t.Errorf("%d definitions of %d kinds", len(published.Defs), len(messages.Kinds()))
 	}

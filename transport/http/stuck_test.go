@@ -33,9 +33,7 @@ func newStuck(t *testing.T, system *actors.System, writeTimeout time.Duration) *
 	s := &stuck{api: api.New(door.New(door.Config{Runs: system, WriteTimeout: writeTimeout}))}
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "unix", path)
 		if err == nil {
@@ -73,25 +71,17 @@ func (s *stuck) watch(t *testing.T, id messages.RunID) {
 	for _, accept := range []string{"text/event-stream", "application/x-ndjson", "application/json"} {
 		url := "http://stuck/v1/runs/" + string(id) + "/events"
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Accept", accept)
 		response, err := s.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.leave = append(s.leave, response.Body.Close)
 	}
 	c, _, err := websocket.Dial(t.Context(), "http://stuck/v1/ws", &websocket.DialOptions{HTTPClient: s.client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.leave = append(s.leave, c.CloseNow)
 	subscribe := `{"op":"subscribe","id":"a","run":"` + string(id) + `"}`
-	if err := c.Write(t.Context(), websocket.MessageText, []byte(subscribe)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Write(t.Context(), websocket.MessageText, []byte(subscribe)))
 }
 
 // Readers that never read beside 999 that do: those get every milestone and the same State, and the run ends, while

@@ -121,9 +121,7 @@ func newSystem(t *testing.T, more ...actors.Definition) *actors.System {
 	t.Helper()
 	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000,
 		Jobs: append(more, actors.Func("tell", tell))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // runs that hang are cancelled
@@ -160,9 +158,7 @@ func (w *world) call(method, path, body string, header ...string) answer {
 	response := w.open(w.t.Context(), method, path, body, header...)
 	defer response.Body.Close()
 	got, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return answer{response, string(got)}
 }
 
@@ -189,9 +185,7 @@ func (w *world) start(input string) messages.RunID {
 func (w *world) until(id messages.RunID, kind messages.Kind) {
 	w.t.Helper()
 	for e, err := range w.system.Events(w.t.Context(), id, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		if e.Kind() == kind {
 			return
 		}
@@ -204,5 +198,16 @@ func (w *world) answer(id messages.RunID) {
 	w.until(id, messages.KindInputRequired)
 	if got := w.call("POST", "/v1/runs/"+string(id)+"/input/loud", `{"value":"very"}`); got.StatusCode != http.StatusAccepted {
 		w.t.Fatalf("%s: %s", got.Status, got.body)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

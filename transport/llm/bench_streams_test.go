@@ -77,9 +77,7 @@ func stream(b *testing.B, c *llm.Client) (ages []time.Duration, cores float64) {
 
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -88,20 +86,12 @@ func otherProcess(b *testing.B) (url string, stop func()) {
 	cmd := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestServer$", "-test.count=1")
 	cmd.Env = append(os.Environ(), "LASTWORD_BENCH_SERVER=1")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
+	must(b, cmd.Start())
 	url, err = bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return strings.TrimSpace(url), func() { in.Close(); _ = cmd.Wait() }
 }
 

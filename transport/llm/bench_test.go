@@ -32,9 +32,7 @@ func ours(b testing.TB, n int) time.Duration {
 	c := client(b, llm.Config{Transport: answering(n)})
 	tokens, began := 0, time.Now()
 	for part, err := range c.Stream(b.Context(), hello()) {
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if _, ok := part.(model.Text); ok {
 			tokens++
 		}
@@ -50,18 +48,14 @@ func theirs(b testing.TB, n int) time.Duration {
 	config.BaseURL, config.HTTPClient = "http://model.test/v1", &http.Client{Transport: answering(n)}
 	tokens, began := 0, time.Now()
 	s, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(b.Context(), openai.ChatCompletionRequest{Model: "m"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer s.Close()
 	for {
 		chunk, err := s.Recv()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if chunk.Choices[0].Delta.Content != "" {
 			tokens++
 		}

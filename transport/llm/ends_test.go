@@ -275,9 +275,7 @@ func TestRedirect(t *testing.T) {
 func TestKey(t *testing.T) {
 	const key = "sk-sesame-sesame"
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(key+"\n"), 0o600))
 	for name, pieces := range map[string][]testkit.Piece{
 		"error":       {testkit.JSON(401, `{"error":{"message":"bad key `+key+`","code":"`+key+`"}}`)},
 		"page":        {testkit.Status(401, "text/html", "<title>"+key+"</title>")},
@@ -353,9 +351,7 @@ func TestTLS(t *testing.T) {
 	defer s.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(file, ca, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, ca, 0o600))
 	if h := listen(t.Context(), client(t, llm.Config{BaseURL: s.URL + "/v1", CAFile: file, Proxy: "none"}), hello()); h.text != "hi" || h.err != nil {
 		t.Error(h)
 	}

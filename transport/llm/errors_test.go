@@ -215,9 +215,7 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestNoHTTP(t *testing.T) {
 	for base, greeting := range map[string]string{"http://": "SSH-2.0-OpenSSH_9.6\r\n", "https://": "HTTP/1.0 400 Bad Request\r\n\r\n"} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		accepted := make(chan int)
 		go func() {
 			n := 0

@@ -17,13 +17,9 @@ import (
 func fixtures(t testing.TB) []testkit.Fixture {
 	t.Helper()
 	data, err := os.ReadFile("testdata/llm-streams.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	list, err := testkit.Fixtures(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }
 

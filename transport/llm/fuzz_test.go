@@ -43,9 +43,7 @@ func FuzzDecoder(f *testing.F) {
 		play := func(pieces []int) *heard {
 			c, err := llm.New(llm.Config{BaseURL: "http://model.test/v1", Transport: &played{r, pieces}, Profile: profile, Retries: -1,
 				Limits: llm.Limits{FrameBytes: 4 << 10}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return listen(t.Context(), c, hello())
 		}
 		whole := play([]int{len(raw) + 1})

@@ -64,9 +64,7 @@ func client(t testing.TB, config llm.Config) *llm.Client {
 		config.BaseURL = "http://model.test/v1"
 	}
 	c, err := llm.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -141,3 +139,11 @@ func (p *playing) Close() error {
 
 // cuts returns pieces of n bytes for a text.
 func cuts(length, n int) []int { return slices.Repeat([]int{n}, length/n+1) }
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -24,9 +24,7 @@ func TestRefusedFields(t *testing.T) {
 	}
 	for i, sent := range m.Requests() {
 		var body map[string]json.RawMessage
-		if err := json.Unmarshal(sent.Body, &body); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(sent.Body, &body))
 		for _, field := range append(all, "top_k") {
 			if want := i == 0 || field == "top_k"; (body[field] != nil) != want {
 				t.Errorf("request %d has %s: %v, want %v", i, field, !want, want)

@@ -19,13 +19,9 @@ import (
 func recorded(t testing.TB, name string) []testkit.Piece {
 	t.Helper()
 	text, err := os.ReadFile("testdata/real-wire/" + name + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pieces, err := testkit.Recorded(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pieces
 }
 

@@ -22,9 +22,7 @@ func sent(t *testing.T, config llm.Config, r model.Request) map[string]json.RawM
 		t.Fatal(h)
 	}
 	var body map[string]json.RawMessage
-	if err := json.Unmarshal(m.Requests()[0].Body, &body); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(m.Requests()[0].Body, &body))
 	return body
 }
 

@@ -23,40 +23,26 @@ func encrypt(t *testing.T, key map[string]any, authID, secret string) string {
 	t.Helper()
 	coordinate := func(name string) []byte {
 		b, err := base64url.DecodeString(fmt.Sprint(key[name]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return b
 	}
 	public, err := ecdh.P256().NewPublicKey(slices.Concat([]byte{4}, coordinate("x"), coordinate("y")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	own, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shared, err := own.ECDH(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	point := own.PublicKey().Bytes()
 	header, err := json.Marshal(map[string]any{"alg": "ECDH-ES", "enc": "A256GCM", "kid": key["kid"], "authId": authID,
 		"contextId": "c-1", "epk": map[string]string{"kty": "EC", "crv": "P-256", "x": base64url.EncodeToString(point[1:33]),
 			"y": base64url.EncodeToString(point[33:])}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	derived := sha256.Sum256(slices.Concat([]byte{0, 0, 0, 1}, shared, []byte{0, 0, 0, 7}, []byte("A256GCM"), make([]byte, 8),
 		[]byte{0, 0, 1, 0}))
 	block, err := aes.NewCipher(derived[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gcm, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	protected, iv := base64url.EncodeToString(header), make([]byte, 12)
 	sealed := gcm.Seal(nil, iv, []byte(secret), []byte(protected))
 	text, tag := sealed[:len(secret)], sealed[len(secret):]
@@ -88,4 +74,12 @@ func TestL8EncryptedCredentials(t *testing.T) {
 			t.Errorf("the turn ends with %+v", last)
 		}
 	})
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -174,9 +174,7 @@ func TestCanceledTurnsDoNotWait(t *testing.T) {
 	runs := &stories.Teller{}
 	s := open(runs)
 	ask(t, s, http.MethodPost, looopy.Path, `{"message":"question","contextId":"c-1"}`)
-	if err := runs.Cancel(t.Context(), stories.Run+"1", "ada", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, runs.Cancel(t.Context(), stories.Run+"1", "ada", "enough"))
 	_, events := ask(t, s, http.MethodGet, looopy.Path+"?contextId=c-1", "")
 	if last := events[len(events)-1]; last.state() != "canceled" {
 		t.Errorf("the stream ends with %+v", last)
@@ -211,9 +209,7 @@ func inside(t *testing.T, test func(t *testing.T, s http.Handler)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat", turn)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		test(t, looopy.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "chat"}}})))
 		if err := system.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -67,9 +67,7 @@ func over(t *testing.T, system *actors.System, id messages.RunID) messages.State
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return state
 }
@@ -264,9 +262,7 @@ func unread(t *testing.T, c *client) (*http.Response, messages.RunID) {
 	t.Cleanup(func() { response.Body.Close() })
 	first := make([]byte, 1<<10)
 	n, err := response.Body.Read(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	start := bytes.Index(first[:n], []byte("r_"))
 	response.Body = prepended{bytes.NewReader(first[:n]), response.Body}
 	return response, messages.RunID(first[start : start+28])
@@ -353,9 +349,7 @@ func TestWhatARunIsStartedWith(t *testing.T) {
 		{"stays", messages.Attached, messages.Attached},
 	} {
 		state, err := s.Start(t.Context(), test.tool, nil, mcp.StartOptions{Mode: test.wished})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if q := state.Queued; q.Mode != test.want || q.Limits.StallMS != limits.StallMS {
 			t.Errorf("%s, %q: %s with %+v", test.tool, test.wished, q.Mode, q.Limits)
 		}
@@ -405,9 +399,7 @@ func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
 	c := dial(t, s, legacyHTTP)
 	_, id := unread(t, c)
 	for e, err := range system.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Kind() == messages.KindArtifactWritten {
 			break
 		}
@@ -415,5 +407,13 @@ func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
 	c.tell("notifications/cancelled", map[string]any{"requestId": 100})
 	if state := over(t, system, id); state.Status != messages.Canceled {
 		t.Errorf("the run is %s", state.Status)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -59,9 +59,7 @@ func doorTo(t testing.TB, config mcp.Config, jobs []actors.Definition) (*mcp.Ser
 	t.Helper()
 	system, err := actors.New(context.Background(),
 		actors.Config{Jobs: jobs, CancelSoft: time.Second, CancelHard: 2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what still runs is told to end
@@ -85,9 +83,7 @@ func serving(t testing.TB, jobs []actors.Definition, tools ...mcp.JobTool) *mcp.
 
 func add(t testing.TB, s *mcp.Server, tool mcp.JobTool) {
 	t.Helper()
-	if err := s.AddJob(tool); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.AddJob(tool))
 }
 
 // library is the server of mcp-go behind the door.
@@ -326,13 +322,9 @@ func (c *client) write(body map[string]any) {
 func (c *client) request(ctx context.Context, method string, params map[string]any, body map[string]any) *http.Request {
 	c.t.Helper()
 	data, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(data))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if c.session != "" {

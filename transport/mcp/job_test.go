@@ -27,9 +27,7 @@ func toolsOf(t testing.TB, c *client) []listedTool {
 	var list struct {
 		Tools []listedTool `json:"tools"`
 	}
-	if err := json.Unmarshal(c.do("tools/list", nil).Result, &list); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(c.do("tools/list", nil).Result, &list))
 	return list.Tools
 }
 

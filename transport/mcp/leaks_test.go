@@ -38,9 +38,7 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		library(s).GetHooks().AddOnRegisterSession(func(context.Context, server.ClientSession) { sessions.Add(1) })
 		library(s).GetHooks().AddOnUnregisterSession(func(context.Context, server.ClientSession) { sessions.Add(-1) })
 		state, err := s.Start(t.Context(), "waits", nil, mcp.StartOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Run("clients", func(t *testing.T) { // whose end has them leave
 			for i := range 6 {
 				c := dialAs(t, s, how, as{capabilities: both})
@@ -60,9 +58,7 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		if how == legacyHTTP {
 			s.Close() // a session has no other end than that its time is over
 		}
-		if err := system.Cancel(t.Context(), state.RunID, "", ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, system.Cancel(t.Context(), state.RunID, "", ""))
 		for deadline := time.Now().Add(patience); ; runtime.Gosched() {
 			left := atTheDoor()
 			if len(left) == 0 {

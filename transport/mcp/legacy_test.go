@@ -132,9 +132,7 @@ func TestLegacyTaskListHasPages(t *testing.T) {
 	for range 1040 { // more than one query may have
 		id, err := system.Submit(t.Context(),
 			messages.Request{Job: "greet", Principal: "ann", Input: json.RawMessage(`{"name":"x"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want = append(want, id)
 		over(t, system, id)
 	}

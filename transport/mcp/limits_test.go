@@ -49,9 +49,7 @@ func onlyRun(t *testing.T, system *actors.System, principal string) messages.Sta
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	state, err := system.State(t.Context(), runs[0].RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return state
 }
 

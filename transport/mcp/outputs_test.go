@@ -19,9 +19,7 @@ func (c *client) schemas() map[string]*jsonschema.Schema {
 			Output json.RawMessage `json:"outputSchema"`
 		}
 	}
-	if err := json.Unmarshal(c.do("tools/list", nil).Result, &list); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, json.Unmarshal(c.do("tools/list", nil).Result, &list))
 	schemas := map[string]*jsonschema.Schema{}
 	for _, tool := range list.Tools {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(tool.Output))
@@ -30,9 +28,7 @@ func (c *client) schemas() map[string]*jsonschema.Schema {
 		}
 		compiler := jsonschema.NewCompiler()
 		compiler.AssertFormat()
-		if err := compiler.AddResource("output.json", document); err != nil {
-			c.t.Fatal(err)
-		}
+		must(c.t, compiler.AddResource("output.json", document))
 		if schemas[tool.Name], err = compiler.Compile("output.json"); err != nil {
 			c.t.Fatalf("%s: %v", tool.Name, err)
 		}
@@ -52,9 +48,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			var r struct {
 				Structured json.RawMessage `json:"structuredContent"`
 			}
-			if err := json.Unmarshal(m.Result, &r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(m.Result, &r))
 			value, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.Structured))
 			if err == nil {
 				err = schemas[tool].Validate(value)

@@ -32,9 +32,7 @@ func TestReadingIsBounded(t *testing.T) {
 		"short": func(context.Context) string { return "short" },
 		"long":  func(context.Context) string { return strings.Repeat("x", 100<<10) },
 	} {
-		if err := s.AddResource(mcp.Resource{Template: scheme + "://{x}", Name: scheme}, texts(read)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.AddResource(mcp.Resource{Template: scheme + "://{x}", Name: scheme}, texts(read)))
 	}
 	c := dial(t, s, modernHTTP)
 	ask := func(uri string) *exchange { return c.start("resources/read", map[string]any{"uri": uri}) }

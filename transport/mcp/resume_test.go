@@ -88,9 +88,7 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 			n++
 			next <- struct{}{}
 			m = message{}
-			if err := json.Unmarshal([]byte(data), &m); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(data), &m))
 			if m.Method == "" {
 				return m, true
 			}
@@ -111,9 +109,7 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 	post := c.request(t.Context(), method, params, map[string]any{"jsonrpc": "2.0", "id": "call", "method": method,
 		"params": params})
 	response, err := c.http.Do(post)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 20 {
 		next <- struct{}{}
 	}

@@ -276,9 +276,7 @@ func TestPagesHaveEachTextOnce(t *testing.T) {
 					Text  string
 					Parts []struct{ Text string }
 				}
-				if err := json.Unmarshal(e.Payload, &parts); err != nil {
-					t.Fatal(err)
-				}
+				must(t, json.Unmarshal(e.Payload, &parts))
 				got.WriteString(parts.Text)
 				for _, part := range parts.Parts {
 					got.WriteString(part.Text)
@@ -305,18 +303,14 @@ func TestPagesAreShort(t *testing.T) {
 				Content    []struct{ Text string }
 				Structured json.RawMessage `json:"structuredContent"`
 			}
-			if err := json.Unmarshal(m.Result, &r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(m.Result, &r))
 			for _, seen := range []string{r.Content[0].Text, string(r.Structured)} {
 				if len(seen)/4 >= 1500 || strings.Count(seen, string(id)) != 1 {
 					t.Errorf("%d tokens, the id %d times", len(seen)/4, strings.Count(seen, string(id)))
 				}
 			}
 			var p page
-			if err := json.Unmarshal(r.Structured, &p); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(r.Structured, &p))
 			next, done = p.Next, p.Done
 		}
 	}
@@ -569,9 +563,7 @@ func TestListingRuns(t *testing.T) {
 				} `json:"runs"`
 			} `json:"structuredContent"`
 		}
-		if err := json.Unmarshal(test.who.callTool("run_list", test.arguments, nil).response().Result, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(test.who.callTool("run_list", test.arguments, nil).response().Result, &r))
 		var got []messages.RunID
 		for _, run := range r.Structured.Runs {
 			got = append(got, run.RunID)
@@ -667,9 +659,7 @@ func TestARunThatEndsWithItsSession(t *testing.T) {
 	}
 	c.in.Close()
 	for e, err := range system.Events(t.Context(), r.Structured.RunID, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.IsTerminal() && e.Kind() != messages.KindRunCanceled {
 			t.Errorf("the run ended with %s", e.Kind())
 		}

@@ -23,9 +23,7 @@ func openStream(t *testing.T, c *client) {
 	ctx, leave := context.WithCancel(context.Background())
 	t.Cleanup(leave)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Mcp-Session-Id", c.session)
 	r.Header.Set("MCP-Protocol-Version", "2025-11-25")
@@ -80,9 +78,7 @@ func stepDoor(t *testing.T) (*mcp.Server, *actors.System, chan messages.Body) {
 func stepping(t *testing.T, system *actors.System, principal string) messages.RunID {
 	t.Helper()
 	id, err := system.Submit(t.Context(), messages.Request{Job: "stepwise", Principal: principal})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen(t, system, id, messages.KindTaskStarted, 1)
 	return id
 }
@@ -91,9 +87,7 @@ func stepping(t *testing.T, system *actors.System, principal string) messages.Ru
 func seen(t *testing.T, system *actors.System, id messages.RunID, kind messages.Kind, n int) {
 	t.Helper()
 	for e, err := range system.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Kind() == kind {
 			n--
 		}

@@ -414,9 +414,7 @@ func TestTaskOfAClientThatCannotAsk(t *testing.T) {
 	c := dialAs(t, s, modernHTTP, as{capabilities: tasks})
 	id := begin(t, c, "confirm", map[string]any{}).ID
 	for e, err := range system.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Kind() == messages.KindInputRequired {
 			break
 		}
@@ -440,9 +438,7 @@ func (j slowJournal) Append(b journal.Block, done func(error)) {
 func TestRepliesAreDurable(t *testing.T) {
 	system, err := actors.New(t.Context(),
 		actors.Config{Jobs: testJobs(), Journal: slowJournal{journal.NewMemory()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
 	t.Cleanup(s.Close)
 	add(t, s, mcp.JobTool{Job: "two"})
@@ -487,9 +483,7 @@ func (j heldJournal) Append(b journal.Block, done func(error)) {
 func TestSecondAnswerIsPassedOver(t *testing.T) {
 	held := heldJournal{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
 	system, err := actors.New(t.Context(), actors.Config{Jobs: testJobs(), Journal: held})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
 	t.Cleanup(s.Close)
 	add(t, s, mcp.JobTool{Job: "confirm"})

@@ -145,9 +145,7 @@ func TestStories(t *testing.T) {
 			if first := polled(t, s, began.StreamID, "Let me ask."); len(first) != 1 || first[0].Delta != "Let me ask." {
 				t.Errorf("before the answer the client has %+v", first)
 			}
-			if err := runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"))
 		}
 		chunks := polled(t, s, began.StreamID, "")
 		judge(t, story, "polled", chunks)
@@ -180,9 +178,7 @@ func pushed(t *testing.T, runs *stories.Teller, story string) (all []chunk) {
 	server := httptest.NewServer(open(runs))
 	defer server.Close()
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+"/ws", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ws.CloseNow()
 	send := func(params string) {
 		if err := ws.Write(t.Context(), websocket.MessageText,
@@ -204,9 +200,7 @@ func pushed(t *testing.T, runs *stories.Teller, story string) (all []chunk) {
 			all = append(all, m.Params)
 		}
 		if m.Params.Delta == "Let me ask." {
-			if err := runs.Answer(t.Context(), stories.Run+"1", "q1", json.RawMessage(`"main"`), ""); err != nil {
-				t.Fatal(err)
-			}
+			must(t, runs.Answer(t.Context(), stories.Run+"1", "q1", json.RawMessage(`"main"`), ""))
 		}
 	}
 	return all
@@ -246,9 +240,7 @@ func TestWatchedStreamsStay(t *testing.T) {
 		for range 7 {
 			call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":1,"wait_ms":60000}`, began.StreamID))
 		}
-		if err := runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"))
 		if last := polled(t, s, began.StreamID, ""); !last[len(last)-1].End {
 			t.Errorf("the chunks are %+v", last)
 		}
@@ -335,9 +327,7 @@ func TestResumeOverASocket(t *testing.T) {
 	defer server.Close()
 	id := call(t, s, "", `{"prompt":"plain","stream":true}`).Result.StreamID
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+"/ws", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ws.CloseNow()
 	if err := ws.Write(t.Context(), websocket.MessageText,
 		fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"run","params":{"stream_id":%q,"from_seq":2}}`, id)); err != nil {
@@ -346,13 +336,9 @@ func TestResumeOverASocket(t *testing.T) {
 	var got []string
 	for len(got) < 3 {
 		_, data, err := ws.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var m reply
-		if err := json.Unmarshal(data, &m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(data, &m))
 		got = append(got, fmt.Sprintf("%d %q %v", m.Params.Seq, m.Params.Delta, m.Params.End))
 	}
 	if want := `[0 "" false 2 "wörld 🌍" false 3 "" true]`; fmt.Sprint(got) != want {
@@ -370,9 +356,7 @@ func TestManyReadersOfAStream(t *testing.T) {
 	for i := range all {
 		readers.Go(func() { all[i] = polled(t, s, began.StreamID, "") })
 	}
-	if err := runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"))
 	readers.Wait()
 	for _, got := range all {
 		if len(got) != 3 || !reflect.DeepEqual(got, all[0]) {
@@ -406,5 +390,13 @@ func TestLongTexts(t *testing.T) {
 	got := polled(t, s, began.StreamID, "")
 	if last := got[len(got)-1]; len(got) != 2 || len(got[0].Delta) != 3<<20 || last.Error == nil || last.Error.Code != "limit_exceeded" {
 		t.Errorf("%d chunks, the last %+v", len(got), last)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -144,3 +144,11 @@ func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.Follo
 		yield(messages.MergeDeltas(all), nil)
 	}
 }
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -81,9 +81,7 @@ func TestGoOpenAI(t *testing.T) {
 func read(t *testing.T, c *client.Client, ask client.ChatCompletionRequest) (text string, err error) {
 	t.Helper()
 	stream, err := c.CreateChatCompletionStream(t.Context(), ask)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer stream.Close()
 	for {
 		chunk, err := stream.Recv()
@@ -125,9 +123,7 @@ func TestStreamsGoOn(t *testing.T) {
 		_, body, _ := post(t, live+"/v1/responses", `{"model":"chat","background":true,"input":"`+story.Name+`"}`)
 		path := "/v1/responses/" + decode[object](t, body).ID + "?stream=true"
 		_, whole, err := get(t, live+path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all := events(t, whole)
 		for i, e := range all {
 			if i > 0 && e.Number <= all[i-1].Number {
@@ -178,9 +174,7 @@ func TestQuestions(t *testing.T) {
 	url := serve(t, teller)
 	ask := func(text string, header ...string) string {
 		_, body, err := post(t, url+"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"`+text+`"}]}`, header...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return decode[client.ChatCompletionResponse](t, body).Choices[0].Message.Content
 	}
 	for _, header := range []string{"X-Chat-Id", "X-OpenWebUI-Chat-Id"} {
@@ -235,9 +229,7 @@ func TestQuestionsInConversations(t *testing.T) {
 		t.Helper()
 		all := append(before[:len(before):len(before)], client.ChatCompletionMessage{Role: "user", Content: text})
 		answer, err := c.CreateChatCompletion(t.Context(), client.ChatCompletionRequest{Model: "chat", Messages: all})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return append(all, answer.Choices[0].Message)
 	}
 	want := func(chat said, text string) {
@@ -274,9 +266,7 @@ func TestEarlierMessages(t *testing.T) {
 			`"message":"plain","stop":["."],"system":"Be brief.","temperature":0.5} map[context:begins-` + messages.Digest("Hi") + `]`,
 	} {
 		state, err := teller.State(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := fmt.Sprintf("%s %v", state.Queued.Input, state.Queued.Labels); got != want {
 			t.Errorf("run %s is started with %s, want %s", id, got, want)
 		}
@@ -379,9 +369,7 @@ func TestDelete(t *testing.T) {
 func TestHeartbeatBeforeTheResponse(t *testing.T) {
 	url := serveWith(t, door.Config{Runs: &stories.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
 	answer, err := http.Post(url+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	first := make([]byte, 4)
 	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != ":\n:\n" {

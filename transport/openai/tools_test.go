@@ -58,9 +58,7 @@ func TestTools(t *testing.T) {
 	ask := client.ChatCompletionRequest{Model: "prompt", Messages: []client.ChatCompletionMessage{{Role: "user", Content: "plain"}},
 		Tools: []client.Tool{{Type: "function", Function: &client.FunctionDefinition{Name: "weather", Parameters: map[string]string{"type": "object"}}}}, ToolChoice: "required"}
 	answer, err := c.CreateChatCompletion(t.Context(), ask)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said := answer.Choices[0]
 	if said.FinishReason != "tool_calls" || len(said.Message.ToolCalls) != 3 || said.Message.ToolCalls[0].ID != "c1" ||
 		said.Message.ToolCalls[0].Function.Arguments != `{"city":"Oslo"}` || said.Message.Content != "Hello, wörld 🌍" {
@@ -107,9 +105,7 @@ func TestToolsOfResponses(t *testing.T) {
 	post(t, url+"/v1/responses", `{"previous_response_id":"`+first.ID+`","input":[`+results+`,`+tools+`}`)
 	post(t, url+"/v1/responses", `{"model":"prompt","prompt_cache_key":"thread","input":`+history+results+`,`+tools+`}`)
 	chained, err := runs.State(t.Context(), "r_story2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	whole, err := runs.State(t.Context(), "r_story3")
 	if err != nil || whole.Queued.Labels[door.ContextLabel] != "thread" || string(whole.Queued.Input) != string(chained.Queued.Input) ||
 		!strings.Contains(string(whole.Queued.Input), `{"id":"c2","name":"patch","arguments":"{\"input\":\"*** Begin\"}"},{"id":"c3","name":"agents__spawn"`) {

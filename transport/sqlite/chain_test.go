@@ -67,9 +67,7 @@ func old(t *testing.T, version int) string {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "journal.db"), data, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return dir
 }
 
@@ -124,9 +122,7 @@ func TestFlippedByte(t *testing.T) {
 	})
 	sound(t, dir, 5)
 	data, err := os.ReadFile(filepath.Join(dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	columns := map[string][]string{
 		"runs": {"run", "principal", "job", "input", "labels", "requests", "status", "canceling", "cause", "seq", "epoch", "ended",
 			"bytes", "queued_at", "updated_at"},
@@ -137,9 +133,7 @@ func TestFlippedByte(t *testing.T) {
 			t.Run(table+"."+name, func(t *testing.T) {
 				for row := range values(t, dir, table, name) {
 					dir := t.TempDir()
-					if err := os.WriteFile(filepath.Join(dir, "journal.db"), data, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.WriteFile(filepath.Join(dir, "journal.db"), data, 0o600))
 					if !flip(t, dir, table, name, row) {
 						continue
 					}
@@ -159,16 +153,12 @@ func TestFlippedByteOfFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, _ := open(t, dir)
 		synctest.Wait()
-		if err := j.Forget(t.Context(), "r_ended"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Forget(t.Context(), "r_ended"))
 	})
 	sound(t, dir, 4)
 	name := filepath.Join(dir, "journal.db")
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want, random, found := tables(dir), rand.New(rand.NewPCG(1, 2)), 0
 	if want == "" {
 		t.Fatal("the tables cannot be read")
@@ -180,9 +170,7 @@ func TestFlippedByteOfFile(t *testing.T) {
 			at = random.IntN(len(data))
 		}
 		data[at] ^= bit
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, data, 0o600))
 		data[at] ^= bit
 		report, err := sqlite.Check(t.Context(), dir)
 		if err != nil || len(report.Faults) > 0 {
@@ -229,20 +217,14 @@ func tables(dir string) (all string) {
 func values(t *testing.T, dir, table, column string) (all []any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), "SELECT "+column+" FROM "+table+" ORDER BY "+order[table])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var value any
-		if err := rows.Scan(&value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&value))
 		all = append(all, value)
 	}
 	if err := rows.Err(); err != nil || len(all) == 0 {
@@ -266,9 +248,7 @@ func flip(t *testing.T, dir, table, column string, row int) bool {
 		value = flipped(v)
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	_, err = db.ExecContext(t.Context(), fmt.Sprintf("UPDATE %s SET %s = ? WHERE (%s) = (SELECT %[3]s FROM %[1]s ORDER BY %[3]s LIMIT 1 OFFSET ?)",
 		table, column, order[table]), value, row)
@@ -286,4 +266,12 @@ func flipped(b []byte) []byte {
 	b = bytes.Clone(b)
 	b[len(b)/2] ^= 1
 	return b
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

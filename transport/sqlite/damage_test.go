@@ -23,9 +23,7 @@ func TestDamageInReadiness(t *testing.T) {
 	overwrite(t, dir, (root-1)*4096, 200)
 	j, _ := open(t, dir)
 	s, err := actors.New(t.Context(), actors.Config{Journal: j})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = s.Close(context.Background()) }()
 	if err := s.Ready(); err != nil {
 		t.Errorf("before a start: %v", err)
@@ -75,9 +73,7 @@ func TestExpireKeepsUp(t *testing.T) {
 		j.Append(block(messages.RunID(fmt.Sprintf("r_%d", i)), 0, queued, started, begun, said(0, long), done, success), func(err error) { answers <- err })
 	}
 	for range logs {
-		if err := <-answers; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-answers)
 	}
 	var free, left int
 	ctx, cancel := context.WithCancel(t.Context())

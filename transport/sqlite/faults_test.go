@@ -61,9 +61,7 @@ func appended(j journal.Journal, b journal.Block) error {
 func mustAppend(t *testing.T, j journal.Journal, blocks ...journal.Block) {
 	t.Helper()
 	for _, b := range blocks {
-		if err := appended(j, b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, appended(j, b))
 	}
 }
 
@@ -131,12 +129,8 @@ func killed(t *testing.T, dir string, after int, acknowledged func(messages.RunI
 	cmd.Env = append(os.Environ(), child+"="+dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	for n := 1; lines.Scan(); n++ {
 		var run messages.RunID
@@ -212,9 +206,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s reads up to %d, want %d (%v)", name, page.Head.Seq, after, err)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, "ballast")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, "ballast")))
 	mustAppend(t, j, block("r_b", 3, said(0, "it goes on")), block("r_new", 0, queued))
 	sound(t, dir, 3)
 }
@@ -234,9 +226,7 @@ func smallDisk(t *testing.T) string {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
-	if err := os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 2<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 2<<20), 0o600))
 	return dir
 }
 
@@ -247,9 +237,7 @@ func TestOneOwner(t *testing.T) {
 		t.Errorf("nobody owns an empty directory, but %+v", owner)
 	}
 	j, _ := open(t, dir)
-	if err := j.Announce("http://127.0.0.1:8080"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Announce("http://127.0.0.1:8080"))
 	owner, found := sqlite.FindOwner(dir)
 	if !found || owner.PID != os.Getpid() || owner.URL != "http://127.0.0.1:8080" || time.Since(owner.Since) > time.Minute {
 		t.Errorf("the owner is %+v, %t", owner, found)
@@ -261,9 +249,7 @@ func TestOneOwner(t *testing.T) {
 		!strings.HasSuffix(err.Error(), "; ask it at http://127.0.0.1:8080, or stop it, or choose another directory") {
 		t.Errorf("the second process is told %v", err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	if owner, found := sqlite.FindOwner(dir); found {
 		t.Errorf("the owner has gone, but %+v", owner)
 	}
@@ -281,9 +267,7 @@ func TestEarlierOpening(t *testing.T) {
 	dir := t.TempDir()
 	first, _ := open(t, dir)
 	mustAppend(t, first, block("r_a", 0, queued, started))
-	if err := os.Remove(filepath.Join(dir, "lock")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, "lock")))
 	second, _ := open(t, dir)
 	refuses(t, first, block("r_a", 2, begun), "another process has opened the journal in ")
 	refuses(t, first, block("r_b", 0, queued), "another process has opened the journal in ")
@@ -295,9 +279,7 @@ func TestEarlierOpening(t *testing.T) {
 func change(t *testing.T, dir string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
@@ -310,29 +292,21 @@ func change(t *testing.T, dir string, statements ...string) {
 func reading(t testing.TB, dir, query string, value any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), query).Scan(value); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.QueryRowContext(t.Context(), query).Scan(value))
 }
 
 // hold keeps everybody else from writing to the database.
 func hold(t *testing.T, dir string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db")+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn, err := db.Conn(t.Context())
 	if err == nil {
 		_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func() {
 		if err := errors.Join(conn.Close(), db.Close()); err != nil {
 			t.Error(err)
@@ -344,13 +318,9 @@ func closed(t *testing.T, fill func(j *sqlite.Journal)) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	j, err := sqlite.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fill(j)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	return dir
 }
 
@@ -389,9 +359,7 @@ func TestDamagedHeader(t *testing.T) {
 func overwrite(t *testing.T, dir string, at int64, n int) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, "journal.db"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, n), at); err != nil {
 		t.Fatal(err)
@@ -414,9 +382,7 @@ func TestDamagedPage(t *testing.T) {
 		}
 	})
 	data, err := os.ReadFile(filepath.Join(dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const page = 4096
 	for at := int64(0); ; at += page { // a page of the tree in the middle of the log
 		if p := data[at : at+page]; p[0] == 0x0a && bytes.Contains(p, []byte("the damaged run")) && !bytes.Contains(p, []byte("THE DAMAGED RUN")) {

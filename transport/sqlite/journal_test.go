@@ -14,18 +14,14 @@ import (
 func open(t *testing.T, dir string) (*sqlite.Journal, *sqlite.Reader) {
 	t.Helper()
 	j, err := sqlite.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			t.Error(err)
 		}
 	})
 	r, err := sqlite.OpenReader(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

@@ -68,13 +68,9 @@ func TestReadOnlyDirectory(t *testing.T) {
 		},
 		"stopped": func(t *testing.T, dir string) {
 			j, err := sqlite.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mustAppend(t, j, block("r_1", 0, queued, started))
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Close())
 		},
 		"killed": func(t *testing.T, dir string) { killed(t, dir, 10, func(messages.RunID, uint64) {}) },
 	} {
@@ -100,7 +96,5 @@ func readable(t *testing.T, dir string) {
 			err = errors.Join(err, e)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

@@ -35,9 +35,7 @@ func TestGolden(t *testing.T) {
 
 func golden(t *testing.T, name string) {
 	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files, kept := fstest.MapFS{}, &txtar.Archive{Comment: archive.Comment}
 	want := map[string]string{}
 	for _, f := range archive.Files {
@@ -66,9 +64,7 @@ func golden(t *testing.T, name string) {
 		t.Error("one reader at a time finds other than several")
 	}
 	if kept.Files = append(kept.Files, got...); *update {
-		if err := os.WriteFile(name, txtar.Format(kept), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, txtar.Format(kept), 0o644))
 	}
 }
 
@@ -95,18 +91,12 @@ type failer interface {
 func build(t failer, files fs.FS, origin scan.Origin, o graph.Options) *graph.Graph {
 	t.Helper()
 	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	repo.Name, repo.Origin = "garden", origin
 	index, err := rank.Build(t.Context(), files, repo, rank.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g, err := graph.Build(t.Context(), files, repo, index.Survey, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g
 }
 
@@ -116,9 +106,7 @@ func written(t failer, g *graph.Graph) []txtar.File {
 	var list []txtar.File
 	take := func(name string, check func([]byte) error, write func(b *bytes.Buffer) error) {
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, write(&b))
 		if err := check(b.Bytes()); err != nil {
 			t.Fatal(name, err, b.String())
 		}
@@ -142,13 +130,9 @@ func TestProgressAndCancel(t *testing.T) {
 		files[name] = &fstest.MapFile{Data: []byte("package x\n")}
 	}
 	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	index, err := rank.Build(t.Context(), files, repo, rank.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, o := range []graph.Options{{}, inParallel()} {
 		var told []int
 		o.Progress = func(done, total int) { told = append(told, done, total) }
@@ -164,5 +148,13 @@ func TestProgressAndCancel(t *testing.T) {
 		if _, err := graph.Build(ctx, files, repo, index.Survey, o); err != os.ErrDeadlineExceeded {
 			t.Errorf("canceled: %v", err)
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t failer, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

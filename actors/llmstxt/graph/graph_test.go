@@ -65,9 +65,7 @@ func anySource(t *rapid.T, base string) string {
 	case ".json":
 		said, err := json.Marshal(map[string]any{"name": name + "/" + doc, "description": doc,
 			"dependencies": map[string]string{name: "1", "d/" + doc: "1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(said)
 	case ".toml":
 		return fmt.Sprintf("[package]\nname = \"a\"\n[dependencies]\n%q = \"1\"\n", name)
@@ -92,13 +90,9 @@ func TestWhateverThereIs(t *testing.T) {
 		if !bytes.Equal(txtar.Format(&txtar.Archive{Files: list}), txtar.Format(&txtar.Archive{Files: again})) {
 			t.Fatal("not the same bytes again")
 		}
-		if err := valid(list[0].Data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, valid(list[0].Data))
 		var d graph.Document
-		if err := json.Unmarshal(list[0].Data, &d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(list[0].Data, &d))
 		pages := map[string]string{}
 		for _, f := range list {
 			if strings.Contains(string(f.Data), "gh"+"p_") {

@@ -18,24 +18,18 @@ const schemaFile = "../../../docs/graph.schema.json"
 func schema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[graph.Document](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "repo.graph.json, " + graph.Version
 	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append(text, '\n')
 }
 
 func TestSchemaIsPublished(t *testing.T) {
 	want := schema(t)
 	if *update {
-		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(schemaFile, want, 0o644))
 	}
 	if got, err := os.ReadFile(schemaFile); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s is not the schema of the Go types (%v); run the test with -update", schemaFile, err)
@@ -46,17 +40,11 @@ func TestSchemaIsPublished(t *testing.T) {
 func ofSchema(t *testing.T) func(data []byte) error {
 	t.Helper()
 	published, err := validator.UnmarshalJSON(bytes.NewReader(schema(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	compiler := validator.NewCompiler()
-	if err := compiler.AddResource("graph.schema.json", published); err != nil {
-		t.Fatal(err)
-	}
+	must(t, compiler.AddResource("graph.schema.json", published))
 	valid, err := compiler.Compile("graph.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func(data []byte) error {
 		said, err := validator.UnmarshalJSON(bytes.NewReader(data))
 		if err != nil {

@@ -18,22 +18,14 @@ import (
 func unpack(t *testing.T, archive string) (*os.Root, *scan.Repository) {
 	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { root.Close() })
 	for _, f := range txtar.Parse([]byte(archive)).Files {
-		if err := root.MkdirAll(filepath.Dir(f.Name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := root.WriteFile(f.Name, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.MkdirAll(filepath.Dir(f.Name), 0o755))
+		must(t, root.WriteFile(f.Name, f.Data, 0o644))
 	}
 	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return root, repo
 }
 
@@ -42,9 +34,7 @@ func build(t *testing.T, archive string, origin scan.Origin, options rank.Option
 	root, repo := unpack(t, archive)
 	repo.Origin = origin
 	index, err := rank.Build(t.Context(), root.FS(), repo, options, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return index
 }
 
@@ -303,9 +293,7 @@ func TestBuildHeedsItsContext(t *testing.T) {
 func TestBuildAfterFilesAreGone(t *testing.T) {
 	root, repo := unpack(t,
 		"-- docs/a.md --\n# A\n\nSays something of some length.\n-- docs/b.md --\n# B\n\nSays more of it than that.\n")
-	if err := root.Remove("docs/a.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, root.Remove("docs/a.md"))
 	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
 	if err != nil || outline(index) != "Docs: docs/b.md\n" || len(index.Passed) == 0 ||
 		index.Passed[0].Reason != "cannot be read" {

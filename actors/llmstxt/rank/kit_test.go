@@ -26,3 +26,11 @@ func facts(index *rank.Index) map[string]string {
 	}
 	return list
 }
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

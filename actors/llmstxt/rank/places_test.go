@@ -76,9 +76,7 @@ pub fn core() {}
 		t.Skip(err)
 	}
 	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := outline(index); !strings.HasPrefix(got, "Docs: frob/README.md\nPackages: frob/src/lib.rs frob-core/src/lib.rs\n") {
 		t.Error(got)
 	}

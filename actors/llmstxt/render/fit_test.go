@@ -20,9 +20,7 @@ import (
 
 func parsed(t *rapid.T, index *rank.Index) *check.Document {
 	var out bytes.Buffer
-	if err := render.Txt(&out, index); err != nil {
-		t.Fatal(err)
-	}
+	must(t, render.Txt(&out, index))
 	doc, problems := check.Parse(out.String())
 	if len(problems) > 0 {
 		t.Fatalf("%v in\n%s", problems, out.String())
@@ -42,9 +40,7 @@ func TestFitDropsTheLeastImportant(t *testing.T) {
 		budget := int64(rapid.IntRange(0, 2000).Draw(t, "budget"))
 		fitting, dropped, least := render.Fit(index, budget)
 		var text bytes.Buffer
-		if err := render.Txt(&text, fitting); err != nil {
-			t.Fatal(err)
-		}
+		must(t, render.Txt(&text, fitting))
 		if int64(text.Len()) > max(budget, least) {
 			t.Fatalf("%d bytes, over the budget of %d", text.Len(), budget)
 		}
@@ -93,9 +89,7 @@ func TestPackKeepsWithinItsBudget(t *testing.T) {
 	for budget := int64(2000); budget < 60000; budget += 777 {
 		var full, ctx bytes.Buffer
 		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Bytes: budget, Rest: []string{"f8.md", "f1.md"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if int64(full.Len()) > budget || !slices.Equal(dropped, importance[len(importance)-len(dropped):]) {
 			t.Errorf("llms-full.txt with a budget of %d has %d bytes and lacks %v", budget, full.Len(), dropped)
 		}
@@ -133,9 +127,7 @@ func TestPackKeepsWithinItsTokens(t *testing.T) {
 		pack := render.Pack{Tokens: budget}
 		var full, ctx bytes.Buffer
 		dropped, err := render.Full(t.Context(), &full, files, index, pack)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, pack); err != nil {
 			t.Fatal(err)
 		}
@@ -166,13 +158,9 @@ func TestPackOfManyFilesKeepsWithinItsBudget(t *testing.T) {
 	for _, budget := range []int64{2048, 5000, 20000, 100000} { // the last has room for all the words
 		var full, ctx bytes.Buffer
 		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Bytes: budget})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		lost, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Bytes: budget})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, text := range map[string]string{"llms-full.txt": full.String(), "llms-ctx.txt": ctx.String()} {
 			if int64(len(text)) > budget || !strings.Contains(text, strings.Repeat("docs/page-0.md\n", 40)) {
 				t.Errorf("%s with a budget of %d has %d bytes:\n%.200s", name, budget, len(text), text)

@@ -32,9 +32,7 @@ func TestGolden(t *testing.T) {
 
 func golden(t *testing.T, name string) {
 	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := make(map[string][]byte)
 	for range 2 { // the second time must give the same bytes
 		for file, data := range generate(t, archive) {
@@ -62,13 +60,9 @@ func golden(t *testing.T, name string) {
 func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	repo, root := unpack(t, archive)
 	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var txt, full, ctx bytes.Buffer
-	if err := render.Txt(&txt, index); err != nil {
-		t.Fatal(err)
-	}
+	must(t, render.Txt(&txt, index))
 	if _, err := render.Full(t.Context(), &full, root.FS(), index, render.Pack{}); err != nil {
 		t.Fatal(err)
 	}
@@ -81,29 +75,19 @@ func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 func unpack(t *testing.T, archive *txtar.Archive) (*scan.Repository, *os.Root) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "folder@v1.0.0")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { root.Close() })
 	for _, f := range archive.Files {
 		if strings.HasPrefix(f.Name, "want/") {
 			continue
 		}
-		if err := root.MkdirAll(filepath.Dir(f.Name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := root.WriteFile(f.Name, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.MkdirAll(filepath.Dir(f.Name), 0o755))
+		must(t, root.WriteFile(f.Name, f.Data, 0o644))
 	}
 	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := settings(archive)
 	repo.Name = "folder"
 	repo.Origin = scan.ParseOrigin(set["remote"], set["commit"], set["prefix"])
@@ -139,7 +123,16 @@ func accept(t *testing.T, name string, archive *txtar.Archive, got map[string][]
 	for _, file := range []string{"want/llms.txt", "want/llms-full.txt", "want/llms-ctx.txt"} {
 		kept.Files = append(kept.Files, txtar.File{Name: file, Data: got[file]})
 	}
-	if err := os.WriteFile(name, txtar.Format(kept), 0o644); err != nil {
+	must(t, os.WriteFile(name, txtar.Format(kept), 0o644))
+}
+
+// must ends the test with the error, where there is one.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }

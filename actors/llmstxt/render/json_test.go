@@ -22,24 +22,18 @@ const schemaFile = "../../../docs/llms.schema.json"
 func schema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[render.Document](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "llms.json, " + render.Schema
 	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append(text, '\n')
 }
 
 func TestSchemaIsPublished(t *testing.T) {
 	want := schema(t)
 	if *update {
-		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(schemaFile, want, 0o644))
 	}
 	if got, err := os.ReadFile(schemaFile); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s is not the schema of the Go types (%v); run the test with -update", schemaFile, err)
@@ -49,17 +43,11 @@ func TestSchemaIsPublished(t *testing.T) {
 // Whatever index and files hold, llms.json is of its schema, and what it says is what llms.txt says.
 func TestJSONIsOfItsSchema(t *testing.T) {
 	published, err := validator.UnmarshalJSON(bytes.NewReader(schema(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	compiler := validator.NewCompiler()
-	if err := compiler.AddResource("llms.schema.json", published); err != nil {
-		t.Fatal(err)
-	}
+	must(t, compiler.AddResource("llms.schema.json", published))
 	valid, err := compiler.Compile("llms.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		index := anyIndex().Draw(t, "index")
 		for i, s := range index.Sections {
@@ -71,20 +59,14 @@ func TestJSONIsOfItsSchema(t *testing.T) {
 		}
 		repo := &scan.Repository{Left: []scan.Left{{Reason: scan.Binary, Files: 1, First: anyText().Draw(t, "left")}}}
 		var out bytes.Buffer
-		if err := render.JSON(&out, render.NewDocument(index, repo)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, render.JSON(&out, render.NewDocument(index, repo)))
 		said, err := validator.UnmarshalJSON(bytes.NewReader(out.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := valid.Validate(said); err != nil {
 			t.Fatalf("%v in\n%s", err, out.String())
 		}
 		var d render.Document
-		if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(out.Bytes(), &d))
 		sameAsTxt(t, index, d)
 	})
 }

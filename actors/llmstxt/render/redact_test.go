@@ -23,13 +23,9 @@ func TestSecretsInFilesAreRedacted(t *testing.T) {
 func rendered(t *testing.T, text string) map[string]string {
 	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
-	if err := root.WriteFile("a.md", []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, root.WriteFile("a.md", []byte(text), 0o644))
 	var full, ctx bytes.Buffer
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
 	if _, err := render.Full(t.Context(), &full, root.FS(), index, render.Pack{}); err != nil {
@@ -48,9 +44,7 @@ func TestSecretsInNotesAreRedacted(t *testing.T) {
 		var out bytes.Buffer
 		index := &rank.Index{Title: secret, Summary: secret, Facts: []rank.Fact{{Name: "n", Value: secret}},
 			Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: secret, URL: "a", Note: secret}}}}}
-		if err := render.Txt(&out, index); err != nil {
-			t.Fatal(err)
-		}
+		must(t, render.Txt(&out, index))
 		if strings.Contains(out.String(), token) || strings.Count(out.String(), "redacted") != 5 {
 			t.Errorf("got\n%s", out.String())
 		}

@@ -65,9 +65,7 @@ func TestTxtIsValidByConstruction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		index := anyIndex().Draw(t, "index")
 		var out bytes.Buffer
-		if err := render.Txt(&out, index); err != nil {
-			t.Fatal(err)
-		}
+		must(t, render.Txt(&out, index))
 		doc, problems := check.Parse(out.String())
 		if len(problems) > 0 {
 			t.Fatalf("%v in\n%s", problems, out.String())
@@ -118,16 +116,12 @@ func sameLinks(t *rapid.T, index *rank.Index, doc *check.Document) {
 func TestFullAndCtxHoldAnyFile(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	rapid.Check(t, func(t *rapid.T) {
 		index := anyIndex().Draw(t, "index")
 		text := strings.Join(rapid.SliceOf(anyText()).Draw(t, "lines"), "\n")
-		if err := os.WriteFile(filepath.Join(dir, "f.md"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "f.md"), []byte(text), 0o644))
 		index.Sections = append(index.Sections, rank.Section{Name: "Docs", Links: []rank.Link{{Title: "f", URL: "f.md", Path: "f.md"}}})
 		var ctx, full bytes.Buffer
 		if _, err := render.Ctx(context.Background(), &ctx, root.FS(), index, render.Format2, render.Pack{FileBytes: 50}); err != nil {
@@ -160,9 +154,7 @@ func TestSectionNamesAreUniqueWords(t *testing.T) {
 		{Name: "My Docs", Links: link}, {Name: "my/docs", Links: link}, {Name: "", Links: link}, {Name: ".Github", Links: link},
 		{Name: "1st", Links: link}, {Name: "XML", Links: link}, {Name: "Optional", Links: link}, {Name: "gone"},
 	}}
-	if err := render.Txt(&out, index); err != nil {
-		t.Fatal(err)
-	}
+	must(t, render.Txt(&out, index))
 	doc, _ := check.Parse(out.String())
 	var names []string
 	for _, s := range doc.Sections {
@@ -186,9 +178,7 @@ func TestURLsStayWhatTheyAre(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "s", Links: []rank.Link{{Title: "t", URL: url}}}}}
-		if err := render.Txt(&out, index); err != nil {
-			t.Fatal(err)
-		}
+		must(t, render.Txt(&out, index))
 		doc, problems := check.Parse(out.String())
 		if got := doc.Sections[0].Links[0].URL; got != want || len(problems) > 0 {
 			t.Errorf("%s becomes %s, want %s; %v", url, got, want, problems)
@@ -198,14 +188,10 @@ func TestURLsStayWhatTheyAre(t *testing.T) {
 
 func TestFullSaysWhatIsMissing(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	for name, text := range map[string]string{"a.md": "12345\n67890\nabc\n", "b.md": "b\n", "c.md": "c\n"} {
-		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.WriteFile(name, []byte(text), 0o644))
 	}
 	var links []rank.Link
 	for _, name := range []string{"a.md", "gone.md", "a.md", "b.md", "c.md"} {
@@ -228,13 +214,9 @@ func TestFullSaysWhatIsMissing(t *testing.T) {
 
 func TestRenderHeedsItsContext(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
-	if err := root.WriteFile("a.md", []byte("a"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, root.WriteFile("a.md", []byte("a"), 0o644))
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)

@@ -145,9 +145,7 @@ func TestFoldersOfPrincipals(t *testing.T) {
 	write(t, filepath.Join(h.Out, "mia", "a"), "")
 	for who, want := range map[string]string{"": "mia/a", "mia": "a"} {
 		files, err := h.callersFiles(auth.With(t.Context(), auth.Principal{Name: who}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := fs.Stat(files, want); err != nil {
 			t.Errorf("%q has no file %q: %v", who, want, err)
 		}
@@ -158,7 +156,5 @@ func TestFoldersOfPrincipals(t *testing.T) {
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

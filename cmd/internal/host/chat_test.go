@@ -15,15 +15,11 @@ func TestConversationsOfCallers(t *testing.T) {
 	kept := &Options{program: new(Program)}
 	dir, cmd := t.TempDir(), &cobra.Command{}
 	kept.Store.AddState(cmd, cmd.Flags())
-	if err := cmd.Flags().Set("state", dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Flags().Set("state", dir))
 	for form, h := range map[string]*Options{"memory": {program: new(Program)}, "folder": kept} {
 		for _, who := range []string{"", "mia", "Mia"} {
 			store, err := h.talks.of(h, homeOf(who))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := store.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: who}); err != nil {
 				t.Fatal(err)
 			}

@@ -29,37 +29,25 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted",
 		RequireModel: true},
 		generate.Config{Open: (&repository.Source{}).Open, Model: by.Find})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	system, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = system.Close(context.Background()) })
 	live, err := system.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 2 { // the role, and a part of the purpose
-		if err := x.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.Next())
 	}
 	var state messages.State
 	first := ""
 	for e, err := range live.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if state, err = state.Apply(e); err != nil {
 			t.Fatal(err)
 		}
 		if d, ok := e.Body.(messages.TextDelta); ok && first == "" {
 			first = d.Text
-			if err := x.Rest(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, x.Rest())
 		}
 	}
 	said, _ := state.Stream("purpose")
@@ -77,26 +65,16 @@ func TestGenerateCancelClosesTheConnection(t *testing.T) {
 	t.Cleanup(by.Close)
 	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted"},
 		generate.Config{Open: (&repository.Source{}).Open, Model: by.Find})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	system, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = system.Close(context.Background()) })
 	live, err := system.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 2 {
-		if err := x.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.Next())
 	}
-	if err := live.Cancel(t.Context(), "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, live.Cancel(t.Context(), "enough"))
 	state, err := live.Wait(t.Context())
 	if err != nil || state.Status != messages.Canceled {
 		t.Fatalf("%s, %v", state.Status, err)
@@ -107,9 +85,7 @@ func TestGenerateCancelClosesTheConnection(t *testing.T) {
 // auto takes the first server that has a model loaded, and its context as it is loaded.
 func TestGenerateFindsAModel(t *testing.T) {
 	nobody, err := testkit.ListenModel(testkit.ModelOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nobody.Close()
 	idle := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{
 		{ID: "one"}, {ID: "two"}}})
@@ -164,5 +140,13 @@ func TestGenerateKnowsTheContext(t *testing.T) {
 		if found, err := by.Find(t.Context(), name); err != nil || found.Context != context {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -16,12 +16,8 @@ func TestQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := t.TempDir()
 		old := filepath.Join(out, "mia", "local", "old.txt")
-		if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(old, make([]byte, 600), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(old), 0o755))
+		must(t, os.WriteFile(old, make([]byte, 600), 0o600))
 		q := quota{out: out, limit: 1000}
 		mia, bob := func(n int64) error { return q.take("mia", n) }, func(n int64) error { return q.take("bob", n) }
 		for range 2 {
@@ -37,9 +33,7 @@ func TestQuota(t *testing.T) {
 		if err := bob(1000); err != nil {
 			t.Error(err)
 		}
-		if err := os.Remove(old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(old))
 		time.Sleep(remeasure + time.Second)
 		if err := mia(1000); err != nil {
 			t.Errorf("files were removed: %v", err)

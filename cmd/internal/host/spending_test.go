@@ -44,9 +44,7 @@ func TestTokensOfADay(t *testing.T) {
 		defer metrics.Close()
 		config.Jobs, config.Observe = []actors.Definition{actors.Func("spend", spend)}, metrics.Observe
 		system, err := actors.New(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer system.Close(t.Context())
 		start := func(principal, input, key string) error {
 			_, err := system.Submit(t.Context(), messages.Request{Job: "spend", Input: []byte(input), Principal: principal, Key: key})
@@ -54,9 +52,7 @@ func TestTokensOfADay(t *testing.T) {
 			return err
 		}
 		for _, input := range []string{"false", "true"} {
-			if err := start("mia", input, input); err != nil {
-				t.Fatal(err)
-			}
+			must(t, start("mia", input, input))
 		}
 		if err = start("mia", "false", ""); err == nil {
 			t.Fatal("a run begins after 24 tokens of 20")

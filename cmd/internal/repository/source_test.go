@@ -21,25 +21,15 @@ func TestLimitsOfArchives(t *testing.T) {
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
 	deep := strings.Repeat("d/", 150) + "a.md"
-	if err := w.WriteHeader(&tar.Header{Name: deep, Mode: 0o644, Format: tar.FormatPAX}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.WriteHeader(&tar.Header{Name: "b.md", Typeflag: tar.TypeFifo}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.WriteHeader(&tar.Header{Name: deep, Mode: 0o644, Format: tar.FormatPAX}))
+	must(t, w.WriteHeader(&tar.Header{Name: "b.md", Typeflag: tar.TypeFifo}))
+	must(t, w.Close())
 	path := filepath.Join(t.TempDir(), "deep.tar")
-	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, packed.Bytes(), 0o644))
 	for depth, code := range map[int]messages.Code{0: messages.CauseLimitExceeded, 200: ""} {
 		s := &Source{Limits: scan.Limits{Depth: depth}}
 		m, err := s.Open(t.Context(), address.Address{Kind: address.Archive, Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = m.Read(t.Context(), nil)
 		if err != nil && messages.CodeOf(err) != code || err == nil && code != "" {
 			t.Errorf("--max-depth %d: %v", depth, err)
@@ -69,9 +59,7 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 	}
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(root, "orchard", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(root, "orchard", name), []byte(text), 0o644))
 	}
 	git("init", "-q", "orchard")
 	write("README.md", "# Orchard\n")
@@ -96,9 +84,7 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 		"nothing":      {},
 	} {
 		m, err := new(Source).Open(t.Context(), address.Address{Kind: address.Folder, Path: filepath.Join(root, name)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files, err := m.Read(t.Context(), func(int64, int64) {})
 		if want.files == nil {
 			if messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), "git checkout") {
@@ -113,5 +99,13 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 		if err != nil || !slices.Equal(got, want.files) || m.Warning != want.warning {
 			t.Errorf("%s: %v, %v, warned %q", name, got, err, m.Warning)
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,9 +20,7 @@ func ofFolders(t *testing.T, args ...string) (*tool.Set, error) {
 	var f toolbox.Flags
 	cmd := &cobra.Command{}
 	f.AddFlags(cmd, cmd.Flags())
-	if err := cmd.Flags().Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Flags().Parse(args))
 	box, err := f.Open(environment.Variables{}, new(redact.Secrets), "1")
 	if err != nil {
 		return nil, err
@@ -46,9 +44,7 @@ func TestHostileRepository(t *testing.T) {
 		t.Errorf("a link is opened: %v", names(set))
 	}
 	set, err := ofFolders(t, "--repository", ".", "--out", ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range [][2]string{{"read_file", `{"path":"meta/config"}`}, {"read_artifact", `{"path":"meta/config"}`},
 		{"list_files", `{"path":"meta"}`}, {"read_artifact", `{"path":".env"}`}, {"search_files", `{"pattern":"hidden","path":"meta"}`},
 		{"write_artifact", `{"name":"meta/config","text":"x"}`}, {"append_artifact", `{"name":"meta/config","text":"x"}`},
@@ -68,9 +64,7 @@ func TestHostileRepository(t *testing.T) {
 	}
 	for _, out := range []string{"new", filepath.Join(outside, "new")} {
 		set, err := ofFolders(t, "--repository", ".", "--out", out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := set.Tool("write_artifact").Access; got != tool.Read {
 			t.Errorf("into an empty folder write_artifact has the access %v", got)
 		}

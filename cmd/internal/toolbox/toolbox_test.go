@@ -39,25 +39,17 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, server string) *toolbox.Box {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "servers.json")
 	settings := `{"mcpServers":{"vault":{"command":"${SELF}","env":{"TOOLBOX_TEST_KEY":"${KEY}","GOCOVERDIR":"` +
 		filepath.ToSlash(t.TempDir()) + `"}` + server + `}}}`
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(settings), 0o600))
 	var f toolbox.Flags
 	cmd := &cobra.Command{}
 	f.AddFlags(cmd, cmd.Flags())
-	if err := cmd.Flags().Parse([]string{"--mcp-config", file}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Flags().Parse([]string{"--mcp-config", file}))
 	box, err := f.Open(environment.Variables{"SELF=" + self, "KEY=open-sesame-123"}, new(redact.Secrets), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(box.Close)
 	return box
 }
@@ -83,20 +75,14 @@ func TestServers(t *testing.T) {
 		t.Errorf("%+v", show)
 	}
 	system, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer system.Close(context.Background())
 	job, err := actors.Func("call", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
 		return set.Call(ctx, "mcp__vault__show", tool.Call{ID: "c", Task: c}).Text, nil
 	}).New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := system.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if state, err := run.Wait(t.Context()); err != nil || string(state.End.Result) != `"the key is [mcp]"` {
 		t.Errorf("%+v, %v", state.End, err)
 	}
@@ -108,11 +94,17 @@ func TestServers(t *testing.T) {
 // Tools whose names are in the settings are allowed by name; others are withheld beside text of strangers.
 func TestNamedInSettings(t *testing.T) {
 	set, _, err := open(t, `,"includeTools":["write"]`).Set(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	safe, withheld := set.Safe()
 	if got := names(safe); !slices.Equal(got, []string{"mcp__vault__write"}) || len(withheld) != 0 {
 		t.Errorf("%v are offered, %v withheld", got, withheld)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

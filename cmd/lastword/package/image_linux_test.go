@@ -26,17 +26,13 @@ func TestImageServes(t *testing.T) {
 	}
 	img := images(t, archives[0])[runtime.GOARCH]
 	config, err := img.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root := t.TempDir()
 	untar := exec.Command("tar", "-C", root, "-x")
 	files := mutate.Extract(img)
 	defer files.Close()
 	untar.Stdin = files
-	if err := untar.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, untar.Run())
 	if info, err := os.Stat(filepath.Join(root, "usr/bin/lastword")); err != nil || info.Size() > 45_000_000 {
 		t.Errorf("the program is %v, %v", info, err)
 	}
@@ -51,16 +47,10 @@ func TestImageServes(t *testing.T) {
 	}
 	server := command(config.Config.Cmd...)
 	stderr, err := server.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, server.Start())
 	line, err := bufio.NewReader(stderr).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	resp, err := http.Get(regexp.MustCompile(`http://[0-9.:]+`).FindString(line) + "/readyz")
 	if err != nil {
 		t.Fatalf("%q: %v", line, err)
@@ -69,9 +59,7 @@ func TestImageServes(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Error(resp.Status)
 	}
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Process.Signal(syscall.SIGTERM))
 	if _ = server.Wait(); server.ProcessState.ExitCode() != 143 {
 		t.Error(server.ProcessState)
 	}

@@ -26,32 +26,22 @@ func packed(t *testing.T) *release {
 	for name, text := range map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "src/go.mod": "module m\n",
 		"share/man/lastword.1": ".TH LASTWORD", "share/completions/lastword.bash": "", "share/completions/_lastword": "", "share/completions/lastword.fish": ""} {
 		path := filepath.Join(stage, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	program := filepath.Join(stage, "program")
 	if _, err := output(filepath.Join(stage, "src"), nil, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "."); err != nil {
 		t.Fatal(err)
 	}
 	share, err := filesOf(filepath.Join(stage, "share"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &release{version: "1.2.3", commit: strings.Repeat("a", 40), at: time.Unix(1700000000, 0).UTC(), share: share, out: t.TempDir(),
 		sums: map[string]string{}, binaries: map[target]string{}}
 	for _, to := range targets() {
 		r.binaries[to] = program
 	}
-	if err := r.packAll(stage); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.finish(stage); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.packAll(stage))
+	must(t, r.finish(stage))
 	return r
 }
 
@@ -84,9 +74,7 @@ func checkManifests(t *testing.T, r *release) {
 	t.Helper()
 	for _, name := range []string{"lastword.rb", "lastword.json", "server.json"} {
 		data, err := os.ReadFile(filepath.Join(r.out, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		parts := strings.Split(string(data), home+"/releases/download/v1.2.3/")[1:]
 		for _, part := range parts {
 			file, rest, _ := strings.Cut(part, `"`)
@@ -102,9 +90,7 @@ func checkManifests(t *testing.T, r *release) {
 		}
 	}
 	z, err := zip.OpenReader(filepath.Join(r.out, "lastword-windows-amd64.mcpb"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer z.Close()
 	if _, err := z.Open("server/lastword.exe"); err != nil {
 		t.Error(err)
@@ -131,21 +117,15 @@ func images(t *testing.T, archive string) map[string]v1.Image {
 		t.Fatal(err)
 	}
 	top, err := layout.ImageIndexFromPath(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tops, err := top.IndexManifest()
 	if err != nil || len(tops.Manifests) != 1 {
 		t.Fatalf("%+v, %v", tops, err)
 	}
 	index, err := top.ImageIndex(tops.Manifests[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	of, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]v1.Image{}
 	for _, m := range of.Manifests {
 		if all[m.Platform.Architecture], err = index.Image(m.Digest); err != nil {
@@ -165,22 +145,16 @@ func checkLayer(t *testing.T, img v1.Image) {
 		t.Fatalf("%d layers, %v", len(layers), err)
 	}
 	data, err := layers[0].Uncompressed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files, volume := tar.NewReader(data), false
 	for {
 		h, err := files.Next()
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := io.ReadAll(files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if h.Name == "etc/ssl/certs/ca-certificates.crt" && bytes.Count(text, []byte("BEGIN CERTIFICATE")) < 100 {
 			t.Errorf("the authorities are %d bytes", len(text))
 		}
@@ -195,14 +169,10 @@ func checkLayer(t *testing.T, img v1.Image) {
 func checkComponents(t *testing.T, r *release) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(r.out, "lastword-1.2.3.spdx.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	doc, err := spdxjson.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := spdxlib.ValidateDocument(doc); err != nil || len(doc.Packages) != len(targets())+1 { // Go's own library
 		t.Errorf("%d packages, %v", len(doc.Packages), err)
 	}
@@ -216,21 +186,13 @@ func TestSigned(t *testing.T) {
 	}
 	t.Setenv("SIGNING_KEY", key)
 	r := &release{out: t.TempDir(), sums: map[string]string{"file": strings.Repeat("0", 64)}}
-	if err := r.digests(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.digests())
 	public, err := os.ReadFile(key + ".pub")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := os.ReadFile(filepath.Join(r.out, "SHA256SUMS"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signers := filepath.Join(r.out, "allowed_signers")
-	if err := os.WriteFile(signers, append([]byte(`lastword namespaces="file" `), public...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(signers, append([]byte(`lastword namespaces="file" `), public...), 0o600))
 	for _, c := range []struct {
 		text string
 		good bool
@@ -240,5 +202,13 @@ func TestSigned(t *testing.T) {
 		if out, err := verify.CombinedOutput(); (err == nil) != c.good {
 			t.Errorf("%q: %v: %s", c.text, err, out)
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -100,14 +100,10 @@ func (w *world) tools() *tool.Set {
 		City string `json:"city"`
 	}
 	folder, err := os.OpenRoot(w.t.TempDir())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.t.Cleanup(func() { folder.Close() })
 	list, err := tool.Artifacts(folder)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	act := func(what string) func(context.Context, where) (string, error) {
 		return func(ctx context.Context, in where) (string, error) {
 			w.touch("the tool " + what)
@@ -125,9 +121,7 @@ func (w *world) tools() *tool.Set {
 	list = append(list, tool.AskUser(), tool.Func(tool.Tool{Name: "weather", Access: tool.Read}, act("rain")),
 		tool.Func(tool.Tool{Name: "note", Access: tool.Write}, act("noted")))
 	set, err := tool.NewSet(nil, list...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return set
 }
 
@@ -165,9 +159,7 @@ func (w *world) generate() actors.Definition {
 func (w *world) command() actors.Definition {
 	d, err := command.Define(command.Command{Name: "count", Command: []string{"sh", "-c", "echo {word}; echo 1/2 >&2"},
 		Input: map[string]json.RawMessage{"word": json.RawMessage(`{"type":"string"}`)}, Confirm: "Count {word}?"}, command.Config{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return d
 }
 
@@ -250,9 +242,7 @@ func TestCorpus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", name+".jsonl")
 			if *update && replay.Difference(t, file, c.define(&world{t: t, live: true})) != nil {
-				if err := os.WriteFile(file, c.record(t, name), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, c.record(t, name), 0o644))
 			}
 			testkit.Replay(t, file, c.define(&world{t: t}))
 		})
@@ -266,27 +256,19 @@ func (c scenario) record(t *testing.T, name string) []byte {
 	synctest.Test(t, func(t *testing.T) {
 		d := c.define(&world{t: t, live: true, answers: c.answers})
 		s, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{d}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close(context.Background())
 		root, err = s.Submit(t.Context(), messages.Request{Job: d.Name, Input: json.RawMessage(c.input), Principal: "ada"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.cancel > 0 {
 			time.AfterFunc(c.cancel, func() { _ = s.Cancel(context.Background(), root, "ada", "enough") })
 		}
 		asked := 0
 		lines := json.NewEncoder(&out)
 		for batch, err := range s.Follow(t.Context(), root, messages.Follow{Tree: true}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, e := range batch {
-				if err := lines.Encode(e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, lines.Encode(e))
 				if b, ok := e.Body.(messages.InputRequired); ok && asked < len(c.people) {
 					value := json.RawMessage(c.people[asked])
 					asked++
@@ -296,11 +278,17 @@ func (c scenario) record(t *testing.T, name string) []byte {
 		}
 		if c.file != "" {
 			in, err := recording.InputOf(filepath.Join("testdata", c.file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_ = lines.Encode(in)
 		}
 	})
 	return bytes.ReplaceAll(out.Bytes(), []byte(root), []byte("r_"+messages.Digest(name)[:26]))
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

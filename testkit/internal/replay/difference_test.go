@@ -62,9 +62,7 @@ func trip(changed string) func(*world) actors.Definition {
 func TestDifferences(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trip.jsonl")
 	recording := scenario{define: trip(""), answers: []said{{text: "To Rome."}}, people: []string{`"yes"`}}.record(t, "trip")
-	if err := os.WriteFile(file, recording, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, recording, 0o600))
 	for changed, want := range map[string][]string{
 		"":              nil,
 		"prompt":        {"event 4 was\n\tllm.started ", `"sha256":"`, "and is now\n\tllm.started "},
@@ -82,14 +80,10 @@ func TestDifferences(t *testing.T) {
 // A file that the run has read is there, and as it was; and a recording is whole.
 func TestBrokenRecordings(t *testing.T) {
 	data, err := os.ReadFile("testdata/generate.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "generate.jsonl")
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte(text), 0o600))
 	}
 	d := (&world{t: t}).generate()
 	write("generate.jsonl", string(data))

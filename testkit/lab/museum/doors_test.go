@@ -64,15 +64,11 @@ func TestADKPython2021(t *testing.T) {
 func served(t *testing.T, config door.Config, gate <-chan struct{}) (*api.Server, *actors.Run) {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 	run, err := s.Start(t.Context(), script(testkit.Step{Do: testkit.Say, Text: "Hel"}, testkit.Step{Do: testkit.Say, Text: "lo, "},
 		testkit.Step{Do: testkit.Await, Gate: gate}, testkit.Step{Do: testkit.Say, Text: "world."}), actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.Runs = s
 	return api.New(door.New(config)), run
 }
@@ -135,9 +131,7 @@ func TestTermLLM447(t *testing.T) {
 	defer close(gate)
 	api, run := served(t, door.Config{}, gate)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener, api, server.Limits{Drain: 5 * time.Second}) }()

@@ -17,9 +17,7 @@ func ask(t *testing.T, profile model.Profile, pieces ...testkit.Piece) (text, th
 	m := testkit.NewModel(t)
 	m.Answer(pieces...)
 	client, err := llm.New(llm.Config{BaseURL: m.URL(), Profile: profile, Retries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	for part := range client.Stream(t.Context(), model.Request{Model: "m", Messages: []model.Message{{Role: model.User, Content: "Hello"}}}) {
 		switch p := part.(type) {

@@ -24,13 +24,9 @@ func TestMutants(t *testing.T) {
 	for _, m := range txtar.Parse(mutants).Files {
 		name, path, _ := strings.Cut(m.Name, " ")
 		path, err := filepath.Abs(filepath.Join("../../..", path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		before, after := sides(string(m.Data))
 		if n := strings.Count(string(source), before); n != 1 || before == after {
 			t.Errorf("%s changes %d places of %s", name, n, path)
@@ -50,14 +46,10 @@ func TestMutants(t *testing.T) {
 func named(t *testing.T) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range files {
 		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+\d)\(`).FindAllSubmatch(source, -1) {
 			all = append(all, string(m[1]))
 		}
@@ -83,13 +75,9 @@ func killed(t *testing.T, test, path, source string) {
 	folder := t.TempDir()
 	mutant, overlay := filepath.Join(folder, filepath.Base(path)), filepath.Join(folder, "overlay.json")
 	table, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutant}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for file, data := range map[string][]byte{mutant: []byte(source), overlay: table} {
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, data, 0o600))
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-timeout=1m", "-overlay", overlay, "-run", "^"+test+"$", ".").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "FAIL") || strings.Contains(string(out), "[build failed]") {

@@ -27,9 +27,7 @@ func hangs() actors.Job {
 func log(t *testing.T, run *actors.Run, after uint64) (events []messages.Event) {
 	t.Helper()
 	for e, err := range run.Events(t.Context(), after) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		events = append(events, e)
 	}
 	return events
@@ -56,9 +54,7 @@ func TestLangwatch5006(t *testing.T) {
 		run := s.Run(script())
 		s.Ends(run, messages.Completed, "")
 		page, err := store.Read(t.Context(), run.ID(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		store.Append(block(run.ID(), page.Head, messages.RunCompleted{By: messages.ByRun}), func(e error) { err = e })
 		if !errors.Is(err, journal.ErrSealed) {
 			t.Errorf("a second terminal is taken: %v", err)
@@ -86,9 +82,7 @@ func TestGGCode1115(t *testing.T) {
 		ids := map[messages.RunID]bool{}
 		for range 3 {
 			run, err := s.Start(t.Context(), script(), actors.Options{Key: "once"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			s.Ends(run, messages.Completed, "")
 			ids[run.ID()] = true
 		}
@@ -105,9 +99,7 @@ func TestA2APython1175(t *testing.T) {
 		got := make(chan messages.Kind)
 		go func() { got <- last(log(t, run, 0)) }()
 		synctest.Wait()
-		if err := run.Cancel(t.Context(), "enough"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, run.Cancel(t.Context(), "enough"))
 		if kind := <-got; kind != messages.KindRunCanceled {
 			t.Errorf("the reader's last word is %q", kind)
 		}
@@ -141,9 +133,7 @@ func TestGGCode1088(t *testing.T) {
 		run := s.Run(script(testkit.Step{Do: testkit.Await, Gate: gate}))
 		synctest.Wait()
 		state, err := run.State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var readers sync.WaitGroup
 		for after := range state.Seq + 1 {
 			readers.Go(func() {
@@ -174,9 +164,7 @@ func TestRiver1258(t *testing.T) {
 	for _, body := range []messages.Body{messages.RunQueued{Job: "j", Mode: messages.Detached}, messages.RunStarted{Node: "dead", Epoch: 1}} {
 		b := block("r_lost", head, body)
 		store.Append(b, func(err error) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		})
 		head = b.Head()
 	}
@@ -228,9 +216,7 @@ func TestHatchet1147(t *testing.T) {
 		run := s.Run(hangs())
 		synctest.Wait()
 		began := time.Now()
-		if err := run.Cancel(t.Context(), "enough"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, run.Cancel(t.Context(), "enough"))
 		if s.Ends(run, messages.Canceled, messages.CauseCanceledByUser); time.Since(began) > 250*time.Millisecond {
 			t.Errorf("work that heeds its context took %s to end", time.Since(began))
 		}
@@ -245,9 +231,7 @@ func TestAGUI2759(t *testing.T) {
 		}}, Stall: time.Minute}, func(t *testing.T, s *testkit.Stage) {
 			run := s.Run(hangs())
 			time.Sleep(time.Duration(wait) * time.Millisecond)
-			if err := run.Cancel(t.Context(), "enough"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, run.Cancel(t.Context(), "enough"))
 			s.Ends(run, messages.Canceled, messages.CauseCanceledByUser)
 		})
 	}
@@ -286,9 +270,7 @@ func TestMastra18001(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		page, leave := context.WithCancel(t.Context())
 		run, err := s.Start(page, script(testkit.Step{Do: testkit.Sleep, For: time.Minute}), actors.Options{Mode: messages.Detached})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		leave()
 		s.Ends(run, messages.Completed, "")
 	})
@@ -302,9 +284,7 @@ func TestOpenAINode2671(t *testing.T) {
 		run := s.Run(script(said...))
 		synctest.Wait()
 		state, err := run.State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for after := range state.Seq {
 			for e, err := range run.Events(t.Context(), after) {
 				if err != nil || e.From > after+1 {
@@ -332,9 +312,7 @@ func TestLangGraph7778(t *testing.T) {
 		s.Ends(run, messages.Completed, "")
 		var heard strings.Builder
 		for batch, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Tree: true}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, e := range batch {
 				if b, ok := e.Body.(messages.TextDone); ok && e.RunID != run.ID() {
 					heard.WriteString(b.Text)
@@ -388,13 +366,9 @@ func TestGoWDK537(t *testing.T) {
 func TestStella742(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{Drain: 30 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		run, err := s.Start(t.Context(), script(testkit.Step{Do: testkit.Sleep, For: 20 * time.Second}), actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		end := make(chan messages.Status)
 		go func() { state, _ := run.Wait(t.Context()); end <- state.Status }()
 		synctest.Wait()
@@ -405,4 +379,12 @@ func TestStella742(t *testing.T) {
 			t.Errorf("the run in flight is %s", status)
 		}
 	})
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -20,9 +20,7 @@ var update = flag.Bool("update", false, "build the page")
 // TestBuilt compares what the program holds with what esbuild makes of the page's source. go generate rewrites it.
 func TestBuilt(t *testing.T) {
 	source, err := filepath.Abs(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{filepath.Join(source, "main.tsx")}, Outdir: source, EntryNames: "page",
 		Bundle: true, MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
@@ -46,9 +44,7 @@ func TestBuilt(t *testing.T) {
 			t.Errorf("%s is not what esbuild makes of the source: run go generate ./transport/web", name)
 			continue
 		}
-		if err := os.WriteFile(name, zipped(t, made.Contents), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, zipped(t, made.Contents), 0o644))
 	}
 }
 
@@ -64,15 +60,11 @@ func zipped(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := w.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return out.Bytes()
 }
 

@@ -39,13 +39,9 @@ func TestChecksAgree(t *testing.T) {
 		texts = append(texts, strings.Join(lines, "\n"))
 	}
 	input, err := json.Marshal(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var said [][]string
-	if err := json.Unmarshal(runScript(t, checkAll, input), &said); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(runScript(t, checkAll, input), &said))
 	for i, text := range texts {
 		want := []string{}
 		_, problems := check.Parse(text)
@@ -66,9 +62,7 @@ console.log(JSON.stringify(texts.map((text) => check(text).findings.map((f) => f
 // A text is cut into blocks that are parsed alone. However it grew, and whatever was taken back, they make up the text.
 func TestBlocksMakeUpTheText(t *testing.T) {
 	var failures []string
-	if err := json.Unmarshal(runScript(t, growTexts, nil), &failures); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(runScript(t, growTexts, nil), &failures))
 	for _, failure := range failures {
 		t.Error(failure)
 	}

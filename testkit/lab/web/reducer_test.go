@@ -34,20 +34,14 @@ func TestReducersAgree(t *testing.T) {
 		logs[filepath.Base(path)] = script(t, path)
 	}
 	input, err := json.Marshal(logs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var said map[string][]json.RawMessage
-	if err := json.Unmarshal(runScript(t, reduceAll, input), &said); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(runScript(t, reduceAll, input), &said))
 	for name, log := range logs {
 		t.Run(name, func(t *testing.T) {
 			var fold messages.Fold
 			for i, e := range log {
-				if err := fold.Apply(e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, fold.Apply(e))
 				var page messages.State
 				if err := json.Unmarshal(said[name][i], &page); err != nil {
 					t.Fatalf("%s\n%v", said[name][i], err)
@@ -93,9 +87,7 @@ func crossing(events []messages.Event) []messages.Event {
 // script is the part of a story of package messages that is legal.
 func script(t *testing.T, path string) (log []messages.Event) {
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	story, _, _ := strings.Cut(string(page), "---\n")
 	var fold messages.Fold
 	for line := range strings.Lines(story) {
@@ -127,9 +119,7 @@ func value(t *testing.T, s messages.State) (v any) {
 	if err == nil {
 		err = json.Unmarshal(data, &v)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -140,9 +130,7 @@ func runScript(t *testing.T, code string, input []byte) []byte {
 		t.Skip("this needs Node, from https://nodejs.org/")
 	}
 	source, err := filepath.Abs(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bundle := api.Build(api.BuildOptions{Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", Alias: vendored(source),
 		Stdin: &api.StdinOptions{Contents: code, ResolveDir: source, Loader: api.LoaderTS}})
@@ -150,9 +138,7 @@ func runScript(t *testing.T, code string, input []byte) []byte {
 		t.Fatalf("%+v: %s", message.Location, message.Text)
 	}
 	file := filepath.Join(t.TempDir(), "script.mjs")
-	if err := os.WriteFile(file, bundle.OutputFiles[0].Contents, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, bundle.OutputFiles[0].Contents, 0o600))
 	var failure bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "node", file)
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &failure
@@ -161,4 +147,12 @@ func runScript(t *testing.T, code string, input []byte) []byte {
 		t.Fatalf("%v\n%s", err, failure.String())
 	}
 	return out
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -108,9 +108,7 @@ func TestCheckBind(t *testing.T) {
 func TestCheckBindOfAListener(t *testing.T) {
 	for addr, good := range map[string]bool{"127.0.0.1:0": true, "0.0.0.0:0": false} {
 		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = l.Close()
 		if err := auth.CheckBind(l.Addr().String(), false); (err == nil) != good {
 			t.Errorf("%s: %v", l.Addr(), err)
@@ -298,9 +296,7 @@ func TestRefusalComesBeforeTheBodyThatWasAskedFor(t *testing.T) {
 func TestAnswerToARequestNotReadWholeArrives(t *testing.T) {
 	addr := serve(t, newMiddleware(t, auth.Config{MaxBody: 1 << 10}).Wrap(door()))
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = c.Close() }()
 	const size = 8 << 20
 	go func() {
@@ -308,9 +304,7 @@ func TestAnswerToARequestNotReadWholeArrives(t *testing.T) {
 		_, _ = c.Write(make([]byte, 64<<10))
 	}()
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("%s, %v", resp.Status, err)
 	}

@@ -104,9 +104,7 @@ func TestDigestIsNoToken(t *testing.T) {
 // A password would be found by trying, whatever digest stands in the file.
 func TestShortSecretIsNoToken(t *testing.T) {
 	line, err := auth.Line("mia", []auth.Scope{auth.Admin}, auth.Digest("correct horse"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
 	if status, _ := call(h, "10.0.0.1:1", "correct horse"); status != http.StatusUnauthorized {
 		t.Errorf("a short secret: %d", status)

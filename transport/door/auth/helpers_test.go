@@ -27,9 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func newMiddleware(t testing.TB, c auth.Config) *auth.Middleware {
 	t.Helper()
 	g, err := auth.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g
 }
 
@@ -58,9 +56,7 @@ func text(err error) string {
 func serve(t testing.TB, handler http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, handler, server.Limits{}) }()
@@ -97,18 +93,14 @@ func send(t testing.TB, addr string, lines ...string) answer {
 func tokenFile(t testing.TB, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	return path
 }
 
 func load(t testing.TB, path string) *auth.Tokens {
 	t.Helper()
 	tokens, err := auth.LoadTokens(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return tokens
 }
 
@@ -117,9 +109,7 @@ func newLine(t testing.TB, name string, scopes ...auth.Scope) (token, line strin
 	t.Helper()
 	token, digest := auth.NewToken()
 	line, err := auth.Line(name, scopes, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token, line
 }
 
@@ -155,5 +145,13 @@ func wantCode(t testing.TB, err error, code messages.Code, parts ...string) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not say %q", err, part)
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -33,9 +33,7 @@ func TestResourceMetadataOverTLS(t *testing.T) {
 	s := httptest.NewTLSServer(newMiddleware(t, auth.Config{}).Public(auth.ResourceMetadata("/mcp", nil, nil)))
 	defer s.Close()
 	resp, err := s.Client().Get(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	var got struct{ Resource string }
 	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.Resource != s.URL+"/mcp" {
@@ -61,9 +59,7 @@ func TestResourceMetadata(t *testing.T) {
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
 			t.Fatalf("%q: %v", a.body, err)
 		}
-		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(c.want), &want))
 		if !reflect.DeepEqual(got, want) || a.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s, want %s", a.Header.Get("Content-Type"), a.body, c.want)
 		}

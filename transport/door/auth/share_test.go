@@ -31,15 +31,11 @@ func TestShares(t *testing.T) {
 	}
 	hold := func(bytes string) {
 		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { c.Close() })
 		_, err = io.WriteString(c, "POST /held HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+mia+
 			"\r\nContent-Length: "+bytes+"\r\n\r\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	hold("1000")
 	hold("1000") // whose bodies do not come

@@ -125,9 +125,7 @@ func TestTokenFileIsOfItsOwnerAndGroup(t *testing.T) {
 		load(t, path)
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(path, link))
 	load(t, link) // what counts is the mode of the file
 	chmod(t, path, 0o644)
 	_, err := auth.LoadTokens(link)
@@ -136,20 +134,14 @@ func TestTokenFileIsOfItsOwnerAndGroup(t *testing.T) {
 
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, mode))
 }
 
 // rewrite replaces the file's contents as an editor does, and sets its time.
 func rewrite(t *testing.T, path string, at time.Time, lines ...string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
+	must(t, os.Chtimes(path, at, at))
 }
 
 // A token is revoked by taking its line away: within a second and without a restart.
@@ -191,9 +183,7 @@ func TestTokensAreRevokedWithoutARestart(t *testing.T) {
 		chmod(t, path, 0o644)
 		want(200, 401)
 		want(200, 401)
-		if err := os.Rename(path, path+"~"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(path, path+"~"))
 		want(200, 401)
 		want(200, 401)
 		for _, trouble := range []string{"a line has a name", "chmod 600", "cannot be opened"} {
@@ -201,9 +191,7 @@ func TestTokensAreRevokedWithoutARestart(t *testing.T) {
 				t.Errorf("%q was logged %d times: %s", trouble, n, log.String())
 			}
 		}
-		if err := os.Rename(path+"~", path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(path+"~", path))
 		chmod(t, path, 0o600) // the mode alone has changed
 		want(401, 200)
 
@@ -275,9 +263,7 @@ func TestReload(t *testing.T) {
 	tokens := load(t, path)
 	h := newMiddleware(t, auth.Config{Tokens: tokens}).Wrap(door())
 	rewrite(t, path, time.Now(), tomLine)
-	if err := tokens.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tokens.Reload())
 	if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
 		t.Errorf("the new token: %d", status)
 	}

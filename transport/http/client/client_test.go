@@ -42,9 +42,7 @@ func tell(ctx context.Context, t *actors.TaskContext, in words) (string, error) 
 func serve(t *testing.T) (*actors.System, string) {
 	t.Helper()
 	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("tell", tell)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "tell"}}})))
 	t.Cleanup(func() {
 		server.Close()
@@ -57,9 +55,7 @@ func serve(t *testing.T) (*actors.System, string) {
 func cutting(t *testing.T, target string) (url string, cuts *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	cuts = new(atomic.Int64)
 	go func() {
@@ -87,36 +83,22 @@ func cutting(t *testing.T, target string) (url string, cuts *atomic.Int64) {
 func TestFollowThroughCuts(t *testing.T) {
 	system, url := serve(t)
 	id, err := system.Submit(t.Context(), messages.Request{Job: "tell", Input: json.RawMessage(`{"words":60,"ask":true}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy, cuts := cutting(t, url)
 	c, err := client.New(proxy, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got messages.Fold
 	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := got.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, got.Apply(e))
 		if e.Kind() == messages.KindInputRequired {
 			direct, err := client.New(url, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := direct.Answer(t.Context(), id, "loud", json.RawMessage(`"very"`)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, direct.Answer(t.Context(), id, "loud", json.RawMessage(`"very"`)))
 		}
 	}
 	want, err := system.State(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, _ := json.Marshal(got.State())
 	b, _ := json.Marshal(want)
 	if string(a) != string(b) {
@@ -138,9 +120,7 @@ func TestFollowChecksTheLaw(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := client.New(server.URL, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var last error
 	for _, err := range c.Follow(t.Context(), "r_a", messages.Follow{}) {
 		last = err
@@ -153,9 +133,7 @@ func TestFollowChecksTheLaw(t *testing.T) {
 func TestErrors(t *testing.T) {
 	_, url := serve(t)
 	c, err := client.New(url, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.State(t.Context(), "r_unknown"); messages.CodeOf(err) != messages.CodeNotFound {
 		t.Errorf("an unknown run: %v", err)
 	}
@@ -168,9 +146,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("an unknown job: %v", err)
 	}
 	away, err := client.New("http://127.0.0.1:1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := away.State(t.Context(), "r_a"); messages.CodeOf(err) != "transport_closed" || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("no server: %v", err)
 	}
@@ -190,14 +166,10 @@ func TestErrors(t *testing.T) {
 func TestCalls(t *testing.T) {
 	_, url := serve(t)
 	c, err := client.New(url, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: "tell", Input: json.RawMessage(`{"words":1,"ask":true}`), Key: "k",
 		Labels: map[string]string{"team": "docs"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := messages.Query{Job: "tell", Status: []messages.Status{messages.Processing, messages.Pending}, Limit: 5,
 		Labels: map[string]string{"team": "docs"}}
 	if list, next, err := c.List(t.Context(), q, ""); err != nil || len(list) != 1 || list[0].RunID != id || next != "" {
@@ -213,9 +185,7 @@ func TestCalls(t *testing.T) {
 	want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
 		Streams: []string{"answer"}}, Rate: 10, Tree: true}
 	for e, err := range c.Follow(t.Context(), id, want) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last = e
 	}
 	if last.Kind() != messages.KindRunCanceled {
@@ -236,9 +206,7 @@ func TestCalls(t *testing.T) {
 func TestOtherServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("Authorization") != "Bearer secret":
@@ -252,19 +220,23 @@ func TestOtherServers(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	c, err := client.New("unix:"+path, "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = c.State(t.Context(), "r_a")
 	if e, ok := errors.AsType[*messages.Error](err); !ok || !e.Retryable || !strings.Contains(e.Message, "502") {
 		t.Errorf("a proxy's answer: %v", err)
 	}
 	file, err := c.Artifact(t.Context(), "r_a", "a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	if text, err := io.ReadAll(file); err != nil || string(text) != "hello" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

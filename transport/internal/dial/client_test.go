@@ -52,9 +52,7 @@ func web(t *testing.T, handler http.HandlerFunc) (*httptest.Server, dial.Policy)
 func get(t *testing.T, p dial.Policy, target string, headers ...string) (*http.Response, string, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
@@ -209,9 +207,7 @@ func TestClientKeepsSecretsWithTheFirstOrigin(t *testing.T) {
 	p.Roots.AddCert(second.Certificate())
 	_, _, err := get(t, p, first.URL+"/", "Authorization: Bearer secret", "Private-Token: secret", "Cookie: a=secret",
 		"Git-Protocol: version=2", "Accept: x/y")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	host := func(s *httptest.Server) string { return s.Listener.Addr().String() }
 	for at, want := range map[string]string{
 		host(first) + "/": "Bearer secret", host(first) + "/same": "Bearer secret",
@@ -291,9 +287,7 @@ func TestClientEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = p.Client().Do(r)
 	if err = dial.Explain(ctx, "host", err); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
@@ -335,5 +329,13 @@ func TestExplainIsOnePrintableLine(t *testing.T) {
 	err := dial.Explain(t.Context(), "host", errors.New("bad\r\n\x1b[2J\u202e"+strings.Repeat("x", 1000)))
 	if strings.ContainsAny(err.Error(), "\r\n\x1b\u202e") || len(err.Error()) > 500 {
 		t.Errorf("got %q", err)
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

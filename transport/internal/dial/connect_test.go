@@ -61,9 +61,7 @@ func TestDialContextWithstandsRebinding(t *testing.T) {
 	w := &wires{to: listener(t)}
 	p := dial.Policy{}.Over(resolver, w.connect)
 	conn, err := p.DialContext(t.Context(), "tcp", "rebind.test:443")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = conn.Close()
 	if got := n.questions("rebind.test"); got != 1 {
 		t.Errorf("one connection asked %d times", got)
@@ -127,9 +125,7 @@ func expectRetryable(t *testing.T, err error, retryable bool, parts ...string) {
 
 func TestDialContextOfAClosedPort(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = l.Close()
 	_, err = dial.Policy{Private: true}.DialContext(t.Context(), "tcp", l.Addr().String())
 	expectRetryable(t, err, true, "the connection to 127.0.0.1 failed")

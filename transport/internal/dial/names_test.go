@@ -29,9 +29,7 @@ func serveNames(t *testing.T, lines ...string) (*names, *net.Resolver) {
 		n.define(strings.Fields(line))
 	}
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -139,9 +137,7 @@ func (w *wires) dialed() []string {
 func listener(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

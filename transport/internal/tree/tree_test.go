@@ -26,9 +26,7 @@ var (
 func add(t *testing.T, files *tree.Tree, name, text string) {
 	t.Helper()
 	err := files.File(name, int64(len(text)), func() ([]byte, error) { return []byte(text), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func some(t *testing.T, names ...string) *tree.Tree {
@@ -43,9 +41,7 @@ func some(t *testing.T, names ...string) *tree.Tree {
 func names(t *testing.T, files fs.FS, dir string) []string {
 	t.Helper()
 	entries, err := fs.ReadDir(files, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -66,13 +62,9 @@ func TestIsAFileSystem(t *testing.T) {
 func TestContentsAreAskedForWhenRead(t *testing.T) {
 	files, asked := new(tree.Tree), 0
 	err := files.File("a", 3, func() ([]byte, error) { asked++; return []byte("abc"), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := files.Open("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if info, err := f.Stat(); err != nil || info.Size() != 3 || asked != 0 {
 		t.Fatalf("Stat: %v, %v after %d calls", info, err, asked)
 	}
@@ -83,13 +75,9 @@ func TestContentsAreAskedForWhenRead(t *testing.T) {
 
 func TestAReadingThatFailsSaysOfWhat(t *testing.T) {
 	files, broken := new(tree.Tree), errors.New("broken")
-	if err := files.File("d/a", 3, func() ([]byte, error) { return nil, broken }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, files.File("d/a", 3, func() ([]byte, error) { return nil, broken }))
 	f, err := files.Open("d/a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = f.Read(make([]byte, 1))
 	_, err2 := files.ReadFile("d/a")
 	for _, err := range []error{err, err2} {
@@ -101,9 +89,7 @@ func TestAReadingThatFailsSaysOfWhat(t *testing.T) {
 
 func TestNamesThatAreRefused(t *testing.T) {
 	files := some(t, "d/file")
-	if err := files.Symlink("link", "d"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, files.Symlink("link", "d"))
 	for name, want := range map[string]error{
 		"": fs.ErrInvalid, ".": fs.ErrInvalid, "..": fs.ErrInvalid, "/a": fs.ErrInvalid, "a/": fs.ErrInvalid,
 		"a//b": fs.ErrInvalid, "a/../b": fs.ErrInvalid, "./a": fs.ErrInvalid, "a/.": fs.ErrInvalid,
@@ -126,9 +112,7 @@ func TestNamesThatAreRefused(t *testing.T) {
 func TestLinksAreNeverFollowed(t *testing.T) {
 	files := some(t, "d/file")
 	for name, target := range map[string]string{"l": "d", "d/up": "../../etc/passwd", "loop": "loop", "file": "d/file"} {
-		if err := files.Symlink(name, target); err != nil {
-			t.Fatal(err)
-		}
+		must(t, files.Symlink(name, target))
 		info, err := fs.Lstat(files, name)
 		if err != nil || info.Mode().Type() != fs.ModeSymlink || info.Name() != path.Base(name) {
 			t.Errorf("Lstat(%s): %v, %v", name, info, err)
@@ -165,9 +149,7 @@ func TestReadingsOfTheWrongKind(t *testing.T) {
 	_, list := files.ReadDir("d/file")
 	_, read := files.ReadFile("d")
 	folder, err := files.Open("d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, readFolder := folder.Read(make([]byte, 1))
 	for _, err := range []error{list, read, readFolder} {
 		if !errors.Is(err, fs.ErrInvalid) {
@@ -186,9 +168,7 @@ func TestReadingsOfTheWrongKind(t *testing.T) {
 func TestSub(t *testing.T) {
 	files := some(t, "a", "d/e/f", "d/g")
 	sub, err := files.Sub("d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := fstest.TestFS(sub, "e/f", "g"); err != nil {
 		t.Error(err)
 	}
@@ -225,9 +205,7 @@ func TestFilesTakeLittleMemory(t *testing.T) {
 	files := new(tree.Tree)
 	for i := range count {
 		name := fmt.Sprintf("packages/module%03d/internal/component%02d/some_file_name_%d.go", i/10_000, i/100%100, i)
-		if err := files.File(name, 1, func() ([]byte, error) { return []byte{byte(i)}, nil }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, files.File(name, 1, func() ([]byte, error) { return []byte{byte(i)}, nil }))
 	}
 	if used := heap() - before; used > count*each {
 		t.Errorf("a file takes %d bytes, want at most %d", used/count, each)
@@ -268,4 +246,12 @@ func FuzzNames(f *testing.F) {
 			t.Errorf("%q: %d files, %v, want %d", all, found, err, len(added))
 		}
 	})
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

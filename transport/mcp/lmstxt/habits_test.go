@@ -49,9 +49,7 @@ func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
 	if x := c.text("lmstxt_read_artifact", of); x.Total == 0 {
 		t.Error("llms.json is empty")
 	}
-	if err := os.Remove(filepath.Join(k.root, "anybody", "plants", "garden", "garden-llms.json")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(k.root, "anybody", "plants", "garden", "garden-llms.json")))
 	c.fails("not_found", "lmstxt_read_artifact", of)
 	c.fails("not_found", "lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})
 	c.generated("lmstxt_generate_llms_ctx", map[string]any{"run_id": later})
@@ -151,15 +149,11 @@ func TestAnotherServersFileIsReadByTheRepository(t *testing.T) {
 	c := k.dial("", true)
 	c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url})
 	file := filepath.Join(k.root, "anybody", "plants", "garden", "garden-llms.txt")
-	if err := os.WriteFile(file, []byte("# Another\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("# Another\n"), 0o644))
 	read := map[string]any{"repo_url": url, "artifact_name": "llms.txt"}
 	if x := c.text("lmstxt_read_artifact", read); x.Content != "# Another\n" {
 		t.Errorf("%+v", x)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(file))
 	c.fails("not_found", "lmstxt_read_artifact", read)
 }

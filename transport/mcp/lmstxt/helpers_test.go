@@ -92,9 +92,7 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	}
 	var err error
 	k.system, err = actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{define}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -102,12 +100,8 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	})
 	k.door = mcp.New(mcp.Config{Runs: k.system, Open: k.open, Name: "lastword", Version: "test"})
 	t.Cleanup(k.door.Close)
-	if err := lmstxt.RegisterGenerate(k.door); err != nil {
-		t.Fatal(err)
-	}
-	if err := lmstxt.Register(k.door, lmstxt.Config{Files: k.files, Shown: shown}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lmstxt.RegisterGenerate(k.door))
+	must(t, lmstxt.Register(k.door, lmstxt.Config{Files: k.files, Shown: shown}))
 	return k
 }
 
@@ -234,9 +228,7 @@ func (c *client) do(method string, params map[string]any, each ...func(message))
 	if err == nil {
 		_, err = c.in.Write(append(line, '\n'))
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	for c.out.Scan() {
 		var m message
 		if err := json.Unmarshal(c.out.Bytes(), &m); err != nil {
@@ -395,4 +387,12 @@ func (c *client) resource(uri string) (text string, ok bool) {
 		c.t.Fatalf("%s: %s", uri, m.Result)
 	}
 	return r.Contents[0].Text, true
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

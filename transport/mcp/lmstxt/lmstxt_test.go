@@ -100,12 +100,8 @@ type lmstxtInput struct {
 func (k *kit) inputOf(id messages.RunID, in *lmstxtInput) {
 	k.t.Helper()
 	state, err := k.system.State(k.t.Context(), id)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	if err := json.Unmarshal(state.Queued.Input, in); err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
+	must(k.t, json.Unmarshal(state.Queued.Input, in))
 }
 
 // What an earlier run was asked for holds for what is made after it.
@@ -286,9 +282,7 @@ func TestNoNameLeadsOut(t *testing.T) {
 		}
 		link := filepath.Join(home, "link")
 		_ = os.Remove(link)
-		if err := os.Symlink(outside, link); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(outside, link))
 		for _, base := range []string{outside, "../else", "link", "plants/../../else", "/" + outside, `..\else`, "%2e%2e/else"} {
 			for tool, arguments := range map[string]map[string]any{
 				"lmstxt_read_graph_artifact":  {"filename": base + "/graph/repo.graph.json"},
@@ -327,9 +321,7 @@ func TestNoNameLeadsOut(t *testing.T) {
 
 func put(t *testing.T, name, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 }
 
 // Defect 6: every URI that is listed can be read, and is what was written.
@@ -386,9 +378,7 @@ func TestPagesOfNodes(t *testing.T) {
 	c := k.dial("", true)
 	c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true})
 	want, err := os.ReadFile(filepath.Join(k.root, "anybody", "plants", "garden", "graph", "nodes", "soil.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, repo := range []string{"plants--garden", "plants/garden", "plants__garden"} {
 		x := c.text("lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"})
 		if x.Content != string(want) || x.Truncated {
@@ -466,9 +456,7 @@ func TestFilesThatNobodyRemembers(t *testing.T) {
 	const shed = "https://github.com/plants/shed" // whose files have the names of generate
 	k.dial("", true).call("generate", map[string]any{"repository": shed})
 	later := newKit(t)
-	if err := os.CopyFS(later.root, os.DirFS(k.root)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(later.root, os.DirFS(k.root)))
 	c := later.dial("", true)
 	for repository, name := range map[string]string{url: "llms-full.txt", shed: "llms-full.txt", filepath.Join(filepath.Dir(k.source), "garden"): "llms.txt"} {
 		x := c.text("lmstxt_read_artifact", map[string]any{"repo_url": repository, "artifact_name": name})

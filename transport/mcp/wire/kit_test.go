@@ -234,9 +234,7 @@ func initialize(capabilities string) string {
 func (c *client) send(ctx context.Context, method, body string) *http.Response {
 	c.t.Helper()
 	response, err := c.try(ctx, method, body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	c.t.Cleanup(func() { response.Body.Close() })
 	return response
 }
@@ -310,9 +308,7 @@ func drain(t testing.TB, response *http.Response) []message {
 	t.Helper()
 	if !isStream(response) {
 		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(body) == 0 {
 			return nil
 		}
@@ -418,4 +414,12 @@ func (c *console) begin(capabilities string) {
 		c.t.Fatalf("%+v", m)
 	}
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -184,13 +184,9 @@ func (c *bubbleConn) do(method, session, body string) *http.Response {
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	if err := r.Write(c.conn); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, r.Write(c.conn))
 	response, err := http.ReadResponse(c.in, r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return response
 }
 

@@ -151,22 +151,14 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
 		good, revoked := newToken(t, "mia"), newToken(t, "tom")
 		write := func(lines string) { // at once: a file that is being written is, for a moment, one without tokens
-			if err := os.WriteFile(path+".new", []byte(lines), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(path+".new", path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path+".new", []byte(lines), 0o600))
+			must(t, os.Rename(path+".new", path))
 		}
 		write(good.line + revoked.line)
 		tokens, err := auth.LoadTokens(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		entrance, err := auth.New(auth.Config{Tokens: tokens, Hosts: []string{"host"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		dial, end := f.bubbleBehind(t, entrance.Wrap(f.wire))
 		defer end()
 		var ended []<-chan error
@@ -224,8 +216,6 @@ func newToken(t *testing.T, name string) token {
 	t.Helper()
 	secret, digest := auth.NewToken()
 	line, err := auth.Line(name, []auth.Scope{auth.Admin}, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token{secret, line + "\n"}
 }

@@ -190,9 +190,7 @@ func TestMoreFilesThanTheLimit(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	files := denied{fstest.MapFS{"a.md": {}, "locked/x.md": {}, "secret.md": {}}}
 	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := left(repo), "unreadable: 1 files 1 folders, secret.md"; got != want || paths(repo) != "a.md" {
 		t.Errorf("left out:\n%s\nwant:\n%s", got, want)
 	}
@@ -276,9 +274,7 @@ package d
 		t.Skip(err)
 	}
 	one, err := scan.Read(t.Context(), scan.Folder(root), scan.Limits{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
 	if err != nil || !reflect.DeepEqual(one, other) {
 		t.Errorf("%v\n%+v\n%+v", err, one, other)
@@ -320,5 +316,13 @@ func TestIgnoreRulesWithoutEnd(t *testing.T) {
 		if !refused && (err != nil || len(repo.Files) < 2000) {
 			t.Errorf("%s: %v", pattern, err)
 		}
+	}
+}
+
+// must ends the test with the error, where there is one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

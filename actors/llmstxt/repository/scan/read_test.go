@@ -24,29 +24,21 @@ func open(t *testing.T, archive string) *os.Root {
 		write(t, filepath.Join(dir, f.Name), string(f.Data))
 	}
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { root.Close() })
 	return root
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 func read(t *testing.T, root *os.Root, limits scan.Limits) *scan.Repository {
 	t.Helper()
 	repo, err := scan.Read(t.Context(), scan.Folder(root), limits, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return repo
 }
 

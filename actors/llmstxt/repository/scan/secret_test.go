@@ -27,9 +27,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 	} {
 		files := fstest.MapFS{name: {Data: []byte(text)}, ".lastwordignore": {Data: []byte("!*\n")}, "a.md": {Data: []byte("# A\n")}}
 		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, want := paths(repo), ".lastwordignore a.md"; got != want {
 			t.Errorf("%s: kept %s, want %s", name, got, want)
 		}
@@ -50,9 +48,7 @@ func TestWhatOnlyLooksSecretIsKept(t *testing.T) {
 		"environment.md": "# A\n", "terraform.tf": "x {}\n",
 	} {
 		repo, err := scan.Read(t.Context(), fstest.MapFS{name: {Data: []byte(text)}}, scan.Limits{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := paths(repo); got != name {
 			t.Errorf("%s is left out: %s", name, left(repo))
 		}
