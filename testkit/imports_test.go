@@ -205,7 +205,6 @@ var rules = []rule{
 		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +
 			"github.com/sashabaranov/go-openai github.com/coder/websocket github.com/evanw/esbuild/pkg/api github.com/nats-io/..."},
 	{pkgs: "testkit/lab/nats", tests: "github.com/nats-io/..."},
-	{pkgs: "testkit/lab/wire", tests: "github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/..."},
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab/world"},

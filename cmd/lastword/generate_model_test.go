@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -48,87 +47,6 @@ func generated(t *testing.T, env []string, m *testkit.Model, flags ...string) (i
 		t.Fatalf("exit code %d without a terminal; stderr:\n%s", got.code, got.stderr)
 	}
 	return got.code, state
-}
-
-func TestGenerateRequiresItsModel(t *testing.T) {
-	for _, f := range testkit.ModelFaults() {
-		if f.Cause == "" || f.Watchdog || f.Calls > 1 {
-			continue
-		}
-		m := testkit.NewModel(t)
-		m.Break(f)
-		code, state := generated(t, nil, m, "--require-model", "--retries", "0", "--profile", f.Profile)
-		if state.Status != messages.Failed || state.End.Cause != f.Cause || code != exit.OfCause(f.Cause) ||
-			len(state.Artifacts) != 0 {
-			t.Errorf("%s: %s by %s, exit code %d", f.Name, state.Status, state.End.Cause, code)
-		}
-	}
-}
-
-// A server that cannot load the model may have another one answer: the files, the result and the card name that one.
-func TestGenerateNamesTheModelThatAnswered(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Always(testkit.Named("tiny-1b"), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
-	dir, env := seededGarden(t), []string{"XDG_CACHE_HOME=" + t.TempDir()}
-	for range 2 { // what it says is not cached as the other's
-		out := t.TempDir()
-		got := run(t, env, "generate", dir, "--out", out, "--base-url", m.URL(), "--model", "big-70b")
-		said := got.stderr
-		if got.code != exit.Completed || !strings.Contains(said, "described by tiny-1b") ||
-			!strings.Contains(said, "tiny-1b answered, not big-70b") || strings.Contains(said, "from the cache") {
-			t.Errorf("exit code %d:\n%s", got.code, said)
-		}
-		data, err := os.ReadFile(filepath.Join(out, "local", "garden", "llms.json"))
-		if err != nil || !bytes.Contains(data, []byte(`"model": "tiny-1b"`)) ||
-			!bytes.Contains(data, []byte(`"written by tiny-1b"`)) || bytes.Contains(data, []byte("big-70b")) {
-			t.Errorf("%v: llms.json is\n%.900s", err, data)
-		}
-	}
-	asked := 0
-	for _, r := range m.Requests() {
-		if strings.HasSuffix(r.Path, "/chat/completions") {
-			asked++
-		}
-	}
-	if asked != 2 {
-		t.Errorf("asked %d times", asked)
-	}
-}
-
-// The ladder, over the wire: LM Studio's own words for what it does not take.
-func TestGenerateStepsDown(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Answer(testkit.JSON(400, `{"error":"'response_format.json_schema.strict' is not supported"}`))
-	m.Answer(testkit.JSON(400, `{"error":{"message":"failed to parse grammar","code":400}}`))
-	m.Always(testkit.Text("```json\n"+description+"\n```"), testkit.Finish("stop"), testkit.Done())
-	code, state := generated(t, nil, m, "--require-model")
-	if code != exit.Completed || state.End.Degraded {
-		t.Errorf("exit code %d, %+v", code, state.End)
-	}
-	var formats []string
-	for _, r := range m.Requests() {
-		if !strings.HasSuffix(r.Path, "/chat/completions") {
-			continue
-		}
-		var body struct {
-			Format struct {
-				Type   string                `json:"type"`
-				Schema struct{ Strict bool } `json:"json_schema"`
-			} `json:"response_format"`
-			Tools []any `json:"tools"`
-		}
-		if err := json.Unmarshal(r.Body, &body); err != nil || len(body.Tools) > 0 {
-			t.Fatalf("%v: %s", err, r.Body)
-		}
-		words := body.Format.Type
-		if body.Format.Schema.Strict {
-			words += " strict"
-		}
-		formats = append(formats, words)
-	}
-	if got := strings.Join(formats, ", "); got != "json_schema strict, json_schema, json_object" {
-		t.Errorf("asked for %s", got)
-	}
 }
 
 // What a check of the server has learned is where the ladder begins, and what is known of the model it asked.

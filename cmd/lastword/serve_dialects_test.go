@@ -65,35 +65,6 @@ func TestServeCountsDialects(t *testing.T) {
 	}
 }
 
-// A client of a front end talks to the server's model, which is told what was said before.
-func TestServeFrontEnds(t *testing.T) {
-	m := testkit.NewModel(t)
-	s := serveHTTP(t, t.TempDir(), "--dialects", "all", "--base-url", m.URL(), "--model", "scripted", "--ephemeral")
-	for _, c := range []struct{ path, body, want string }{
-		{"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"Oslo?"},` +
-			`{"role":"assistant","content":"Rain."},{"role":"user","content":"Bergen?"}]}`, `"content":"Rain too."`},
-		{"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"Oslo?"},` +
-			`{"role":"assistant","content":"Rain."},{"role":"user","content":"Bergen?"}]}`, "data: [DONE]"},
-		{"/api/chat", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"Oslo?"}]},{"role":"assistant","parts":` +
-			`[{"type":"text","text":"Rain."}]},{"role":"user","parts":[{"type":"text","text":"Bergen?"}]}]}`, "data: [DONE]"},
-		{"/agui", `{"threadId":"c1","runId":"1","messages":[{"id":"1","role":"user","content":"Oslo?"},` +
-			`{"id":"2","role":"assistant","content":"Rain."},{"id":"3","role":"user","content":"Bergen?"}]}`, `"RUN_FINISHED"`},
-	} {
-		x := m.Answer(testkit.Text("Rain too."), testkit.Finish("stop"), testkit.Done())
-		answer, err := http.Post(s.base()+c.path, "application/json", strings.NewReader(c.body))
-		must(t, err)
-		body, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if err != nil || !strings.Contains(string(body), c.want) {
-			t.Errorf("%s answers %s, %s, %v", c.path, answer.Status, body, err)
-		}
-		if told := string(x.Request().Body); !strings.Contains(told, `"Oslo?"`) || !strings.Contains(told, `"Rain."`) ||
-			!strings.Contains(told, `"Bergen?"`) {
-			t.Errorf("%s: the model is told %s", c.path, told)
-		}
-	}
-}
-
 // A client's tools and the form of its answer reach the model, whose calls are the answer. Only that the model has the name
 // of the request.
 func TestServeClientsTools(t *testing.T) {

@@ -12,7 +12,6 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/seed889630bf/lastword v0.0.0
-	go.uber.org/goleak v1.3.0
 	golang.org/x/tools v0.52.0
 )
 
