@@ -55,8 +55,11 @@ lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the
 	staticcheck=$$(go tool -n staticcheck) && for module in $(LAB) $(PACKAGE); do \
 		(cd $$module && go vet ./... && $$staticcheck ./... && go fix -diff ./... && go mod tidy -diff) || exit 1; done
 
-other-systems: go ##+ Vet everything, tests too, for the systems on which nothing is run
-	for os in windows darwin freebsd; do GOOS=$$os CGO_ENABLED=0 go vet ./... || exit 1; done
+SYSTEMS = windows darwin freebsd
+
+other-systems: go ##+ Vet everything, tests too, and build the binary for the systems on which nothing is run
+	@for os in $(SYSTEMS); do echo $$os; GOOS=$$os CGO_ENABLED=0 go vet ./... && \
+		GOOS=$$os CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o /dev/null ./cmd/lastword || exit 1; done
 
 # The tests of the lab, built once for all targets of one call of make; they run in the lab's folder.
 LAB_TESTS = $(CURDIR)/bin/lab.test
@@ -227,7 +230,7 @@ cover: go ##+ Require that tests cover 90 % of messages, supervision, actors and
 		exit low }' coverage.out $(if $(CORE),,coverage.lab.out)
 
 nightly: ## Run every check in full, for hours; .ci/run has the smaller forms
-	$(MAKE) lint test race cover
+	$(MAKE) lint other-systems test race cover
 	$(MAKE) quality conformance clients page inspect cluster proxy
 	$(MAKE) oracle package-test release-test site
 	$(MAKE) museum crash sim fuzz
