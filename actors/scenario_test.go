@@ -212,44 +212,6 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// TestScenarioPairs has every pair of failures in two places each, and every cancel.
-func TestScenarioPairs(t *testing.T) {
-	faults := testkit.AllFaults()
-	places := map[testkit.Failure][]testkit.Fault{}
-	for _, f := range faults {
-		places[f.Failure] = append(places[f.Failure], f)
-	}
-	failures := slices.Concat(testkit.WorkFailures(), testkit.TurnFailures(), testkit.PIDFailures())
-	var plans []testkit.FaultPlan
-	for _, a := range failures {
-		for _, b := range failures {
-			for _, cancel := range testkit.Cancels() {
-				i := len(plans)
-				pair := []testkit.Fault{places[a][i%len(places[a])], places[b][i*7%len(places[b])]}
-				if i%2 == 0 { // both at the same actor and phase, where that is possible
-					pair[1] = beside(pair[0], places[b])
-				}
-				plans = append(plans, testkit.FaultPlan{Seed: uint64(i), Faults: pair, Cancel: cancel, Journal: testkit.Calm})
-			}
-		}
-	}
-	onStage(t, func(st *stage) { st.play(plans...) })
-}
-
-// beside returns the fault of the list that is nearest to f: at its actor and phase, or its actor, or anywhere.
-func beside(f testkit.Fault, list []testkit.Fault) testkit.Fault {
-	best := list[0]
-	for _, g := range list {
-		switch {
-		case g.Actor == f.Actor && g.Phase == f.Phase:
-			return g
-		case g.Actor == f.Actor:
-			best = g
-		}
-	}
-	return best
-}
-
 // TestScenarioResponsive asks a run whose task is deaf for its State and cancels it: it answers at once, and its last
 // word comes when the hard limit has passed.
 func TestScenarioResponsive(t *testing.T) {

@@ -84,30 +84,6 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// Two terminals with one state folder share its conversations, each in its turn.
-func TestTalkBeside(t *testing.T) {
-	m, home := testkit.NewModel(t), t.TempDir()
-	first := talk(t, m, home, "--state", home, "--context", "c_1")
-	m.Answer(testkit.Text("It ra"), testkit.Stall())
-	first.keys("Hello\r")
-	first.shows("It ra")
-	second := talk(t, m, home, "--state", home, "--context", "c_1")
-	second.keys("And I?\r")
-	second.shows("is in use by r_")
-	first.keys("\x03")
-	first.shows("canceled")
-	rain := m.Step(testkit.Text("Rain."), testkit.Finish("stop"), testkit.Done())
-	second.keys("And now?\r")
-	second.answers(rain, "Rain.")
-	if last := m.Requests(); !strings.Contains(string(last[len(last)-1].Body), `"Hello"`) {
-		t.Error("the second terminal does not know what the first said")
-	}
-	for _, s := range []*session{first, second} {
-		s.keys("\x04")
-		s.ends(exit.Completed)
-	}
-}
-
 // A model with tools may ask the user, in place or line by line; each question gets its answer once.
 func TestTalkAsks(t *testing.T) {
 	m := testkit.NewModel(t)
