@@ -3,8 +3,10 @@ package actors_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -60,5 +62,47 @@ func TestRunCompletes(t *testing.T) {
 		if err != nil || again.Seq != state.Seq {
 			t.Errorf("State after the end is at %d: %v", again.Seq, err)
 		}
+	})
+}
+
+func TestRunsAreListedUntilTheyAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{Retention: time.Hour, WallClock: 3 * time.Hour, Stall: 3 * time.Hour})
+		lists := func(when string, q messages.Query, want ...string) {
+			t.Helper()
+			list, err := s.List(t.Context(), q)
+			noError(t, err)
+			var got []string
+			for _, run := range list {
+				got = append(got, fmt.Sprintf("%s %s", run.Labels["name"], run.Status))
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+		}
+		release := make(chan struct{})
+		begin := func(name, principal string, work func(context.Context, *actors.TaskContext) error) *actors.Run {
+			time.Sleep(time.Second)
+			run := start(t, s, job(work), actors.Options{Principal: principal, Labels: map[string]string{"name": name}})
+			synctest.Wait()
+			return run
+		}
+		long := func(context.Context, *actors.TaskContext) error { <-release; return nil }
+		short := func(context.Context, *actors.TaskContext) error { return nil }
+		begin("long", "ann", long)
+		begin("short", "ann", short)
+		begin("foreign", "bob", short)
+		begin("nobody's", "", short)
+		ann := messages.Query{Principal: "ann"}
+		lists("both", ann, "short completed", "long processing")
+		lists("the principal is exact", messages.Query{}, "nobody's completed")
+		lists("by status", messages.Query{Principal: "ann", Status: []messages.Status{messages.Processing}}, "long processing")
+		time.Sleep(2 * time.Hour)
+		lists("after the retention", ann, "long processing")
+		close(release)
+		synctest.Wait()
+		lists("ended", ann, "long completed")
+		time.Sleep(2 * time.Hour)
+		lists("all forgotten", ann)
 	})
 }

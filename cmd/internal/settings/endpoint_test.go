@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -47,5 +48,12 @@ func TestKeyOfTheServer(t *testing.T) {
 		if got := at.key(); got != "ours" {
 			t.Errorf("%q (guessed: %t) gets %q", at.BaseURL, at.Guessed, got)
 		}
+	}
+}
+
+func TestPasswordsOfProxiesAreSecret(t *testing.T) {
+	known := EnvironmentSecrets([]string{"https_proxy=http://me:open%20sesame@proxy.example:3128"})
+	if got := known.Text("open sesame, open%20sesame, open+sesame"); !strings.HasPrefix(got, "[password], [password]") {
+		t.Error(got)
 	}
 }

@@ -1,6 +1,7 @@
 package nats_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,15 +143,11 @@ func TestOldMessages(t *testing.T) {
 		j, js := open(t, s), client(t, s)
 		first := block("r_old", 0, 1, queued)
 		line, err := first.Events[0].JSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_, err = js.PublishMsg(t.Context(), &natsgo.Msg{Subject: "run.r_old.q", Data: append(line, '\n'), Header: natsgo.Header{
 			"Lastword-Block": {`{"id":"01000000000000000000000000000000","first":1,"last":1,"writer":"a","bytes":200,"status":"pending",` +
 				`"updated_at":"2026-11-20T20:00:00Z","opened":{"job":"test","principal":"ann","queued_at":"2026-11-20T20:00:00Z"}}`}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		must(t, j, first) // it lands once
 		must(t, j, block("r_old", 1, 2, failed))
 		page, err := j.Read(t.Context(), "r_old", 0)
@@ -166,4 +163,28 @@ func TestOldMessages(t *testing.T) {
 			t.Errorf("the list says %s", got.Status)
 		}
 	})
+}
+
+// What one node saves another loads, also if it is larger than a message; the last one saved counts.
+func TestFilesOfRuns(t *testing.T) {
+	s := serve(t, &server.Options{JetStream: true})
+	here, there := open(t, s), open(t, s)
+	load := func(name string) (string, error) {
+		var b bytes.Buffer
+		err := there.Load(t.Context(), name, &b)
+		return b.String(), err
+	}
+	if _, err := load("r_a/llms.txt"); messages.CodeOf(err) != messages.CodeNotFound {
+		t.Errorf("a file before any is saved: %v", err)
+	}
+	large := strings.Repeat("Pots keeps tea warm.\n", 200_000)
+	for _, text := range []string{"first", large, ""} {
+		noError(t, here.Save(t.Context(), "r_a/llms.txt", strings.NewReader(text)))
+		if got, err := load("r_a/llms.txt"); err != nil || got != text {
+			t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
+		}
+	}
+	if _, err := load("r_b/llms.txt"); messages.CodeOf(err) != messages.CodeNotFound {
+		t.Errorf("another run's file: %v", err)
+	}
 }

@@ -54,9 +54,7 @@ func listening(t *testing.T, o *server.Options) *server.Server {
 	t.Helper()
 	o.Host, o.Port, o.NoSigs, o.NoLog, o.StoreDir = "127.0.0.1", server.RANDOM_PORT, true, true, t.TempDir()
 	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(time.Minute) {
@@ -68,9 +66,7 @@ func listening(t *testing.T, o *server.Options) *server.Server {
 func open(t *testing.T, s *server.Server) *nats.Journal {
 	t.Helper()
 	j, err := nats.Open(context.Background(), "", nats.Connect(natsgo.InProcessServer(s)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			t.Error(err)
@@ -167,9 +163,7 @@ func TestLargeBlock(t *testing.T) {
 		must(t, a, large) // it lands once
 		must(t, a, block("r_1.c1", 3, 3, failed))
 		page, err := b.Read(t.Context(), "r_1.c1", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		want, _ := json.Marshal(large.Events)
 		if got, _ := json.Marshal(page.Events[:2]); !bytes.Equal(got, want) {
 			t.Errorf("read %d bytes of events, want %d", len(got), len(want))
@@ -194,23 +188,17 @@ func TestLargeBlock(t *testing.T) {
 func stored(t *testing.T, s *server.Server) uint64 {
 	t.Helper()
 	stream, err := client(t, s).Stream(t.Context(), "RUNS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return stream.CachedInfo().State.Msgs
 }
 
 func client(t *testing.T, s *server.Server) jetstream.JetStream {
 	t.Helper()
 	nc, err := natsgo.Connect("", natsgo.InProcessServer(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return js
 }
 
@@ -246,9 +234,7 @@ func limit(t *testing.T, s *server.Server, change func(*jetstream.StreamConfig))
 	t.Helper()
 	js := client(t, s)
 	stream, err := js.Stream(t.Context(), "RUNS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := stream.CachedInfo().Config
 	change(&c)
 	if _, err := js.UpdateStream(t.Context(), c); err != nil {
@@ -262,9 +248,7 @@ func TestServerRestarts(t *testing.T) {
 	url, dir := s.ClientURL(), s.StoreDir()
 	a, errA := nats.Open(t.Context(), url)
 	b, errB := nats.Open(t.Context(), url)
-	if err := errors.Join(errA, errB); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errA, errB))
 	defer func() { _, _ = a.Close(), b.Close() }()
 	must(t, a, block("r_1", 0, 1, queued))
 	s.Shutdown()
@@ -278,9 +262,7 @@ func TestServerRestarts(t *testing.T) {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "nats://"))
 	at, _ := strconv.Atoi(port)
 	again, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: at, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	again.Start()
 	defer func() { again.Shutdown(); again.WaitForShutdown() }()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -389,9 +371,7 @@ func tell(t *testing.T, s *server.Server, run messages.RunID, at uint64) {
 	m := natsgo.NewMsg("live." + string(run) + ".e")
 	m.Header.Set("Nats-Sequence", strconv.FormatUint(at, 10))
 	m.Header.Set("Lastword-Block", `{"first":2,"last":2}`)
-	if err := client(t, s).Conn().PublishMsg(m); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client(t, s).Conn().PublishMsg(m))
 	time.Sleep(time.Second) // until every journal has heard it
 }
 
@@ -401,9 +381,7 @@ func TestKeyUsedAgain(t *testing.T) {
 		a, b := open(t, s), open(t, s)
 		must(t, a, block("r_key", 0, 1, queued, failed))
 		time.Sleep(time.Second)
-		if err := a.Forget(t.Context(), "r_key"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, a.Forget(t.Context(), "r_key"))
 		must(t, a, block("r_key", 0, 2, queued))
 		if _, err := b.Expire(t.Context(), time.Now(), 0); err != nil {
 			t.Fatal(err)
@@ -412,4 +390,12 @@ func TestKeyUsedAgain(t *testing.T) {
 			t.Errorf("the new run has %d events (%v)", len(page.Events), err)
 		}
 	})
+}
+
+// noError ends the test with the error, where there is one.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -87,14 +87,10 @@ func TestRetention(t *testing.T) {
 		const life, day = 7 * 24 * time.Hour, 24 * time.Hour
 		for _, c := range []struct{ asked, want time.Duration }{{day, life + day}, {3 * day, life + 3*day}, {day, life + 3*day}} {
 			j, err := nats.Open(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)), nats.Retention(c.asked))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			_ = j.Close()
 			stream, err := client(t, s).Stream(t.Context(), "RUNS")
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if got := stream.CachedInfo().Config.MaxAge; got != c.want {
 				t.Errorf("asked for %s, the stream keeps messages for %s, want %s", c.asked, got, c.want)
 			}

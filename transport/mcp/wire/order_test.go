@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -186,4 +188,28 @@ func TestBreath(t *testing.T) {
 		c.in.Close()
 		<-c.ended
 	})
+}
+
+// What no client is to read is in no message: neither in a notification, however it was sent, nor in a result, over
+// either transport.
+func TestRedact(t *testing.T) {
+	const said, want = "say hunter2 twice: hunter2", "say [token] twice: [token]"
+	f := newFixture(t, wire.Config{Door: door.New(door.Config{Redact: func(message []byte) []byte {
+		return bytes.ReplaceAll(message, []byte("hunter2"), []byte("[token]"))
+	}})})
+	url := f.serveHTTP(t)
+	for _, tool := range []string{"count"} {
+		for _, c := range []*client{modernClient(t, url), sessionClient(t, url)} {
+			_, got := c.call("1", tool, `{"n":5,"tag":"`+said+`"}`)
+			whole(t, got, 5, "1", want)
+		}
+		c := f.serveStdio(t)
+		c.begin(`{}`)
+		c.send(toolCall("1", tool, `{"n":5,"tag":"`+said+`"}`, `"progressToken":"p"`))
+		var got []message
+		for range 6 {
+			got = append(got, c.next())
+		}
+		whole(t, got, 5, "1", want)
+	}
 }
