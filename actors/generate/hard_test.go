@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -183,26 +182,6 @@ func TestNoReadme(t *testing.T) {
 	}
 }
 
-func TestLinksOfTheFileSystem(t *testing.T) {
-	dir := material(t, map[string]string{
-		"README.md": "# Garden\n\nGrows things with patience.\n", "docs/guide.md": "# Guide\n",
-	})
-	outside := filepath.Join(t.TempDir(), "secret.md")
-	must(t, os.WriteFile(outside, []byte("# Secret\n\nThe secret of the garden.\n"), 0o644))
-	for name, target := range map[string]string{
-		"loop.md": "loop.md", "docs/up": "..", "docs/a": "b", "docs/b": "a",
-		"secret.md": outside, "etc": "/etc", "none.md": "nowhere",
-	} {
-		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-			t.Skip(err)
-		}
-	}
-	text := generated(t, dir)
-	if strings.Contains(text, "ecret") || strings.Contains(text, "docs/up") || strings.Contains(text, "loop") {
-		t.Errorf("a link is followed in\n%s", text)
-	}
-}
-
 func TestHugeFileAside(t *testing.T) {
 	dir := material(t, map[string]string{"README.md": "# Garden\n\nGrows things with patience.\n", "data.csv": "a,b\n"})
 	if err := os.Truncate(filepath.Join(dir, "data.csv"), 2<<30); err != nil {
@@ -211,33 +190,4 @@ func TestHugeFileAside(t *testing.T) {
 	if text := generated(t, dir); strings.Contains(text, "data.csv") {
 		t.Errorf("a file of 2 GiB is listed in\n%s", text)
 	}
-}
-
-func TestLimitsSayWhichFlagRaisesThem(t *testing.T) {
-	deep := strings.Repeat("d/", 33) + "a.md"
-	for flag, c := range map[string]struct {
-		files map[string]string
-		most  scan.Limits
-	}{
-		"--max-depth":     {map[string]string{deep: "# A\n"}, scan.Limits{}},
-		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, scan.Limits{FileBytes: 3}},
-		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, scan.Limits{TotalBytes: 3}},
-		"--max-files":     {manyFiles(25), scan.Limits{Files: 2}},
-	} {
-		config := folder(nowhere)
-		config.Limits = c.most
-		job, err := generate.Job(generate.Input{Repository: material(t, c.files), Out: t.TempDir()}, config)
-		must(t, err)
-		if why := failed(t, job, messages.CauseLimitExceeded); !strings.Contains(why, flag) {
-			t.Errorf("the reason does not name %s: %s", flag, why)
-		}
-	}
-}
-
-func manyFiles(n int) map[string]string {
-	files := map[string]string{}
-	for i := range n {
-		files["f"+strings.Repeat("x", i)+".md"] = "# A\n"
-	}
-	return files
 }

@@ -102,24 +102,6 @@ var milestones = []string{
 	"written +llms-ctx.txt", "written +llms.json", "task.completed +write", "run.completed",
 }
 
-// Whatever the moment, the run is canceled, or was complete before it could be; its files are whole or absent.
-func TestInterruptAtEachMilestone(t *testing.T) {
-	repository := large(t)
-	want := golden(t, repository)
-	for _, line := range milestones {
-		out := t.TempDir()
-		code := runGenerate(t, repository, out, milestone{syscall.SIGINT, regexp.MustCompile(line)})
-		if code != "130" && code != "0" {
-			t.Errorf("interrupted at %s: exit code %s", line, code)
-		}
-		got, temporary := files(t, out)
-		if temporary > 0 || code == "0" && len(got) != len(want) {
-			t.Errorf("interrupted at %s: exit code %s with %d files and %d temporary ones", line, code, len(got), temporary)
-		}
-		whole(t, got, want)
-	}
-}
-
 func TestKillAtEachMilestone(t *testing.T) {
 	repository := large(t)
 	want := golden(t, repository)

@@ -57,31 +57,6 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	}
 }
 
-// The server hears that the run is cancelled before the terminal is read.
-func TestGenerateCancelClosesTheConnection(t *testing.T) {
-	m := testkit.NewModel(t)
-	x := m.Step(testkit.Role(), testkit.Text(described[:25]))
-	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
-	t.Cleanup(by.Close)
-	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted"},
-		generate.Config{Open: (&repository.Source{}).Open, Model: by.Find})
-	must(t, err)
-	system, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
-	live, err := system.Start(t.Context(), job, actors.Options{})
-	must(t, err)
-	for range 2 {
-		must(t, x.Next())
-	}
-	must(t, live.Cancel(t.Context(), "enough"))
-	state, err := live.Wait(t.Context())
-	if err != nil || state.Status != messages.Canceled {
-		t.Fatalf("%s, %v", state.Status, err)
-	}
-	<-x.Gone()
-}
-
 // auto takes the first server that has a model loaded, and its context as it is loaded.
 func TestGenerateFindsAModel(t *testing.T) {
 	nobody, err := testkit.ListenModel(testkit.ModelOptions{})
