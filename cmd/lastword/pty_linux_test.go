@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
+	"github.com/seed889630bf/lastword/testkit"
 )
 
 func ioctl(f *os.File, request uintptr, argument unsafe.Pointer) error {
@@ -228,5 +234,155 @@ func TestTerminalColour(t *testing.T) {
 		if got := strings.Contains(s.raw.String(), "m"+"completed\x1b[0m"); got != c.want {
 			t.Errorf("%v: in colour: %t, want %t:\n%q", c, got, c.want, s.raw.String())
 		}
+	}
+}
+
+func TestDoctorOnATerminal(t *testing.T) {
+	s := start(t, []string{"LASTWORD_BASE_URL=http://127.0.0.1:1/v1"}, "lastword", "doctor")
+	s.ends(exit.Completed)
+	if text := s.screen.Text(); !strings.Contains(text, "a run is shown in place, in colour") {
+		t.Errorf("the terminal shows\n%s", text)
+	}
+	if raw := s.raw.String(); !strings.Contains(raw, "\x1b[32mPASS\x1b[0m  version") {
+		t.Errorf("the terminal is told\n%q", raw)
+	}
+}
+
+// A plan that asks does so on the terminal, its sub-plans too, until the answer fits. Ctrl-C at a question cancels it.
+func TestPlanAsks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(file, []byte(`
+steps:
+  - {name: sure, ask: {prompt: "Publish?"}}
+  - name: many
+    needs: sure
+    plan:
+      steps: [{name: n, ask: {prompt: "How many?", schema: {type: integer, maximum: 9}}}]
+      result: ${steps.n.result}
+result: "${steps.many.result} copies"
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, nil, "lastword", "plan", "run", file)
+	s.drawn = true
+	for _, turn := range [][2]string{{"? Publish? (y or n)", "perhaps\r"}, {"answer y or n", "y\r"}, {"? How many?", "12\r"},
+		{"a whole number, at most 9", "3\r"}} {
+		s.shows(turn[0])
+		s.keys(turn[1])
+	}
+	s.shows("3 copies")
+	s.ends(exit.Completed)
+
+	s = start(t, nil, "lastword", "plan", "run", file)
+	s.drawn = true
+	s.shows("? Publish? (y or n)")
+	s.keys("\x03")
+	s.ends(exit.Interrupted)
+}
+
+// gated lets part of an answer through, and the rest when the gate opens.
+type gated struct {
+	http.ResponseWriter
+	part int
+	gate <-chan struct{}
+}
+
+func (g *gated) Write(p []byte) (int, error) {
+	first := min(g.part, len(p))
+	n, err := g.ResponseWriter.Write(p[:first])
+	if g.part -= n; err != nil || first == len(p) {
+		return n, err
+	}
+	http.NewResponseController(g.ResponseWriter).Flush()
+	<-g.gate
+	rest, err := g.ResponseWriter.Write(p[first:])
+	return n + rest, err
+}
+
+// orchard is a repository that no compression makes smaller, served as X.git and as X.tar.
+func orchard(t *testing.T, gate <-chan struct{}) (url string) {
+	t.Helper()
+	root := t.TempDir()
+	noise := make([]byte, 2<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	for name, text := range map[string][]byte{"README.md": []byte("# Orchard\n\nGrows apples.\n"), "apple.bin": noise} {
+		must(t, os.WriteFile(filepath.Join(root, name), text, 0o644))
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "README.md", "apple.bin"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one"},
+		{"clone", "-q", "--bare", ".", "orchard.git"}, {"archive", "-o", "orchard.tar", "HEAD"}} {
+		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	handler, err := repositories(root)
+	must(t, err)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(&gated{w, 1 << 20, gate}, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestTerminalShowsWhatIsReceived: while a repository comes, the bytes are counted, of their total where that is
+// known.
+func TestTerminalShowsWhatIsReceived(t *testing.T) {
+	for name, like := range map[string]string{
+		"/orchard.git": `fetch +[0-9.]+ s  [0-9]+\.[0-9] (k|M)B\n`,
+		"/orchard.tar": `fetch +[0-9.]+ s  [0-9]+\.[0-9] (k|M)B of 2\.1 MB\n`,
+	} {
+		gate := make(chan struct{})
+		s := start(t, nil, "lastword", "generate", orchard(t, gate)+name, "--allow-http", "--allow-private", "--no-cache")
+		shown := regexp.MustCompile(like)
+		if !s.until(func() bool { return shown.MatchString(s.screen.Text()) }) {
+			t.Errorf("%s: the terminal never shows what came but\n%s", name, s.screen.Text())
+		}
+		close(gate)
+		s.ends(exit.Completed)
+	}
+}
+
+// Who watches sees the thought, dim, and then the answer, as they come; Ctrl-C ends both.
+func TestPromptOnATerminal(t *testing.T) {
+	m := testkit.NewModel(t)
+	read := make(chan struct{})
+	x := m.Answer(testkit.Thought("Hm, "), testkit.Thought("well."), testkit.Until(read),
+		testkit.Text("Hello\x1b[2J"), testkit.Stall())
+	s := start(t, []string{"LASTWORD_BASE_URL=" + m.URL()}, "lastword", "prompt", "--model", "scripted", "Hi")
+	s.read("\nHm, well.", 1)
+	close(read)
+	s.read("\nHello[2J", 1)
+	s.keys("\x03")
+	s.ends(exit.Interrupted)
+	if !within(x.Gone()) {
+		t.Error("the server does not see that the connection was closed")
+	}
+	text := s.screen.Text()
+	if strings.Contains(text, "run.queued") || !strings.Contains(text, "at once\n\ncanceled after ") {
+		t.Errorf("the terminal shows\n%s", text)
+	}
+	if raw := s.raw.String(); !strings.Contains(raw, "\x1b[2mHm,") || strings.Contains(raw, "\x1b[2J") {
+		t.Errorf("the terminal is told\n%q", raw)
+	}
+}
+
+// JSON steers no terminal either: what could is escaped there.
+func TestJSONOnATerminal(t *testing.T) {
+	for _, flag := range []string{"--jsonl", "--json"} {
+		m := testkit.NewModel(t)
+		m.Answer(testkit.Text("a\u009b2Jb\u202ec"), testkit.Finish("stop"), testkit.Done())
+		s := start(t, []string{"LASTWORD_BASE_URL=" + m.URL()}, "lastword", "prompt", "--model", "scripted", flag, "Hi")
+		s.ends(0)
+		if raw := s.raw.String(); !strings.Contains(raw, `a\u009b2Jb\u202ec`) || strings.ContainsAny(raw, "\u009b\u202e") {
+			t.Errorf("%s: the terminal is told\n%q", flag, raw)
+		}
+	}
+}
+
+func TestPromptAsksForATextOnATerminal(t *testing.T) {
+	s := start(t, nil, "lastword", "prompt")
+	s.ends(exit.Usage)
+	if !strings.Contains(s.screen.Text(), "prompt needs a text") {
+		t.Errorf("the terminal shows\n%s", s.screen.Text())
 	}
 }

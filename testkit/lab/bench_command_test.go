@@ -1,16 +1,24 @@
 package lab_test
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // million is a program that says 1,000,000 lines.
@@ -67,4 +75,98 @@ func commandPeak(t *testing.T, binary string, program []string) float64 {
 	status, err := os.ReadFile(file)
 	must(t, err)
 	return memory(t, status, "VmHWM")
+}
+
+func toolFigures() []figure {
+	return []figure{{name: "ten tools between two answers of a turn", unit: "ms", goal: 1, ours: tenTools}}
+}
+
+// tenTools is the median time in milliseconds from the end of an answer with ten calls of tools, which do nothing, to
+// the next request.
+func tenTools(t *testing.T) float64 {
+	nothing := tool.Func(tool.Tool{Name: "nothing", Access: tool.Read}, func(context.Context, struct{}) (string, error) { return "", nil })
+	set, err := tool.NewSet(nil, nothing)
+	must(t, err)
+	calls := make([]model.ToolCall, 10)
+	for i := range calls {
+		calls[i] = model.ToolCall{ID: fmt.Sprint("c", i), Name: "nothing", Arguments: "{}"}
+	}
+	s, done := newSystem(t, actors.Config{})
+	defer done()
+	times := make([]float64, 101)
+	for i := range times {
+		var asked time.Time
+		stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
+			return func(yield func(model.Part, error) bool) {
+				end := model.End{Evidence: model.Evidence{Done: true, Output: true, Finish: "stop"}}
+				if asked.IsZero() {
+					end.Calls, end.Evidence.Finish = calls, "tool_calls"
+				} else {
+					times[i] = float64(time.Since(asked)) / float64(time.Millisecond)
+					yield(model.Text{Text: "Done."}, nil)
+				}
+				end.Verdict = model.Judge(model.Strict, end.Evidence)
+				asked = time.Now()
+				yield(end, nil)
+			}
+		}
+		job, err := chat.Job(chat.Input{Message: "Go."}, chat.Config{Stream: stream, Tools: set})
+		must(t, err)
+		run, err := s.Start(t.Context(), job, actors.Options{})
+		must(t, err)
+		if state, err := run.Wait(t.Context()); err != nil || state.Status != messages.Completed {
+			t.Fatal(state.End, err)
+		}
+	}
+	return median(times)
+}
+
+// modelFigures are those of transport/llm, whose own benchmarks take them: a token's decoding is measured beside the
+// library's in one run, and the streams' server is a process of its own.
+func modelFigures(t *testing.T) []figure {
+	binary := filepath.Join(t.TempDir(), "llm.test")
+	build := exec.CommandContext(t.Context(), "go", "-C", root, "test", "-c", "-o", binary, "./transport/llm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var decode map[string]float64
+	return []figure{
+		{name: "decode a token", unit: "ns", goal: 1,
+			ours: func(t *testing.T) float64 {
+				decode = benchmark(t, binary, "Decode")
+				return decode["ns/token"]
+			},
+			baseline: func(*testing.T) float64 { return decode["ns/token-go-openai"] }},
+		{name: "200 streams of 100 tokens/s", unit: "cores", goal: 0.5, ours: func(t *testing.T) float64 {
+			return benchmark(t, binary, "Streams")["cores"]
+		}},
+		{name: "their p99, server write to part", unit: "ms", goal: 5, ours: func(t *testing.T) float64 {
+			return benchmark(t, binary, "Streams")["p99-ms"]
+		}},
+	}
+}
+
+// benchmark runs one benchmark of a test binary and returns what it reports, by unit.
+func benchmark(t *testing.T, binary, name string) map[string]float64 {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), binary, "-test.run", "^$", "-test.bench", "^Benchmark"+name+"$").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	metrics := map[string]float64{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if !strings.HasPrefix(line, "Benchmark") || len(fields) < 4 {
+			continue
+		}
+		for i := 2; i+1 < len(fields); i += 2 {
+			if metrics[fields[i+1]], err = strconv.ParseFloat(fields[i], 64); err != nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+		}
+	}
+	if len(metrics) == 0 {
+		t.Fatalf("no figures in\n%s", out)
+	}
+	return metrics
 }
