@@ -13,11 +13,9 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -343,22 +341,6 @@ func withoutScopes(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		door.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Name: "anybody"})))
 	})
-}
-
-// serveBeside serves the door at another address, if that is not "", until stop is called.
-func serveBeside(inside *host.Server, address string, door http.Handler) (stop func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, errListen(err)
-	}
-	return host.RunBeside(func(ctx context.Context) {
-		if err := server.Serve(ctx, listener, door, server.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
-			inside.Log.Warn(address, zap.Error(err))
-		}
-	}), nil
 }
 
 // ready answers 503 while the server accepts no runs.

@@ -2,15 +2,21 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"runtime/pprof"
 	"runtime/trace"
 	"strconv"
 	"time"
 
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // profiles serves the profiles of the Go runtime to callers and pages on this machine, at the paths that "go tool
@@ -65,4 +71,20 @@ func profile(w http.ResponseWriter, r *http.Request, name string) error {
 		return nil
 	}
 	return kept.WriteTo(w, debug)
+}
+
+// serveBeside serves the door at another address, if that is not "", until stop is called.
+func serveBeside(inside *host.Server, address string, door http.Handler) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, errListen(err)
+	}
+	return host.RunBeside(func(ctx context.Context) {
+		if err := server.Serve(ctx, listener, door, server.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
+			inside.Log.Warn(address, zap.Error(err))
+		}
+	}), nil
 }
