@@ -194,7 +194,7 @@ func check(body messages.Body, message string) error {
 		return invalid("an event needs a body")
 	}
 	if k := messages.KindOf(body); !k.TaskMaySay() {
-		return invalid("a task does not say %s: return from it, or use Do, Ask or Start", k)
+		return invalid("a task must not emit %s itself: return from it, or use Do, Ask or Start", k)
 	}
 	return storable(body, message)
 }

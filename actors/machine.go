@@ -313,7 +313,7 @@ func (m *machine) emitted(e *emission) {
 }
 
 // errSilenced refuses what an attempt says after its end was decided.
-var errSilenced = messages.Errorf(messages.CauseError, "the attempt is over: it can say nothing more")
+var errSilenced = messages.Errorf(messages.CauseError, "the attempt has ended: it can emit nothing more")
 
 // attemptOver decides what follows an attempt that has returned, or whose actor has ended.
 func (m *machine) attemptOver(a *attempt, err error) {

@@ -322,7 +322,7 @@ func (m *machine) ask(a *question) {
 	q := m.questions[name]
 	switch {
 	case known && in.Task != task:
-		tell(m, a.reply, answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)})
+		tell(m, a.reply, answer{err: messages.Errorf(messages.CodeConflict, "task %s has already asked %q; use another name", in.Task, name)})
 		return
 	case known && in.Closed && in.Kind != messages.InputSecret:
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: in.Value}})

@@ -40,7 +40,7 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 	case credits < 1:
 		return nil, invalid("a subscription needs at least one credit, not %d", credits)
 	case to == nil || !s.node.Owns(to):
-		return nil, invalid("%v is no live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
+		return nil, invalid("%v is not a live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
 	}
 	select {
 	case <-s.stopped:

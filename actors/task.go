@@ -119,7 +119,7 @@ func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	case messages.LLMCompleted, messages.ToolCompleted:
 		return t.emit(body, message, t.work.Conclude, t.attempt.run.log.atEnd())
 	}
-	return invalid("a task concludes a call of a model or a tool: say anything else with Emit")
+	return invalid("Conclude takes only the end of a call of a model or a tool: use Emit for anything else")
 }
 
 // emit checks and sends an event. For a milestone it waits for the verdict, or until over is closed.
@@ -312,7 +312,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 	}
 	name := o.Key
 	if strings.HasPrefix(name, "#") {
-		return nil, invalid("the key of a sub-run begins with no #, as the names of those without a key do")
+		return nil, invalid("the key of a sub-run must not begin with #, as the names of those without a key do")
 	}
 	if name == "" {
 		a.mu.Lock()

@@ -21,7 +21,7 @@ var childStarted = row[ChildStarted](KindChildStarted, "children", "A sub-run be
 	begins: true,
 	legal: with(func(b ChildStarted, f *Fold) *Refusal {
 		bad := !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0
-		return when(bad, RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
+		return when(bad, RuleChild, "%q is not a new child of %s", b.Child, f.s.RunID)
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
 		f.children.put(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})

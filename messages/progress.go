@@ -148,7 +148,7 @@ func (b Merged) legal(f *Fold) *Refusal {
 	for i, p := range b.Parts {
 		key, ok := keyOf(p)
 		if !ok || seen[key] {
-			return violates(RuleMerged, "part %d (%T) is of no stream, or of one named before", i, p)
+			return violates(RuleMerged, "part %d (%T) has no stream, or the stream of an earlier part", i, p)
 		}
 		seen[key] = true
 		if bad := p.info().legal(p, f); bad != nil {

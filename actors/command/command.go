@@ -171,7 +171,7 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 		d := json.NewDecoder(bytes.NewReader(input))
 		d.UseNumber()
 		if err := d.Decode(&values); err != nil {
-			return nil, messages.InvalidInput("the input is no object: %v", err)
+			return nil, messages.InvalidInput("the input is not an object: %v", err)
 		}
 	}
 	for name, m := range c.members {

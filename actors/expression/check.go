@@ -197,7 +197,7 @@ func (c *checker) call(e *syntax.CallExpr) Type {
 			return c.wrong("%s has no method %s", k.word(), name)
 		}
 	default:
-		return c.wrong("a call names its function")
+		return c.wrong("a call must name its function")
 	}
 	gives, ok := of[name]
 	if !ok {

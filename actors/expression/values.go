@@ -64,7 +64,7 @@ func (o Record) Type() string         { return "object" }
 func (o Record) Freeze()              {}
 func (o Record) Truth() starlark.Bool { return len(o) > 0 }
 func (o Record) Hash() (uint32, error) {
-	return 0, errors.New("an object is no name of a member")
+	return 0, errors.New("an object cannot be the name of a member")
 }
 func (o Record) Len() int            { return len(o) }
 func (o Record) AttrNames() []string { return slices.Sorted(maps.Keys(o)) }
@@ -185,7 +185,7 @@ func (p *allowance) toJSON(v Data) any {
 		return all
 	}
 	if p.err == nil {
-		p.err = fmt.Errorf("%s is no value of JSON", v.Type())
+		p.err = fmt.Errorf("%s is not a JSON value", v.Type())
 	}
 	return nil
 }

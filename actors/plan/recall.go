@@ -152,7 +152,7 @@ func (r *runner) kept(m move) (ending, error) {
 	child, ok := r.earlier.children[childName(m)]
 	switch {
 	case !ok && e.outcome == Completed:
-		return e, messages.Errorf(messages.CodeNotFound, "what %s came to is not kept any more; run from %s", m.name, m.name)
+		return e, messages.Errorf(messages.CodeNotFound, "the outcome of %s is no longer stored; run from %s", m.name, m.name)
 	case !ok:
 		return e, nil // it failed before its run began
 	}

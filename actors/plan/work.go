@@ -88,7 +88,7 @@ func (r *runner) job(n *Step, input any) (actors.Job, error) {
 		job = *jobOf(r.Jobs, n.Job) // compile has found it
 	}
 	if job.New == nil {
-		return actors.Job{}, messages.InvalidInput("plans neither read nor write here")
+		return actors.Job{}, messages.InvalidInput("plans can neither read nor write files here")
 	}
 	return job.New(data)
 }
@@ -106,7 +106,7 @@ func (a *Ask) schema() json.RawMessage {
 func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	prompt, ok := m.input.(string)
 	if !ok {
-		return invalid(fmt.Errorf("ask: the prompt is no text"))
+		return invalid(fmt.Errorf("ask: the prompt is not a text"))
 	}
 	in := messages.InputRequired{Request: childName(m), Prompt: prompt, Schema: n.Ask.schema(),
 		TimeoutMS: time.Duration(n.Timeout).Milliseconds()}

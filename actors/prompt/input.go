@@ -99,7 +99,7 @@ func (in Input) shape() (*structured.Schema, error) {
 	}
 	shape, err := structured.Compile(schema)
 	if err != nil {
-		return nil, messages.InvalidInput("the format is no JSON Schema: %v", err)
+		return nil, messages.InvalidInput("the format is not a JSON Schema: %v", err)
 	}
 	return shape, nil
 }

@@ -148,7 +148,7 @@ func (h *Hooks) target(ctx context.Context, in deliveryInput) (*Target, error) {
 	if to := h.callback(state.Queued); to != nil {
 		return to, nil
 	}
-	return nil, messages.Errorf(messages.CodeNotFound, "the server calls nobody back at the URL of run %s any more", in.Run)
+	return nil, messages.Errorf(messages.CodeNotFound, "the server no longer calls back at the URL of run %s", in.Run)
 }
 
 // send sends a message once. It gives the message up when its time is over.

@@ -15,7 +15,7 @@ func CheckEarlier(said []Message, tools bool) error {
 		called := tools && (m.Role == Assistant && len(m.Calls) > 0 || m.Role == ToolRole && m.CallID != "")
 		switch {
 		case !said && !called:
-			return messages.InvalidInput("earlier message %d is no text of the user or the assistant; leave it out", i+1)
+			return messages.InvalidInput("earlier message %d is not a text of the user or the assistant; leave it out", i+1)
 		case said && strings.TrimSpace(m.Content) == "":
 			return messages.InvalidInput("earlier message %d is empty; leave it out", i+1)
 		case !utf8.ValidString(m.Content):

@@ -133,7 +133,7 @@ func (p *reader) read() error {
 		case bytes.HasPrefix(line, []byte(`{"chain":`)):
 			return p.end(line, sum.Sum(nil))
 		case p.block == nil:
-			return p.fault("an event is of no block")
+			return p.fault("an event belongs to no block")
 		default:
 			p.block.Lines = append(p.block.Lines, bytes.TrimSuffix(line, []byte("\n")))
 		}
@@ -192,7 +192,7 @@ func (p *reader) end(line, lines []byte) error {
 	case s.Seq != at.Seq || s.Chain != at.Hash.String():
 		return p.fault("its last line says that the log stands at event %d with the hash %s", s.Seq, strings.ToValidUTF8(s.Chain, "?"))
 	case !ed25519.Verify(s.Key, signed(lines, *s), s.Signature):
-		return p.fault("the signature is not one of these bytes by the key that it names")
+		return p.fault("the signature does not fit these bytes and the key that it names")
 	}
 	return nil
 }

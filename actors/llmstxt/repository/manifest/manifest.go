@@ -52,7 +52,7 @@ func Known(path string) bool {
 func Parse(name string, text []byte) (m Manifest, err error) {
 	r := readerOf(name)
 	if r == nil {
-		return Manifest{Path: name}, fmt.Errorf("%s is no manifest of a known kind", name)
+		return Manifest{Path: name}, fmt.Errorf("%s is not a manifest of a known kind", name)
 	}
 	f := file{Manifest: Manifest{Path: name, Ecosystem: r.ecosystem}, rules: r.rules}
 	defer func() {
