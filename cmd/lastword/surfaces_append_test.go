@@ -306,12 +306,17 @@ type frame struct {
 }
 
 // frames reads the frames of an answer, at most n; 0 is all.
-func (s *stage) frames(n int, method, path, body string, header ...string) (all []frame) {
+func (s *stage) frames(n int, method, path, body string, header ...string) []frame {
+	return s.framesUntil(n, "", method, path, body, header...)
+}
+
+// framesUntil is frames that also reads no further than the first event with the words: none may follow it.
+func (s *stage) framesUntil(n int, words, method, path, body string, header ...string) (all []frame) {
 	header = append(header, "Accept", "text/event-stream", "Content-Type", "application/json")
 	answer := testkit.OpenURL(s.t.Context(), s.t, method, s.url+path, body, header...)
 	defer answer.Body.Close()
 	var one frame
-	for lines := bufio.NewScanner(answer.Body); lines.Scan() && (n == 0 || len(all) < n); {
+	for lines := bufio.NewScanner(answer.Body); (n == 0 || len(all) < n) && lines.Scan(); {
 		switch field, value, _ := strings.Cut(lines.Text(), ": "); field {
 		case "id":
 			one.id = value
@@ -321,6 +326,9 @@ func (s *stage) frames(n int, method, path, body string, header ...string) (all 
 		case "":
 			if one.data != "" {
 				all = append(all, one)
+			}
+			if words != "" && strings.Contains(one.data, words) {
+				return all
 			}
 			one = frame{}
 		}

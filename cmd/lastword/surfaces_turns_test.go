@@ -207,7 +207,7 @@ func (s *stage) a2aTask() map[string]string {
 		body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
 		var got []frame
 		if method != "SendMessage" {
-			got = s.frames(n, http.MethodPost, "/a2a", body, "A2A-Version", "1.0")
+			got = s.framesUntil(n, `"TASK_STATE_INPUT_REQUIRED"`, http.MethodPost, "/a2a", body, "A2A-Version", "1.0")
 		} else if _, data, err := testkit.ReadURL(s.t, http.MethodPost, s.url+"/a2a", body, "A2A-Version", "1.0"); err == nil {
 			got = []frame{{data: data}}
 		}
