@@ -21,9 +21,9 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// TestMain has two commands on the path: lastword, as make build makes it, and lastword-faulty.
+// TestMain has three commands on the path: lastword, as make build makes it, lastword-faulty and lastword-patient.
 func TestMain(m *testing.M) {
-	testscript.Main(withBinary{m}, map[string]func(){"lastword-faulty": faulty})
+	testscript.Main(withBinary{m}, map[string]func(){"lastword-faulty": faulty, "lastword-patient": patient})
 }
 
 type withBinary struct{ m *testing.M }
@@ -44,6 +44,13 @@ func (w withBinary) Run() int {
 	}
 	os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return w.m.Run()
+}
+
+// patient is lastword whose questions may wait for years.
+func patient() {
+	p := host.ThisProcess(rootCommand)
+	p.Actors.Ceilings.Answer = 10 * 365 * 24 * time.Hour
+	os.Exit(p.Run(context.Background()))
 }
 
 // faulty is lastword with a fault where a task's actor is told to begin: FAULT is panic:TASK or block:TASK. HARD is

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,14 +26,18 @@ import (
 
 // Each file here is the journal.db that a server of its schema left when it was killed: it had a prompt that was
 // answered, one whose answer had begun, and a plan that waited for a person. With -update the server that
-// LASTWORD_UPGRADE_FROM names, or this one, writes the file of its schema if there is none.
+// LASTWORD_UPGRADE_FROM names, or this one, writes the file of its schema if there is none. Its questions must be allowed
+// to wait for years.
 const upgradeFolder = "testdata/upgrade"
+
+// years is as long as a limit may be. The files are read for so long: their runs are kept, and their question is open.
+const years = "87000h"
 
 // waitingPlan has written a file and asks before it writes another.
 const waitingPlan = `
 steps:
   - {name: draft, write: {name: draft.txt, text: a draft}}
-  - {name: sure, needs: draft, ask: {prompt: "Publish?"}}
+  - {name: sure, needs: draft, ask: {prompt: "Publish?"}, timeout: ` + years + `}
   - {name: out, needs: sure, write: {name: out.txt, text: published}}
 result: ${steps.out.outcome}
 `
@@ -64,7 +69,7 @@ func upgraded(t *testing.T, kept string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tokens, token := caller(t)
-	server := serveHTTP(t, t.TempDir(), "--state", kept, "--tokens", tokens)
+	server := serving(t, patientServer(t, t.TempDir(), kept, tokens, "--retention", years))
 	client, err := api.New(server.base(), token)
 	must(t, err)
 	list, _, err := client.List(ctx, messages.Query{Limit: 10}, "")
@@ -123,7 +128,7 @@ func writeUpgrade(t *testing.T) {
 	m.Answer(testkit.Text("A park that "), testkit.Stall())
 	dir := t.TempDir()
 	tokens, token := caller(t)
-	cmd := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", dir+"/kept", "--tokens", tokens, "--base-url", m.URL(), "--model", "scripted")
+	cmd := patientServer(t, dir, dir+"/kept", tokens, "--base-url", m.URL(), "--model", "scripted")
 	if old := os.Getenv("LASTWORD_UPGRADE_FROM"); old != "" {
 		cmd.Path, cmd.Err = old, nil
 	}
@@ -167,6 +172,15 @@ func writeUpgrade(t *testing.T) {
 	if _, err := os.Stat(to); err != nil {
 		copyFile(t, file, to)
 	}
+}
+
+// patientServer returns a server whose questions may wait for years.
+func patientServer(t *testing.T, dir, kept, tokens string, more ...string) *exec.Cmd {
+	t.Helper()
+	cmd := binary(t, dir, append([]string{"serve", "--http", "127.0.0.1:0", "--state", kept, "--tokens", tokens}, more...)...)
+	cmd.Path, cmd.Err = exec.LookPath("lastword-patient")
+	cmd.Args[0] = cmd.Path
+	return cmd
 }
 
 // caller returns a file of tokens, and that of its only caller.

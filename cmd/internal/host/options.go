@@ -145,6 +145,6 @@ func (h *Options) systemConfig() actors.Config {
 		config.Admit = h.spending.admit
 	}
 	config.Drain = max(h.Drain, time.Nanosecond)
-	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(h.timeout, day), Stall: day, Answer: 7 * day, Bytes: 1 << 30}
+	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(h.timeout, day), Stall: day, Answer: cmp.Or(config.Ceilings.Answer, 7*day), Bytes: 1 << 30}
 	return config
 }
