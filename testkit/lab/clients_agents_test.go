@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -120,6 +121,13 @@ func newAgentStage(t *testing.T) *agentStage {
 		r.Out.Header.Set("Accept-Encoding", "identity") // frames are counted
 	}}
 	way := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The body is read first: net/http closes it when an answer begins, and where the proxy is not done with it then, it
+		// gives up the answer.
+		said, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(said))
 		if r.Method == http.MethodPost {
 			if n := s.cutAfter.Swap(0); n > 0 {
 				w = &agentCut{w, s, n}
