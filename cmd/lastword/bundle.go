@@ -254,9 +254,24 @@ func untilNow(ctx context.Context, from host.Source, id messages.RunID) ([]byte,
 // lastLines are the last whole lines of a file, 256 KiB at most: a half secret could not be found.
 func lastLines(name string) ([]byte, error) {
 	const most = 256 << 10
-	text, err := os.ReadFile(name)
-	if len(text) > most {
-		text = text[len(text)-most:]
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	cut := info.Size() > most
+	if cut {
+		_, err = f.Seek(-most, io.SeekEnd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if cut {
 		text = text[bytes.IndexByte(text, '\n')+1:]
 	}
 	return text, err
