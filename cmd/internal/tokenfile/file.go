@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
@@ -22,7 +23,10 @@ func Append(file, line string) error {
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		err = f.Chmod(0o600) // an empty file may have been readable by others
+		var info fs.FileInfo
+		if info, err = f.Stat(); err == nil {
+			err = f.Chmod(modeOf(info)) // an empty file may have been readable by others
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the file of tokens: %w", err)
@@ -34,7 +38,10 @@ func Append(file, line string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Lines returns the lines of the file. Only its owner may be able to read it.
+// modeOf is the mode that the file gets: its owner's, and if a server reads it by its group, the group's as well.
+func modeOf(info fs.FileInfo) fs.FileMode { return 0o600 | info.Mode().Perm()&0o040 }
+
+// Lines returns the lines of the file. Others than its owner and its group must not be able to read it.
 func Lines(file string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -45,11 +52,7 @@ func Lines(file string) ([]string, error) {
 			return nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
 	}
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		lines = append(lines, line)
-	}
-	return lines, nil
+	return slices.Collect(strings.Lines(string(text))), nil
 }
 
 func withoutComments(text string) string {
@@ -91,7 +94,7 @@ func Remove(file, name string) (removed int, err error) {
 	return removed, replaceFile(file, kept.String())
 }
 
-// replaceFile replaces the file atomically. Only its owner can read the new one.
+// replaceFile replaces the file atomically. Whoever could read the old one can read the new one.
 func replaceFile(file, text string) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
@@ -106,7 +109,7 @@ func replaceFile(file, text string) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteText(folder, name, 0o600, text); err != nil {
+	if err := atomicfile.WriteText(folder, name, modeOf(old), text); err != nil {
 		return err
 	}
 	return keepOwner(folder, name, old)

@@ -45,7 +45,7 @@ type Tokens struct {
 }
 
 // LoadTokens reads a token file. Errors: invalid_input if the file cannot be read, is readable by others than its
-// owner, holds no token, or has an invalid line; limit_exceeded for more than 10,000 tokens or 4 MiB.
+// owner and its group, holds no token, or has an invalid line; limit_exceeded for more than 10,000 tokens or 4 MiB.
 func LoadTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path, start: time.Now()}
 	entries, err := t.readFile()
