@@ -35,22 +35,6 @@ func CheckerOf(name string) *Checker {
 	switch {
 	case name == NameTxt:
 		return judged(judgeTxt)
-	case name == NameFull: // it may be too large for memory
-		full := new(check.Full)
-		return &Checker{full, func() error {
-			if problem := full.Finish(); problem != nil {
-				return fmt.Errorf("not a valid llms-full.txt: %v", problem)
-			}
-			return nil
-		}}
-	case name == NameCtx:
-		text := new(check.Ctx)
-		return &Checker{text, func() error {
-			if problem := text.Finish(); problem != nil {
-				return fmt.Errorf("not a valid llms-ctx.txt: %w", problem)
-			}
-			return nil
-		}}
 	case name == NameJSON:
 		return judged(judgeJSON)
 	case name == NameGraph:
@@ -59,6 +43,8 @@ func CheckerOf(name string) *Checker {
 		return judged(graph.CheckForce)
 	case graph.IsPage(name):
 		return judged(graph.CheckPage)
+	case name == NameFull || name == NameCtx: // render makes them whole, and they may be too large for memory
+		return &Checker{io.Discard, func() error { return nil }}
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package check_test
 
 import (
-	"encoding/xml"
-	"fmt"
-	"io"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,76 +51,4 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
-}
-
-// However it is written, a text is judged the same.
-func FuzzFull(f *testing.F) {
-	for _, s := range seeds() {
-		f.Add(s, 3)
-	}
-	f.Fuzz(func(t *testing.T, text string, step int) {
-		var whole, parts check.Full
-		whole.Write([]byte(text))
-		step = max(step%97, 1)
-		for rest := text; rest != ""; {
-			n := min(step, len(rest))
-			parts.Write([]byte(rest[:n]))
-			rest = rest[n:]
-		}
-		a, b := whole.Finish(), parts.Finish()
-		if (a == nil) != (b == nil) || a != nil && a.Rule != b.Rule {
-			t.Errorf("%v as a whole, %v in parts of %d", a, b, step)
-		}
-	})
-}
-
-var docText = regexp.MustCompile(`(?sm)^(<doc[ >][^\n]*\n).*?^</doc>\n`)
-
-// What is accepted as an llms-ctx.txt is well-formed XML but for the text of files, however it is written.
-func FuzzCtx(f *testing.F) {
-	const whole = "<project title=\"a &amp; b\" summary=\"\">\n- c\n<docs>\n<doc title=\"d\" desc=\"e\" cut=\"1 byte\">\nü &lt;\n</doc>\n</docs>\n</project>\n"
-	f.Add(whole)
-	for _, damage := range [][2]string{{"&amp;", "&"}, {"</docs>\n", ""}, {"<docs>\n", ""}, {"- c", "<c"}, {"ü", "\x01"}, {"ü", "\xff"},
-		{"ü", "\uFFFF"}, {"</project>", "</project>\n<project>\n</project>"}, {"<project", "a\n<project"}, {"</doc>", "</dog>"},
-		{"</project>\n", "</project>"}, {whole, ""}, {"\"d\"", "\"d"}, {"&lt;", "</doc >"}} {
-		text := strings.Replace(whole, damage[0], damage[1], 1)
-		if ctxAccepts(f, text) {
-			f.Errorf("%q is accepted", text)
-		}
-		f.Add(text)
-	}
-	if !ctxAccepts(f, whole) {
-		f.Error("a whole file is not accepted")
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if !ctxAccepts(t, text) {
-			return
-		}
-		text = docText.ReplaceAllString(text, "$1</doc>\n") // stands as it is
-		for d := xml.NewDecoder(strings.NewReader(text)); ; {
-			if _, err := d.Token(); err == io.EOF {
-				return
-			} else if err != nil {
-				t.Fatalf("%v in %q", err, text)
-			}
-		}
-	})
-}
-
-// ctxAccepts also checks that it does not matter in what parts the text is written.
-func ctxAccepts(t testing.TB, text string) bool {
-	var whole, parts check.Ctx
-	if _, err := whole.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range len(text) {
-		if _, err := parts.Write([]byte(text[i : i+1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a, b := whole.Finish(), parts.Finish()
-	if fmt.Sprint(a) != fmt.Sprint(b) {
-		t.Fatalf("%q as a whole: %v; byte by byte: %v", text, a, b)
-	}
-	return a == nil
 }

@@ -204,8 +204,30 @@ func TestFilesAreNeutralised(t *testing.T) {
 	}
 }
 
-// What Full writes is what package check takes for a whole llms-full.txt, however it is written.
-func TestFullPassesItsCheck(t *testing.T) {
+// isWhole holds llms-full.txt to its form: a title, then text and fenced files under headings of level 2.
+func isWhole(t *rapid.T, text string) {
+	fence := ""
+	for number, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence != "":
+			if line == fence {
+				fence = ""
+			}
+		case len(ticks) >= 3:
+			fence = ticks
+		case strings.HasPrefix(line, "# ") != (number == 0),
+			strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") && number > 0 && !strings.HasPrefix(line, "## "):
+			t.Fatalf("line %d is %q in\n%s", number, line, text)
+		}
+	}
+	if fence != "" || !strings.HasSuffix(text, "\n") {
+		t.Fatalf("it ends within a file or a line:\n%s", text)
+	}
+}
+
+// Full keeps its form whatever the files hold.
+func TestFullIsWholeByConstruction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		index := anyIndex().Draw(t, "index")
 		text := strings.Join(rapid.SliceOf(anyText()).Draw(t, "lines"), "\n")
@@ -214,15 +236,7 @@ func TestFullPassesItsCheck(t *testing.T) {
 		if _, err := render.Full(t.Context(), &full, fstest.MapFS{"f.md": {Data: []byte(text)}}, index, render.Pack{}); err != nil {
 			t.Fatal(err)
 		}
-		var c check.Full
-		for rest := full.Bytes(); len(rest) > 0; {
-			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			c.Write(rest[:n])
-			rest = rest[n:]
-		}
-		if problem := c.Finish(); problem != nil {
-			t.Fatalf("%v in\n%s", problem, full.String())
-		}
+		isWhole(t, full.String())
 		hidden := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 		if !utf8.Valid(full.Bytes()) || bytes.ContainsFunc(full.Bytes(), hidden) {
 			t.Fatalf("control characters or invalid UTF-8 in %q", full.String())
