@@ -85,9 +85,8 @@ func (st *stage) run(plan testkit.FaultPlan) (*testkit.Trial, messages.State) {
 			return task.Run(ctx, t)
 		}
 	}
-	trial := st.faults.Arm(plan)
-	var err error
-	if trial.Run, err = st.s.Start(context.Background(), job, actors.Options{Labels: trial.Labels}); err != nil {
+	trial, err := st.faults.Start(context.Background(), st.s, job, plan)
+	if err != nil {
 		st.errorf(plan, "Start: %v", err)
 		return trial, messages.State{}
 	}
@@ -96,7 +95,7 @@ func (st *stage) run(plan testkit.FaultPlan) (*testkit.Trial, messages.State) {
 		st.errorf(plan, "%v", err)
 	}
 	state := foldAll(events)
-	if err := plan.Judge(state); err != nil {
+	if err := judge(plan, state); err != nil {
 		st.errorf(plan, "%v", err)
 	} else {
 		st.lastWord(trial, state, working.Load())
@@ -191,11 +190,11 @@ func (st *stage) atRest(trial *testkit.Trial, ended messages.State) {
 // TestScenarios has every fault at every place and time where it is possible, with every cancel, three times over.
 func TestScenarios(t *testing.T) {
 	onStage(t, func(st *stage) {
-		cells := testkit.Cells()
+		cells := allCells()
 		var plans []testkit.FaultPlan
 		for i, cell := range slices.Concat(cells, cells, cells) {
 			plans = append(plans, testkit.FaultPlan{Seed: uint64(i), Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel,
-				Journal: testkit.Weathers()[i/len(cells)], Again: i/len(cells) == 1})
+				Journal: weathers()[i/len(cells)], Again: i/len(cells) == 1})
 		}
 		st.play(plans...)
 		hits := st.faults.Hits()
@@ -219,7 +218,7 @@ func TestScenarioResponsive(t *testing.T) {
 		onStage(t, func(st *stage) {
 			t := st.t
 			deaf := testkit.Fault{Failure: testkit.Failure(testkit.Deaf), Actor: task, Phase: testkit.Phase(task)}
-			trial, err := st.faults.Start(t.Context(), st.s, script(), testkit.FaultPlan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
+			trial, err := st.faults.Start(t.Context(), st.s, script().Job(), testkit.FaultPlan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
 			noError(t, err)
 			time.Sleep(time.Second)
 			begin := time.Now()
@@ -275,9 +274,9 @@ func TestScenarioClose(t *testing.T) {
 				Journal: journal, MaxRuns: 1 << 20, Stall: stall, Drain: time.Second}))
 			noError(t, err)
 			var trials []*testkit.Trial
-			for _, plan := range seeds(0, len(testkit.Cells())) {
+			for _, plan := range seeds(0, len(allCells())) {
 				plan.Journal = testkit.Calm // a slow one would have Start take its time
-				trial, err := faults.Start(t.Context(), s, script(), plan)
+				trial, err := faults.Start(t.Context(), s, script().Job(), plan)
 				noError(t, err)
 				trials = append(trials, trial)
 			}

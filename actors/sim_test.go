@@ -56,7 +56,7 @@ func TestSim(t *testing.T) {
 		})
 	}
 	table(t, hits)
-	if cells := testkit.Cells(); runs >= len(cells) {
+	if cells := allCells(); runs >= len(cells) {
 		for _, cell := range cells {
 			if hits[cell] == 0 {
 				t.Errorf("%s has not happened in %d runs", cell, runs)
@@ -70,17 +70,17 @@ func TestSim(t *testing.T) {
 func seeds(from, to int) []testkit.FaultPlan {
 	var plans []testkit.FaultPlan
 	for s := from; s < to; s++ {
-		plans = append(plans, testkit.NewFaultPlan(uint64(s)))
+		plans = append(plans, newPlan(uint64(s)))
 	}
 	return plans
 }
 
 // repeat plays one seed many times, for the races in it.
 func repeat(t *testing.T, seed uint64) {
-	fmt.Fprintln(t.Output(), testkit.NewFaultPlan(seed))
+	fmt.Fprintln(t.Output(), newPlan(seed))
 	onStage(t, func(st *stage) {
 		for range 200 {
-			st.play(testkit.NewFaultPlan(seed))
+			st.play(newPlan(seed))
 		}
 	})
 }
@@ -88,17 +88,17 @@ func repeat(t *testing.T, seed uint64) {
 // table prints how often each cell has happened: a line per fault, a column per cancel.
 func table(t *testing.T, hits map[testkit.Cell]int) {
 	possible := map[testkit.Cell]bool{}
-	for _, cell := range testkit.Cells() {
+	for _, cell := range allCells() {
 		possible[cell] = true
 	}
 	w := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "failure\tactor\tphase")
-	for _, cancel := range testkit.Cancels() {
+	for _, cancel := range cancels() {
 		fmt.Fprintf(w, "\t%s", cancel)
 	}
-	for _, f := range testkit.AllFaults() {
+	for _, f := range allFaults() {
 		fmt.Fprintf(w, "\n%s\t%s\t%s", f.Failure, f.Actor, f.Phase)
-		for _, cancel := range testkit.Cancels() {
+		for _, cancel := range cancels() {
 			cell := testkit.Cell{Fault: f, Cancel: cancel}
 			if possible[cell] {
 				fmt.Fprintf(w, "\t%d", hits[cell])

@@ -5,16 +5,13 @@
 // makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
 // Contract suites: [TestJournal] tests that a journal keeps the contract of [journal.Journal]. [TestRuntime] tests
-// the runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [CheckLog] checks
-// any sequence of events.
+// the runtime on that journal, with two nodes. [CheckLog] checks any sequence of events.
 //
 // Your own jobs: [Check] breaks a job at every point where it waits, and reports the promises that it breaks.
 //
 // Replay: [Replay] runs a recorded run again, with the recorded answers, and finds where the code has changed.
 //
 // Faults: [System] gives a test virtual time and a System, and injects a [Fault] into each of its runs. Every fault
-// is a fault.injected event, and a run that dies of one has the cause injected. A [FaultPlan], made from a seed and
-// printable, is one or two rows of the table failure × actor × phase × cancel. [Faults] injects plans into the runs
-// of a System and knows how the runs may end. [ModelFaults] lists how servers of models fail, and how each call must
-// end.
+// is a fault.injected event, and a run that dies of one has the cause injected. [Faults] injects a [FaultPlan], which
+// can also cancel the run and trouble its journal, into each of many runs of a System.
 package testkit

@@ -66,10 +66,10 @@ func (f *Faults) Arm(plan FaultPlan) *Trial {
 	return t
 }
 
-// Start starts a run of the script with the plan's faults in it.
-func (f *Faults) Start(ctx context.Context, s *actors.System, script Script, plan FaultPlan) (*Trial, error) {
+// Start starts a run of the job with the plan's faults in it.
+func (f *Faults) Start(ctx context.Context, s *actors.System, job actors.Job, plan FaultPlan) (*Trial, error) {
 	t := f.Arm(plan)
-	run, err := s.Start(ctx, script.Job(), actors.Options{Labels: t.Labels})
+	run, err := s.Start(ctx, job, actors.Options{Labels: t.Labels})
 	t.Run = run
 	return t, err
 }

@@ -25,10 +25,6 @@ func openMemory(*testing.T) (actors.Journal, journal.Reader) {
 	return j, j
 }
 
-func TestSystemEvents(t *testing.T) {
-	testkit.TestStream(t, func(_ *testing.T, s *actors.System) testkit.Events { return s.Events })
-}
-
 func TestRepository(t *testing.T) {
 	dir := testkit.Repository(t, []byte("-- go.mod --\nmodule m\n-- a/b/c.go --\npackage b\n"))
 	var names []string
@@ -93,23 +89,6 @@ func log(t *testing.T, script testkit.Script) []messages.Event {
 		events = append(events, e)
 	}
 	return events
-}
-
-func TestPlansAreReproducible(t *testing.T) {
-	cells := map[testkit.Cell]bool{}
-	for seed := range uint64(len(testkit.Cells())) {
-		p := testkit.NewFaultPlan(seed)
-		if again := testkit.NewFaultPlan(seed); again.String() != p.String() {
-			t.Errorf("seed %d makes %s and %s", seed, p, again)
-		}
-		cells[testkit.Cell{Fault: p.Faults[0], Cancel: p.Cancel}] = true
-	}
-	if len(cells) != len(testkit.Cells()) {
-		t.Errorf("a stretch of seeds has %d of %d cells", len(cells), len(testkit.Cells()))
-	}
-	if pair := testkit.NewFaultPlan(uint64(len(cells))); len(pair.Faults) != 2 {
-		t.Errorf("the second stretch begins with %s, want a pair", pair)
-	}
 }
 
 // must ends the test with the error, where there is one.

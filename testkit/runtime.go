@@ -155,22 +155,29 @@ func (w *world) end(id messages.RunID) messages.State {
 	return state
 }
 
-func (w *world) ends(state messages.State, allowed ...Outcome) {
+// outcome says how a run ended.
+type outcome struct {
+	Status messages.Status
+	By     messages.Author
+	Cause  messages.Code
+}
+
+func (w *world) ends(state messages.State, allowed ...outcome) {
 	w.Helper()
-	got := Outcome{Status: state.Status, By: state.End.By, Cause: state.End.Cause}
+	got := outcome{Status: state.Status, By: state.End.By, Cause: state.End.Cause}
 	if !slices.Contains(allowed, got) {
 		w.complain("%s ended as %v (%v), allowed are %v", state.RunID, got, state.End.Error, allowed)
 	}
 }
 
 var (
-	completed   = Outcome{Status: messages.Completed, By: messages.ByRun}
-	nodeLost    = Outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
-	canceled    = Outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
-	unavailable = Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
+	completed   = outcome{Status: messages.Completed, By: messages.ByRun}
+	nodeLost    = outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
+	canceled    = outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
+	unavailable = outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
 	// settled is the end of a cancelled run whose node is gone; unstarted that of a run cancelled before it began
-	settled   = Outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
-	unstarted = Outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
+	settled   = outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
+	unstarted = outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
 )
 
 // reader collects what one reader of a run sees.

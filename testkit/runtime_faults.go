@@ -241,7 +241,7 @@ func (s runtimeSuite) healed() {
 		if !trouble.lasting {
 			continue
 		}
-		for what, want := range map[string]Outcome{
+		for what, want := range map[string]outcome{
 			"is done": completed, "is cancelled": canceled, "is at work": unavailable} {
 			s.in(fmt.Sprintf("a journal that %s, a run that %s", trouble.name, what), func(w *world) {
 				gate := make(chan struct{})
@@ -353,7 +353,7 @@ func (w *world) kept(m *mortal, once bool, deadly ...string) (made []string) {
 		w.complain("of 3 steps %d were made", n)
 	}
 	if once {
-		w.ends(end, completed, Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseError})
+		w.ends(end, completed, outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseError})
 	} else if w.ends(end, completed); string(end.End.Result) != "30" {
 		w.complain("the steps came to %s", end.End.Result)
 	}

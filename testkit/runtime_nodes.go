@@ -147,14 +147,14 @@ func (w *world) successor(m *mortal, cancelAfter time.Duration) {
 	if n := calls.Load(); n > 1 {
 		w.complain("the task that runs once was called %d times", n)
 	}
-	allowed := []Outcome{completed, nodeLost}
+	allowed := []outcome{completed, nodeLost}
 	if cancelAfter > 0 {
 		allowed = append(allowed, canceled, settled, unstarted)
 	}
 	if m.alive() {
-		allowed = []Outcome{completed}
+		allowed = []outcome{completed}
 		if cancelAfter > 0 {
-			allowed = []Outcome{canceled}
+			allowed = []outcome{canceled}
 		}
 	}
 	w.ends(w.end(id), allowed...)
@@ -264,7 +264,7 @@ func (s runtimeSuite) handOver() {
 			w.complain("Close ended a run and says %v", err)
 		}
 		w.follow(b, run.ID(), 0).all(w, time.Minute)
-		w.ends(w.end(run.ID()), Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseShutdown})
+		w.ends(w.end(run.ID()), outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseShutdown})
 	})
 }
 

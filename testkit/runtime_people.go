@@ -61,9 +61,9 @@ func (s runtimeSuite) cancelUnstarted() {
 			a := w.node("a", w.journal, jobs...)
 			w.cancels(a, "r_unstarted")
 			w.follow(a, "r_unstarted", 0).all(w, time.Minute)
-			allowed := []Outcome{canceled}
+			allowed := []outcome{canceled}
 			if jobs == nil {
-				allowed = []Outcome{settled, nodeLost}
+				allowed = []outcome{settled, nodeLost}
 			}
 			w.ends(w.end("r_unstarted"), allowed...)
 		})

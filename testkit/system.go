@@ -46,12 +46,11 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 // Run starts a run of the job with the given faults.
 func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	s.t.Helper()
-	trial := s.Faults.Arm(FaultPlan{Faults: faults})
-	run, err := s.Start(s.t.Context(), job, actors.Options{Labels: trial.Labels})
+	trial, err := s.Faults.Start(s.t.Context(), s.System, job, FaultPlan{Faults: faults})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return run
+	return trial.Run
 }
 
 // Expect reads the run to its end, checks it with [CheckLog], and requires events of these kinds in this order, with

@@ -22,11 +22,11 @@ import (
 
 // Every fault of the catalogue ends in its cause, and in that alone.
 func TestFaults(t *testing.T) {
-	for _, f := range testkit.ModelFaults() {
+	for _, f := range modelFaults() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			m := testkit.NewModel(t)
-			m.Break(f)
+			f.breaks(m)
 			config := llm.Config{BaseURL: m.URL(), Profile: model.Profile(f.Profile), Retries: -1}
 			if f.Watchdog {
 				config.Limits = llm.Limits{FirstToken: 100 * time.Millisecond, Idle: 100 * time.Millisecond}
@@ -48,14 +48,14 @@ func TestFaults(t *testing.T) {
 }
 
 func TestFaultsRetried(t *testing.T) {
-	for _, f := range testkit.ModelFaults() {
+	for _, f := range modelFaults() {
 		if f.Watchdog || f.Cause == "" || f.Calls > 1 {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			m := testkit.NewModel(t)
-			m.Break(f)
+			f.breaks(m)
 			c := client(t, llm.Config{BaseURL: m.URL(), Profile: model.Profile(f.Profile), Retries: f.Retries + 1})
 			h := listen(t.Context(), c, hello())
 			if f.Retries > 0 && (h.err != nil || h.text != "fine" || len(m.Requests()) != f.Retries+1) {

@@ -189,7 +189,7 @@ func TestTriedOnce(t *testing.T) {
 		{503, `{"error":"overloaded"}`, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			transport := &counted{played: &played{testkit.FixtureResponse{Status: c.status, Framing: testkit.Chunked, Body: c.body}, []int{len(c.body)}}}
+			transport := &counted{played: &played{fixtureResponse{Status: c.status, Framing: testkit.Chunked, Body: c.body}, []int{len(c.body)}}}
 			h := listen(t.Context(), client(t, llm.Config{Transport: transport}), hello())
 			if h.end.Verdict.Cause != messages.CauseProviderError || transport.n != c.tries {
 				t.Errorf("%s: %d tries: %s", c.body, transport.n, h)

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -14,17 +15,69 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-func fixtures(t testing.TB) []testkit.Fixture {
+// fixture is a scripted answer with its expected verdict.
+type fixture struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Source   string          `json:"source"`  // where such an answer was seen
+	Profile  string          `json:"profile"` // "strict" or "generic"
+	Response fixtureResponse `json:"response"`
+	Expect   expectation     `json:"expect"`
+}
+
+// fixtureResponse is the answer.
+type fixtureResponse struct {
+	Status      int             `json:"status"`
+	ContentType string          `json:"content_type"`
+	Framing     testkit.Framing `json:"framing"`
+	// End is "clean", with the framing; "fin" or "rst", without it; or "hang", silence after the body.
+	End  string `json:"end"`
+	Body string `json:"body"`
+	// SplitBytes is the size of the writes, see [testkit.Split].
+	SplitBytes int `json:"split_bytes,omitempty"`
+}
+
+// expectation is what a client must read from the answer.
+type expectation struct {
+	Verdict        string   `json:"verdict"`          // "completed" or "failed"
+	Signal         string   `json:"signal,omitempty"` // of a completion: "done" or "eof+finish"
+	Text           string   `json:"text,omitempty"`
+	Thought        string   `json:"thought,omitempty"`
+	Tools          []string `json:"tools,omitempty"`           // calls: the name, a space, the arguments
+	ReasonContains string   `json:"reason_contains,omitempty"` // a part of the verdict's message
+	Truncated      bool     `json:"truncated,omitempty"`
+}
+
+// answer returns the fixture as an answer of a [testkit.Model].
+func (f fixture) answer() []testkit.Piece {
+	r := f.Response
+	pieces := []testkit.Piece{testkit.Split(r.SplitBytes), testkit.Framed(r.Framing)}
+	if r.Framing == testkit.ContentLength && r.End != "clean" {
+		pieces = append(pieces, testkit.Length(len(r.Body)+1))
+	}
+	pieces = append(pieces, testkit.Status(r.Status, r.ContentType, r.Body))
+	switch r.End {
+	case "fin":
+		pieces = append(pieces, testkit.Cut())
+	case "rst":
+		pieces = append(pieces, testkit.Reset())
+	case "hang":
+		pieces = append(pieces, testkit.Stall())
+	}
+	return pieces
+}
+
+func fixtures(t testing.TB) []fixture {
 	t.Helper()
 	data, err := os.ReadFile("testdata/llm-streams.json")
 	must(t, err)
-	list, err := testkit.Fixtures(data)
-	must(t, err)
+	var list []fixture
+	must(t, json.Unmarshal(data, &list))
 	return list
 }
 
 // wrong says what is not as the fixture wants it, "" for nothing.
-func wrong(f testkit.Fixture, h *heard) string {
+func wrong(f fixture, h *heard) string {
 	want, v := f.Expect, h.end.Verdict
 	var calls []string
 	for _, c := range h.end.Calls {
@@ -79,13 +132,13 @@ func TestFixtures(t *testing.T) {
 	t.Log("\n" + table.String())
 }
 
-func overSocket(t *testing.T, f testkit.Fixture, size int) *heard {
+func overSocket(t *testing.T, f fixture, size int) *heard {
 	t.Helper()
 	m := testkit.NewModel(t)
 	if size > 0 {
 		f.Response.SplitBytes = size
 	}
-	m.Always(f.Pieces()...)
+	m.Always(f.answer()...)
 	c := client(t, llm.Config{BaseURL: m.URL(), Profile: model.Profile(f.Profile), Retries: -1})
 	h := listen(t.Context(), c, hello())
 	if w := wrong(f, h); w != "" {
@@ -94,7 +147,7 @@ func overSocket(t *testing.T, f testkit.Fixture, size int) *heard {
 	return h
 }
 
-func inPieces(t *testing.T, f testkit.Fixture) {
+func inPieces(t *testing.T, f fixture) {
 	length := len(f.Response.Body)
 	ways := [][]int{{length}, cuts(length, 1), cuts(length, 7)}
 	for at := 1; at < length; at++ {

@@ -34,7 +34,7 @@ func FuzzDecoder(f *testing.F) {
 		f.Add([]byte(s), false, byte(0), byte(2))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, strict bool, ending, n byte) {
-		r := testkit.FixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: testkit.Chunked, Body: string(raw),
+		r := fixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: testkit.Chunked, Body: string(raw),
 			End: []string{"clean", "fin", "rst"}[ending%3]}
 		if ending/3%2 == 1 {
 			r.Framing = testkit.CloseDelimited
@@ -88,7 +88,7 @@ func failing(body string) bool {
 	return false
 }
 
-func unlawful(h *heard, r testkit.FixtureResponse, strict bool) string {
+func unlawful(h *heard, r fixtureResponse, strict bool) string {
 	v := h.end.Verdict
 	done := strings.Contains(r.Body, "[DONE]")
 	finish := strings.Contains(r.Body, "finish") || strings.Contains(r.Body, "_sensitive") || strings.Contains(r.Body, `\u`)

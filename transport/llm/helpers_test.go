@@ -71,7 +71,7 @@ func client(t testing.TB, config llm.Config) *llm.Client {
 
 // played is a RoundTripper that answers without a network, its body in given pieces.
 type played struct {
-	testkit.FixtureResponse
+	fixtureResponse
 	pieces []int // their lengths
 }
 
