@@ -351,7 +351,7 @@ type (
 // loopPause is the wait before a failed loop or call is tried again.
 const loopPause = time.Second
 
-// Receive runs the loops, and starts one again some time after it failed.
+// Receive runs the loops, and restarts a failed loop after loopPause.
 func (a *journalActor) Receive(c actor.Context) {
 	s := a.system
 	switch m := c.Message().(type) {

@@ -60,9 +60,8 @@ type follower struct {
 
 // cursor is a follower's position in one run.
 type cursor struct {
-	id    messages.RunID
-	after uint64
-	// silent is the number up to which events are read only for the children that they name, not delivered.
+	id        messages.RunID
+	after     uint64
 	silent    uint64     // events up to here are read for the children that they name, and not delivered
 	run       *activeRun // the run whose view is read; nil reads the journal
 	listening bool       // the relay wakes the follower for this run

@@ -46,7 +46,7 @@ type runLog struct {
 	table    *table
 	wires    []messages.Wire // wire forms of the events that were recorded into this table
 	recorded int             // number of the table's events that are written
-	mergedTo int             // events[:tidy] are merged, up to a milestone
+	mergedTo int             // events[:mergedTo] are merged; it ends at a milestone
 	bytes    int64
 	// mergeAt is the size at which a log over its limit is merged again.
 	mergeAt int64

@@ -67,7 +67,7 @@ func (l *runLog) forget(durable uint64) {
 	visible := int(l.table.n.Load()) - n + len(left)
 	left = slices.Concat(left, events[n:])
 	for i := range left {
-		left[i] = left[i].Unshared() // or each event would keep the table that it was recorded into
+		left[i] = left[i].Unshared() // otherwise each event would keep its old table in memory
 	}
 	l.replace(left, len(left)+compactAfter, visible)
 }

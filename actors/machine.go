@@ -88,7 +88,7 @@ func (done) phase() {}
 type (
 	runActorStarted struct{} // the run's actor has started
 	opened          signal   // the event that takes ownership is durable
-	// called: the start of an attempt that must not run twice is durable.
+	// called: what a delayed attempt waited for is durable: its start, or the steps that it kept.
 	called   notice[*attempt]
 	returned struct {
 		supervision.NoDeadLetterLog

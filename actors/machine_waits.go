@@ -83,7 +83,7 @@ func (m *machine) updateClocks() {
 	}
 }
 
-// waits reports whether the run waits for people: it has an open question, or all its children wait.
+// waits reports whether the run waits for people: a task waits for an answer, or all its children wait.
 func (m *machine) waits() bool {
 	for _, q := range m.questions {
 		if len(q.waiting) > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// The model tells every short history of a small run, lets it crash at every point with every durable prefix, and walks
-// every reader through it: from every cursor, by every event that may be served there, raw or merged, also ones that
-// begin before the cursor. All readers stand in the same State wherever they meet, and no number means two things.
+// The model tells every short history of a small run. It crashes at every point, with every durable prefix. Every
+// reader then reads it from every cursor, by every event that may be served there: raw or merged, also ones that begin
+// before the cursor. All readers stand in the same State wherever they meet, and no number means two things.
 //
 // go test walks short histories; LASTWORD_SIM=1 walks longer ones and prints how many reader states it saw.
 func TestEveryReaderOfEveryHistory(t *testing.T) {

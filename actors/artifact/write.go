@@ -17,8 +17,8 @@ type written struct {
 	text string
 }
 
-// Write returns the definition of the job write. It writes below the folder of its principal. spend, unless nil, is
-// called with the number of bytes before.
+// Write returns the definition of the job write. It writes below the folder of its principal. Before
+// it writes, it calls spend, unless nil, with the number of bytes.
 func Write(folder func(principal string) (string, error), spend func(ctx context.Context, principal string, bytes int) error) actors.Definition {
 	return actors.Definition{Name: "write", New: actors.Typed(func(in struct{ Name, Text string }) (actors.Job, error) {
 		name := path.Clean(in.Name)

@@ -85,7 +85,7 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// A server that refuses a request for its length gets another, with a summary; but not if there is nothing to leave out.
+// If a server refuses a request for its length, the turn sends one with a summary, unless it can leave nothing out.
 func TestOverflow(t *testing.T) {
 	m := &script{answers: []said{{text: strings.Repeat("o", 3000)}, {}, {text: "Short."}, {text: "Done."}, {}}}
 	config := chat.Config{Conversations: kept(conversation.NewMemory(2)), Stream: narrow(m)}

@@ -56,7 +56,7 @@ func TestInputOfCallers(t *testing.T) {
 	}
 }
 
-// Where nothing of this machine may be read nothing of it can be named, and a path is no oracle of what is there.
+// If a server may not read local files, callers cannot name them, or learn whether they exist.
 func TestRemoteRepositoriesOnly(t *testing.T) {
 	t.Chdir(filepath.Dir(repository(t, nil)))
 	config := hosted(t.TempDir())

@@ -31,7 +31,7 @@ const seedCuts = 20
 type seedClient struct {
 	row  clientRow
 	open func(*door.Door) *door.Handler
-	// terminal is in the last that the client is sent.
+	// The last message that the client is sent contains terminal.
 	terminal *regexp.Regexp
 	// run has the client read the story at each of the URLs, one after the other.
 	run func(t *testing.T, runs []seedRun) []seedTold

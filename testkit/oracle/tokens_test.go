@@ -68,7 +68,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// What gitleaks finds of texts that its rules describe, lastword redacts. The rest are names of clients and public keys,
+// Lastword redacts what gitleaks finds in texts that its rules describe. The rest are names of clients and public keys,
 // tokens that only a word behind them tells, and samples whose letters are of the wrong case.
 func TestSecrets(t *testing.T) {
 	detector, err := detect.NewDetectorDefaultConfig()

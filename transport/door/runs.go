@@ -302,7 +302,7 @@ func (d *Door) openFile(ctx context.Context, run messages.State, a messages.Arti
 }
 
 // File reads an artifact of the caller's run. Errors: too_large for files of more than most bytes, and those of
-// OpenFile.
+// Artifact.
 func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact, most int64) ([]byte, error) {
 	if a.Bytes > most {
 		return nil, messages.Errorf(auth.CodeTooLarge, "the file has more than %d bytes", most)

@@ -119,7 +119,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	}
 }
 
-// A browser's EventSource cannot send a token: the cookie of a session stands for it, on pages of this server.
+// A browser's EventSource cannot send a token. On pages of this server it sends the cookie of a session instead.
 func TestSession(t *testing.T) {
 	w, tokens, file := guarded(t)
 	opened := w.call("POST", "/v1/session", "", "Authorization", "Bearer "+tokens["ann"])

@@ -23,8 +23,8 @@ type Tool struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
-// AddTool adds a tool whose arguments are decoded into an A after they were checked against its input schema. The
-// caller gets an error of call in the form of [Failure]. Errors: invalid_input for an invalid name or schema, or a name
+// AddTool adds a tool whose arguments are decoded into an A after they were checked against its input schema. If
+// call fails, the caller gets its error in the form of [Failure]. Errors: invalid_input for an invalid name or schema, or a name
 // that is taken.
 func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*Result, error)) error {
 	tool, err := t.tool()

@@ -25,8 +25,8 @@ func eventsIn(t *testing.T, all []message) []messages.Event {
 	return events
 }
 
-// A client that cannot ask its user is given the question, and what it was told and what it goes on to read is the
-// whole log, each event once.
+// A client that cannot ask its user gets the question. Its progress and its later reads together are the whole log, each
+// event once.
 func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 	job := actors.Func("ask", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
 		if err := t.Say("answer", "Before. "); err != nil {

@@ -40,7 +40,7 @@ type begin struct {
 	Until  time.Time `json:"until"`
 	System string    `json:"system,omitempty"`
 	Folder string    `json:"folder,omitempty"`
-	// Held: the process holds the log's lock, so that others notice when it is gone.
+	// Held says that the process holds the log's lock. When it dies, others see that.
 	Held bool `json:"held,omitempty"`
 }
 
@@ -70,7 +70,7 @@ type state struct {
 	begun  time.Time
 	owner  begin
 	first  int      // index of the last turn's first message
-	before *summary // summary at the begin of the last turn
+	before *summary // summary at the beginning of the last turn
 }
 
 // read adds whole lines. What follows the last line end is still being written, or was cut off.
@@ -97,7 +97,7 @@ func (s *state) add(r record) {
 		s.about(r)
 	case r.Begin != nil:
 		s.begin(r)
-	case r.Turn > s.turn: // the begin of that turn cannot be read
+	case r.Turn > s.turn: // the beginning of that turn cannot be read
 		r.Begin = &begin{}
 		s.begin(r)
 	case s.open && r.Turn == s.turn:

@@ -10,11 +10,11 @@ import (
 // ahead is how many things per worker may be in progress or wait for the consumer.
 const ahead = 4
 
-// Worker returns a function that makes the i-th thing, and a function that frees its resources.
+// Worker returns a function that makes the i-th item, and a function that frees its resources.
 type Worker[T any] func(ctx context.Context) (makeThing func(i int) (T, error), done func())
 
 // Each yields the things from 0 to n-1 in order, and ends with the first error, or with the cause of ctx. Each worker
-// runs in a goroutine that run starts, and makes the next thing that nobody has begun. Without run, the caller's
+// runs in a goroutine that the parameter run starts, and makes the next thing that nobody has begun. Without run, the caller's
 // goroutine makes all things. When the consumer leaves the loop, the workers' context ends, and Each waits for them.
 func Each[T any](
 	ctx context.Context, run func(f func(ctx context.Context) error), workers, n int, worker Worker[T],

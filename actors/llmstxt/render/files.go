@@ -30,7 +30,7 @@ type Pack struct {
 	Linked func(path string, tokens int)
 	// Secrets collects what was redacted.
 	Secrets *secret.Report
-	// KeepSecrets does not redact secrets.
+	// KeepSecrets leaves secrets in the text.
 	KeepSecrets bool
 	// Go runs f concurrently, so that files are read ahead of writing; without it one file is read after the other.
 	// It may be nil.

@@ -3,8 +3,8 @@ package decode
 // Code tracks whether Markdown is inside a code fence or inline code. The zero value is the start of a text. Inline
 // code ends with its line at the latest, so that a single backtick cannot hide the rest of the answer.
 type Code struct {
-	mid    bool // the line has more than blanks
-	tick   byte // character of the current run of ticks, at least run long
+	mid    bool // the line has a character that is not blank
+	tick   byte // character of the current ticks; there are run of them, or more
 	run    int
 	fence  byte // character of the open fence, 0 for none
 	size   int

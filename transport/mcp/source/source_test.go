@@ -39,7 +39,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A server of the newer era that answers after the probe is no server of the older one.
+// A server that answers after the probe is still treated as a newer one.
 func TestDiscoveredLate(t *testing.T) {
 	server := stdio(t, "late")
 	server.Env["STUB_ONCE"] = filepath.Join(t.TempDir(), "once")

@@ -36,7 +36,7 @@ func (t topic) changes(e messages.Event) bool {
 
 // Changes say how runs change resources. Functions that are nil change none.
 type Changes struct {
-	// Artifact returns the run, and the name of its artifact, that the resource shows. name is "" for the whole run.
+	// Artifact returns which run the resource shows, and which of its artifacts. name is "" for the whole run.
 	// run is "" for a URI that names nothing. ok is false for a URI of another kind.
 	Artifact func(uri string) (run messages.RunID, name string, ok bool)
 	// Files returns the paths below the caller's folder that the resource may show, whichever of the caller's runs

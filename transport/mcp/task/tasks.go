@@ -30,10 +30,9 @@ type Config struct {
 	Asker *question.Asker
 	// Result returns what the call of the run would have returned.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
-	// Follow sends the run's events after the cursor as progress, and asks the user what the run asks, until the run
-	// ends.
+	// Follow sends the events after the cursor as progress until the run ends. It asks the user what the run asks.
 	Follow func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error)
-	// Poll is the interval at which clients should ask. Retention is how long they can.
+	// Poll is the interval at which clients should ask. Retention is how long after the end they can.
 	Poll, Retention time.Duration
 }
 
@@ -124,7 +123,7 @@ func (t *Tasks) ownedTask(ctx context.Context, id messages.RunID) (messages.Stat
 	return state, err
 }
 
-// Detailed returns all of the task. elicits says whether the client can ask its user.
+// Detailed returns the task with its result or its open questions. elicits says whether the client can ask its user.
 func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
 	d := Detailed{task: t.taskOf(state, elicits)}
 	switch d.Status {

@@ -216,8 +216,8 @@ func TestEndBehindFullStdout(t *testing.T) {
 	})
 }
 
-// A client that is left by the context and reads nothing is left within 2 s, and one that reads, however slowly, gets
-// what is for it.
+// When the context ends, the server drops a client that reads nothing within 2 s. A client that reads slowly gets its
+// answer.
 func TestLeavingAClientThatDoesNotRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		tag  int           // bytes of the answer that the client begins to read

@@ -100,8 +100,7 @@ func TestFailedInitializeNamesNoSession(t *testing.T) {
 	}
 }
 
-// A server that ends its requests is no client that leaves: the handler is told why, and whoever still reads gets the
-// answer.
+// If the server ends a request, the handler learns why, and a client that still reads gets the answer.
 func TestServerThatEndsItsRequests(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	shutdown := errors.New("the server stops")
