@@ -12,9 +12,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // applyCommand passes another node's command to a run that this node owns.
@@ -150,7 +150,7 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	if i := slices.IndexFunc(state.Inputs, open); i >= 0 {
 		yesNo := slices.Contains([]string{"true", "false"}, string(c.Answer.Value))
 		if in := state.Inputs[i]; in.Kind != messages.InputConfirmation || !yesNo {
-			if err := form.Fits(in.Schema, c.Answer.Value); err != nil {
+			if err := fit.Answer(in.Schema, c.Answer.Value); err != nil {
 				return err
 			}
 		}

@@ -81,7 +81,7 @@ type reply struct {
 
 func (r *reply) Problems() []string {
 	if strings.TrimSpace(r.Response) == "" {
-		return []string{"at '/response': it is empty"}
+		return []string{"response: it is empty"}
 	}
 	return oneOf("confidence", r.Confidence, "high", "medium", "low")
 }
@@ -90,5 +90,5 @@ func oneOf(field, value string, words ...string) []string {
 	if slices.Contains(words, value) {
 		return nil
 	}
-	return []string{fmt.Sprintf("at '/%s': it must be one of %s", field, strings.Join(words, ", "))}
+	return []string{fmt.Sprintf("%s: it must be one of %s", field, strings.Join(words, ", "))}
 }

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // version is the version of the protocol on descriptor 3, which docs/commands.md describes. Programs get it in
@@ -131,7 +131,7 @@ func (c *channel) ask(l line) error {
 		return c.warn("%q has no answer: stdin is the caller's", l.Name)
 	}
 	if l.Schema != nil {
-		if _, err := document.NewForm(l.Schema, ""); err != nil {
+		if _, err := fit.Compile(l.Schema); err != nil {
 			c.x.task.Go(func(context.Context) error { return c.reply(answer{Name: l.Name, Error: err.Error()}) })
 			return nil
 		}

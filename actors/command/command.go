@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -66,7 +67,7 @@ type Command struct {
 	arguments []template
 	question  template
 	progress  *regexp.Regexp
-	form      *document.Form
+	form      *fit.Schema
 	schema    json.RawMessage
 	members   map[string]member
 }
@@ -179,7 +180,7 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 			values[name] = m.Default
 		}
 	}
-	if wrong := c.form.Problems(values, nil); wrong != nil {
+	if wrong := (document.Places{}).Check(c.form, values); wrong != nil {
 		return nil, wrong.Err()
 	}
 	return values, nil

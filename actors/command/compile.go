@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -42,7 +43,7 @@ func (c *Command) compile(at document.Places, place string) (all document.Proble
 	for name, schema := range c.Input {
 		m, err := readMember(schema)
 		if err == nil {
-			_, err = document.NewForm(schema, "")
+			_, err = fit.Compile(schema)
 		}
 		switch {
 		case err != nil:
@@ -133,7 +134,7 @@ func (c *Command) seal(wrong func(field, format string, args ...any)) {
 	var err error
 	if c.schema, err = json.Marshal(map[string]any{"type": "object", "properties": properties, "required": c.required(),
 		"additionalProperties": false}); err == nil {
-		c.form, err = document.NewForm(c.schema, "the input fits none of its forms, or several")
+		c.form, err = fit.Compile(c.schema)
 	}
 	if err != nil {
 		wrong("input", "%v", err)
@@ -143,8 +144,8 @@ func (c *Command) seal(wrong func(field, format string, args ...any)) {
 		if m.Default == nil {
 			continue
 		}
-		only, err := document.NewForm(c.Input[name], "")
-		if err == nil && only.Problems(m.Default, nil) != nil {
+		only, err := fit.Compile(c.Input[name])
+		if err == nil && only.All(m.Default) != nil {
 			wrong("input."+name+".default", "the default does not fit the schema")
 		}
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // fileSchema is the JSON Schema of an operator's file.
@@ -19,7 +19,7 @@ import (
 //go:embed schema.json
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(fileSchema, "") })
+var fileForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(fileSchema) })
 
 // File is the content of an operator's file: commands, and schedules.
 type File struct {
@@ -30,21 +30,13 @@ type File struct {
 // Read reads an operator's file, which is YAML. Its error lists all faults, each with line and column. taken are the
 // names of the node's other jobs.
 func Read(text []byte, taken []string) (*File, error) {
-	value, at, err := document.Read(text, fileForm())
-	wrong, _ := errors.AsType[document.Problems](err)
-	if value == nil {
-		return nil, err
-	}
 	var parts struct {
 		Jobs      map[string]json.RawMessage `json:"jobs"`
 		Schedules []json.RawMessage          `json:"schedules"`
 	}
-	data, err := json.Marshal(value)
-	if err == nil {
-		err = json.Unmarshal(data, &parts)
-	}
-	if err != nil {
-		return nil, append(wrong, document.Problem{Problem: err.Error()}).Err()
+	at, wrong, ok := document.Read(text, fileForm(), &parts)
+	if !ok {
+		return nil, wrong.Err()
 	}
 	file := &File{Jobs: map[string]*Command{}, Schedules: make([]schedule.Schedule, len(parts.Schedules))}
 	for _, name := range slices.Sorted(maps.Keys(parts.Jobs)) {

@@ -24,13 +24,3 @@ func Example() {
 	// lamp 2 <nil>
 	// the input's field "count" cannot be a JSON string
 }
-
-// An answer of a person must fit the schema of the question; the error says what would.
-func ExampleFits() {
-	schema := json.RawMessage(`{"type":"string","enum":["red","green"]}`)
-	fmt.Println(form.Fits(schema, json.RawMessage(`"green"`)))
-	fmt.Println(form.Fits(schema, json.RawMessage(`"blue"`)))
-	// Output:
-	// <nil>
-	// the answer does not fit; give one of "red", "green"
-}

@@ -146,8 +146,8 @@ result: ${steps.many.result}`)
 				answer := func(value string) error {
 					return s.Answer(t.Context(), run.ID(), "many#1", json.RawMessage(value), "ada")
 				}
-				for _, wrong := range []string{`"many"`, `12`} {
-					if err := answer(wrong); err == nil || !strings.Contains(err.Error(), "give a whole number, at most 9") {
+				for wrong, why := range map[string]string{`"many"`: "write a whole number", `12`: "write 9 or less"} {
+					if err := answer(wrong); err == nil || !strings.Contains(err.Error(), why) {
 						t.Errorf("%s: %v", wrong, err)
 					}
 				}

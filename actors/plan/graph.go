@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/expression"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -58,7 +58,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
 		}
 		var value any
-		if err := errors.Join(json.Unmarshal(data, &value), planForm().Problems(value, nil).Err()); err != nil {
+		if err := errors.Join(json.Unmarshal(data, &value), document.Places{}.Check(planForm(), value).Err()); err != nil {
 			return nil, err
 		}
 	}
@@ -324,7 +324,7 @@ func (s *scope) work(i int) {
 		if n.Retry != nil {
 			s.wrong(s.of(i, "retry"), "a question is asked again only if the answer does not fit; leave retry out")
 		}
-		if _, err := structured.Compile(n.Ask.schema()); err != nil {
+		if _, err := fit.Compile(n.Ask.schema()); err != nil {
 			s.wrong(s.of(i, "ask.schema"), "it is no JSON Schema; see https://json-schema.org/learn")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // Problems are the faults of a plan, in the order of its text.
@@ -22,9 +23,7 @@ type Problems = document.Problems
 //go:embed schema.json
 var Schema []byte
 
-var planForm = sync.OnceValue(func() *document.Form {
-	return document.MustForm(Schema, "a step does exactly one of job, plan, read, write and ask")
-})
+var planForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(Schema) })
 
 // Limits of a plan, including nested plans. They bound the work of checking it.
 const (
@@ -53,19 +52,11 @@ func parse(text []byte) (*Plan, Problems) {
 			return nil, tooMany(of.what, of.have, of.most)
 		}
 	}
-	value, at, err := document.Read(text, planForm())
-	wrong, _ := errors.AsType[Problems](err)
-	if value == nil {
-		return nil, wrong
-	}
-	data, err := json.Marshal(value)
 	p := &Plan{}
 	type form Plan // without UnmarshalJSON
-	if err == nil {
-		err = json.Unmarshal(data, (*form)(p))
-	}
-	if err != nil {
-		return nil, append(wrong, document.Problem{Problem: err.Error()})
+	at, wrong, ok := document.Read(text, planForm(), (*form)(p))
+	if !ok {
+		return nil, wrong
 	}
 	if n := p.size(); n > mostSteps {
 		return nil, tooMany("steps", n, mostSteps)

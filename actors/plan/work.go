@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // childName returns the name by which every attempt finds the sub-run of a start.
@@ -117,7 +117,7 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	if err != nil {
 		return failedBy(err)
 	}
-	schema, err := structured.Compile(in.Schema)
+	schema, err := fit.Compile(in.Schema)
 	if err != nil {
 		return invalid(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -89,7 +89,7 @@ func (in Input) checkFunctions() error {
 }
 
 // shape returns the schema that the text must fit, or nil. Errors: invalid_input.
-func (in Input) shape() (*structured.Schema, error) {
+func (in Input) shape() (*fit.Schema, error) {
 	if in.Format == nil {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (in Input) shape() (*structured.Schema, error) {
 	if len(schema) == 0 {
 		schema = json.RawMessage(`{"type":"object"}`)
 	}
-	shape, err := structured.Compile(schema)
+	shape, err := fit.Compile(schema)
 	if err != nil {
 		return nil, messages.InvalidInput("the format is not a JSON Schema: %v", err)
 	}

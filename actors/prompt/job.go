@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/form"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -83,7 +83,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 }
 
 // respond asks the model once, checks the form of the answer, and makes it the result.
-func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, shape *structured.Schema) error {
+func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, shape *fit.Schema) error {
 	r := in.request()
 	if r.Model == "" && c.Choose != nil {
 		name, err := c.Choose(ctx)

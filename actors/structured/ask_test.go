@@ -195,14 +195,14 @@ func TestRejectedTwiceThenTaken(t *testing.T) {
 	if len(attempts) != 3 || attempts[0].Rejected != nil || len(attempts[1].Rejected) != 4 {
 		t.Fatalf("attempts: %+v", attempts)
 	}
-	for _, path := range []string{"'/purpose'", "'/concepts/0'", "'/score'", "'more'"} {
+	for _, path := range []string{"purpose:", "concepts.0:", "score:", "more:"} {
 		if !strings.Contains(strings.Join(attempts[1].Rejected, "\n"), path) {
 			t.Errorf("no word of %s in %q", path, attempts[1].Rejected)
 		}
 	}
 	again := s.requests[1].Messages
 	if len(again) != 4 || again[2].Role != model.Assistant || again[2].Content != bad ||
-		!strings.Contains(again[3].Content, "'/score'") {
+		!strings.Contains(again[3].Content, "score:") {
 		t.Errorf("asked again with %+v", again)
 	}
 	first, second := s.requests[1].Temperature, s.requests[2].Temperature
@@ -404,7 +404,7 @@ func TestStreamWithItsOwnError(t *testing.T) {
 // An answer that came without Ask is judged as one of Ask.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{"Here:\n```json\n" + good + "\n```": "", "Grows things.": "it holds no JSON object",
-		strings.Replace(good, `"score":3`, `"score":"3"`, 1): "at '/score': got string, want integer"} {
+		strings.Replace(good, `"score":3`, `"score":"3"`, 1): "score: this is a text; write a whole number"} {
 		value, problems, err := structured.Read[analysis](text)
 		if err != nil || strings.Join(problems, "; ") != want || want == "" && value.Score != 3 {
 			t.Errorf("%s: %+v, %q, %v", text, value, problems, err)

@@ -33,6 +33,6 @@ func ExampleAsk() {
 	fmt.Println(value, report.Attempts, err)
 	// Output:
 	// 1 []
-	// 2 [at '': missing property 'clouds']
+	// 2 [clouds is missing]
 	// {blue 2} 2 <nil>
 }

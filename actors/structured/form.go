@@ -6,12 +6,14 @@ import (
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // shape is the form that an answer must have.
 type shape struct {
 	text   json.RawMessage // the schema; its properties are in the order of the type's fields
-	schema *Schema
+	schema *fit.Schema
 	fields []string // names of the fields that are or contain strings
 }
 
@@ -41,7 +43,7 @@ func formOf(t reflect.Type) (*shape, error) {
 			f.fields = append(f.fields, name)
 		}
 	}
-	f.schema, err = Compile(text)
+	f.schema, err = fit.Compile(text)
 	return f, err
 }
 

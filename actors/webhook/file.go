@@ -3,7 +3,6 @@ package webhook
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // Target is a receiver of events.
@@ -64,7 +64,7 @@ func (t *Target) acceptsEvent(q *messages.RunQueued, e messages.Event) bool {
 //go:embed schema.json
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(fileSchema, "") })
+var fileForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(fileSchema) })
 
 // Checks are conditions on a file beyond its schema.
 type Checks struct {
@@ -75,20 +75,12 @@ type Checks struct {
 
 // Read reads an operator's file, which is YAML. Its error lists all faults, each with line and column.
 func Read(text []byte, check Checks) ([]Target, error) {
-	value, at, err := document.Read(text, fileForm())
-	wrong, _ := errors.AsType[document.Problems](err)
-	if value == nil {
-		return nil, err
-	}
 	var parts struct {
 		Webhooks []json.RawMessage `json:"webhooks"`
 	}
-	data, err := json.Marshal(value)
-	if err == nil {
-		err = json.Unmarshal(data, &parts)
-	}
-	if err != nil {
-		return nil, append(wrong, document.Problem{Problem: err.Error()}).Err()
+	at, wrong, ok := document.Read(text, fileForm(), &parts)
+	if !ok {
+		return nil, wrong.Err()
 	}
 	all, seen := make([]Target, len(parts.Webhooks)), map[string]bool{}
 	for i, one := range parts.Webhooks {

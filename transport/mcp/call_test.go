@@ -312,7 +312,7 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 		arguments  any
 	}{
 		"another field":     {"order", "colour", map[string]any{"item": "tea", "colour": 1}},
-		"another type":      {"order", "item is wrong: got number, want string", map[string]any{"item": 1}},
+		"another type":      {"order", "item: this is a number; write a text", map[string]any{"item": 1}},
 		"nothing":           {"order", "item", nil},
 		"the job's own say": {"loose", "colour", map[string]any{"colour": 1}},
 	} {

@@ -61,7 +61,10 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 		input = a.Input.JSON()
 	}
 	var err error
-	if t.input, err = fit.Compile(input); err != nil {
+	if t.input, err = fit.Compile(input); err == nil {
+		err = t.input.CheckDefaults()
+	}
+	if err != nil {
 		return mcp.Tool{}, messages.InvalidInput("the input schema of the tool %s is not valid: %v", t.Name, err)
 	}
 	output, err := withResult(t.Name, a.Output.JSON())

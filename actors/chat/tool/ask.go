@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // Ask asks people. If the question has no name, it gets one of the call. The call's timeout stands still meanwhile,
@@ -23,10 +23,8 @@ func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMess
 		c.questions++
 		in.Request = fmt.Sprintf("%s.q%d", c.ID, c.questions)
 	}
-	if len(in.Schema) > 0 {
-		if _, err := structured.Compile(in.Schema); err != nil {
-			return nil, err
-		}
+	if _, err := fit.Compile(in.Schema); err != nil {
+		return nil, err
 	}
 	value, err := Ask(ctx, c.Task, in)
 	c.keepSecret(in.InputKind, value)

@@ -25,5 +25,5 @@ func ExampleFunc() {
 	}
 	// Output:
 	// Oslo: 21 degrees
-	// error: the arguments of weather do not fit: at '': missing property 'city'; at '': additional properties 'town' not allowed
+	// error: the arguments of weather do not fit: city is missing; town: there is no field town here; there are city
 }

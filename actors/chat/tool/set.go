@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -28,7 +28,7 @@ type Set struct {
 // entry is a tool in a Set.
 type entry struct {
 	Tool
-	schema *structured.Schema
+	schema *fit.Schema
 	named  bool // Allow was given its name
 }
 
@@ -49,7 +49,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		case t.Run == nil || t.Access&All == None || t.Timeout < 0:
 			return nil, messages.InvalidInput("the tool %s needs a function, an access and no negative timeout", t.Name)
 		}
-		schema, err := structured.Compile(t.Parameters)
+		schema, err := fit.Compile(t.Parameters)
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}

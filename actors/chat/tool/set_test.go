@@ -66,13 +66,13 @@ func TestCall(t *testing.T) {
 		{"panics", `{}`, "panic", "error: panics crashed: oh [key]"},
 		{"nothing", `{}`, "invalid_input",
 			`error: there is no tool "nothing"; the tools are bytes, empty, fails, look, panics, secret, token`},
-		{"look", ``, "invalid_input", "error: the arguments of look do not fit: at '': missing property 'path'"},
+		{"look", ``, "invalid_input", "error: the arguments of look do not fit: path is missing"},
 		{"look", `{"path":1}`, "invalid_input",
-			"error: the arguments of look do not fit: at '/path': got number, want string"},
+			"error: the arguments of look do not fit: path: this is a number; write a text"},
 		{"look", `{"path":"x","deep":1}`, "invalid_input",
-			"error: the arguments of look do not fit: at '': additional properties 'deep' not allowed"},
+			"error: the arguments of look do not fit: deep: there is no field deep here; there are most, path"},
 		{"look", `{"path":"x","path":"y"}`, "invalid_input",
-			"error: the arguments of look do not fit: at '/path': the key is there twice"},
+			"error: the arguments of look do not fit: path: the key is there twice"},
 		{"look", `{"path":`, "invalid_input", "error: the arguments of look do not fit: it is not JSON: unexpected EOF"},
 	} {
 		got := set.Call(t.Context(), c.name, with(c.arguments))

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // Problem is one fault in a document.
@@ -93,29 +95,44 @@ const (
 	deepest    = 60
 )
 
-// Read parses a text and validates it against the form. Its error is [Problems]. If the text does not fit the form,
-// Read also returns the value without the faulty parts, so that the rest can be checked.
-func Read(text []byte, form *Form) (value any, at Places, err error) {
+// Check lists what does not fit in a value that was read from the text.
+func (at Places) Check(schema *fit.Schema, value any) (all Problems) {
+	for _, p := range schema.All(value) {
+		all = append(all, at.Problem(p.Path, "%s", p.Says))
+	}
+	return all
+}
+
+// Read parses a text, validates it against the schema, and decodes it. If the text does not fit, it still decodes what
+// is left without the faulty parts, so that the rest can be checked. ok is false if the text has no value at all.
+func Read(text []byte, schema *fit.Schema, into any) (at Places, wrong Problems, ok bool) {
 	if len(text) > mostBytes {
-		return nil, nil, Problems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}
+		return nil, Problems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}, false
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, nil, Problems{syntax(text, err)}
+		return nil, Problems{syntax(text, err)}, false
 	}
 	if len(doc.Content) == 0 {
-		return nil, nil, Problems{{Line: 1, Column: 1, Problem: "the text is empty"}}
+		return nil, Problems{{Line: 1, Column: 1, Problem: "the text is empty"}}, false
 	}
 	r := reader{at: Places{}}
-	value = r.value(doc.Content[0], "", 0)
+	value := r.value(doc.Content[0], "", 0)
 	if r.problems != nil {
-		return nil, r.at, r.problems.Err()
+		return r.at, r.problems, false
 	}
-	r.problems = form.Problems(value, r.at)
-	for _, p := range r.problems {
+	wrong = r.at.Check(schema, value)
+	for _, p := range wrong {
 		value = without(value, strings.Split(p.Path, "."))
 	}
-	return value, r.at, r.problems.Err()
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		wrong = append(wrong, Problem{Problem: err.Error()})
+	}
+	return r.at, wrong, value != nil && err == nil
 }
 
 // without removes the value at the path. In a list it leaves an empty element.

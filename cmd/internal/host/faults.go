@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
@@ -49,14 +50,10 @@ func (h *Options) readFaults() error {
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the faults in %s: %v", h.faultsFile, exit.Reason(err))}
 	}
-	value, at, err := document.Read(text, document.MustForm([]byte(faultForm), ""))
-	if err != nil {
-		return misconfigured(h.faultsFile, err)
-	}
 	var file struct{ Faults []json.RawMessage }
-	data, err := json.Marshal(value)
-	if err == nil {
-		err = json.Unmarshal(data, &file)
+	at, wrong, _ := document.Read(text, fit.MustCompile([]byte(faultForm)), &file)
+	if wrong != nil {
+		return misconfigured(h.faultsFile, wrong.Err())
 	}
 	for i, text := range file.Faults {
 		var rule fault.Rule
