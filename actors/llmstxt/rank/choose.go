@@ -110,9 +110,6 @@ func (r *ranking) weighPaths() {
 		if onePlatform.MatchString(x.Path) {
 			x.add(-0.3, "")
 		}
-		if dated.MatchString(x.Path) {
-			x.add(-0.6, "")
-		}
 	}
 }
 
@@ -125,11 +122,8 @@ var onePlatform = regexp.MustCompile(`_(windows|linux|darwin|unix|\w*bsd|solaris
 
 // weighSetting weighs a settings file.
 func (r *ranking) weighSetting(x *item) {
-	switch {
-	case x.Path == r.units[0].about.Path || x.Path == r.root().about.Path:
+	if x.Path == r.units[0].about.Path || x.Path == r.root().about.Path {
 		x.add(0.9, "manifest of the product")
-	case x.file.Kind == scan.Manifest && x.members != "":
-		x.add(0.2, "manifest of a package")
 	}
 	low := strings.ToLower(path.Base(x.Path))
 	if prose.ContainsAny(low, "example", "sample", "default") && depth(x.Path) < 3 && low[0] != '.' {

@@ -9,7 +9,7 @@
 // Files get points for evidence, in this order:
 //
 //   - The maintainers' own order. A structured file that names four or more pages is navigation; so are toctrees,
-//     pages that mostly list others, and numbered pages. Links of the README and CONTRIBUTING follow.
+//     pages that mostly list others, and numbered pages. Links of the README follow.
 //   - What the code says about itself: entry points, packages by their number of importers, and which sources use
 //     each other, which is also read for the graph of packages. A source that uses much counts most, then one that is
 //     used, then one that pages and tests name.

@@ -90,21 +90,12 @@ func (x pageIndex) find(dir, target string, loose bool) string {
 		case strings.EqualFold(site, beside) && (loose || named || strings.Contains(target, "/")):
 			return p
 		case !loose && !named && !strings.Contains(clean, "/"):
-		case strings.HasSuffix("/"+strings.ToLower(site), "/"+strings.ToLower(clean)) && (strings.Contains(clean, "/") || named || strings.HasPrefix(p, dir+"/")) &&
-			(best == "" || commonParents(dir, p) > commonParents(dir, best)):
+		case best == "" && strings.HasSuffix("/"+strings.ToLower(site), "/"+strings.ToLower(clean)) &&
+			(strings.Contains(clean, "/") || named || strings.HasPrefix(p, dir+"/")):
 			best = p
 		}
 	}
 	return best
-}
-
-// commonParents returns the number of common parent folders.
-func commonParents(dir, p string) (n int) {
-	a, b := strings.Split(dir, "/"), strings.Split(p, "/")
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // navigate finds the maintainers' own order: structured files with four or more texts that are pages, pages that

@@ -40,9 +40,6 @@ func (v *survey) describe(c *item) {
 func (v *survey) describePage(c *item) {
 	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
 	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
-	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
-		title = strings.TrimPrefix(rest, "the ")
-	}
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}

@@ -155,19 +155,11 @@ func (x *item) opening(heading string) {
 	}
 }
 
-// scoreReadmeLinks adds points for files that the README and CONTRIBUTING link to, in order, or name.
+// scoreReadmeLinks adds points for files that the README links to, in order, or names.
 func (r *ranking) scoreReadmeLinks() {
 	targets := r.linkedBy(r.readme.Path, r.readmeText)
 	for i, x := range targets {
 		x.add(1.5-0.6*float64(i)/float64(len(targets)), "linked from the README")
-	}
-	for _, p := range []string{"CONTRIBUTING.md", ".github/CONTRIBUTING.md", "CONTRIBUTING.rst", "docs/CONTRIBUTING.md"} {
-		if r.byPath[p] == nil {
-			continue
-		}
-		for _, x := range r.linkedBy(p, r.head(p, readmeBytes)) {
-			x.add(0.5, "linked from "+path.Base(p))
-		}
 	}
 	for _, x := range r.items {
 		base, dir := path.Base(x.Path), path.Dir(x.Path)

@@ -216,15 +216,8 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 	case n <= 240:
 		p.points += 14
 	}
-	if strings.HasPrefix(low, "it ") {
-		p.points -= 30 // it continues an earlier sentence
-	}
 	p.points -= 12 * countOf(low, praises)
 	p.points -= 22 * countOf(low, distracting)
-	if first, _ := utf8.DecodeRuneInString(p.text); !unicode.IsLetter(first) && !unicode.IsDigit(first) &&
-		!strings.ContainsRune("`@\"*'_", first) {
-		p.points -= 8
-	}
 	return why
 }
 

@@ -19,10 +19,9 @@ import (
 
 const (
 	mostSources  = 2000     // number of sources whose imports and names are read
-	sourceHead   = 16 << 10 // bytes of each; half of that if there are many
-	manySources  = 800
-	mostDefiners = 4   // number of files that may define a name before it no longer distinguishes them
-	mostTests    = 120 // number of tests whose names and texts count
+	sourceHead   = 16 << 10 // bytes of each
+	mostDefiners = 4        // number of files that may define a name before it no longer distinguishes them
+	mostTests    = 120      // number of tests whose names and texts count
 )
 
 // Uses is what the sources of a repository import, by path. Each file is parsed once, for the ranking and for the
@@ -46,11 +45,7 @@ func (r *ranking) readSources() {
 	texts := make([]text, len(list))
 	seen := make(map[string]string)
 	defined := make(map[string][]*item)
-	head := int64(sourceHead)
-	if len(list) > manySources && len(r.golang) > 0 { // the scan has read their imports
-		head /= 2
-	}
-	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i], head) }) {
+	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i]) }) {
 		x := list[i]
 		texts[i] = t
 		r.specs[x.Path] = t.imports
@@ -132,9 +127,9 @@ func (r *ranking) likelySources() []*item {
 	return list[:min(len(list), mostSources)]
 }
 
-// readText reads at most so many bytes of a source.
-func (v *survey) readText(x *item, most int64) (t text) {
-	head := v.head(x.Path, most)
+// readText reads the beginning of a source.
+func (v *survey) readText(x *item) (t text) {
+	head := v.head(x.Path, sourceHead)
 	f := x.file
 	if f.Language == "Go" {
 		t.imports = f.Imports
@@ -152,7 +147,7 @@ func (v *survey) readText(x *item, most int64) (t text) {
 	if f.Kind == scan.Source && source.IsCopy(head) {
 		t.aside = "copied from elsewhere, as it says"
 	}
-	t.hidden = source.Of(f.Language).IsPrivate(head, f.Size <= most)
+	t.hidden = source.Of(f.Language).IsPrivate(head, f.Size <= sourceHead)
 	t.exports = source.Reexports(f.Language, head)
 	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
@@ -376,11 +371,7 @@ func (r *ranking) findEntries() {
 		for p, e := range u.entries {
 			if x := r.at[p]; x != nil && x.entry == "" {
 				x.entry = e.from
-				weight := 0.6 - min(0.4, 0.06*float64(e.order))
-				if len(r.units) > 8 && u != r.main() {
-					weight = 0.3
-				}
-				x.add(weight, "entry point in "+e.from)
+				x.add(0.6-min(0.4, 0.06*float64(e.order)), "entry point in "+e.from)
 			}
 		}
 	}

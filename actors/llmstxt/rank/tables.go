@@ -131,10 +131,6 @@ func (x pageIndex) bracketed(dir, text string) (list []listing) {
 			rest := strings.TrimLeft(text[min(i+1, len(text)):min(i+80, len(text))], " \t\n")
 			if strings.HasPrefix(rest, ":") {
 				key, pending = s, s
-				if to := x.find(dir, s, true); to != "" && !seen[to] && s != "README" && !strings.HasPrefix(strings.TrimLeft(rest[1:], " \n"), "[") {
-					seen[to] = true
-					list = append(list, listing{to, "", groupOf(stack), len(stack)})
-				}
 				continue
 			}
 			texts++

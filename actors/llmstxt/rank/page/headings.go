@@ -1,7 +1,6 @@
 package page
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -18,14 +17,4 @@ func (p Page) Headings(most int) (list []string) {
 		}
 	}
 	return list
-}
-
-var version = regexp.MustCompile(`(?i)^\[?(?:version )?[v\[ ]*(\d{1,4}\.\d[^ \]:,]*)`)
-
-// versionOf returns the number at the beginning of a heading in a page of changes, or "".
-func versionOf(heading string) string {
-	if parts := version.FindStringSubmatch(heading); parts != nil {
-		return strings.ToLower(parts[1])
-	}
-	return ""
 }

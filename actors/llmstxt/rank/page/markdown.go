@@ -95,7 +95,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 	// A page that begins with a lower heading means it as its title.
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
-	} else if title != "" && (!isElsewhere(n) || versionOf(title) != "") {
+	} else if title != "" && !isElsewhere(n) {
 		r.page.below(title, n.Level)
 	}
 	r.headed = r.headed || title != ""
