@@ -22,5 +22,5 @@ func Read(p, text string) []string {
 	for _, name := range []string{p, "nav.yml", "sidebars.js", "index.rst"} {
 		index.table(name, text)
 	}
-	return append(lines, page.FeaturesOf(p, text).Headings...)
+	return append(lines, page.FeaturesOf(p, text).Heading)
 }

@@ -120,8 +120,6 @@ func (r *ranking) excludePageReason(x *item, f page.Features, other string) stri
 		return fmt.Sprintf("in %s script, not in the README's", f.Script)
 	case f.ProseLines == 0 && f.Fences == 0 && f.Directives > 0 && f.Declared == 0 && len(f.Targets) == 0:
 		return "directives only"
-	case f.ProseLines == 0 && len(f.Headings) == 0 && f.Fences == 0 && x.file.Size < 200:
-		return "almost empty"
 	}
 	return ""
 }

@@ -1,7 +1,7 @@
 package page
 
 import (
-	"path"
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -14,8 +14,7 @@ var nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("
 
 // Features are what the lines of a document show without a parser for its format: enough to recognize its kind.
 type Features struct {
-	Heading    string   // the first heading
-	Headings   []string // headings of all levels as plain text, including the title
+	Heading    string // the first one, as plain text
 	Fences     int
 	Declared   int // reStructuredText directives that describe a name
 	Directives int
@@ -25,119 +24,55 @@ type Features struct {
 }
 
 // FeaturesOf reads the whole text once.
-func FeaturesOf(p, text string) Features {
-	r := featureReader{adoc: prose.EndsWithAny(strings.ToLower(p), ".adoc", ".asciidoc"), org: path.Ext(p) == ".org"}
+func FeaturesOf(p, text string) (f Features) {
 	if markdown, ok := asMarkdown(p, text); ok {
 		text = markdown
 	}
 	front, body := frontMatter(text)
+	f.Heading, f.Script, f.Targets = front["title"], scriptOf(body), localTargets(body)
+	for _, t := range Toctrees(body) {
+		f.Targets = append(f.Targets, t.Target)
+	}
+	fence := ""
 	lines := append(strings.Split(body, "\n"), "")
 	for i, next := range lines[1:] {
-		r.line(lines[i], next)
-	}
-	if t := front["title"]; t != "" {
-		r.f.Headings = append([]string{t}, r.f.Headings...)
-	}
-	if len(r.f.Headings) > 0 {
-		r.f.Heading = r.f.Headings[0]
-	}
-	r.f.Targets = localTargets(body)
-	for _, t := range Toctrees(body) {
-		r.f.Targets = append(r.f.Targets, t.Target)
-	}
-	r.f.Script = r.counts.most()
-	return r.f
-}
-
-// featureReader holds the state of a FeaturesOf.
-type featureReader struct {
-	f         Features
-	fence     string
-	adoc, org bool
-	counts    letters
-}
-
-func (r *featureReader) line(line, next string) {
-	t := strings.TrimSpace(line)
-	if r.inFence(t) {
-		return
-	}
-	switch {
-	case t == "" || isRule(t):
-	case r.heading(t, next):
-	case strings.HasPrefix(t, ".. "):
-		r.directive(t)
-	case line[0] == ' ' || line[0] == '\t':
-		r.item(t)
-	case strings.IndexByte("-*+|<!:>[", t[0]) >= 0 || isNumbered(t):
-		r.item(t)
-	default:
-		r.f.ProseLines++
-		r.counts.count(t)
-	}
-}
-
-func (r *featureReader) inFence(t string) bool {
-	mark := ""
-	switch low := strings.ToLower(t); {
-	case prose.StartsWithAny(t, "```", "~~~"):
-		mark = t[:3]
-	case r.adoc && strings.HasPrefix(t, "----"):
-		mark = "----"
-	case r.org && prose.StartsWithAny(low, "#+begin_src", "#+end_src"):
-		mark = "#+"
-	}
-	inside := r.fence != ""
-	switch {
-	case !inside && mark != "":
-		r.fence = mark
-		r.f.Fences++
-	case mark == r.fence:
-		r.fence = ""
-	}
-	return inside || mark != ""
-}
-
-func (r *featureReader) heading(t, next string) bool {
-	text := ""
-	switch {
-	case strings.HasPrefix(t, "#") && !r.org:
-		text = strings.TrimSpace(strings.Trim(t, "#"))
-		if text == "" || !strings.HasPrefix(strings.TrimLeft(t, "#"), " ") {
-			return false
+		line, t := lines[i], strings.TrimSpace(lines[i])
+		switch {
+		case fence == "" && prose.StartsWithAny(t, "```", "~~~"):
+			fence = t[:3]
+			f.Fences++
+		case fence != "":
+			if strings.HasPrefix(t, fence) {
+				fence = ""
+			}
+		case t == "" || isRule(t):
+		case markedHeading.MatchString(t):
+			f.Heading = cmp.Or(f.Heading, plainInline(strings.Trim(t, "#= ")))
+		case isUnderlined(t, next):
+			f.Heading = cmp.Or(f.Heading, plainInline(t))
+		case strings.HasPrefix(t, ".. "):
+			f.directive(t)
+		case strings.IndexByte(" \t-*+|<!:>[", line[0]) < 0 && !isNumbered(t):
+			f.ProseLines++
 		}
-	case r.adoc && strings.HasPrefix(t, "="), r.org && strings.HasPrefix(t, "*"):
-		text = strings.TrimSpace(strings.TrimLeft(t, "=*"))
-	case r.adoc && strings.IndexByte("[.", t[0]) >= 0: // the attributes of a block
-		return false
-	case isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next != "" && next[0] != ' ' && t[0] != '|' &&
-		t[0] != '+':
-		text = t
-	default:
-		return false
 	}
-	if len(r.f.Headings) < 80 && text != "" {
-		text = plainInline(text)
-		r.f.Headings = append(r.f.Headings, text)
-		r.counts.count(text)
-	}
-	return true
+	return f
 }
 
-func (r *featureReader) directive(t string) {
-	r.f.Directives++
+var markedHeading = regexp.MustCompile(`^(#+|=+) `)
+
+func isUnderlined(t, next string) bool {
+	return isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next[0] != ' ' && t[0] != '|' && t[0] != '+'
+}
+
+func (f *Features) directive(t string) {
+	f.Directives++
 	name, _, _ := strings.Cut(strings.TrimPrefix(t, ".. "), "::")
 	name = name[strings.LastIndexByte(name, ':')+1:]
 	if nameDirectives.Has(name) {
-		r.f.Declared++
+		f.Declared++
 	} else if codeDirectives.Has(name) {
-		r.f.Fences++
-	}
-}
-
-func (r *featureReader) item(t string) {
-	if strings.IndexByte("-*+>", t[0]) >= 0 || isNumbered(t) {
-		r.counts.count(t)
+		f.Fences++
 	}
 }
 
@@ -185,4 +120,29 @@ func Toctrees(body string) (list []Listed) {
 		}
 	}
 	return list
+}
+
+// scripts are the scripts of languages without Latin letters.
+var scripts = []string{"Han", "Hiragana", "Katakana", "Hangul", "Cyrillic", "Arabic", "Devanagari", "Greek", "Hebrew", "Thai"}
+
+// scriptOf returns the script of a large part of the text; "" for Latin, or for too little text.
+func scriptOf(text string) (most string) {
+	latin, others := 0, make(map[string]int)
+	for _, r := range text {
+		if r >= 'a' && r <= 'z' {
+			latin++
+		}
+		for i := 0; r >= 0x80 && i < len(scripts); i++ {
+			if unicode.Is(unicode.Scripts[scripts[i]], r) {
+				others[scripts[i]]++
+				break
+			}
+		}
+	}
+	for _, script := range scripts {
+		if n := others[script]; n > 20 && 4*n > latin && n > others[most] {
+			most = script
+		}
+	}
+	return most
 }
