@@ -44,20 +44,15 @@ type parts struct {
 	repo   *scan.Repository
 	survey rank.Survey
 	units  map[string]*rank.Unit // by folder
-	golang map[string]string     // Go import paths by folder
 	byPath map[string]*part
 }
 
 func newParts(repo *scan.Repository, survey rank.Survey) *parts {
-	ps := &parts{repo: repo, survey: survey, units: map[string]*rank.Unit{}, golang: map[string]string{},
-		byPath: map[string]*part{}}
-	for i := range survey.Units {
-		if u := &survey.Units[i]; len(u.Manifests) > 0 {
+	ps := &parts{repo: repo, survey: survey, units: map[string]*rank.Unit{}, byPath: map[string]*part{}}
+	for _, u := range survey.Units {
+		if len(u.Manifests) > 0 {
 			ps.units[u.Dir] = u
 		}
-	}
-	for _, p := range survey.Go {
-		ps.golang[p.Dir] = p.ImportPath
 	}
 	return ps
 }
@@ -73,7 +68,7 @@ func (ps *parts) list() []*part {
 	var list []*part
 	for at, p := range ps.byPath {
 		isProduct := slices.ContainsFunc(p.files, func(f *file) bool { return f.Place == scan.Product })
-		if isProduct || ps.golang[at] != "" { // a Go package may be generated as a whole
+		if isProduct || ps.survey.Go[at] != "" { // a Go package may be generated as a whole
 			ps.finish(p)
 			list = append(list, p)
 		}
@@ -84,7 +79,7 @@ func (ps *parts) list() []*part {
 // placeOf returns the path of the package that the file belongs to.
 func (ps *parts) placeOf(f *scan.File) string {
 	dir := path.Dir(f.Path)
-	if ps.golang[dir] != "" {
+	if ps.survey.Go[dir] != "" {
 		return dir
 	}
 	if f.Language == "Python" && !ps.survey.Imports.IsPackage(dir) {
@@ -125,8 +120,7 @@ func (ps *parts) addUnits() {
 			known[f.Path] = f
 		}
 	}
-	for i := range ps.survey.Units {
-		u := &ps.survey.Units[i]
+	for _, u := range ps.survey.Units {
 		needs := slices.ContainsFunc(u.Manifests, func(m manifest.Manifest) bool { return len(m.Dependencies) > 0 })
 		isNamed := u.About.Name != "" && u.About.Ecosystem != "go" // Go modules themselves are not imported
 		if ps.byPath[u.Dir] == nil && !needs && !isNamed {
@@ -155,7 +149,7 @@ func (ps *parts) finish(p *part) {
 			p.language = f.Language
 		}
 	}
-	p.goPath = ps.golang[p.path]
+	p.goPath = ps.survey.Go[p.path]
 	if p.goPath != "" {
 		p.language = "Go"
 	}

@@ -89,7 +89,7 @@ func (r *ranking) weighPaths() {
 		case classOptional:
 			x.add(1-float64(slices.IndexFunc(lasting, func(is func(base string) bool) bool { return is(path.Base(x.Path)) })), "")
 		}
-		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.dir != "." && (u.about.Private && r.publishes()) {
+		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.Dir != "." && (u.About.Private && r.publishes()) {
 			x.add(-0.3, "")
 		}
 		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional || depth(x.Path) > 0 && r.named.Path(x.Path) {
@@ -122,7 +122,7 @@ var onePlatform = regexp.MustCompile(`_(windows|linux|darwin|unix|\w*bsd|solaris
 
 // weighSetting weighs a settings file.
 func (r *ranking) weighSetting(x *item) {
-	if x.Path == r.units[0].about.Path || x.Path == r.root().about.Path {
+	if x.Path == r.units[0].About.Path || x.Path == r.root().About.Path {
 		x.add(0.9, "manifest of the product")
 	}
 	low := strings.ToLower(path.Base(x.Path))
@@ -137,7 +137,7 @@ func (r *ranking) weighSetting(x *item) {
 
 // publishes reports whether a package of the repository is published.
 func (v *survey) publishes() bool {
-	return slices.ContainsFunc(v.units, func(u *unit) bool { return u.about.Name != "" && !u.about.Private })
+	return slices.ContainsFunc(v.units, func(u *Unit) bool { return u.About.Name != "" && !u.About.Private })
 }
 
 const (
@@ -245,8 +245,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	r.addSymbols(chosen)
 	r.dropCommonNotes(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
-	index.Survey = v.result()
-	index.Survey.Uses = r.specs
+	index.Survey = r.result()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -62,9 +62,9 @@ func (v *survey) addLongComments(dirs map[string]*goPackage) {
 func (v *survey) goModules() map[string]string {
 	modules := make(map[string]string)
 	for _, u := range v.units {
-		for _, m := range u.manifests {
+		for _, m := range u.Manifests {
 			if m.Ecosystem == "go" {
-				modules[u.dir] = m.Name
+				modules[u.Dir] = m.Name
 			}
 		}
 	}
@@ -123,24 +123,11 @@ func (t goTree) commands() (list []*goPackage) {
 	return list
 }
 
-// importable returns the packages of the product that others can import, and those that only the repository can
-// import.
-func (t goTree) importable() (public, internal []*goPackage) {
-	for _, p := range t {
-		switch {
-		case p.isCommand() || p.place != scan.Product:
-		case p.isInternal():
-			internal = append(internal, p)
-		default:
-			public = append(public, p)
-		}
-	}
-	return public, internal
-}
-
 // isProgram reports whether the root is a command, or there are commands and no package for others to import.
 func (t goTree) isProgram() bool {
 	commands := t.commands()
-	public, _ := t.importable()
-	return len(commands) > 0 && (len(public) == 0 || commands[0].dir == ".")
+	forOthers := slices.ContainsFunc(t, func(p *goPackage) bool {
+		return p.place == scan.Product && !p.isCommand() && !p.isInternal()
+	})
+	return len(commands) > 0 && (!forOthers || commands[0].dir == ".")
 }

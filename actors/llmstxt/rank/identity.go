@@ -42,7 +42,7 @@ func (v *survey) title() string {
 		return t
 	}
 	about, ok := strings.CutPrefix(v.readme.Second, "About ")
-	if ok && strings.Contains(strings.ToLower(v.root().about.Name), strings.ToLower(about)) {
+	if ok && strings.Contains(strings.ToLower(v.root().About.Name), strings.ToLower(about)) {
 		return about
 	}
 	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {

@@ -85,7 +85,7 @@ func (v *survey) isApplication() bool {
 
 // installCommand returns the command on a page, or else the usual command for a published package.
 func (v *survey) installCommand(m manifest.Manifest) string {
-	program := m.Name == v.main().about.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
+	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
 	list := words.Find("install from " + m.Ecosystem)
 	root := v.golang.of("x.go")
 	switch best := v.installLine(m); {

@@ -109,7 +109,7 @@ func (v *survey) isForeign(f *scan.File) bool {
 		return false
 	}
 	var known []string
-	for _, m := range slices.Concat(v.units[0].manifests, v.unitOf(f.Path).manifests) {
+	for _, m := range slices.Concat(v.units[0].Manifests, v.unitOf(f.Path).Manifests) {
 		known = append(known, source.In(m.Ecosystem)...)
 	}
 	return len(known) > 0 && !slices.Contains(known, f.Language)

@@ -177,7 +177,7 @@ func (v *survey) published() linker {
 
 // linkModule derives the home from the path of a module at a host whose layout is known.
 func (v *survey) linkModule(l *linker) bool {
-	m, version := v.units[0].about, strings.TrimSuffix(v.repo.Origin.Version, "+incompatible")
+	m, version := v.units[0].About, strings.TrimSuffix(v.repo.Origin.Version, "+incompatible")
 	if m.Ecosystem != "go" || version == "" {
 		return false
 	}
@@ -213,15 +213,15 @@ func moduleHome(name string) (repository, dir string) {
 
 // linkManifest uses the repository that the root's manifest names, at the commit that it pins, or else at the head.
 func (v *survey) linkManifest(l *linker) {
-	for _, u := range []*unit{v.units[0], v.root()} {
-		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {
-			o := scan.ParseOrigin(address, u.about.Commit, "")
-			if o.Remote == "" || address != u.about.Repository && forges[o.Host] == (site{}) ||
+	for _, u := range []*Unit{v.units[0], v.root()} {
+		for _, address := range []string{l.origin.Remote, u.About.Repository, u.About.Homepage} {
+			o := scan.ParseOrigin(address, u.About.Commit, "")
+			if o.Remote == "" || address != u.About.Repository && forges[o.Host] == (site{}) ||
 				o.Host == "github.com" && strings.Contains(o.Owner, "/") {
 				continue
 			}
 			if l.prefix == "" && u == v.units[0] {
-				l.prefix = u.about.Directory
+				l.prefix = u.About.Directory
 			}
 			l.origin, l.home, l.ref, l.kind = o, o.Remote, "HEAD", refHead
 			if o.Commit != "" {

@@ -64,20 +64,20 @@ func (r *ranking) findMembers() {
 		if x == nil || x.members != "" {
 			continue
 		}
-		x.members = cmp.Or(u.about.Name, u.dir)
-		x.Note = cmp.Or(x.Note, prose.Informative(u.about.Description))
-		x.add(0.6-0.05*float64(depth(u.dir)), ofWorkspace)
+		x.members = cmp.Or(u.About.Name, u.Dir)
+		x.Note = cmp.Or(x.Note, prose.Informative(u.About.Description))
+		x.add(0.6-0.05*float64(depth(u.Dir)), ofWorkspace)
 		if u == r.main() {
 			x.add(0.5, "has the name of the repository")
 		}
 		users := 0
 		for _, other := range r.units {
-			if slices.Contains(other.about.Dependencies, u.about.Name) {
+			if slices.Contains(other.About.Dependencies, u.About.Name) {
 				users++
 			}
 		}
 		x.add(0.3*logShare(users, 10), fmt.Sprintf("needed by %s of the workspace", words.Count(users, "package")))
-		r.faces[u.dir] = x
+		r.faces[u.Dir] = x
 	}
 }
 
@@ -107,7 +107,7 @@ func (p *goPackage) docRank(file string) int {
 // goPurposes returns the descriptions of packages that may describe the whole: the root package, the package with the
 // module's name, and the only command.
 func (v *survey) goPurposes() (list []purpose) {
-	commands, module := v.golang.commands(), moduleName(v.root().about.Name)
+	commands, module := v.golang.commands(), moduleName(v.root().About.Name)
 	for _, p := range v.golang {
 		isOnly := len(commands) == 1 && p == commands[0]
 		if p.place != scan.Product || p.dir != "." && !isOnly && (p.isInternal() || moduleName(p.importer) != module) {

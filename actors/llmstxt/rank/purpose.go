@@ -124,8 +124,8 @@ func (v *survey) purposes() []purpose {
 	for i := range list {
 		list[i].from = r.Path
 	}
-	for _, u := range []*unit{v.main(), v.units[0]} {
-		list = append(list, purpose{text: u.about.Description, from: u.about.Path, reason: "the manifest's description",
+	for _, u := range []*Unit{v.main(), v.units[0]} {
+		list = append(list, purpose{text: u.About.Description, from: u.About.Path, reason: "the manifest's description",
 			points: 10, least: -100, whole: true})
 	}
 	text, from := v.assemblyDescription()
@@ -245,8 +245,8 @@ func countOf(s string, list words.List) (n int) {
 
 // names returns the names of the repository, in lower case.
 func (v *survey) names() []string {
-	names := strings.Split(strings.ToLower(strings.Join([]string{v.readme.Title, moduleName(v.main().about.Name),
-		v.main().about.Name, v.repo.Origin.Repo}, "\n")), "\n")
+	names := strings.Split(strings.ToLower(strings.Join([]string{v.readme.Title, moduleName(v.main().About.Name),
+		v.main().About.Name, v.repo.Origin.Repo}, "\n")), "\n")
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 

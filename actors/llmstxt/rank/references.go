@@ -294,7 +294,7 @@ func (r *ranking) usedByPath(x *item, take func(*item)) {
 // entryOf returns the file by which a folder of the repository is imported.
 func (r *ranking) entryOf(t resolve.Target) *item {
 	for _, u := range r.units {
-		if u.dir != t.Path {
+		if u.Dir != t.Path {
 			continue
 		}
 		var first string
@@ -385,7 +385,7 @@ func (r *ranking) findEntries() {
 		} else if stem := stemOf(x.Path); entryStem.MatchString(stem) {
 			x.add(0.2, "entry point, by its name")
 		}
-		name := strings.ToLower(cmp.Or(moduleName(r.main().about.Name), r.repo.Name))
+		name := strings.ToLower(cmp.Or(moduleName(r.main().About.Name), r.repo.Name))
 		switch stem := stemOf(x.Path); {
 		case len(stem) > 2 && (stem == name || stem == strings.ToLower(r.readme.Title)):
 			x.add(0.45, "has the name of the repository")

@@ -26,22 +26,10 @@ const (
 
 // Survey is what Build knows about the packages of a repository before it chooses among them.
 type Survey struct {
-	Units   []Unit      // the root first, which is always there, even without a manifest
-	Go      []GoPackage // sorted by folder
+	Units   []*Unit           // the root first, which is always there, even without a manifest
+	Go      map[string]string // import paths of Go packages, by folder
 	Imports *resolve.Resolver
 	Uses    Uses // imports of the sources that were read
-}
-
-// Unit is a folder with manifests of its own.
-type Unit struct {
-	Dir       string // "." for the root
-	About     manifest.Manifest
-	Manifests []manifest.Manifest // all manifests of the folder; About is the leading one, with gaps filled from others
-}
-
-// GoPackage is a folder with Go files.
-type GoPackage struct {
-	Dir, Name, ImportPath string
 }
 
 // survey is the common knowledge about the repository: the README, the manifests and the languages. It reads files,
@@ -59,8 +47,8 @@ type survey struct {
 	script     string         // script in which the README is written; "" for Latin
 	named      page.Mentions  // names that the README mentions
 	bases      map[string]int // number of the product's files with the name
-	units      []*unit        // the root first
-	lead       *unit          // the unit that the repository is about; nil if nothing says so
+	units      []*Unit        // the root first
+	lead       *Unit          // the unit that the repository is about; nil if nothing says so
 	golang     goTree
 	imports    *resolve.Resolver
 	mix        languageMix
@@ -96,7 +84,7 @@ func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options 
 func (v *survey) newResolver() *resolve.Resolver {
 	manifests, golang := map[string][]manifest.Manifest{}, map[string]string{}
 	for _, u := range v.units {
-		manifests[u.dir] = u.manifests
+		manifests[u.Dir] = u.Manifests
 	}
 	for _, p := range v.golang {
 		golang[p.importer] = p.dir
@@ -104,13 +92,10 @@ func (v *survey) newResolver() *resolve.Resolver {
 	return resolve.New(v.repo.Files, manifests, golang)
 }
 
-func (v *survey) result() Survey {
-	s := Survey{Imports: v.imports}
-	for _, u := range v.units {
-		s.Units = append(s.Units, Unit{Dir: u.dir, About: u.about, Manifests: u.manifests})
-	}
-	for _, p := range v.golang {
-		s.Go = append(s.Go, GoPackage{Dir: p.dir, Name: p.name, ImportPath: p.importer})
+func (r *ranking) result() Survey {
+	s := Survey{Units: r.units, Go: make(map[string]string), Imports: r.imports, Uses: r.specs}
+	for _, p := range r.golang {
+		s.Go[p.dir] = p.importer
 	}
 	return s
 }
@@ -200,7 +185,7 @@ func (v *survey) findReadme() string {
 		return linked
 	}
 	best := list[0]
-	if len(v.units) > 2 && v.unitOf(best).dir != "." || slices.ContainsFunc(list, func(p string) bool {
+	if len(v.units) > 2 && v.unitOf(best).Dir != "." || slices.ContainsFunc(list, func(p string) bool {
 		return depth(p) == depth(best) && path.Dir(p) != path.Dir(best)
 	}) {
 		return "" // it belongs to one package or folder of several

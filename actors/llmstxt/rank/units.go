@@ -27,12 +27,12 @@ var (
 
 const ofWorkspace = "package of the workspace"
 
-// unit is a package of the repository: a folder with a manifest of its own. The root always is a unit, even without a
+// Unit is a package of the repository: a folder with manifests of its own. The root always is a unit, even without a
 // manifest.
-type unit struct {
-	dir       string            // "." for the root
-	about     manifest.Manifest // the manifests of the leading ecosystem, merged
-	manifests []manifest.Manifest
+type Unit struct {
+	Dir       string            // "." for the root
+	About     manifest.Manifest // the manifests of the leading ecosystem, merged
+	Manifests []manifest.Manifest
 	members   []string         // patterns for workspace members, from all manifests of the folder
 	entries   map[string]entry // entry points that were found, by path
 }
@@ -44,7 +44,7 @@ type entry struct {
 }
 
 // findUnits reads the manifests, the shallow ones first.
-func (v *survey) findUnits() []*unit {
+func (v *survey) findUnits() []*Unit {
 	var files []string
 	for i := range v.repo.Files {
 		if f := &v.repo.Files[i]; manifest.Known(f.Path) && (f.Place == scan.Product || depth(f.Path) == 0) {
@@ -62,10 +62,10 @@ func (v *survey) findUnits() []*unit {
 		}
 		byDir[dir] = append(byDir[dir], m)
 	}
-	units := []*unit{v.newUnit(".", byDir["."])}
+	units := []*Unit{v.newUnit(".", byDir["."])}
 	for _, dir := range dirs[1:] {
 		// a package.json without a name only redirects imports of its folder
-		if u := v.newUnit(dir, byDir[dir]); u.about.Name != "" || matches(units[0].members, dir) {
+		if u := v.newUnit(dir, byDir[dir]); u.About.Name != "" || matches(units[0].members, dir) {
 			units = append(units, u)
 		}
 	}
@@ -75,15 +75,15 @@ func (v *survey) findUnits() []*unit {
 // newUnit merges the manifests of a folder. The leading manifest has the ecosystem with most of the code. Among
 // several packages of one ecosystem, it is the one whose name is a prefix of most other names. Others of that
 // ecosystem fill its gaps.
-func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
-	u := &unit{dir: dir, entries: make(map[string]entry)}
+func (v *survey) newUnit(dir string, list []manifest.Manifest) *Unit {
+	u := &Unit{Dir: dir, entries: make(map[string]entry)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
 		if (x.Name == "") != (y.Name == "") {
 			return strings.Compare(y.Name, x.Name)
 		}
 		return cmp.Or(cmp.Compare(v.rankManifest(y), v.rankManifest(x)), countPrefixed(y, list)-countPrefixed(x, list))
 	})
-	u.manifests = list
+	u.Manifests = list
 	for i, m := range list {
 		u.members = append(u.members, m.Members...)
 		for _, e := range m.Entries {
@@ -93,12 +93,12 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 		}
 		switch {
 		case i == 0:
-			u.about = m
-		case m.Ecosystem == u.about.Ecosystem:
-			u.about = fill(u.about, m)
+			u.About = m
+		case m.Ecosystem == u.About.Ecosystem:
+			u.About = fill(u.About, m)
 		}
 	}
-	u.about.Name = strings.TrimSuffix(u.about.Name, ":") // a group without an artifact
+	u.About.Name = strings.TrimSuffix(u.About.Name, ":") // a group without an artifact
 	return u
 }
 
@@ -164,10 +164,10 @@ func (v *survey) resolveEntry(dir, entry string) string {
 }
 
 // unitOf returns the unit of the file: the deepest one above it.
-func (v *survey) unitOf(p string) *unit {
+func (v *survey) unitOf(p string) *Unit {
 	best := v.units[0]
 	for _, u := range v.units[1:] {
-		if strings.HasPrefix(p, u.dir+"/") && (best.dir == "." || len(u.dir) > len(best.dir)) {
+		if strings.HasPrefix(p, u.Dir+"/") && (best.Dir == "." || len(u.Dir) > len(best.Dir)) {
 			best = u
 		}
 	}
@@ -175,23 +175,23 @@ func (v *survey) unitOf(p string) *unit {
 }
 
 // root returns the unit at the top, or the only other unit if much of the code is in its ecosystem.
-func (v *survey) root() *unit {
-	if v.units[0].about.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 &&
-		(v.mix.share(v.units[1].about.Ecosystem) >= 20 || isBuildTree(v.units[1].about.Ecosystem)) {
+func (v *survey) root() *Unit {
+	if v.units[0].About.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 &&
+		(v.mix.share(v.units[1].About.Ecosystem) >= 20 || isBuildTree(v.units[1].About.Ecosystem)) {
 		return v.units[1]
 	}
 	return v.units[0]
 }
 
 // membersOf returns the packages of a repository that has several.
-func (r *ranking) membersOf() (list []*unit) {
+func (r *ranking) membersOf() (list []*Unit) {
 	root := r.units[0]
-	declared := len(root.members) > 0 && !isBuildTree(root.about.Ecosystem)
+	declared := len(root.members) > 0 && !isBuildTree(root.About.Ecosystem)
 	for _, u := range r.units[1:] {
 		switch {
-		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || r.isInner(u):
-		case u.about.Private && (makersPackages.In(strings.ToLower(shortName(u.about.Name))) || marked.MatchString(u.dir+"/")):
-		case declared && !matches(root.members, u.dir) || !declared && u.about.Name == "":
+		case u.About.Ecosystem == "go" || isBuildTree(u.About.Ecosystem) || r.isInner(u):
+		case u.About.Private && (makersPackages.In(strings.ToLower(shortName(u.About.Name))) || marked.MatchString(u.Dir+"/")):
+		case declared && !matches(root.members, u.Dir) || !declared && u.About.Name == "":
 		default:
 			list = append(list, u)
 		}
@@ -206,10 +206,10 @@ func (r *ranking) membersOf() (list []*unit) {
 }
 
 // isInner reports whether the unit is a part of another package with the same ecosystem and name.
-func (v *survey) isInner(u *unit) bool {
-	return slices.ContainsFunc(v.units[1:], func(outer *unit) bool {
-		return strings.HasPrefix(u.dir, outer.dir+"/") && outer.about.Name == u.about.Name &&
-			outer.about.Ecosystem == u.about.Ecosystem
+func (v *survey) isInner(u *Unit) bool {
+	return slices.ContainsFunc(v.units[1:], func(outer *Unit) bool {
+		return strings.HasPrefix(u.Dir, outer.Dir+"/") && outer.About.Name == u.About.Name &&
+			outer.About.Ecosystem == u.About.Ecosystem
 	})
 }
 
@@ -217,37 +217,37 @@ func (v *survey) isInner(u *unit) bool {
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
 // face returns the file that represents a package: its README, or else its first entry point, or else its manifest.
-func (r *ranking) face(u *unit) *item {
+func (r *ranking) face(u *Unit) *item {
 	var best *item
 	for _, x := range r.items {
-		if path.Dir(x.Path) == u.dir && page.IsReadme(x.Path) && x.class != classNone && x.Path != r.readme.Path &&
+		if path.Dir(x.Path) == u.Dir && page.IsReadme(x.Path) && x.class != classNone && x.Path != r.readme.Path &&
 			(best == nil || page.ReadmeRank(x.Path) < page.ReadmeRank(best.Path)) {
 			best = x
 		}
 	}
-	for _, e := range u.about.Entries {
+	for _, e := range u.About.Entries {
 		if best == nil {
-			best = r.at[r.resolveEntry(u.dir, e)]
+			best = r.at[r.resolveEntry(u.Dir, e)]
 		}
 	}
 	if best == nil {
 		for _, x := range r.items {
-			if x.class == classSource && strings.HasPrefix(x.Path, u.dir+"/") && r.unitOf(x.Path) == u && (best == nil || x.points > best.points) {
+			if x.class == classSource && strings.HasPrefix(x.Path, u.Dir+"/") && r.unitOf(x.Path) == u && (best == nil || x.points > best.points) {
 				best = x
 			}
 		}
 	}
-	return cmp.Or(best, r.at[u.about.Path])
+	return cmp.Or(best, r.at[u.About.Path])
 }
 
 // isProgram reports whether the package is a program, on which no other package can build.
-func (v *survey) isProgram(u *unit) bool {
-	switch u.about.Ecosystem {
+func (v *survey) isProgram(u *Unit) bool {
+	switch u.About.Ecosystem {
 	case "npm":
-		return u.about.Private
+		return u.About.Private
 	case "cargo":
-		entries := u.about.Entries // the library's entry is the first
-		return len(entries) > 0 && v.resolveEntry(u.dir, entries[0]) == ""
+		entries := u.About.Entries // the library's entry is the first
+		return len(entries) > 0 && v.resolveEntry(u.Dir, entries[0]) == ""
 	}
 	return false
 }
@@ -270,20 +270,20 @@ func matches(patterns []string, dir string) bool {
 
 // findLead finds the unit that the repository is about. This is the root unit, unless it only holds others together.
 // Then it is the unit with the name of the repository or of its owner, such as vue of vuejs; nil if there is none.
-func (v *survey) findLead() *unit {
+func (v *survey) findLead() *Unit {
 	root := v.root()
-	if root.about.Name != "" && !v.holdsOthers(root) {
+	if root.About.Name != "" && !v.holdsOthers(root) {
 		return root
 	}
-	var hidden *unit
-	for _, name := range []string{v.repo.Origin.Repo, v.repo.Name, v.readme.Title, root.about.Name,
+	var hidden *Unit
+	for _, name := range []string{v.repo.Origin.Repo, v.repo.Name, v.readme.Title, root.About.Name,
 		strings.TrimSuffix(v.repo.Origin.Owner, "js")} {
 		for _, u := range v.units[1:] {
-			if plainName(name) == "" || isBuildTree(u.about.Ecosystem) ||
-				!prose.SameWords(plainName(cmp.Or(u.about.Name, path.Base(u.dir))), plainName(name)) {
+			if plainName(name) == "" || isBuildTree(u.About.Ecosystem) ||
+				!prose.SameWords(plainName(cmp.Or(u.About.Name, path.Base(u.Dir))), plainName(name)) {
 				continue
 			}
-			if !u.about.Private {
+			if !u.About.Private {
 				return u
 			}
 			hidden = cmp.Or(hidden, u)
@@ -293,37 +293,37 @@ func (v *survey) findLead() *unit {
 }
 
 // main returns the lead, or else the root.
-func (v *survey) main() *unit { return cmp.Or(v.lead, v.root()) }
+func (v *survey) main() *Unit { return cmp.Or(v.lead, v.root()) }
 
 // product returns what the repository publishes under its own name, as far as anything says so. A workspace without a
 // package of that name has none, and so has a package for a language in which there is no code.
 func (v *survey) product() manifest.Manifest {
 	root, u := v.root(), v.lead
 	switch {
-	case u == nil, u != root && u.about.Private, v.mix.lacks(u.about.Ecosystem):
-		return manifest.Manifest{License: root.about.License, Scripts: root.about.Scripts}
+	case u == nil, u != root && u.About.Private, v.mix.lacks(u.About.Ecosystem):
+		return manifest.Manifest{License: root.About.License, Scripts: root.About.Scripts}
 	case u == root:
-		return u.about
+		return u.About
 	}
-	m := u.about
-	if group, _, ok := strings.Cut(root.about.Name, ":"); ok && m.Name == "" {
-		m.Name = group + ":" + path.Base(u.dir)
+	m := u.About
+	if group, _, ok := strings.Cut(root.About.Name, ":"); ok && m.Name == "" {
+		m.Name = group + ":" + path.Base(u.Dir)
 	}
-	m.Version, m.Requires = cmp.Or(m.Version, root.about.Version), cmp.Or(m.Requires, root.about.Requires)
-	m.License, m.Scripts = cmp.Or(m.License, root.about.License), root.about.Scripts
+	m.Version, m.Requires = cmp.Or(m.Version, root.About.Version), cmp.Or(m.Requires, root.About.Requires)
+	m.License, m.Scripts = cmp.Or(m.License, root.About.License), root.About.Scripts
 	return m
 }
 
 // holdsOthers reports whether nobody installs the root: it is private, or a build without sources of its own, or it
 // has members and an unspecific name.
-func (v *survey) holdsOthers(u *unit) bool {
-	short, sources := strings.ToLower(shortName(u.about.Name)), path.Join(u.dir, "src")+"/"
-	if u.about.Ecosystem == "gradle" && !slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
+func (v *survey) holdsOthers(u *Unit) bool {
+	short, sources := strings.ToLower(shortName(u.About.Name)), path.Join(u.Dir, "src")+"/"
+	if u.About.Ecosystem == "gradle" && !slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
 		return strings.HasPrefix(f.Path, sources)
 	}) {
 		return true
 	}
-	return u.about.Private || len(u.members) > 0 && len(v.units) > 1 && !isBuildTree(u.about.Ecosystem) &&
+	return u.About.Private || len(u.members) > 0 && len(v.units) > 1 && !isBuildTree(u.About.Ecosystem) &&
 		(rootEnds.End(short) || rootNames.Has(short))
 }
 
