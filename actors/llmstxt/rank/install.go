@@ -14,33 +14,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
-// installPages matches the pages that are searched for install commands.
-var installPages = regexp.MustCompile(`(?i)(^|/)(_?index|install(ation|ing)?|get(ting)?[-_ ]started|quick[-_ ]?start|introduction|usage)\.(mdx?|rst|adoc|txt)$`)
-
-const mostInstallPages = 8
-
-// installLine returns the shortest command line by which the package's own ecosystem installs it under its name. It
-// looks in the README, and then in the pages on installing. It returns "" if no page has one.
+// installLine returns the shortest command line in the README by which the package's own ecosystem installs it under
+// its name; "" if there is none.
 func (v *survey) installLine(m manifest.Manifest) (best string) {
 	if len(m.Name) < 2 {
 		return ""
 	}
-	texts := []string{v.readmeText}
-	for _, f := range v.repo.Files {
-		if len(texts) <= mostInstallPages && f.Kind == scan.Document && f.Place == scan.Product && installPages.MatchString(f.Path) {
-			texts = append(texts, v.head(f.Path, pageBytes))
-		}
-	}
 	list := words.Find("install from " + m.Ecosystem)
-	for _, text := range texts {
-		for _, code := range page.CodeOf(text) {
-			code = prose.Tidy(strings.TrimLeft(code, "$> "))
-			if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
-				best = code
-			}
-		}
-		if best != "" {
-			break
+	for _, code := range page.CodeOf(v.readmeText) {
+		code = prose.Tidy(strings.TrimLeft(code, "$> "))
+		if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
+			best = code
 		}
 	}
 	return best

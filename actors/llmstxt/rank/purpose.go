@@ -48,19 +48,14 @@ const codePoints = -14
 
 // purpose returns the text with the most points of weigh. With equal points the order is README, manifest, code.
 func (v *survey) purpose() purpose {
-	var best purpose
-	var prosaic, later purpose
+	var best, later purpose
 	for _, p := range v.purposes() {
 		if p.text = openingOf(p.text); p.text == "" {
 			continue
 		}
 		if why := v.scorePurpose(&p); why == "" {
 			low := strings.ToLower(prose.Sentence(p.text))
-			switch {
-			case !prose.Is(p.text) || noPurpose.In(low) || distracting.In(low) || isAdvice(low) || prose.IsBoilerplate(low):
-			case prosaic.text == "" && (p.top || p.whole):
-				prosaic = p
-			case later.text == "":
+			if later.text == "" && prose.Is(p.text) && !noPurpose.In(low) && !distracting.In(low) && !isAdvice(low) && !prose.IsBoilerplate(low) {
 				later = p
 			}
 		} else if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
@@ -69,17 +64,13 @@ func (v *survey) purpose() purpose {
 		}
 	}
 	if best.text == "" {
-		best = v.assemblePurpose(prosaic, later)
+		best = v.assemblePurpose(later)
 	}
 	return best
 }
 
-// assemblePurpose returns the first prose below the title, or else the title with what the README's first list says, or
-// else the first prose anywhere.
-func (v *survey) assemblePurpose(prosaic, later purpose) purpose {
-	if prosaic.text != "" {
-		return prosaic
-	}
+// assemblePurpose returns the title with what the README's first list says, or else the first prose anywhere.
+func (v *survey) assemblePurpose(later purpose) purpose {
 	var parts []string
 	for line := range strings.Lines(v.readmeText) {
 		item, ok := strings.CutPrefix(line, "- ")
@@ -89,20 +80,11 @@ func (v *survey) assemblePurpose(prosaic, later purpose) purpose {
 			parts = append(parts, item)
 		}
 	}
-	reason := "the README's title and its first list"
-	if len(parts) < 2 && !v.containsName(later.text) {
-		reason, parts = "the README's title and its headings", v.readme.Headings(4)
-	}
 	if len(parts) < 2 || len(parts) < 3 && later.text != "" {
 		return later
 	}
-	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path, reason: reason}
-}
-
-// containsName reports whether the text contains a name of the repository.
-func (v *survey) containsName(text string) bool {
-	low := strings.ToLower(text)
-	return slices.ContainsFunc(v.names(), func(name string) bool { return prose.HasWords(low, name) })
+	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path,
+		reason: "the README's title and its first list"}
 }
 
 // purposes lists the candidates. They do not depend on folder names.

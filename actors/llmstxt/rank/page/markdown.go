@@ -87,7 +87,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 	first := n.PreviousSibling() == nil
 	part := first && r.isPart(n, title)
 	r.page.hasParagraph = r.page.hasParagraph || part
-	if n.Level == 1 && r.lowHeading && len(r.page.subs) == 0 && IsReadme(r.page.Path) && title != "" { // one piece of news came first
+	if n.Level == 1 && r.lowHeading && r.page.subs == 0 && IsReadme(r.page.Path) && title != "" { // one piece of news came first
 		r.page.Title, r.page.Prose, r.page.Taglines, r.page.headingLevel, r.page.hasCode, r.lowHeading = title, nil, nil, 0, false, false
 		return
 	}
@@ -96,10 +96,10 @@ func (r *mdReader) heading(n *ast.Heading) {
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
 	} else if title != "" && !isElsewhere(n) {
-		r.page.below(title, n.Level)
+		r.page.below(title)
 	}
 	r.headed = r.headed || title != ""
-	own := r.htmlTitle != "" && len(r.page.subs) == 1 && !IsReadme(r.page.Path) // below the project's name
+	own := r.htmlTitle != "" && r.page.subs == 1 && !IsReadme(r.page.Path) // below the project's name
 	r.aside = n.Level > 1 && asides.In(strings.ToLower(title)) && !own
 }
 
@@ -175,7 +175,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	}
 	switch text := stripTags(raw); {
 	case htmlHeading.MatchString(raw) && text != "":
-		r.page.below(text, 6)
+		r.page.below(text)
 	case !htmlHeading.MatchString(raw) && !htmlOther.MatchString(raw) && !r.aside && isProse(text):
 		r.page.Taglines = append(r.page.Taglines, text)
 	}

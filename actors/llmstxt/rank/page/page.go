@@ -22,7 +22,7 @@ type Page struct {
 	LeadIn   string   // the first sentence that introduces code or a list
 	Taglines []string // text of HTML blocks, where many READMEs say what they are
 
-	subs         []heading
+	subs         int  // number of headings below the title
 	headingLevel int  // how far below the title the reader is
 	hasParagraph bool // a paragraph was read
 	hasCode      bool // code followed it
@@ -32,11 +32,6 @@ type Page struct {
 type Paragraph struct {
 	Text string
 	Near bool // near the title: before any code, and not below a second heading
-}
-
-type heading struct {
-	text  string
-	level int
 }
 
 // take keeps a paragraph, or a sentence that introduces code or a list.
@@ -67,11 +62,11 @@ func (p *Page) addLeadIn(text string) {
 }
 
 // below notes a heading other than the title. Answers to questions are not about the page.
-func (p *Page) below(title string, level int) {
+func (p *Page) below(title string) {
 	if !p.hasParagraph {
 		p.Second = cmp.Or(p.Second, title)
 	}
-	p.subs = append(p.subs, heading{title, level})
+	p.subs++
 	p.headingLevel++
 	if strings.HasSuffix(title, "?") {
 		p.headingLevel++

@@ -89,14 +89,6 @@ func TestLicence(t *testing.T) {
 	}
 }
 
-// TestHeadingsLeaveSponsorsOut defends "sponsor words get into a note": their headings are links to their sites.
-func TestHeadingsLeaveSponsorsOut(t *testing.T) {
-	text := "# Frob\n\n### [Warp, the AI terminal](https://warp.example)\n\n# Concepts\n\n# [Usage](docs/usage.md)\n"
-	if got := strings.Join(page.Read("README.md", text).Headings(4), " · "); got != "Concepts · Usage" {
-		t.Errorf("headings %q", got)
-	}
-}
-
 func TestTablesOfContents(t *testing.T) {
 	const want = "guide|api/users"
 	for path, text := range map[string]string{

@@ -14,7 +14,6 @@ import (
 func readPlain(p, text string) Page {
 	out := Page{Path: p}
 	aside := false
-	var marks []string
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if strings.Contains(text, "image:") {
 		text = adocImage.ReplaceAllString(text, "")
@@ -22,12 +21,11 @@ func readPlain(p, text string) Page {
 	for block := range strings.SplitSeq(text, "\n\n") {
 		lines := plainLines(block)
 		if title, n := plainTitle(lines); n > 0 {
-			level := plainLevel(&marks, lines[n-1])
 			aside = out.Title != "" && asides.In(strings.ToLower(title))
 			if out.Title == "" && len(out.Prose) == 0 {
 				out.Title = title
 			} else {
-				out.below(title, level)
+				out.below(title)
 			}
 			lines = lines[n:]
 		}
@@ -39,18 +37,6 @@ func readPlain(p, text string) Page {
 		}
 	}
 	return out
-}
-
-// plainLevel returns the level of a heading by its mark: levels are numbered in the order in which marks first occur.
-func plainLevel(marks *[]string, line string) int {
-	mark := line[:len(line)-len(strings.TrimLeft(line, "=*"))]
-	if isRule(line) || mark == "" {
-		mark = line[:1]
-	}
-	if !slices.Contains(*marks, mark) {
-		*marks = append(*marks, mark)
-	}
-	return slices.Index(*marks, mark)
 }
 
 // holdsCode recognizes the code blocks of reStructuredText, AsciiDoc and Org.
