@@ -64,7 +64,7 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{files: scan.Remember(files), base: from.Base, largest: from.Limits.FileBytes, options: o}
+	r := &Repository{files: files, base: from.Base, largest: from.Limits.FileBytes, options: o}
 	r.Scan, err = scan.Read(ctx, r.files, from.Limits, func(done int) { by.progress(done, 0, "entries") })
 	if err != nil {
 		return nil, limit(err)

@@ -3,8 +3,6 @@ package archive
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -30,12 +28,9 @@ type Options struct {
 
 // Archive is an archive that was read.
 type Archive struct {
-	Files   fs.FS   // also fs.ReadDirFS, fs.StatFS, fs.ReadFileFS and fs.ReadLinkFS
+	Files   fs.FS   // also fs.ReadFileFS and fs.ReadLinkFS
 	Name    string  // name of the content, without version, as the file name, the server or the top folder says; may be ""
 	Commit  string  // hexadecimal, if "git archive" recorded it, else ""
-	SHA256  string  // hexadecimal, of the archive as transferred
-	Bytes   int64   // size of the archive as transferred
-	Count   int     // files and links in Files
 	Skipped Skipped // entries that are missing or incomplete in Files
 }
 
@@ -45,7 +40,6 @@ type Skipped struct {
 	Duplicates int // the name is taken, or needs a folder where a file is
 	Special    int // devices, pipes, hard links
 	Broken     int // encrypted, damaged, or compressed in an unknown way (zip)
-	Large      int // larger than Limits.FileBytes: listed in Files, but reading fails with limit_exceeded
 }
 
 // Read reads the archive at source: the path of a local file, or a URL (anything with "://"). progress, if not nil, is
@@ -70,7 +64,7 @@ func Read(
 	}
 	defer in.close()
 	limits := o.Limits.withDefaults()
-	w := &wire{ctx: ctx, in: in, limit: limits.WireBytes, progress: progress, sum: sha256.New()}
+	w := &wire{ctx: ctx, in: in, limit: limits.WireBytes, progress: progress}
 	k := &keeper{budget: budget{Limits: limits, wire: w}}
 	if in.total > w.limit { // the declared size suffices to refuse it before the download
 		return nil, w.tooLarge()
@@ -78,7 +72,7 @@ func Read(
 	if err := k.unpack(w); err != nil {
 		return nil, w.explain(err)
 	}
-	if _, err := io.Copy(io.Discard, w); err != nil { // bytes after the end count in the digest
+	if _, err := io.Copy(io.Discard, w); err != nil { // what follows the end must come too, within the limit
 		return nil, w.explain(err)
 	}
 	w.report()
@@ -115,10 +109,7 @@ func (k *keeper) archive(in *input) (*Archive, error) {
 	if err != nil {
 		return nil, invalid("%s is damaged: %v", in.label, err)
 	}
-	return &Archive{
-		Files: files, Name: name(append(in.names, top)), Commit: k.commit, SHA256: hex.EncodeToString(k.wire.sum.Sum(nil)),
-		Bytes: k.wire.done, Count: k.count, Skipped: k.skipped,
-	}, nil
+	return &Archive{Files: files, Name: name(append(in.names, top)), Commit: k.commit, Skipped: k.skipped}, nil
 }
 
 // meter counts the output of a decompressor, and fails at the limit.

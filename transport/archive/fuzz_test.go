@@ -61,10 +61,10 @@ func hold(t *testing.T, a *archive.Archive, limits archive.Limits) {
 		size += int64(len(data))
 		return nil
 	}))
-	if count != a.Count || count > limits.Files || size > limits.UnpackedBytes {
-		t.Errorf("%d files of %d bytes; Count is %d", count, size, a.Count)
+	if count > limits.Files || size > limits.UnpackedBytes {
+		t.Errorf("%d files of %d bytes", count, size)
 	}
-	if len(a.SHA256) != 64 || strings.ContainsAny(a.Name, "/\\") {
+	if strings.ContainsAny(a.Name, "/\\") {
 		t.Errorf("got %+v", a)
 	}
 }

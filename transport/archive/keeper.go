@@ -74,16 +74,12 @@ func (k *keeper) file(name string, data []byte) {
 	k.added(name, k.files.File(name, int64(len(data)), func() ([]byte, error) { return data, nil }))
 }
 
-// large adds a file without its content.
+// large adds a file without its content: reading it fails with limit_exceeded.
 func (k *keeper) large(name string, size int64) {
 	limit := k.FileBytes
-	err := k.files.File(name, size, func() ([]byte, error) {
+	k.added(name, k.files.File(name, size, func() ([]byte, error) {
 		return nil, exceeded("%q is larger than %d bytes and was not unpacked", name, limit)
-	})
-	k.added(name, err)
-	if err == nil {
-		k.skipped.Large++
-	}
+	}))
 }
 
 // link adds a symbolic link. It does not check where the link leads.
@@ -114,7 +110,7 @@ func (k *keeper) stripped() (top string, files fs.FS, err error) {
 	if k.mixed || k.count == 0 {
 		return "", &k.files, nil
 	}
-	files, err = k.files.Sub(k.top)
+	files, err = fs.Sub(&k.files, k.top)
 	return k.top, files, err
 }
 

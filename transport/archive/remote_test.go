@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -199,8 +200,10 @@ func TestReadSpoolsLargeZips(t *testing.T) {
 		a, err := archive.Read(t.Context(), url, o, nil)
 		if limit > 0 {
 			expectError(t, err, "limit_exceeded", "--max-download")
-		} else if err != nil || a.Count != 2 || a.Bytes != int64(len(data)) {
-			t.Errorf("got %+v, %v", a, err)
+		} else if err != nil {
+			t.Errorf("got %v", err)
+		} else if names, err := fs.Glob(a.Files, "*"); err != nil || len(names) != 2 {
+			t.Errorf("got %q, %v", names, err)
 		}
 		if left, err := os.ReadDir(dir); len(left) != 0 || err != nil {
 			t.Errorf("left behind: %v, %v", left, err)
@@ -270,9 +273,6 @@ func TestReadIgnoresContentEncoding(t *testing.T) {
 		})
 		a, err := archive.Read(t.Context(), url, o, nil)
 		expect(t, a, err, "a: text of a")
-		if err == nil && a.Bytes != int64(len(data)) {
-			t.Errorf("%d bytes, want %d", a.Bytes, len(data))
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"errors"
-	"hash"
 	"io"
 	"io/fs"
 
@@ -14,16 +13,15 @@ import (
 // progressStep is the number of bytes between two calls of progress.
 const progressStep = 256 << 10
 
-// wire reads the archive as transferred, and limits, counts and hashes its bytes.
+// wire reads the archive as transferred, and limits and counts its bytes.
 type wire struct {
 	ctx      context.Context
 	in       *input
 	limit    int64
 	progress func(done, total int64)
-	sum      hash.Hash // SHA-256 of all bytes
-	done     int64     // bytes read
-	reported int64     // done as of the last report
-	err      error     // the first error other than io.EOF; decompressors may hide it
+	done     int64 // bytes read
+	reported int64 // done as of the last report
+	err      error // the first error other than io.EOF; decompressors may hide it
 }
 
 func (w *wire) tooLarge() error {
@@ -41,7 +39,6 @@ func (w *wire) Read(p []byte) (int, error) {
 	p = p[:min(int64(len(p)), w.limit-w.done+1)]
 	n, err := w.in.body.Read(p)
 	w.done += int64(n)
-	w.sum.Write(p[:n])
 	if w.done > w.limit {
 		err = w.tooLarge()
 	}

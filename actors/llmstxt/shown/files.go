@@ -48,15 +48,12 @@ func (f *Files) Read(path string, most int) (Text, error) {
 	return Text{Text: text, Cut: len(whole) - len(text), Found: found}, nil
 }
 
-// whole returns the file's text. A file without secrets is searched only once in a run.
+// whole returns the file's text.
 func (f *Files) whole(path string, limit int64) (text []byte, found []secret.Finding, err error) {
-	if f.keepSecrets {
-		text, _, err := f.reader.Read(f.ctx, path, limit)
-		return neutralize(text), nil, err
+	text, _, err = f.reader.Read(f.ctx, path, limit)
+	text = neutralize(text)
+	if !f.keepSecrets {
+		text, found = f.finder.RedactFile(path, text)
 	}
-	text, err = f.reader.Shown(f.ctx, path, limit, func(text []byte) (shown []byte) {
-		shown, found = f.finder.RedactFile(path, neutralize(text))
-		return shown
-	})
 	return text, found, err
 }

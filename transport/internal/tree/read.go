@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"time"
@@ -12,51 +13,26 @@ import (
 // Open opens a file or folder. A file's content is loaded at the first Read. For a link the error wraps
 // [fs.ErrInvalid].
 func (t *Tree) Open(name string) (fs.File, error) {
-	n, err := t.follow("open", name)
+	n, err := t.find("open", name)
 	if err != nil {
 		return nil, err
 	}
-	if n.IsDir() {
-		return &openFolder{node: n}, nil
+	if n.mode == linkMode {
+		return nil, failure("open", name, fmt.Errorf("symbolic links are not followed: %w", fs.ErrInvalid))
 	}
-	return &openFile{node: n, path: name}, nil
+	return &opened{node: n, path: name}, nil
 }
 
-// ReadFile returns the content of a file in a new slice.
+// ReadFile returns the content of a file in a new slice. Package fs would first make room for the size that a stranger
+// declared.
 func (t *Tree) ReadFile(name string) ([]byte, error) {
-	n, err := t.follow("read", name)
+	f, err := t.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	if n.IsDir() {
-		return nil, failure("read", name, errFolder())
-	}
-	data, err := n.open()
-	if err != nil {
-		return nil, failure("read", name, err)
-	}
-	return append(make([]byte, 0, len(data)), data...), nil
-}
-
-// ReadDir lists a folder, sorted by name.
-func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	n, err := t.follow("readdir", name)
-	if err != nil {
-		return nil, err
-	}
-	if !n.IsDir() {
-		return nil, failure("readdir", name, fmt.Errorf("not a folder: %w", fs.ErrInvalid))
-	}
-	return n.entries(), nil
-}
-
-// Stat describes a file or folder. It refuses a link, like [Tree.Open].
-func (t *Tree) Stat(name string) (fs.FileInfo, error) {
-	n, err := t.follow("stat", name)
-	if err != nil {
-		return nil, err
-	}
-	return n, nil
+	var text bytes.Buffer
+	_, err = text.ReadFrom(f)
+	return text.Bytes(), err
 }
 
 // Lstat describes a file, folder or link.
@@ -81,29 +57,6 @@ func (t *Tree) ReadLink(name string) (string, error) {
 	return string(target), err
 }
 
-// follow returns the node of a path that is not a link.
-func (t *Tree) follow(op, name string) (*node, error) {
-	n, err := t.find(op, name)
-	if err == nil && n.mode == linkMode {
-		return nil, failure(op, name, fmt.Errorf("symbolic links are not followed: %w", fs.ErrInvalid))
-	}
-	return n, err
-}
-
-// entries returns the folder's entries by name. Package fs demands that order.
-func (n *node) entries() []fs.DirEntry {
-	count := 0
-	for e := n.first; e != nil; e = e.next {
-		count++
-	}
-	all := make([]fs.DirEntry, 0, count)
-	for e := n.first; e != nil; e = e.next {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	return all
-}
-
 func (n *node) Name() string               { return n.name }
 func (n *node) IsDir() bool                { return n.mode.IsDir() }
 func (n *node) Type() fs.FileMode          { return n.mode.Type() }
@@ -112,21 +65,30 @@ func (n *node) Size() int64                { return n.size }
 func (n *node) Mode() fs.FileMode          { return n.mode }
 func (n *node) ModTime() time.Time         { return time.Time{} }
 func (n *node) Sys() any                   { return nil }
-func (n *node) String() string             { return fs.FormatDirEntry(n) }
 
-// openFile is an open file.
-type openFile struct {
+// opened is an open file or folder.
+type opened struct {
 	*node
 	path   string
-	reader *bytes.Reader // nil before the first Read
+	reader *bytes.Reader // of a file; nil before the first Read
+	rest   []fs.DirEntry // of a folder: what ReadDir has not returned yet
+	listed bool
 	closed bool
 }
 
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
+func (f *opened) Stat() (fs.FileInfo, error) { return f.node, nil }
+
+func (f *opened) Close() error {
+	f.closed, f.reader = true, nil
+	return nil
+}
 
 // Read loads the content at its first call. Files that nobody reads cost nothing.
-func (f *openFile) Read(p []byte) (int, error) {
-	if f.closed {
+func (f *opened) Read(p []byte) (int, error) {
+	switch {
+	case f.IsDir():
+		return 0, failure("read", f.path, fmt.Errorf("is a folder: %w", fs.ErrInvalid))
+	case f.closed:
 		return 0, failure("read", f.path, fs.ErrClosed)
 	}
 	if f.reader == nil {
@@ -139,7 +101,25 @@ func (f *openFile) Read(p []byte) (int, error) {
 	return f.reader.Read(p)
 }
 
-func (f *openFile) Close() error {
-	f.closed, f.reader = true, nil
-	return nil
+// ReadDir returns the next n entries by name, or all remaining ones if n is not positive.
+func (f *opened) ReadDir(n int) ([]fs.DirEntry, error) {
+	if !f.IsDir() {
+		return nil, failure("readdir", f.path, fmt.Errorf("not a folder: %w", fs.ErrInvalid))
+	}
+	if !f.listed {
+		f.listed = true
+		for e := f.first; e != nil; e = e.next {
+			f.rest = append(f.rest, e)
+		}
+		slices.SortFunc(f.rest, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	}
+	if n <= 0 {
+		n = len(f.rest)
+	} else if len(f.rest) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(f.rest))
+	part := f.rest[:n:n]
+	f.rest = f.rest[n:]
+	return part, nil
 }

@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Tree is a read-only file system in memory. It implements [fs.FS], [fs.ReadDirFS], [fs.StatFS], [fs.ReadFileFS] and
-// [fs.ReadLinkFS]. The zero Tree is empty.
+// Tree is a read-only file system in memory. It implements [fs.ReadFileFS] and [fs.ReadLinkFS]. The zero Tree is empty.
 type Tree struct {
 	top   *node
-	index map[place]*node // shared with the results of [Tree.Sub]
+	index map[place]*node
 }
 
 // place is the key of a node: its folder and name. All folders share one index, because a map per folder would need
@@ -49,60 +48,34 @@ func (t *Tree) Symlink(path, target string) error {
 	return t.add(path, &node{size: int64(len(target)), mode: linkMode, open: read})
 }
 
-// Sub returns the folder dir as a Tree. Sub(".") returns the whole tree. The error wraps [fs.ErrNotExist] if there is
-// no such folder.
-func (t *Tree) Sub(dir string) (*Tree, error) {
-	n, err := t.find("sub", dir)
-	if err != nil {
-		return nil, err
-	}
-	if !n.IsDir() {
-		return nil, failure("sub", dir, fmt.Errorf("not a folder: %w", fs.ErrNotExist))
-	}
-	return &Tree{top: n, index: t.index}, nil
-}
-
 // add adds a node and the folders above it. A path must not exist already, also not as a folder.
 func (t *Tree) add(path string, n *node) error {
 	if path == "." || !utf8.ValidString(path) || !fs.ValidPath(path) {
 		return failure("add", path, fs.ErrInvalid)
 	}
-	if err := t.vacant(path); err != nil {
-		return err
-	}
 	if t.index == nil {
 		t.index, t.top = map[place]*node{}, &node{name: ".", mode: folderMode}
 	}
-	folder, rest := t.top, path
-	for {
-		name, below, deeper := strings.Cut(rest, "/")
-		if !deeper {
-			t.put(folder, name, n)
-			return nil
-		}
-		if t.index[place{folder, name}] == nil {
-			t.put(folder, name, &node{mode: folderMode})
-		}
-		folder, rest = t.index[place{folder, name}], below
-	}
-}
-
-// vacant checks whether path can be added, before any of its folders is created.
-func (t *Tree) vacant(path string) error {
-	folder, rest, deeper := t.top, path, true
-	for deeper {
-		var name string
-		name, rest, deeper = strings.Cut(rest, "/")
-		n := t.index[place{folder, name}]
+	folder := t.top
+	name, below, deeper := strings.Cut(path, "/")
+	for at := t.index[place{folder, name}]; at != nil; at = t.index[place{folder, name}] {
 		switch {
-		case n == nil:
-			return nil
-		case deeper && !n.IsDir():
-			return failure("add", path, fmt.Errorf("%s is not a folder: %w", n.name, fs.ErrExist))
+		case !deeper:
+			return failure("add", path, fs.ErrExist)
+		case !at.IsDir():
+			return failure("add", path, fmt.Errorf("%s is not a folder: %w", at.name, fs.ErrExist))
 		}
-		folder = n
+		folder = at
+		name, below, deeper = strings.Cut(below, "/")
 	}
-	return failure("add", path, fs.ErrExist)
+	for deeper {
+		above := folder
+		folder = &node{mode: folderMode}
+		t.put(above, name, folder)
+		name, below, deeper = strings.Cut(below, "/")
+	}
+	t.put(folder, name, n)
+	return nil
 }
 
 // put adds a node. It copies the name, so that the path's memory can be freed.

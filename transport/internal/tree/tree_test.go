@@ -17,8 +17,6 @@ import (
 )
 
 var (
-	_ fs.ReadDirFS  = (*tree.Tree)(nil)
-	_ fs.StatFS     = (*tree.Tree)(nil)
 	_ fs.ReadFileFS = (*tree.Tree)(nil)
 	_ fs.ReadLinkFS = (*tree.Tree)(nil)
 )
@@ -79,7 +77,7 @@ func TestAReadingThatFailsSaysOfWhat(t *testing.T) {
 	f, err := files.Open("d/a")
 	must(t, err)
 	_, err = f.Read(make([]byte, 1))
-	_, err2 := files.ReadFile("d/a")
+	_, err2 := fs.ReadFile(files, "d/a")
 	for _, err := range []error{err, err2} {
 		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "d/a") {
 			t.Errorf("got %v", err)
@@ -138,16 +136,16 @@ func TestLinksAreNeverFollowed(t *testing.T) {
 
 func readings(files *tree.Tree, name string) map[string]error {
 	_, open := files.Open(name)
-	_, read := files.ReadFile(name)
-	_, list := files.ReadDir(name)
-	_, stat := files.Stat(name)
+	_, read := fs.ReadFile(files, name)
+	_, list := fs.ReadDir(files, name)
+	_, stat := fs.Stat(files, name)
 	return map[string]error{"Open": open, "ReadFile": read, "ReadDir": list, "Stat": stat}
 }
 
 func TestReadingsOfTheWrongKind(t *testing.T) {
 	files := some(t, "d/file")
-	_, list := files.ReadDir("d/file")
-	_, read := files.ReadFile("d")
+	_, list := fs.ReadDir(files, "d/file")
+	_, read := fs.ReadFile(files, "d")
 	folder, err := files.Open("d")
 	must(t, err)
 	_, readFolder := folder.Read(make([]byte, 1))
@@ -162,26 +160,6 @@ func TestReadingsOfTheWrongKind(t *testing.T) {
 	}
 	if _, err := file.Read(make([]byte, 1)); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("read after Close: %v", err)
-	}
-}
-
-func TestSub(t *testing.T) {
-	files := some(t, "a", "d/e/f", "d/g")
-	sub, err := files.Sub("d")
-	must(t, err)
-	if err := fstest.TestFS(sub, "e/f", "g"); err != nil {
-		t.Error(err)
-	}
-	if same, err := files.Sub("."); err != nil || !slices.Equal(names(t, same, "."), []string{"a", "d"}) {
-		t.Errorf("Sub(.): %v", err)
-	}
-	if _, err := new(tree.Tree).Sub("."); err != nil {
-		t.Errorf("Sub(.) of an empty tree: %v", err)
-	}
-	for _, dir := range []string{"x", "a", "d/x", "d/g/h"} {
-		if _, err := files.Sub(dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("Sub(%s): %v", dir, err)
-		}
 	}
 }
 
@@ -210,7 +188,7 @@ func TestFilesTakeLittleMemory(t *testing.T) {
 	if used := heap() - before; used > count*each {
 		t.Errorf("a file takes %d bytes, want at most %d", used/count, each)
 	}
-	text, err := files.ReadFile("packages/module012/internal/component34/some_file_name_123456.go")
+	text, err := fs.ReadFile(files, "packages/module012/internal/component34/some_file_name_123456.go")
 	if err != nil || text[0] != 64 {
 		t.Errorf("read %v, %v", text, err)
 	}

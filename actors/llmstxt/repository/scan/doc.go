@@ -3,8 +3,7 @@
 // [Read] walks an [fs.FS] once and returns a [Repository]: every relevant text file with its size, language, [Kind]
 // (what it is) and [Place] (what it is for), sorted by path, and a count of everything that was left out, with the
 // reason. It reads only the first 8 KiB of a file, so memory grows only with the number of files. A [Reader] reads
-// the contents later, through the same file system. With a [Memory], which holds a few megabytes, the scan and all
-// readers share one record of a file, so that it is read, and searched for secrets, only once.
+// the contents later, through the same file system.
 //
 // No symbolic link is followed. Files named by .gitignore or .lastwordignore, vendored folders, binary files and
 // everything over the [Limits] are left out. Generated files, tests and test data stay, marked, so that a ranking can

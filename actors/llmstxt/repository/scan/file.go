@@ -67,9 +67,6 @@ func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, 
 	if err != nil {
 		return nil, size, false, err
 	}
-	if size == int64(n) {
-		w.memory.keep(path, w.head[:n], scanBytes)
-	}
 	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
 }
 

@@ -24,12 +24,8 @@ const progressEvery = 256
 // number of examined entries, now and then and once at the end. The error is the cause of ctx, a [*LimitError], or
 // the error of opening the folder itself. Whatever cannot be read below it counts as left out.
 func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
-	memory, _ := files.(*Memory)
-	if memory != nil {
-		files = memory.files
-	}
 	w := &walker{
-		ctx: ctx, files: files, memory: memory, limits: limits.withDefaults(), progress: progress,
+		ctx: ctx, files: files, limits: limits.withDefaults(), progress: progress,
 		repo: &Repository{},
 		left: make(map[Reason]*Left),
 		head: make([]byte, HeadBytes), rules: ignore.Bounded(ctx, ruleSteps),
@@ -48,7 +44,6 @@ func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done in
 type walker struct {
 	ctx      context.Context
 	files    fs.FS
-	memory   *Memory
 	limits   Limits
 	progress func(int)
 	repo     *Repository

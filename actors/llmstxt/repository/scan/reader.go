@@ -14,19 +14,13 @@ import (
 // paths costs least. It is for one goroutine at a time.
 type Reader struct {
 	files  fs.FS
-	memory *Memory
 	folder string // the folder that is kept open
 	held   *rooted
 	buf    []byte // content of the last read
 }
 
 // NewReader returns a reader of the files. Close it after use.
-func NewReader(files fs.FS) *Reader {
-	if m, ok := files.(*Memory); ok {
-		return &Reader{files: m.files, memory: m}
-	}
-	return &Reader{files: files}
-}
+func NewReader(files fs.FS) *Reader { return &Reader{files: files} }
 
 // Close closes the folder that is kept open.
 func (r *Reader) Close() {
@@ -45,47 +39,16 @@ func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byt
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}
-	known, remembered := r.memory.record(name)
-	data, whole := known.data, true
-	if !remembered {
-		if data, whole, err = r.first(ctx, name, max(limit, r.memory.ahead())); err != nil {
-			return nil, false, err
-		}
-	}
-	if int64(len(data)) > limit {
-		data, whole = data[:limit], false
-	}
-	head := data[:min(len(data), HeadBytes)]
-	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
-}
-
-// Shown returns the result of show for a file's text from Read. If show changes nothing, the Memory records that. So
-// all readers of the same files must pass the same show.
-func (r *Reader) Shown(
-	ctx context.Context, name string, limit int64, show func(text []byte) []byte,
-) (shown []byte, err error) {
-	text, whole, err := r.Read(ctx, name, limit)
-	if known, _ := r.memory.record(name); err != nil || whole && known.plain {
-		return text, err
-	}
-	shown = show(text)
-	if whole && len(shown) == len(text) && (len(text) == 0 || &shown[0] == &text[0]) {
-		r.memory.mark(name)
-	}
-	return shown, nil
-}
-
-// first reads a file that the Memory does not have.
-func (r *Reader) first(ctx context.Context, name string, limit int64) (data []byte, whole bool, err error) {
 	files, base := r.in(name)
-	data, whole, err = readFile(ctx, files, base, limit, r.buf)
+	data, whole, err := readFile(ctx, files, base, limit, r.buf)
+	if err != nil {
+		return nil, false, err
+	}
 	if cap(data) > cap(r.buf) {
 		r.buf = data[:0]
 	}
-	if whole {
-		data = r.memory.keep(name, data, memoryBytes)
-	}
-	return data, whole, err
+	head := data[:min(len(data), HeadBytes)]
+	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
 }
 
 // in returns the file's name in its folder, which is kept open.

@@ -51,11 +51,10 @@ func Outline(ctx context.Context, text []byte) surface.Outline {
 
 // goPackage holds the state of a Package.
 type goPackage struct {
-	ctx   context.Context
-	set   *gotoken.FileSet
-	at    map[string]int // index of a name in out.Symbols: files for other systems declare it again
-	out   surface.Outline
-	short []byte // the current file without function bodies
+	ctx context.Context
+	set *gotoken.FileSet
+	at  map[string]int // index of a name in out.Symbols: files for other systems declare it again
+	out surface.Outline
 }
 
 func (p *goPackage) parse(files []Source) []*ast.File {
