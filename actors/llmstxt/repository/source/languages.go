@@ -3,96 +3,109 @@ package source
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/lines"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-var jvmTests = []string{"import org.junit", "import org.testng"}
+// languagesText has the languages, and explains its own form.
+//
+//go:embed languages.txt
+var languagesText string
+
+// These are the functions that languages.txt names.
+var (
+	imports = map[string]func(line string) []string{"python": language.PythonImports, "ruby": language.RubyImports,
+		"elixir": language.ElixirImports, "script": language.ScriptImports, "rust": language.RustImports,
+		"includes": language.Includes, "dotted": language.Dotted}
+	notes = map[string]func(text string) string{"go": golang.Note, "python": language.PythonNote, "haskell": haddock,
+		"block": language.BlockNote, "class": language.ClassNote}
+	codes = map[string]func(text string) string{"docstrings": language.WithoutDocstrings,
+		"comments": language.WithoutComments}
+	folders = map[string]func(file, unit string) []string{"python": language.PythonFolders,
+		"script": language.ScriptFolders, "rust": language.RustFolders, "c": language.CFolders}
+)
 
 // languages are the known languages.
-var languages = []language.Language{
-	{Name: "Go", Outline: golang.Outline, Note: golang.Note, Ecosystems: []string{"go"}},
-	{Name: "Python", Outline: python, Imports: language.PythonImports, Code: language.WithoutDocstrings,
-		Note: language.PythonNote, Folders: language.PythonFolders, Family: "python", Ecosystems: []string{"pypi"},
-		Tests: []string{"import pytest", "import unittest", "from unittest"}},
-	{Name: "Ruby", Outline: ruby, Imports: language.RubyImports, Note: language.LineNote("#"),
-		Folders: language.Below("lib"), Ecosystems: []string{"rubygems"}, Tests: []string{"require 'minitest",
-			"require \"minitest", "require 'test_helper", "RSpec.describe", "require 'spec_helper"}},
-	{Name: "Elixir", Outline: elixir, Imports: language.ElixirImports, Family: "beam", Ecosystems: []string{"hex"},
-		Note: language.PatternNote(`(?s)@moduledoc\s+(?:~[sS])?"(?:"")?(.*?)"`, "")},
-	{Name: "Shell", Outline: shell, Imports: language.Dotted, Note: language.LineNote("#")},
-	script("JavaScript"), script("TypeScript"),
-	{Name: "Rust", Outline: rust, Imports: language.RustImports, Note: language.BlockNote,
-		Folders: language.RustFolders, Family: "rust", Ecosystems: []string{"cargo"}},
-	{Name: "Java", Outline: java, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
-		Private: language.Without("\npublic ", "module "), Family: "jvm", Ecosystems: []string{"maven", "gradle"},
-		Tests: jvmTests, Classes: true},
-	{Name: "Kotlin", Outline: kotlin, Imports: language.Dotted, Code: language.WithoutComments,
-		Note: language.ClassNote, Family: "jvm", Ecosystems: []string{"maven", "gradle"}, Tests: jvmTests, Classes: true},
-	{Name: "Swift", Outline: swift, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
-		Folders: language.Below("Sources"), Ecosystems: []string{"swift", "cocoapods"}, Classes: true},
-	{Name: "C#", Outline: csharp, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
-		Private: language.Without("public "), Family: ".net", Ecosystems: []string{"nuget"},
-		Tests: []string{"using Xunit", "using NUnit"}, Classes: true},
-	{Name: "PHP", Outline: php, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
-		Ecosystems: []string{"composer"}, Tests: []string{"use PHPUnit\\"}, Classes: true},
-	cFamily("C", c), cFamily("C++", c),
-	script("Vue"), script("Svelte"),
-	{Name: "Dart", Imports: language.ScriptImports, Code: language.WithoutComments, Note: language.ClassNote,
-		Folders: language.Below("lib"), Ecosystems: []string{"pub"}},
-	{Name: "Zig", Imports: language.ScriptImports, Note: language.BlockNote, Ecosystems: []string{"zig"}},
-	{Name: "Scala", Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote, Family: "jvm",
-		Ecosystems: []string{"maven", "gradle"}, Classes: true},
-	{Name: "Groovy", Imports: language.Dotted, Code: language.WithoutComments, Note: language.BlockNote,
-		Family: "jvm", Ecosystems: []string{"maven", "gradle"}},
-	dotNet("F#"), dotNet("Visual Basic"),
-	{Name: "Erlang", Imports: language.Dotted, Note: language.LineNote("%"), Family: "beam",
-		Ecosystems: []string{"hex"}},
-	cFamily("Objective-C", nil), cFamily("CUDA", nil),
-	// a comment among others at the top, with an empty line below it
-	{Name: "OCaml", Note: language.PatternNote(`(?s)\A(?:\s|\(\*.*?\*\))*?\(\*\*\s(.*?)\*\)\s*?\n\n`, ""),
-		Ecosystems: []string{"opam"}},
-	{Name: "Haskell", Imports: language.Dotted, Note: haddock, Ecosystems: []string{"hackage"}},
-	{Name: "R", Imports: language.Dotted, Note: language.PatternNote(`(?m)^((?:#'.*\n)+)`, "#'"),
-		Ecosystems: []string{"cran"}},
-	{Name: "Clojure", Imports: language.Dotted, Note: language.PatternNote(`\(ns\s[^"()]*"((?:[^"\\]|\\.)*)"`, ""),
-		Ecosystems: []string{"clojars", "maven"}},
-	{Name: "Perl", Imports: language.Dotted, Note: language.PatternNote(`(?m)^=head1 NAME\s+\S+ - (.+)$`, "")},
-	marked("Julia", "#", "julia"), marked("Lua", "--"), marked("SQL", "--"), marked("Assembly", ";"),
-}
-
-// script makes a language of the JavaScript family. In some of them, files contain scripts.
-func script(name string) language.Language {
-	l := language.Language{Name: name, Imports: language.ScriptImports, Code: language.WithoutComments,
-		Note: language.BlockNote, Folders: language.ScriptFolders, Family: "script",
-		Ecosystems: []string{"npm", "deno", "jsr"}}
-	if name == "JavaScript" || name == "TypeScript" {
-		l.Outline, l.Reexports = javascript, language.ScriptReexports
-		l.Tests = []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'",
-			"require('node:test')", "require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}
+var languages = sync.OnceValue(func() (all []language.Language) {
+	_, blocks, _ := strings.Cut(languagesText, "\n= ")
+	for block := range strings.SplitSeq(blocks, "\n= ") {
+		names, text, _ := strings.Cut(block, "\n")
+		for name := range strings.SplitSeq(names, ", ") {
+			all = append(all, parse(name, text))
+		}
 	}
+	return all
+})
+
+// parse reads the block of a language.
+func parse(name, text string) language.Language {
+	l := language.Language{Name: name}
+	grammar, note, marks := "", "", ""
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		list := strings.Split(strings.TrimSuffix(strings.ReplaceAll(value, `\n`, "\n"), "|"), "|")
+		switch {
+		case !ok || line[0] == '#':
+		case key == "family":
+			l.Family = value
+		case key == "ecosystems":
+			l.Ecosystems = strings.Fields(value)
+		case key == "imports":
+			l.Imports = imports[value]
+		case key == "reexports":
+			l.Reexports = language.ScriptReexports
+		case key == "code":
+			l.Code = codes[value]
+		case key == "folders":
+			if l.Folders = folders[value]; l.Folders == nil {
+				l.Folders = language.Below(value)
+			}
+		case key == "note":
+			note = value
+		case key == "marks":
+			marks = value
+		case key == "tests":
+			l.Tests = append(l.Tests, list...)
+		case key == "private":
+			l.Private = language.Without(list...)
+		case key == "classes":
+			l.Classes = true
+		default:
+			grammar += line
+		}
+	}
+	l.Note, l.Outline = noteOf(note, marks), outlineOf(name, grammar)
 	return l
 }
 
-func cFamily(name string, outline func(ctx context.Context, text []byte) surface.Outline) language.Language {
-	return language.Language{Name: name, Outline: outline, Imports: language.Includes, Note: language.BlockNote,
-		Folders: language.CFolders, Family: "c", Ecosystems: []string{"cmake", "meson"},
-		Tests: []string{"gtest/gtest.h", "catch.hpp", "catch2/"}}
+func noteOf(how, marks string) func(text string) string {
+	if mark, ok := strings.CutPrefix(how, "lines "); ok {
+		return language.LineNote(mark)
+	}
+	if read := notes[how]; read != nil {
+		return read
+	}
+	return language.PatternNote(how, marks)
 }
 
-func dotNet(name string) language.Language {
-	return language.Language{Name: name, Imports: language.Dotted, Code: language.WithoutComments,
-		Note: language.BlockNote, Family: ".net", Ecosystems: []string{"nuget"}}
-}
-
-// marked makes a language whose comments extend to the end of the line.
-func marked(name, mark string, ecosystems ...string) language.Language {
-	return language.Language{Name: name, Imports: language.Dotted, Note: language.LineNote(mark),
-		Ecosystems: ecosystems}
+// outlineOf returns a function that reads a language by a grammar of its lines. The grammar is compiled when it is first
+// needed.
+func outlineOf(name, grammar string) func(ctx context.Context, text []byte) surface.Outline {
+	switch {
+	case name == "Go":
+		return golang.Outline
+	case grammar == "":
+		return nil
+	}
+	made := sync.OnceValue(func() *lines.Grammar { return lines.Parse(grammar) })
+	return func(ctx context.Context, text []byte) surface.Outline { return made().Outline(ctx, text) }
 }
 
 // haddock finds the note above the word module.
@@ -108,7 +121,7 @@ func haddock(text string) string {
 
 // Of returns the language with the name. For an unknown language it returns what most languages have in common.
 func Of(name string) language.Language {
-	for _, l := range languages {
+	for _, l := range languages() {
 		if l.Name == name {
 			return l
 		}
@@ -119,7 +132,7 @@ func Of(name string) language.Language {
 // In returns the languages of an ecosystem's packages.
 func In(ecosystem string) []string {
 	var names []string
-	for _, l := range languages {
+	for _, l := range languages() {
 		if slices.Contains(l.Ecosystems, ecosystem) {
 			names = append(names, l.Name)
 		}

@@ -3,6 +3,7 @@ package lines
 import (
 	"context"
 	"regexp"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
@@ -53,19 +54,66 @@ type Rule struct {
 	Needs                string // what an annotation above it must contain
 }
 
-// Declare makes a rule from a pattern in which NAME stands for the identifier.
-func Declare(kind surface.Kind, pattern string) Rule {
-	return Rule{Kind: kind, Pattern: Pattern(pattern)}
+// Parse makes a grammar from lines of the form "key: value"; languages.txt explains them.
+func Parse(text string) *Grammar {
+	g := &Grammar{}
+	patterns := map[string]**regexp.Regexp{"here": &g.Here, "docs": &g.Docs, "aside": &g.Aside, "public": &g.Public,
+		"hidden": &g.Hidden, "label": &g.Label, "exports": &g.Exports, "last": &g.Last, "headers": &g.Headers}
+	words := []string{"NAME", `(?P<name>[\pL_][\pL\pN_]*)`, "OWNER", `(?P<owner>[\pL_][\pL\pN_]*)`}
+	joins := ""
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		what, rest, _ := strings.Cut(key, " ")
+		switch what {
+		case "comment":
+			g.Comment = value
+		case "block":
+			g.Block = true
+		case "plain":
+			g.Plain = true
+		case "texts":
+			g.Texts = strings.Fields(value)
+		case "ends":
+			g.Ends = strings.Split(strings.TrimSuffix(value, "|"), "|")
+		case "joins":
+			joins = value
+		case "word":
+			words = append(words, rest, strings.NewReplacer(words...).Replace(value))
+		case "outside", "inside", "both":
+			g.add(what, parseRule(rest, joins, strings.NewReplacer(words...).Replace(value)))
+		default:
+			*patterns[what] = regexp.MustCompile(value)
+		}
+	}
+	return g
 }
 
-// Type makes a rule for a declaration with members.
-func Type(pattern string) Rule {
-	return Rule{Kind: surface.Type, Pattern: Pattern(pattern), Opens: true}
+func (g *Grammar) add(where string, r Rule) {
+	if where != "inside" {
+		g.Outside = append(g.Outside, r)
+	}
+	if where != "outside" {
+		g.Inside = append(g.Inside, r)
+	}
 }
 
-// Pattern compiles a pattern for the beginning of a line. NAME stands for the name, and OWNER for its owner.
-func Pattern(pattern string) *regexp.Regexp {
-	return regexp.MustCompile(`^(?:` + names.Replace(pattern) + `)`)
+// parseRule reads the kind and the flags of a rule.
+func parseRule(of, joins, pattern string) Rule {
+	kind, flags, _ := strings.Cut(of, " ")
+	r := Rule{Pattern: regexp.MustCompile(`^(?:` + pattern + `)`), Kind: surface.Kind(strings.Trim(kind, "-")), Between: joins}
+	set := map[string]*bool{"opens": &r.Opens, "free": &r.Free, "through": &r.Through, "always": &r.Always,
+		"documented": &r.Documented, "alias": &r.Alias, "closes": &r.Closes}
+	for flag := range strings.FieldsSeq(flags) {
+		switch name, value, _ := strings.Cut(flag, "="); name {
+		case "joins":
+			r.Between = value
+		case "needs":
+			r.Needs = value
+		default:
+			*set[name] = true
+		}
+	}
+	return r
 }
 
 // Outline returns the public surface of a text. After ctx is done it soon returns what it has found.

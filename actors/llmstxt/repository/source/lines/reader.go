@@ -19,8 +19,6 @@ const (
 	everyNthLine = 64 // how often the context is checked
 )
 
-var names = strings.NewReplacer("NAME", `(?P<name>[\pL_][\pL\pN_]*)`, "OWNER", `(?P<owner>[\pL_][\pL\pN_]*)`)
-
 // block is the declaration that encloses a line: it is above the line and indented less.
 type block struct {
 	indent  int // of the declaration
