@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
@@ -70,11 +69,14 @@ func (a *answer) add(c *chunk) {
 	a.setFinish(finishText(c.flag))
 }
 
-// addChoice adds one choice of a chunk. place is its position in the list.
+// addChoice adds one choice of a chunk. place is its position in the list, which counts if the choice has no index.
 func (a *answer) addChoice(value []byte, place int) {
 	c := &a.choice
 	c.read(value)
-	if c.number(place) == 0 {
+	if !absent(c.index) {
+		place = int(count(c.index))
+	}
+	if place == 0 {
 		c.delta.texts(a.addDelta)
 		c.delta.toolCalls(a.call)
 		a.addMessage(&c.message)
@@ -216,13 +218,4 @@ func (a *answer) close() {
 		a.thoughts.Push(rest, a.emit)
 	}
 	a.thoughts.Close(a.emit)
-}
-
-// end returns the End without evidence and verdict.
-func (a *answer) end() model.End {
-	var counted *messages.Usage
-	if len(a.usage) > 0 {
-		counted = usage(a.usage)
-	}
-	return model.End{Calls: a.calls.Done(), Usage: counted, Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
 }

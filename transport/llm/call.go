@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
@@ -86,34 +88,24 @@ func (c *call) run(ctx context.Context) {
 // retry reports whether to try again, and after which pause. It does not retry once the consumer has received a part.
 func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 	e := end.Evidence
-	if number > c.client.config.retries() || e.Stopped != "" || c.emitted {
+	if number > c.client.config.Retries || e.Stopped != "" || c.emitted {
 		return 0, false
 	}
 	switch end.Verdict.Cause {
 	case messages.CauseTransportClosed:
 		ok = true
 	case messages.CauseProviderError:
-		ok = e.Failure != nil && retryable(statusOf(e)) && !permanent(e.Failure)
+		status := e.Status
+		if status < 400 && e.Failure != nil { // an error frame has the status as its code
+			status, _ = strconv.Atoi(e.Failure.Code)
+		}
+		ok = e.Failure != nil && retryable(status) && !permanent(e.Failure)
 	}
 	if e.Failure != nil {
 		pause = time.Duration(e.Failure.RetryAfterMS) * time.Millisecond
 	}
-	return max(pause, backoff(number)), ok && pause <= c.client.limits.RetryAfter
-}
-
-// statusOf returns the HTTP status of a failure, or the code of an error frame.
-func statusOf(e model.Evidence) int {
-	if e.Status >= 400 {
-		return e.Status
-	}
-	code, _ := strconv.Atoi(e.Failure.Code)
-	return code
-}
-
-// backoff returns the pause before the next attempt. It doubles with each attempt, and half of it is random.
-func backoff(number int) time.Duration {
-	most := min(backoffFirst<<min(number-1, 16), backoffMost)
-	return most/2 + rand.N(most/2)
+	backoff := min(backoffFirst<<min(number-1, 16), backoffMost) // doubles with each attempt, and half of it is random
+	return max(pause, backoff/2+rand.N(backoff/2)), ok && pause <= c.client.limits.RetryAfter
 }
 
 // sleep pauses. It returns false if ctx is done.
@@ -204,12 +196,13 @@ func (t *attempt) read() {
 
 // end returns the End of the attempt.
 func (t *attempt) end() model.End {
-	client, end := t.call.client, t.answer.end()
+	client, a := t.call.client, t.answer
+	end := model.End{Calls: a.calls.Done(), Usage: usage(a.usage), Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
 	if end.Model != t.call.name { // the requested name is not secret
 		end.Model = client.redact(end.Model)
 	}
 	e := t.exchange.evidence
-	e.Finish, e.FinishLast, e.Output = client.redact(t.answer.finish), t.answer.finishLast, t.answer.output
+	e.Finish, e.FinishLast, e.Output = client.redact(a.finish), a.finishLast, a.output
 	e.Read = client.redact(e.Read)
 	if e.Failure != nil {
 		f := *e.Failure
@@ -245,15 +238,6 @@ func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 	}
 }
 
-// bytesOf returns the length of a prompt in bytes.
-func bytesOf(r model.Request) int {
-	n := model.Size(r.Messages)
-	for _, t := range r.Tools {
-		n += len(t.Description) + len(t.Parameters)
-	}
-	return n
-}
-
 // judge sets the verdict. What this side has done takes precedence over what it has seen.
 func (t *attempt) judge(end model.End, cause error) model.End {
 	e := &end.Evidence
@@ -275,12 +259,9 @@ func (t *attempt) judge(end model.End, cause error) model.End {
 // stopped returns the code for the reason why this side has ended a call.
 func stopped(cause error) messages.Code {
 	code := messages.CodeOf(cause)
-	for _, known := range messages.Causes() {
-		if code == known {
-			return known
-		}
-	}
 	switch {
+	case slices.Contains(messages.Causes(), code):
+		return code
 	case errors.Is(cause, context.DeadlineExceeded):
 		return messages.CauseDeadline
 	case errors.Is(cause, context.Canceled):

@@ -107,14 +107,6 @@ func (v *choice) read(value []byte) {
 	v.failed = v.failed || v.delta.failed || v.message.failed
 }
 
-// number returns the choice's index, or its position in the list if it has none.
-func (v *choice) number(place int) int64 {
-	if absent(v.index) {
-		return int64(place)
-	}
-	return count(v.index)
-}
-
 // read splits a delta. Some servers send a plain string instead of an object.
 func (s *delta) read(value []byte) {
 	if value[0] == '"' {
@@ -166,20 +158,17 @@ func worse(a, b []byte) []byte {
 	return a
 }
 
-// thought returns the piece of a thought. Servers with two fields for it send the same text in both.
-func (s *delta) thought() []byte {
+// texts calls emit with the strings of the delta, thoughts first. Servers with two fields for thoughts send the same text
+// in both.
+func (s *delta) texts(emit func(literal []byte, thought bool)) {
 	switch {
 	case !absent(s.reasoningContent):
-		return s.reasoningContent
+		textsIn(s.reasoningContent, true, emit)
 	case !absent(s.reasoning):
-		return s.reasoning
+		textsIn(s.reasoning, true, emit)
+	default:
+		textsIn(s.reasoningList, true, emit)
 	}
-	return s.reasoningList
-}
-
-// texts calls emit with the strings of the delta, thoughts first.
-func (s *delta) texts(emit func(literal []byte, thought bool)) {
-	textsIn(s.thought(), true, emit)
 	textsIn(s.content, false, emit)
 	textsIn(s.refusal, false, emit)
 }
@@ -195,7 +184,7 @@ func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	}
 	if len(s.function) > 0 && s.function[0] == '{' {
 		var d decode.CallDelta
-		readFunction(&d, s.function)
+		readCall(&d, s.function)
 		emit(d)
 	}
 }
@@ -241,30 +230,20 @@ func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool
 	}
 }
 
-// readCall reads a part of a tool call.
+// readCall reads a part of a tool call, or its function.
 func readCall(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
-		case "index":
+		case "index": // Ollama has the index in the function
 			d.Index = value
 		case "id":
 			d.ID = value
-		case "function":
-			readFunction(d, value)
-		}
-	})
-}
-
-// readFunction reads the function of a tool call.
-func readFunction(d *decode.CallDelta, value []byte) {
-	jsonwalk.Object(value, func(key, value []byte) {
-		switch string(key) {
-		case "index": // Ollama has the index here
-			d.Index = value
 		case "name":
 			d.Name = value
 		case "arguments":
 			d.Arguments = value
+		case "function":
+			readCall(d, value)
 		}
 	})
 }

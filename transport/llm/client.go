@@ -48,28 +48,35 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key,
-		secrets: secretsOf(config, key), transport: transport}, nil
+	secrets := cmp.Or(config.Secrets, new(redact.Secrets))
+	secrets.Add(keyMark, key)
+	config.Retries = cmp.Or(config.Retries, 2)
+	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key, secrets: secrets, transport: transport}, nil
 }
 
 // Stream calls the model and yields the parts of its answer as they arrive. The last part is the only [model.End]. If
 // the consumer stops early, the call is cancelled at once. No part contains a secret.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
-	return c.redacted(func(yield func(model.Part, error) bool) {
+	return func(yield func(model.Part, error) bool) {
+		out := &redactor{secrets: c.secrets, text: c.secrets.Stream(), yield: yield,
+			thoughts: map[int]*redact.Stream{}, arguments: map[int]*redact.Stream{}}
 		request, amendment, err := c.request(r)
 		if err != nil {
 			e := model.Evidence{Stopped: messages.CauseInvalidInput, Read: err.Error()}
 			end := model.End{Evidence: e, Verdict: model.Judge(model.Strict, e)}
-			yield(end, end.Verdict.Err())
+			out.pass(end, end.Verdict.Err())
 			return
 		}
-		call := &call{client: c, name: r.Model, bytes: bytesOf(r), request: request, amendment: amendment, yield: yield,
+		call := &call{client: c, name: r.Model, bytes: model.Size(r.Messages), request: request, amendment: amendment, yield: out.pass,
 			began: time.Now()}
+		for _, t := range r.Tools {
+			call.bytes += len(t.Description) + len(t.Parameters)
+		}
 		if r.MaxTokens == 0 {
 			call.most = cmp.Or(c.info(ctx, r.Model, false).Context, c.limits.Tokens)
 		}
 		call.run(ctx)
-	})
+	}
 }
 
 // Settle waits, for at most 50 ms, until finished calls have released their connections.
@@ -78,9 +85,7 @@ func (c *Client) Settle() { c.drains.wait() }
 // Close closes idle connections. It first waits, for at most 50 ms, for connections that are about to become idle.
 func (c *Client) Close() {
 	c.Settle()
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
+	(&http.Client{Transport: c.transport}).CloseIdleConnections()
 }
 
 // transport returns the HTTP transport. It has no timeout for responses, because a model may think for a long time; the

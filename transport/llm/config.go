@@ -52,7 +52,6 @@ const (
 	headBytes     = 4 << 10                // of an answer that is not a stream
 	drainBytes    = 8 << 10                // most bytes that are read after the end of an answer, to reuse the connection
 	drainTime     = 50 * time.Millisecond  // the longest time for that
-	retries       = 2                      // retries of a call, if the config does not say
 	loadingPause  = time.Second            // between two questions to a server that is loading a model
 	backoffFirst  = 250 * time.Millisecond // the first pause before a retry
 	backoffMost   = 8 * time.Second        // the longest pause
@@ -74,14 +73,6 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
-// retries returns the number of retries; a negative setting means none.
-func (c Config) retries() int {
-	if c.Retries == 0 {
-		return retries
-	}
-	return max(c.Retries, 0)
-}
-
 // base checks the base URL. Its errors do not repeat a URL with a password.
 func (c Config) base() (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
@@ -98,26 +89,19 @@ func (c Config) base() (*url.URL, error) {
 
 // key returns the key itself, or else the content of the key's file.
 func (c Config) key() (string, error) {
-	if c.Key != "" || c.KeyFile == "" {
-		return strings.TrimSpace(c.Key), validKey(c.Key)
-	}
-	data, err := os.ReadFile(c.KeyFile)
-	if err != nil {
-		return "", messages.InvalidInput("cannot read the file with the model's key: %v", err)
-	}
-	key := strings.TrimSpace(string(data))
-	if key == "" {
-		return "", messages.InvalidInput("the file with the model's key, %s, is empty", c.KeyFile)
-	}
-	return key, validKey(key)
-}
-
-// validKey refuses a key that is not valid in a header, because the error of net/http would show it.
-func validKey(key string) error {
-	for _, r := range strings.TrimSpace(key) {
-		if r <= ' ' || r > '~' {
-			return messages.InvalidInput("the model's key contains a space or a character outside ASCII")
+	key := strings.TrimSpace(c.Key)
+	if c.Key == "" && c.KeyFile != "" {
+		data, err := os.ReadFile(c.KeyFile)
+		if err != nil {
+			return "", messages.InvalidInput("cannot read the file with the model's key: %v", err)
+		}
+		if key = strings.TrimSpace(string(data)); key == "" {
+			return "", messages.InvalidInput("the file with the model's key, %s, is empty", c.KeyFile)
 		}
 	}
-	return nil
+	// The error of net/http would show a key that is not valid in a header.
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", messages.InvalidInput("the model's key contains a space or a character outside ASCII")
+	}
+	return key, nil
 }

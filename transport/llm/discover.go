@@ -106,50 +106,44 @@ type LoadOptions struct {
 // Load loads the model, and returns when it is loaded. Errors: those of [Client.Models], and invalid_input if the
 // server cannot load models, or not with these options.
 func (c *Client) Load(ctx context.Context, id string, o LoadOptions) (Info, error) {
-	n, err := c.native(ctx)
+	l, err := c.loader(ctx)
+	if err == nil {
+		err = l.load(ctx, id, o)
+	}
 	if err != nil {
 		return Info{}, err
 	}
-	l, ok := n.(loader)
-	if !ok {
-		return Info{}, c.cannotLoad(n)
-	}
-	if err := l.load(ctx, id, o); err != nil {
-		return Info{}, err
-	}
-	return c.loaded(ctx, n, id)
-}
-
-// Unload unloads the model. It does nothing if the model is not loaded.
-func (c *Client) Unload(ctx context.Context, id string) error {
-	n, err := c.native(ctx)
-	if err != nil {
-		return err
-	}
-	if l, ok := n.(loader); ok {
-		return l.unload(ctx, id)
-	}
-	return c.cannotLoad(n)
-}
-
-// cannotLoad returns the error for a server whose models are chosen when it starts.
-func (c *Client) cannotLoad(n native) error {
-	server := cmp.Or(n.kind(), "the server")
-	return messages.InvalidInput("%s at %s cannot load models on request; start it with the model", server,
-		c.base.Host)
-}
-
-// loaded returns the Info of a model that was just loaded.
-func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) {
-	list, err := n.models(ctx)
+	list, err := l.models(ctx)
 	if err != nil {
 		return Info{}, err
 	}
 	if m := Find(list, id); m != nil {
-		m.Server = n.kind()
+		m.Server = l.kind()
 		return *m, nil
 	}
 	return Info{}, messages.InvalidInput("%s has no model %s", c.base.Host, id)
+}
+
+// Unload unloads the model. It does nothing if the model is not loaded.
+func (c *Client) Unload(ctx context.Context, id string) error {
+	l, err := c.loader(ctx)
+	if err != nil {
+		return err
+	}
+	return l.unload(ctx, id)
+}
+
+// loader returns the protocol of a server that loads models on request. Other servers get their models when they start.
+func (c *Client) loader(ctx context.Context) (loader, error) {
+	n, err := c.native(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := n.(loader); ok {
+		return l, nil
+	}
+	server := cmp.Or(n.kind(), "the server")
+	return nil, messages.InvalidInput("%s at %s cannot load models on request; start it with the model", server, c.base.Host)
 }
 
 // native implements the native protocol of one kind of server.
@@ -160,6 +154,7 @@ type native interface {
 
 // loader is implemented by a native whose server can load models.
 type loader interface {
+	native
 	load(ctx context.Context, id string, o LoadOptions) error
 	unload(ctx context.Context, id string) error
 }

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
@@ -115,13 +115,14 @@ func (x *exchange) rejected(response *http.Response) {
 	if err != nil {
 		x.evidence.Read = err.Error()
 	}
-	failure.RetryAfterMS = retryAfter(response.Header, time.Now()).Milliseconds()
+	failure.RetryAfterMS = dial.RetryAfter(response.Header).Milliseconds()
 	x.evidence.Failure = failure
 }
 
 // read returns the body of a successful response. The caller reads it as events.
 func (x *exchange) read(response *http.Response) *body {
-	b := &body{exchange: x, source: response.Body, framed: framed(response)}
+	framed := response.ProtoMajor >= 2 || response.ContentLength >= 0 || slices.Contains(response.TransferEncoding, "chunked")
+	b := &body{exchange: x, source: response.Body, framed: framed}
 	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
 	if coding := response.Header.Get("Content-Encoding"); coding != "" {
 		x.evidence.Failure = &model.Failure{Code: "encoding",
@@ -130,11 +131,6 @@ func (x *exchange) read(response *http.Response) *body {
 	b.events = sse.NewReader(b)
 	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes
 	return b
-}
-
-// framed reports whether HTTP marks the end of the body.
-func framed(r *http.Response) bool {
-	return r.ProtoMajor >= 2 || r.ContentLength >= 0 || slices.Contains(r.TransferEncoding, "chunked")
 }
 
 // edge is the RoundTripper of all requests to a server.
@@ -199,9 +195,7 @@ func encodings(h http.Header) string {
 
 // CloseIdleConnections closes the idle connections of the underlying transport.
 func (e edge) CloseIdleConnections() {
-	if t, ok := e.RoundTripper.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
+	(&http.Client{Transport: e.RoundTripper}).CloseIdleConnections()
 }
 
 // unzipped decompresses a body. The first Read reads the gzip header, and may block.

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -158,21 +156,6 @@ func title(page []byte) string {
 		}
 	}
 	return "an HTML page instead of an answer"
-}
-
-// retryAfter returns how long the server asks to wait, or 0.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	asked := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(asked, 64); err == nil && s > 0 && s < 1e9 {
-		return time.Duration(s * float64(time.Second))
-	}
-	if at, err := http.ParseTime(asked); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }
 
 // retryable reports whether another attempt may get another status.

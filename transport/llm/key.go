@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,16 +12,6 @@ import (
 
 // keyMark, in brackets, replaces the key in texts.
 const keyMark = "key"
-
-// secretsOf returns the secrets of the Config, including the key.
-func secretsOf(config Config, key string) *redact.Secrets {
-	s := config.Secrets
-	if s == nil {
-		s = new(redact.Secrets)
-	}
-	s.Add(keyMark, key)
-	return s
-}
 
 // redact removes secrets from texts in which a server describes itself or a failure. A key that is too short to be a
 // secret is removed only where it stands alone, because it may be part of other words.
@@ -81,25 +70,13 @@ type redactor struct {
 	abandoned bool // the consumer has stopped reading
 }
 
-// redacted returns the answer without the secrets.
-func (c *Client) redacted(answer iter.Seq2[model.Part, error]) iter.Seq2[model.Part, error] {
-	return func(yield func(model.Part, error) bool) {
-		s := &redactor{secrets: c.secrets, text: c.secrets.Stream(), yield: yield,
-			thoughts: map[int]*redact.Stream{}, arguments: map[int]*redact.Stream{}}
-		for part, err := range answer {
-			if s.pass(part, err); s.abandoned {
-				return
-			}
-		}
-	}
-}
-
 func (s *redactor) emit(part model.Part, err error) {
 	s.abandoned = s.abandoned || !s.yield(part, err)
 }
 
-// pass removes secrets from a part. A secret may span several pieces, so the end of a piece may wait for the next one.
-func (s *redactor) pass(part model.Part, err error) {
+// pass removes secrets from a part. A secret may span several pieces, so the end of a piece may wait for the next one. It
+// returns false once the consumer has stopped reading.
+func (s *redactor) pass(part model.Part, err error) bool {
 	switch p := part.(type) {
 	case model.Text:
 		s.emitText(s.text.Push(p.Text))
@@ -118,6 +95,7 @@ func (s *redactor) pass(part model.Part, err error) {
 	default:
 		s.emit(part, err)
 	}
+	return !s.abandoned
 }
 
 // end passes on what still waits, and then the end itself.

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -134,11 +135,9 @@ func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 {
 		return messages.InvalidInput("LM Studio takes a context or a time to live, not both")
 	}
-	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}}}
-	if o.TTL > 0 {
-		seconds, _ := json.Marshal(int64(max(o.TTL, time.Second) / time.Second))
-		r.Extra = map[string]json.RawMessage{"ttl": seconds}
-	}
+	seconds := strconv.AppendInt(nil, int64(max(o.TTL, time.Second)/time.Second), 10)
+	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}},
+		Extra: map[string]json.RawMessage{"ttl": seconds}}
 	for part, err := range c.Stream(ctx, r) {
 		if _, ok := part.(model.End); ok && messages.CodeOf(err) != messages.CauseEmptyCompletion {
 			return err

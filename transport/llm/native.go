@@ -224,7 +224,11 @@ func (c *Client) networkError(err error) (words string, noServer bool) {
 		err = at.Err
 	}
 	op, ok := errors.AsType[*net.OpError](err)
-	if !ok || op.Op != "dial" || !c.isServer(op.Addr) {
+	if !ok || op.Op != "dial" {
+		return c.redact(err.Error()), false
+	}
+	usual := map[string]string{"http": "80", "https": "443"}[c.base.Scheme]
+	if tcp, ok := op.Addr.(*net.TCPAddr); !ok || strconv.Itoa(tcp.Port) != cmp.Or(c.base.Port(), usual) { // a proxy's port
 		return c.redact(err.Error()), false
 	}
 	reason := op.Err
@@ -233,11 +237,4 @@ func (c *Client) networkError(err error) (words string, noServer bool) {
 	}
 	return fmt.Sprintf("nothing answers at %s (%v): start LM Studio or another server there, or set "+
 		"--base-url; for details run lastword doctor", c.base.Host, reason), true
-}
-
-// isServer reports whether the address is the server's, not a proxy's. It compares the port.
-func (c *Client) isServer(a net.Addr) bool {
-	tcp, ok := a.(*net.TCPAddr)
-	usual := map[string]string{"http": "80", "https": "443"}[c.base.Scheme]
-	return ok && strconv.Itoa(tcp.Port) == cmp.Or(c.base.Port(), usual)
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
@@ -43,30 +41,6 @@ func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) 
 		}
 	}
 	return decode.Dialect(s.Thoughts)
-}
-
-// withoutRefused returns the request without the fields that the server refuses.
-func (s *ServerProfile) withoutRefused(r model.Request) model.Request {
-	if s == nil || len(s.Refuses) == 0 {
-		return r
-	}
-	r.Extra = maps.Clone(r.Extra)
-	for _, field := range s.Refuses {
-		delete(r.Extra, field)
-	}
-	if slices.Contains(s.Refuses, "temperature") {
-		r.Temperature = nil
-	}
-	if slices.Contains(s.Refuses, "top_p") {
-		r.TopP = nil
-	}
-	if slices.Contains(s.Refuses, "seed") {
-		r.Seed = nil
-	}
-	if slices.Contains(s.Refuses, "stop") {
-		r.Stop = nil
-	}
-	return r
 }
 
 // The known kinds of servers. All of them end every answer with [DONE].

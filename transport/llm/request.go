@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
+
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -21,15 +22,18 @@ type amendment struct {
 
 // request converts r to a request of go-openai and its amendment.
 func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
-	r = c.config.Server.withoutRefused(r)
 	out := openai.ChatCompletionRequest{
 		Model: r.Model, Messages: turns(r.Messages), Tools: tools(r.Tools), Stop: r.Stop,
 		ResponseFormat: format(r.Format), ToolChoice: toolChoice(r),
 	}
-	if s := c.config.Server; s == nil || !s.NoUsage {
+	a, err := c.amendment(r)
+	s := c.config.Server
+	if s == nil || !s.NoUsage {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	a, err := c.amendment(r)
+	if s != nil && slices.Contains(s.Refuses, "stop") {
+		out.Stop = nil
+	}
 	return out, a, err
 }
 
@@ -77,6 +81,11 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 			return a, messages.InvalidInput("the extra field %s is not JSON", name)
 		}
 		a.fields[name] = value
+	}
+	if s := c.config.Server; s != nil {
+		for _, refused := range s.Refuses {
+			delete(a.fields, refused)
+		}
 	}
 	return a, nil
 }

@@ -11,12 +11,13 @@ import (
 // watchdog enforces the timeouts FirstToken and Idle. It counts only the time spent waiting for the server; the
 // consumer may take as long as it likes. It is safe for concurrent use; mu guards the fields below it.
 type watchdog struct {
-	limits Limits
-	end    context.CancelCauseFunc // cancels the attempt with a timeout
-	timer  *time.Timer
+	idle  time.Duration           // the timeout after the first token
+	end   context.CancelCauseFunc // cancels the attempt with a timeout
+	timer *time.Timer
 
 	mu      sync.Mutex
 	stopped bool
+	limit   time.Duration // how long a silence may last now
 	token   bool          // the first token has arrived
 	silence time.Duration // duration of the silence before the current wait
 	waiting bool          // the client waits for the server now
@@ -25,10 +26,10 @@ type watchdog struct {
 
 // watch starts a watchdog that calls end after a timeout.
 func watch(limits Limits, end context.CancelCauseFunc) *watchdog {
-	w := &watchdog{limits: limits, end: end}
+	w := &watchdog{idle: limits.Idle, limit: limits.FirstToken, end: end}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(limits.FirstToken, w.check)
+	w.timer = time.AfterFunc(w.limit, w.check)
 	return w
 }
 
@@ -69,16 +70,8 @@ func (w *watchdog) data() {
 func (w *watchdog) first() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.token, w.silence = true, 0
-	w.timer.Reset(w.limits.Idle)
-}
-
-// limit returns how long silence may last now.
-func (w *watchdog) limit() time.Duration {
-	if w.token {
-		return w.limits.Idle
-	}
-	return w.limits.FirstToken
+	w.token, w.silence, w.limit = true, 0, w.idle
+	w.timer.Reset(w.limit)
 }
 
 // check ends the call if the timeout has passed. Otherwise it sets the timer again.
@@ -91,11 +84,11 @@ func (w *watchdog) check() {
 	}
 	switch {
 	case w.stopped:
-	case silence < w.limit():
-		w.timer.Reset(w.limit() - silence)
+	case silence < w.limit:
+		w.timer.Reset(w.limit - silence)
 	case w.token:
-		w.end(messages.Errorf(messages.CauseStalled, "the model sent nothing more for %s", w.limit()))
+		w.end(messages.Errorf(messages.CauseStalled, "the model sent nothing more for %s", w.limit))
 	default:
-		w.end(messages.Errorf(messages.CauseStalled, "the model sent nothing for %s", w.limit()))
+		w.end(messages.Errorf(messages.CauseStalled, "the model sent nothing for %s", w.limit))
 	}
 }

@@ -101,7 +101,7 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) 
 	}
 	e := messages.Errorf(messages.CauseError, "%s answers %s", request.URL.Hostname(), status(response.StatusCode))
 	e.Retryable = response.StatusCode != http.StatusGone
-	return pauseOf(response), e
+	return min(dial.RetryAfter(response.Header), longestPause), e
 }
 
 // failed returns the error for a connection that failed. It is retryable, because names and networks change.
@@ -126,16 +126,4 @@ func status(code int) string {
 		text += ": a redirect is not followed, write the URL that it leads to"
 	}
 	return text
-}
-
-// pauseOf returns the duration of a Retry-After field, in either of its forms.
-func pauseOf(r *http.Response) time.Duration {
-	field := r.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseInt(field, 10, 32); err == nil {
-		return min(max(time.Duration(seconds)*time.Second, 0), longestPause)
-	}
-	if at, err := http.ParseTime(field); err == nil {
-		return min(max(time.Until(at), 0), longestPause)
-	}
-	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -93,6 +94,21 @@ func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
 		keepPlain(r.Header)
 	}
 	return nil
+}
+
+// RetryAfter returns how long a server asks to wait, by the fields Retry-After-Ms or Retry-After in either form, or 0.
+func RetryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	asked := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(asked, 64); err == nil && s > 0 && s < 1e9 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if at, err := http.ParseTime(asked); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
 }
 
 // origin returns scheme, host and port, in a form that can be compared.

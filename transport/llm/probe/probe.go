@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -86,9 +87,7 @@ func Run(ctx context.Context, o Options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := p.transport.(interface{ CloseIdleConnections() }); ok {
-		defer c.CloseIdleConnections()
-	}
+	defer (&http.Client{Transport: p.transport}).CloseIdleConnections()
 	for _, c := range Checks() {
 		if len(o.Only) > 0 && !slices.Contains(o.Only, c.ID) {
 			continue
