@@ -63,7 +63,9 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 	labels[toolLabel] = t.Name
 	lasting := context.WithoutCancel(ctx)
 	if o.session != nil {
-		lasting = sessionContext{lasting, o.session.Life()}
+		bound, cancel := context.WithCancel(lasting)
+		context.AfterFunc(o.session.Life(), cancel)
+		lasting = bound
 	}
 	id, err := s.runs.Start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels,
 		Key: o.Key})

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -62,20 +63,9 @@ const eventKey = vendor + "event"
 func (p *progress) event(e messages.Event, place string) {
 	_ = p.beats.Do(func() (left bool, err error) {
 		p.last = float64(e.Seq)
-		err = p.write(place, p.last, inShort(e), map[string]any{eventKey: e})
+		err = p.write(place, p.last, cmp.Or(e.Message, bodyInShort(e.Body), string(e.Kind())), map[string]any{eventKey: e})
 		return err != nil, err
 	})
-}
-
-// inShort returns the event in a few words for people.
-func inShort(e messages.Event) string {
-	if e.Message != "" {
-		return e.Message
-	}
-	if text := bodyInShort(e.Body); text != "" {
-		return text
-	}
-	return string(e.Kind())
 }
 
 // bodyInShort returns the text to show for an event, or "" if there is none.

@@ -43,15 +43,6 @@ type place struct {
 	Total  int64 `json:"total"`
 }
 
-// contents reads the span of the file.
-func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
-	c, at, err := r.read(mimeType, file)
-	if r.asked {
-		c.Meta = map[string]any{vendor + "range": at}
-	}
-	return c, err
-}
-
 // read returns the range of a file. Text is cut only between characters, and binary data is in base64.
 func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, err error) {
 	total, err := file.Seek(0, io.SeekEnd)
@@ -67,7 +58,10 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, e
 		r.limit = total
 	}
 	offset := min(r.offset, total)
-	data, err := readAt(file, offset, min(r.limit+2*(utf8.UTFMax-1), total-offset)) // bytes that aligning to characters may need
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return c, at, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, r.limit+2*(utf8.UTFMax-1))) // bytes that aligning to characters may need
 	if err != nil {
 		return c, at, err
 	}
@@ -83,19 +77,6 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, e
 		c.Blob = data[:to]
 	}
 	return c, place{offset + int64(from), to - from, total}, nil
-}
-
-// readAt reads up to n bytes from the offset. It is no error if the file ends before.
-func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {
-	if _, err := file.Seek(offset, io.SeekStart); err != nil {
-		return nil, err
-	}
-	data := make([]byte, n)
-	read, err := io.ReadFull(file, data)
-	if err == io.ErrUnexpectedEOF || err == io.EOF { // the file has become shorter
-		err = nil
-	}
-	return data[:read], err
 }
 
 // characters returns the bounds of a part of about limit bytes that begins and ends between characters. inside says

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -74,15 +75,6 @@ func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri stri
 	return nil
 }
 
-// library converts the content for mcp-go.
-func (c Contents) library(uri string) mcp.ResourceContents {
-	if c.Blob != nil {
-		return mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: base64.StdEncoding.EncodeToString(c.Blob),
-			Meta: c.Meta}
-	}
-	return mcp.TextResourceContents{URI: uri, MIMEType: c.MIMEType, Text: c.Text, Meta: c.Meta}
-}
-
 // readRun reads a run:// resource.
 func (s *Server) readRun(ctx context.Context, name string) (Contents, error) {
 	u, ok := parseURI(name)
@@ -113,7 +105,12 @@ func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (C
 	if err := s.readPage(ctx, &p, state, 0); err != nil {
 		return Contents{}, err
 	}
-	return Contents{MIMEType: "application/x-ndjson", Text: p.lines(),
+	var lines strings.Builder
+	for _, e := range p.Events {
+		lines.Write(e)
+		lines.WriteByte('\n')
+	}
+	return Contents{MIMEType: "application/x-ndjson", Text: lines.String(),
 		Meta: map[string]any{vendor + "next": p.Next, vendor + "done": p.Done}}, nil
 }
 
@@ -128,7 +125,11 @@ func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) 
 		return Contents{}, err
 	}
 	defer file.Close()
-	return r.contents(messages.MediaType(u.name), file)
+	c, at, err := r.read(messages.MediaType(u.name), file)
+	if r.asked {
+		c.Meta = map[string]any{vendor + "range": at}
+	}
+	return c, err
 }
 
 // OpenArtifact opens an artifact of the run. Errors: not_found.
@@ -141,29 +142,23 @@ func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name st
 // refused sets the error of a prompt or resource that cannot be returned. mcp-go would answer most errors as internal
 // errors with their text, and would not name the missing resource.
 func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
-	switch req, reads := message.(*mcp.ReadResourceRequest); {
-	case reads:
-		s.refuseResource(ctx, req.Params.URI, err)
-	case method == mcp.MethodPromptsGet:
-		caller.Fail(ctx, err)
-	}
-}
-
-// refuseResource answers with the error that the protocol has for it.
-func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	x := wire.From(ctx)
+	req, reads := message.(*mcp.ReadResourceRequest)
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
+	case method == mcp.MethodPromptsGet:
+		caller.Fail(ctx, err)
+	case !reads:
 	case errors.Is(err, ErrNoResource), errors.Is(err, server.ErrResourceNotFound):
-		x.Fail(caller.NoResource(x, uri))
+		x.Fail(caller.NoResource(x, req.Params.URI))
 	case coded && e.Code == messages.CodeNotFound:
-		missing := caller.NoResource(x, uri)
+		missing := caller.NoResource(x, req.Params.URI)
 		missing.Message += ": " + e.Message
 		x.Fail(missing)
 	case coded:
 		caller.Fail(ctx, err)
 	case ctx.Err() == nil:
-		s.config.Log.Error("read resource", zap.String("uri", uri), zap.Error(err))
+		s.config.Log.Error("read resource", zap.String("uri", req.Params.URI), zap.Error(err))
 		x.Fail(&wire.Error{Code: mcp.INTERNAL_ERROR, Message: visibleError(err).Message})
 	}
 }
@@ -181,15 +176,19 @@ func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, e
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		contents, err := read(ctx, req.Params.URI)
+		c, err := read(ctx, req.Params.URI)
 		if err != nil {
 			return nil, err
 		}
-		n := int64(len(contents.Text) + base64.StdEncoding.EncodedLen(len(contents.Blob)))
+		n := int64(len(c.Text) + base64.StdEncoding.EncodedLen(len(c.Blob)))
 		if n > longContents && !wire.From(ctx).Hold(n) {
 			return nil, messages.Errorf(messages.CauseLimitExceeded,
 				"too many long resources are being read; try again in a moment, or read a part of %d bytes", longContents)
 		}
-		return []mcp.ResourceContents{contents.library(req.Params.URI)}, nil
+		if c.Blob != nil {
+			return []mcp.ResourceContents{mcp.BlobResourceContents{URI: req.Params.URI, MIMEType: c.MIMEType, Meta: c.Meta,
+				Blob: base64.StdEncoding.EncodeToString(c.Blob)}}, nil
+		}
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: c.MIMEType, Text: c.Text, Meta: c.Meta}}, nil
 	}
 }

@@ -37,16 +37,11 @@ func (s *Server) listArtifacts(
 			if n++; n > mostListed {
 				return
 			}
-			result.Resources = append(result.Resources, listed(state, a))
+			r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: messages.MediaType(a.Name), Size: &a.Bytes,
+				Title:       cmp.Or(a.Path, a.Name),
+				Description: "written by run " + string(state.RunID) + " of " + state.Queued.Job}
+			r.Annotations = &mcp.Annotations{LastModified: state.UpdatedAt.UTC().Format(time.RFC3339)}
+			result.Resources = append(result.Resources, r)
 		}
 	}
-}
-
-// listed returns the entry of an artifact in the list of resources.
-func listed(state messages.State, a messages.Artifact) mcp.Resource {
-	r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: messages.MediaType(a.Name), Size: &a.Bytes,
-		Title:       cmp.Or(a.Path, a.Name),
-		Description: "written by run " + string(state.RunID) + " of " + state.Queued.Job}
-	r.Annotations = &mcp.Annotations{LastModified: state.UpdatedAt.UTC().Format(time.RFC3339)}
-	return r
 }

@@ -90,7 +90,13 @@ func (r *Result) library() *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(r.Text)}, StructuredContent: r.Structured,
 		IsError: r.IsError}
 	for _, l := range r.Links {
-		out.Content = append(out.Content, l.library())
+		description := ""
+		if l.Partial {
+			description = "partial"
+		}
+		link := mcp.NewResourceLink(l.URI, l.Name, description, messages.MediaType(l.Name))
+		link.Size = &l.Bytes
+		out.Content = append(out.Content, link)
 	}
 	switch {
 	case r.Failed != nil:
@@ -99,15 +105,4 @@ func (r *Result) library() *mcp.CallToolResult {
 		out.Meta = mcp.NewMetaFromMap(map[string]any{eventKey: r.terminal})
 	}
 	return out
-}
-
-// library converts the link for mcp-go.
-func (l Link) library() mcp.ResourceLink {
-	description := ""
-	if l.Partial {
-		description = "partial"
-	}
-	link := mcp.NewResourceLink(l.URI, l.Name, description, messages.MediaType(l.Name))
-	link.Size = &l.Bytes
-	return link
 }

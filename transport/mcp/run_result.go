@@ -77,26 +77,21 @@ type RunQuestion struct {
 // Result returns a tool's answer for a run, with its RunResult as structured content. A run that failed or was canceled
 // is an error.
 func (s *Server) Result(_ context.Context, state messages.State) *Result {
-	run := runResult(state)
-	run.Message = nextStep(state)
+	run := RunResult{RunID: state.RunID, Job: state.Queued.Job, Status: statusOf(state), Seq: state.Seq, Message: nextStep(state)}
+	run.Artifacts, run.MoreArtifacts = listedArtifacts(state.Artifacts)
+	if end := state.End; end != nil {
+		run.Result, run.Degraded, run.Cause = end.Result, end.Degraded, end.Cause
+		if e := end.Error; e != nil {
+			run.Error = &RunError{Code: e.Code, Message: e.Message, Retryable: e.Retryable}
+		}
+	}
+	for _, in := range caller.Questions(state) { // a run that has ended has none
+		run.Questions = append(run.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
+	}
 	r := &Result{Text: s.textOf(state), Structured: run,
 		IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
 	for _, a := range run.Artifacts[:min(len(run.Artifacts), mostLinks)] {
 		r.Links = append(r.Links, Link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})
-	}
-	return r
-}
-
-// runResult returns the result for a run. A run that has not ended has its open questions instead of a result.
-func runResult(state messages.State) RunResult {
-	r := RunResult{RunID: state.RunID, Job: jobOf(state), Status: statusOf(state), Seq: state.Seq}
-	r.Artifacts, r.MoreArtifacts = listedArtifacts(state.Artifacts)
-	if end := state.End; end != nil {
-		r.Result, r.Degraded, r.Cause, r.Error = end.Result, end.Degraded, end.Cause, runError(end.Error)
-		return r
-	}
-	for _, in := range caller.Questions(state) {
-		r.Questions = append(r.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
 	return r
 }
@@ -121,13 +116,6 @@ func listedArtifacts(all []messages.Artifact) (list []RunArtifact, more int) {
 	return list, len(all) - len(list)
 }
 
-func runError(e *messages.Error) *RunError {
-	if e == nil {
-		return nil
-	}
-	return &RunError{Code: e.Code, Message: e.Message, Retryable: e.Retryable}
-}
-
 // statusOf returns the status as tools show it: a run that waits for an answer is Waiting, not Working.
 func statusOf(state messages.State) RunStatus {
 	switch {
@@ -137,11 +125,4 @@ func statusOf(state messages.State) RunStatus {
 		return Waiting
 	}
 	return Working
-}
-
-func jobOf(state messages.State) string {
-	if state.Queued == nil {
-		return ""
-	}
-	return state.Queued.Job
 }

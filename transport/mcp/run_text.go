@@ -14,7 +14,7 @@ const toolLabel = "mcp.tool"
 
 // textOf describes the state of the run, and what to do next, for people and models.
 func (s *Server) textOf(state messages.State) string {
-	if t := s.toolOf(state); t != nil && t.about.Say != nil && state.Status.IsEnded() {
+	if t := s.jobs[state.Queued.Labels[toolLabel]]; t != nil && t.about.Say != nil && state.Status.IsEnded() {
 		return t.about.Say(state)
 	}
 	if state.Status != messages.Completed {
@@ -24,27 +24,19 @@ func (s *Server) textOf(state messages.State) string {
 		return text
 	}
 	text := sentence(state)
-	if state.End != nil && len(state.End.Result) > 0 {
+	if len(state.End.Result) > 0 {
 		text += "\n" + string(state.End.Result)
 	}
 	return text
 }
 
-// toolOf returns the tool that started the run, or nil.
-func (s *Server) toolOf(state messages.State) *JobTool {
-	if state.Queued == nil {
-		return nil
-	}
-	return s.jobs[state.Queued.Labels[toolLabel]]
-}
-
 // sentence describes the state of the run, and what to do about it.
 func sentence(state messages.State) string {
-	run := fmt.Sprintf("%s (run %s)", jobOf(state), state.RunID)
+	run := fmt.Sprintf("%s (run %s)", state.Queued.Job, state.RunID)
 	switch statusOf(state) {
 	case Completed:
 		text := run + " completed."
-		if state.End != nil && state.End.Degraded {
+		if state.End.Degraded {
 			text = run + " completed, with less than was asked for."
 		}
 		if list := fileList(state); list != "" {
@@ -52,9 +44,9 @@ func sentence(state messages.State) string {
 		}
 		return text
 	case Failed:
-		return run + " failed" + why(state.End) + "."
+		return run + " failed, " + task.Why(state.End) + "."
 	case Canceled:
-		return run + " was canceled" + why(state.End) + "."
+		return run + " was canceled, " + task.Why(state.End) + "."
 	case Waiting:
 		return run + " waits for an answer. " + nextStep(state) + "\n" + asking(state)
 	}
@@ -73,7 +65,7 @@ func nextStep(state messages.State) string {
 		}
 		return "Read a file with run_read {run_id, name}."
 	case Failed, Canceled:
-		if end := state.End; end != nil && end.Error != nil && end.Error.Retryable {
+		if failed := state.End.Error; failed != nil && failed.Retryable {
 			return "Call the tool again: this may pass."
 		}
 		return ""
@@ -99,13 +91,6 @@ func fileList(state messages.State) string {
 		all = append(all, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(all, ", ")
-}
-
-func why(end *messages.End) string {
-	if end == nil {
-		return ""
-	}
-	return ", " + task.Why(end)
 }
 
 // asking lists the open questions, one per line.

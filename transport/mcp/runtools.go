@@ -92,7 +92,7 @@ func (s *Server) readingTools() []runTool {
 	tools := []runTool{{Tool{Name: "run_get", Title: "Look at a run",
 		Description: "Says where a run stands, without waiting: its status, and after its end the result or error, and " +
 			"its files.",
-		Input: Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runGet),
+		Input: Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
 	}, {Tool{Name: "run_list", Title: "List runs",
 		Description: "Lists your runs, the last updated first. Use it to find a run's id.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
@@ -195,33 +195,21 @@ func (s *Server) runStart(ctx context.Context, a runArguments) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return s.runState(ctx, state), nil
-}
-
-func (s *Server) runGet(ctx context.Context, state messages.State, _ runArguments) (*Result, error) {
-	return s.runState(ctx, state), nil
-}
-
-func (s *Server) runStateOf(ctx context.Context, id messages.RunID) (*Result, error) {
-	state, err := s.Run(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.runState(ctx, state), nil
+	return s.runState(ctx, state, a)
 }
 
 // runState returns the state of the run. It is not an error, even if the run failed.
-func (s *Server) runState(ctx context.Context, state messages.State) *Result {
+func (s *Server) runState(ctx context.Context, state messages.State, _ runArguments) (*Result, error) {
 	result := s.Result(ctx, state)
 	result.IsError = false
-	return result
+	return result, nil
 }
 
 func (s *Server) runCancel(ctx context.Context, a runArguments) (*Result, error) {
 	if err := s.runs.Cancel(ctx, a.RunID, a.Reason); err != nil {
 		return nil, err
 	}
-	return s.runStateOf(ctx, a.RunID)
+	return s.ofRun(s.runState)(ctx, a)
 }
 
 // runAnswer answers a question with the value. If the value does not fit and is a string with JSON in it, that JSON is
@@ -235,5 +223,5 @@ func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	return s.runStateOf(ctx, a.RunID)
+	return s.ofRun(s.runState)(ctx, a)
 }

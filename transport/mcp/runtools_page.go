@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -138,7 +137,8 @@ func (p *page) give(e messages.Event, state messages.State) (whole bool, err err
 	}
 	text, stream := closed(e.Body)
 	switch fits := len(short.Payload) <= p.room || len(p.Events) > 0; {
-	case p.Next.all && hadDeltas(state, stream):
+	case p.Next.all && slices.ContainsFunc(state.Streams, func(s messages.Stream) bool { return s.Name == stream && s.Index > 0 }):
+		// the reader has had the text in deltas
 		return p.textPart(short, text, len(text))
 	case fits && p.Next.part == 0:
 		return p.putShort(short)
@@ -266,11 +266,6 @@ func closed(body messages.Body) (text, stream string) {
 	return "", ""
 }
 
-// hadDeltas reports whether the text came in deltas.
-func hadDeltas(state messages.State, stream string) bool {
-	return slices.ContainsFunc(state.Streams, func(s messages.Stream) bool { return s.Name == stream && s.Index > 0 })
-}
-
 // fitting returns how many bytes of the text take about room bytes as JSON. It counts whole characters, at least one.
 func fitting(text string, room int) int {
 	for i, r := range text {
@@ -287,14 +282,4 @@ func fitting(text string, room int) int {
 		}
 	}
 	return len(text)
-}
-
-// lines returns the events as JSON lines.
-func (p *page) lines() string {
-	var b strings.Builder
-	for _, e := range p.Events {
-		b.Write(e)
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

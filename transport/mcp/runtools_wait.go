@@ -71,13 +71,3 @@ func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor
 	}
 	return s.streamed(ctx, state, terminal), nil
 }
-
-// sessionContext has the values of a call's context, but ends with the call's session.
-type sessionContext struct {
-	context.Context
-	life context.Context
-}
-
-func (c sessionContext) Done() <-chan struct{} { return c.life.Done() }
-
-func (c sessionContext) Err() error { return c.life.Err() }

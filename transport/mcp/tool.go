@@ -31,10 +31,13 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	if err != nil {
 		return err
 	}
-	compiled := sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(t.Input) })
+	compiled, scope := sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(t.Input) }), auth.WriteRuns
+	if t.ReadOnly {
+		scope = auth.ReadRuns
+	}
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
-		err := caller.Require(ctx, t.scope())
+		err := caller.Require(ctx, scope)
 		if err == nil {
 			err = readFitting(compiled, objectOf(req.Params.RawArguments), &arguments)
 		}
@@ -66,14 +69,6 @@ func readFitting(compiled func() (*fit.Schema, error), arguments json.RawMessage
 
 // HasTool reports whether there is a tool with the name.
 func (s *Server) HasTool(name string) bool { return s.mcp.GetTool(name) != nil }
-
-// scope returns the scope that a caller of the tool needs.
-func (t Tool) scope() auth.Scope {
-	if t.ReadOnly {
-		return auth.ReadRuns
-	}
-	return auth.WriteRuns
-}
 
 // tool returns the tool as clients see it. Its schemas are compiled at the first call, because compiling all would slow
 // down the start of the program.

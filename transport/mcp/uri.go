@@ -45,18 +45,8 @@ func parseURI(text string) (uri, bool) {
 	query, err := url.ParseQuery(parsed.RawQuery)
 	part, name, _ := strings.Cut(strings.TrimPrefix(parsed.Path, "/"), "/")
 	u := uri{run: messages.RunID(parsed.Host), part: part, name: name, query: query}
-	return u, err == nil && u.run != "" && u.whole()
-}
-
-// whole reports whether the part and the name fit together.
-func (u uri) whole() bool {
-	switch u.part {
-	case "", "events":
-		return u.name == ""
-	case "artifacts":
-		return u.name != ""
-	}
-	return false
+	known := (part == "" || part == "events") && name == "" || part == "artifacts" && name != ""
+	return u, err == nil && u.run != "" && known
 }
 
 // number returns a query parameter that must not be negative. missing is its default.

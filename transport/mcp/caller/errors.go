@@ -20,15 +20,10 @@ func Require(ctx context.Context, scope auth.Scope) error {
 	err := auth.Require(ctx, scope)
 	if e, ok := errors.AsType[*messages.Error](err); ok {
 		if x := wire.From(ctx); x != nil {
-			x.Fail(&wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: errorData{e.Code}, Scope: scope})
+			x.Fail(&wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: map[string]any{"code": e.Code}, Scope: scope})
 		}
 	}
 	return err
-}
-
-// errorData is the data of JSON-RPC errors that have a code of lastword.
-type errorData struct {
-	Code messages.Code `json:"code"`
 }
 
 // RPCError returns err as a JSON-RPC error if the client may see it. Otherwise it returns err itself, which package
@@ -45,7 +40,7 @@ func RPCError(err error) error {
 	case status >= http.StatusInternalServerError:
 		code = mcp.INTERNAL_ERROR
 	}
-	return &wire.Error{Code: code, Message: e.Message, Data: errorData{e.Code}}
+	return &wire.Error{Code: code, Message: e.Message, Data: map[string]any{"code": e.Code}}
 }
 
 // Fail answers the request of ctx with the error, if its client may see it.

@@ -121,20 +121,16 @@ func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.W
 
 // copyFile copies a file below the caller's folder.
 func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
-	none := messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
+	var file fs.File
 	files, err := d.files(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return none
+	if err == nil {
+		defer files.Close()
+		file, err = files.Open(name)
 	}
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-	file, err := files.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return none
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
+	case err != nil:
 		return err
 	}
 	defer file.Close()

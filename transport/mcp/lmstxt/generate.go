@@ -13,11 +13,6 @@ const (
 	generateJob  = "generate"
 )
 
-// result holds those members of the job's result that are read here.
-type result struct {
-	Cause messages.Code `json:"degraded_cause"`
-}
-
 // isPage reports whether the artifact is the page of one package. A graph can have thousands of them.
 func isPage(a messages.Artifact) bool { return strings.Contains(a.Name, "/") }
 
@@ -26,12 +21,8 @@ const rootName = "artifacts"
 
 // local returns a folder relative to the root, which the earlier server named "./artifacts".
 func local(dir string) (string, error) {
-	clean := path.Clean(filepath.ToSlash(dir))
-	if dir == "" || clean == rootName {
-		return "", nil
-	}
-	clean = strings.TrimPrefix(clean, rootName+"/")
-	if clean == "." {
+	clean, below := strings.CutPrefix(path.Clean(filepath.ToSlash(dir)), rootName+"/")
+	if clean == "." || clean == rootName && !below {
 		return "", nil
 	}
 	if !filepath.IsLocal(filepath.FromSlash(clean)) {

@@ -71,10 +71,7 @@ type listArguments struct {
 
 // listRuns lists runs as records. It skips those that expire meanwhile.
 func (d *door) listRuns(ctx context.Context, a listArguments) (*mcp.Result, error) {
-	if a.Limit == 0 {
-		a.Limit = 10
-	}
-	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: a.Limit})
+	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: cmp.Or(a.Limit, 10)})
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +125,9 @@ func (d *door) list(
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(files, func(a, b found) int { return cmp.Compare(a.page(), b.page()) })
+	// The pages of single packages of a graph come last.
+	pages := slices.Clone(files)
+	files = slices.DeleteFunc(files, func(f found) bool { return path.Ext(f.Filename) == ".md" })
+	files = append(files, slices.DeleteFunc(pages, func(f found) bool { return path.Ext(f.Filename) != ".md" })...)
 	return listed("artifacts", files[:min(len(files), mostListed)])
-}
-
-// page returns 1 for the page of one package of a graph, else 0. Lists are sorted by it.
-func (f found) page() int {
-	if path.Ext(f.Filename) == ".md" {
-		return 1
-	}
-	return 0
 }

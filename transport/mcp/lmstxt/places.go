@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -76,11 +75,3 @@ func spellings(repository string) []spelling {
 
 // plain removes slashes at both ends, and ".git".
 func plain(name string) string { return strings.TrimSuffix(strings.Trim(name, "/"), ".git") }
-
-// isSame reports whether two names may mean the same repository.
-func isSame(a, b string) bool {
-	other := spellings(b)
-	return slices.ContainsFunc(spellings(a), func(s spelling) bool {
-		return slices.ContainsFunc(other, func(o spelling) bool { return o.key() == s.key() })
-	})
-}

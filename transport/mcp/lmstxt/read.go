@@ -1,8 +1,10 @@
 package lmstxt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -50,13 +52,13 @@ type part struct {
 	Limit  int `json:"limit"`
 }
 
-// window returns the writer that keeps the requested part.
-func (p part) window() *window {
-	w := &window{offset: p.Offset, limit: p.Limit}
-	if w.limit == 0 {
-		w.limit = defaultLimit
+// read returns the requested part of what write writes.
+func (p part) read(write func(io.Writer) error) (*mcp.Result, error) {
+	w := &window{offset: p.Offset, limit: cmp.Or(p.Limit, defaultLimit)}
+	if err := write(w); err != nil {
+		return nil, err
 	}
-	return w
+	return mcp.Structured(w.end())
 }
 
 // readArguments name an artifact of a run, or of the last run for a repository.
@@ -69,12 +71,7 @@ type readArguments struct {
 }
 
 func (d *door) readArtifact(ctx context.Context, a readArguments) (*mcp.Result, error) {
-	w := a.window()
-	err := d.copyArtifact(ctx, a, w)
-	if err != nil {
-		return nil, err
-	}
-	return mcp.Structured(w.end())
+	return a.read(func(w io.Writer) error { return d.copyArtifact(ctx, a, w) })
 }
 
 // graphArguments name a file of a graph.
@@ -84,11 +81,7 @@ type graphArguments struct {
 }
 
 func (d *door) readGraph(ctx context.Context, a graphArguments) (*mcp.Result, error) {
-	w := a.window()
-	if err := d.copyGraph(ctx, a.Filename, w); err != nil {
-		return nil, err
-	}
-	return mcp.Structured(w.end())
+	return a.read(func(w io.Writer) error { return d.copyGraph(ctx, a.Filename, w) })
 }
 
 // nodeArguments name a node of a graph.
@@ -99,9 +92,5 @@ type nodeArguments struct {
 }
 
 func (d *door) readNode(ctx context.Context, a nodeArguments) (*mcp.Result, error) {
-	w := a.window()
-	if err := d.copyNode(ctx, a.RepoID, a.NodeID, w); err != nil {
-		return nil, err
-	}
-	return mcp.Structured(w.end())
+	return a.read(func(w io.Writer) error { return d.copyNode(ctx, a.RepoID, a.NodeID, w) })
 }

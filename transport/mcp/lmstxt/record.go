@@ -107,7 +107,9 @@ func (r *record) end(state messages.State) {
 	case state.Status == messages.Canceled:
 		r.ErrorMessage = new("the run was canceled")
 	case end.Degraded:
-		var said result
+		var said struct {
+			Cause messages.Code `json:"degraded_cause"`
+		}
 		_ = json.Unmarshal(end.Result, &said)
 		r.UsedFallback, r.FallbackReason = true, said.Cause
 	}

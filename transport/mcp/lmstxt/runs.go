@@ -3,6 +3,7 @@ package lmstxt
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,8 +43,12 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 
 // isOf returns a function that reports whether the input of a run is for the repository.
 func (d *door) isOf(repository string) func(input) bool {
-	named := d.named(repository)
-	return func(in input) bool { return in.Repository == named || isSame(in.Repository, repository) }
+	named, meanings := d.named(repository), spellings(repository)
+	return func(in input) bool {
+		return in.Repository == named || slices.ContainsFunc(spellings(in.Repository), func(s spelling) bool {
+			return slices.ContainsFunc(meanings, func(m spelling) bool { return m.key() == s.key() })
+		})
+	}
 }
 
 // madeFor returns the last run that has written the file, or may still do so, of those that were made for the given run

@@ -77,7 +77,16 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 			given[q.Request] = true
 		}
 	}
-	return left, bad, a.await(ctx, state, given)
+	if len(given) == 0 {
+		return left, bad, nil
+	}
+	_, err = a.runs.Until(ctx, state, func(e messages.Event) bool {
+		if r, ok := e.Body.(messages.InputReceived); ok {
+			delete(given, r.Request)
+		}
+		return len(given) == 0
+	})
+	return left, bad, err
 }
 
 // valueOf returns the answer in a response. It is null, which the job gets to see, if the user declined. It is nil if
@@ -97,18 +106,4 @@ func valueOf(q messages.Input, response json.RawMessage) (json.RawMessage, error
 		return nil, nil
 	}
 	return nil, messages.InvalidInput(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
-}
-
-// await waits until the given answers are visible or the run has ended.
-func (a *Asker) await(ctx context.Context, state messages.State, given map[string]bool) error {
-	if len(given) == 0 {
-		return nil
-	}
-	_, err := a.runs.Until(ctx, state, func(e messages.Event) bool {
-		if r, ok := e.Body.(messages.InputReceived); ok {
-			delete(given, r.Request)
-		}
-		return len(given) == 0
-	})
-	return err
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,17 +93,9 @@ func (s signer) open(state, principal, call string, now time.Time) (claims, erro
 	return c, nil
 }
 
-// callDigest returns a digest of a tool and its arguments that does not depend on how the client formatted them.
+// callDigest returns a digest of a tool and its arguments that does not depend on how the client formatted them: as JSON
+// with sorted keys and without spaces. No arguments count as {}.
 func callDigest(tool string, arguments any) string {
-	h := sha256.New()
-	h.Write([]byte(tool))
-	h.Write([]byte{0})
-	h.Write(canonical(arguments))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-}
-
-// canonical returns the arguments as JSON with sorted keys and without spaces. No arguments count as {}.
-func canonical(arguments any) []byte {
 	raw, ok := arguments.(json.RawMessage)
 	if !ok {
 		raw, _ = json.Marshal(arguments)
@@ -113,6 +106,7 @@ func canonical(arguments any) []byte {
 	if d.Decode(&value) != nil || value == nil {
 		value = map[string]any{}
 	}
-	out, _ := json.Marshal(value)
-	return out
+	canonical, _ := json.Marshal(value)
+	sum := sha256.Sum256(slices.Concat([]byte(tool), []byte{0}, canonical))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }

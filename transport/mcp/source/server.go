@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -146,14 +147,14 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 	s.drop()
 	now := time.Now()
 	s.starts = slices.DeleteFunc(s.starts, func(at time.Time) bool { return now.Sub(at) > startsWithin })
-	pause := time.Duration(0)
+	pause, why := time.Duration(0), cmp.Or(s.reason, errors.New("it ended"))
 	if n := len(s.starts); n > mostStarts {
-		return nil, fmt.Errorf("server down: it was started %d times in %s; %w", n, startsWithin, s.why())
+		return nil, fmt.Errorf("server down: it was started %d times in %s; %w", n, startsWithin, why)
 	} else if n > 0 {
 		pause = min(s.pause<<(n-1), longestPause) - now.Sub(s.starts[n-1])
 	}
 	if pause > 0 && !patient {
-		return nil, fmt.Errorf("server down: it may be started again in %s; %w", pause.Round(time.Second), s.why())
+		return nil, fmt.Errorf("server down: it may be started again in %s; %w", pause.Round(time.Second), why)
 	}
 	if pause > 0 {
 		select {
@@ -174,14 +175,6 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 
 // errEnded is the reason of servers that were ended at the end of this program.
 var errEnded = errors.New("it ended together with lastword")
-
-// why returns the reason why the server is down.
-func (s *server) why() error {
-	if s.reason != nil {
-		return s.reason
-	}
-	return errors.New("it ended")
-}
 
 // start starts the server. The server outlives ctx.
 func (s *server) start(ctx context.Context) (*connection, error) {

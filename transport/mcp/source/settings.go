@@ -89,7 +89,10 @@ func Parse(settings []byte, lookup func(variable string) (string, bool)) ([]Serv
 // server checks an entry and resolves its variables. Several programs' names for a setting are accepted.
 func (e entry) server(name string, lookup func(string) (string, bool)) (Server, error) {
 	x := expander{lookup: lookup}
-	s := Server{Name: name, Command: x.text(e.Command), Args: x.texts(e.Args), Env: x.values(e.Env), Folder: x.text(e.Cwd),
+	for i, argument := range e.Args {
+		e.Args[i] = x.text(argument)
+	}
+	s := Server{Name: name, Command: x.text(e.Command), Args: e.Args, Env: x.values(e.Env), Folder: x.text(e.Cwd),
 		URL: x.text(cmp.Or(e.URL, e.HTTPURL)), Headers: x.values(e.Headers), Trust: e.Trust,
 		Timeout:      cmp.Or(time.Duration(e.Timeout)*time.Millisecond, seconds(e.ToolTimeoutSec)),
 		StartTimeout: cmp.Or(seconds(e.StartupTimeoutSec), 30*time.Second),
@@ -141,14 +144,6 @@ func (x *expander) text(s string) string {
 		x.missing = parts[1]
 		return ""
 	})
-}
-
-// texts expands all strings of a list.
-func (x *expander) texts(list []string) (out []string) {
-	for _, s := range list {
-		out = append(out, x.text(s))
-	}
-	return out
 }
 
 // values expands all values of a map.

@@ -72,18 +72,12 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	l.sub = h.newSubscriber(ctx, auth.From(ctx).Name, l.tell)
 	h.mu.Unlock()
 	defer h.close(l.sub)
-	l.serve(ctx, p.Notifications)
-	return map[string]any{"_meta": l.meta}, nil
-}
-
-// serve subscribes before it acknowledges, so that no later change is missed.
-func (l *listener) serve(ctx context.Context, f filter) {
-	established := l.establish(ctx, f)
+	established := l.establish(ctx, p.Notifications) // before the acknowledgement, so that no later change is missed
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
-	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.IsEmpty() && len(established.Tasks) == 0 {
-		return
+	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) == nil && !(established.IsEmpty() && len(established.Tasks) == 0) {
+		l.sub.pump(nil)
 	}
-	l.sub.pump(nil)
+	return map[string]any{"_meta": l.meta}, nil
 }
 
 // establish subscribes to what the caller may see, and returns that. It leaves out what does not exist or belongs to

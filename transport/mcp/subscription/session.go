@@ -28,12 +28,9 @@ func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	}
 	err = h.subscribeTo(ctx, h.session(ctx, x.Session()), p.URI)
 	if messages.CodeOf(err) == messages.CodeNotFound {
-		return nil, caller.NoResource(x, p.URI)
+		err = caller.NoResource(x, p.URI)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return struct{}{}, nil
+	return struct{}{}, err
 }
 
 // unsubscribe handles resources/unsubscribe.
@@ -62,10 +59,7 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 	if err == nil && p.URI == "" {
 		err = messages.InvalidInput("a subscription needs the uri of a resource")
 	}
-	if err != nil {
-		return p, err
-	}
-	return p, nil
+	return p, err
 }
 
 // subscribeTo subscribes to the resource if the caller may see it.

@@ -30,19 +30,6 @@ func AskedLegacy(x *wire.Exchange, req mcp.CallToolRequest) bool {
 	return HasLegacy(x) && req.Params.Task != nil
 }
 
-// wantedLegacy is Wanted for clients of that version.
-func wantedLegacy(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
-	asked := AskedLegacy(x, req)
-	switch {
-	case asked && support == Forbidden:
-		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND,
-			Message: "the tool cannot be called as a task: leave out task"}
-	case !asked && support == Required:
-		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool can only be called as a task"}
-	}
-	return asked, nil
-}
-
 func (t *Tasks) legacyGet(_ context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
 	return Legacy(t.taskOf(state, x.Elicits())), nil
 }

@@ -59,15 +59,18 @@ func (t *Tasks) Methods() map[string]wire.Method {
 // Wanted reports whether the call should be answered with a task. From 2026-07-28 on, the server decides, for clients
 // that declared the extension in this request. In 2025-11-25, the client decides.
 func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
-	if !x.Modern() {
-		return wantedLegacy(x, support, req)
-	}
-	switch declared := x.Extension(caller.TasksExtension); {
-	case support == Required && !declared:
+	declared, asked := x.Extension(caller.TasksExtension), AskedLegacy(x, req)
+	switch {
+	case x.Modern() && support == Required && !declared:
 		return false, caller.NeedsTasks()
-	default:
+	case x.Modern():
 		return declared && support != Forbidden, nil
+	case asked && support == Forbidden:
+		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool cannot be called as a task: leave out task"}
+	case !asked && support == Required:
+		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool can only be called as a task"}
 	}
+	return asked, nil
 }
 
 // Reply answers the exchange with the run as a task, in the form of the client's protocol version.
@@ -106,21 +109,15 @@ func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method 
 		if err != nil {
 			return nil, err
 		}
-		state, err := t.ownedTask(ctx, p.ID)
-		if err != nil {
+		state, err := t.runs.Own(ctx, p.ID)
+		switch {
+		case messages.CodeOf(err) == messages.CodeNotFound:
+			return nil, messages.Errorf(messages.CodeNotFound, "there is no task %q", p.ID)
+		case err != nil:
 			return nil, err
 		}
 		return do(ctx, x, state, p)
 	}
-}
-
-// ownedTask returns the State of the caller's task. Errors: not_found, also for tasks of others.
-func (t *Tasks) ownedTask(ctx context.Context, id messages.RunID) (messages.State, error) {
-	state, err := t.runs.Own(ctx, id)
-	if messages.CodeOf(err) == messages.CodeNotFound {
-		return state, messages.Errorf(messages.CodeNotFound, "there is no task %q", id)
-	}
-	return state, err
 }
 
 // Detailed returns the task with its result or its open questions. elicits says whether the client can ask its user.

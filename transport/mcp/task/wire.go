@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func taskStatusOf(state messages.State) mcp.TaskStatus {
 	switch {
 	case state.Status == messages.Canceled:
 		return mcp.TaskStatusCancelled
-	case state.Status == messages.Failed && fellOver(state.End.Cause):
+	case state.Status == messages.Failed && slices.Contains(outside, state.End.Cause):
 		return mcp.TaskStatusFailed
 	case state.Status.IsEnded():
 		return mcp.TaskStatusCompleted
@@ -71,15 +72,9 @@ func taskStatusOf(state messages.State) mcp.TaskStatus {
 	return mcp.TaskStatusWorking
 }
 
-// fellOver reports whether the cause lies outside the run's work, for example in a lost node.
-func fellOver(c messages.Code) bool {
-	switch c {
-	case messages.CausePanic, messages.CauseNodeLost, messages.CauseShutdown, messages.CauseStalled,
-		messages.CauseInjected:
-		return true
-	}
-	return false
-}
+// outside are the causes that lie outside a run's work.
+var outside = []messages.Code{messages.CausePanic, messages.CauseNodeLost, messages.CauseShutdown, messages.CauseStalled,
+	messages.CauseInjected}
 
 // taskOf returns the run as a task. If the client cannot ask its user, a waiting task is shown as working, with a
 // message that says how to answer.
@@ -117,10 +112,7 @@ func statusMessage(state messages.State) string {
 
 // Why says how a run ended: the cause, and the error's message if there is one.
 func Why(end *messages.End) string {
-	switch {
-	case end == nil:
-		return ""
-	case end.Error != nil:
+	if end.Error != nil {
 		return string(end.Cause) + ": " + strings.TrimSuffix(end.Error.Message, ".")
 	}
 	return string(end.Cause)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -51,12 +50,4 @@ func errorf(code int, format string, args ...any) *Error {
 
 func internalError() *Error {
 	return &Error{Code: mcp.INTERNAL_ERROR, Message: "internal error"}
-}
-
-// canceled returns ErrCanceled with the client's reason.
-func canceled(reason string) error {
-	if reason == "" {
-		return ErrCanceled
-	}
-	return fmt.Errorf("%w: %s", ErrCanceled, words.Clip(reason, 200))
 }

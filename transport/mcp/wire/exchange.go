@@ -264,5 +264,3 @@ func (x *Exchange) Hold(bytes int64) bool {
 	x.held.Add(bytes)
 	return true
 }
-
-func (x *Exchange) unhold() { x.server.answerBytes.Add(-x.held.Swap(0)) }

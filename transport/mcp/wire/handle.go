@@ -34,7 +34,6 @@ func (s *Server) newExchange(ctx context.Context, m message, session *Session, t
 // run handles the request and answers it, even if the handler panics.
 func (x *Exchange) run() {
 	finished := false
-	defer x.unhold()
 	defer func() {
 		if !finished { // a panic or runtime.Goexit
 			x.server.log.Error("a handler crashed", zap.String("method", x.msg.method), zap.Any("panic", recover()),
@@ -42,6 +41,7 @@ func (x *Exchange) run() {
 			x.finish(outcome{fail: internalError()})
 		}
 		x.cancel(errEnded)
+		x.server.answerBytes.Add(-x.held.Swap(0))
 	}()
 	o := x.handle()
 	finished = true
@@ -53,7 +53,7 @@ func (x *Exchange) handle() outcome {
 	if x.msg.batch != nil {
 		return x.runBatch()
 	}
-	if x.msg.goesOn() {
+	if x.msg.text == nil { // it continues a request whose stream broke
 		return x.callMethod(x.server.config.Resume)
 	}
 	if method := x.server.config.Methods[x.msg.method]; method != nil {
@@ -94,7 +94,8 @@ func (x *Exchange) outcomeOf(result any, err error) outcome {
 	return outcome{result: result}
 }
 
-// finish writes the answer, unless the client does not want it.
+// finish writes the answer, unless the client does not want it. It first frees the request's id, because the client may
+// use it again as soon as it sees the answer.
 func (x *Exchange) finish(o outcome) {
 	if instead := x.override.Load(); instead != nil {
 		o = *instead
@@ -108,25 +109,11 @@ func (x *Exchange) finish(o outcome) {
 		o = outcome{fail: internalError()}
 		message, _ = encodeAnswer(x.msg.id, o)
 	}
-	x.answer(message, o.fail)
-}
-
-// answer writes the answer. It first frees the request's id, because the client may use it again as soon as it sees the
-// answer.
-func (x *Exchange) answer(message []byte, fail *Error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.table.remove(x)
 	x.answered = true
-	if x.noAnswer.Load() {
-		return
-	}
-	x.out.answer(message, fail)
-}
-
-// logPanic is deferred where a panic belongs to no request.
-func (s *Server) logPanic(method string) {
-	if v := recover(); v != nil {
-		s.log.Error("a handler crashed", zap.String("method", method), zap.Any("panic", v), zap.Stack("stack"))
+	if !x.noAnswer.Load() {
+		x.out.answer(message, o.fail)
 	}
 }

@@ -1,9 +1,9 @@
 package wire
 
 import (
-	"context"
 	"mime"
 	"net/http"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -18,39 +18,29 @@ const (
 
 // ServeHTTP serves the streamable HTTP transport.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
-	case repeated(r.Header):
-		refuse(w, http.StatusBadRequest, nil, errorf(mcp.HEADER_MISMATCH,
-			"a header that routes messages is repeated: send it once"))
+	routing := []string{mcp.HeaderSessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName}
+	modern, methods := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)), "POST, GET, DELETE"
+	if modern {
+		methods = "POST"
+	}
+	switch {
+	case slices.ContainsFunc(routing, func(name string) bool { return len(r.Header.Values(name)) > 1 }):
+		// A proxy may have used the other value.
+		refuse(w, http.StatusBadRequest, nil, errorf(mcp.HEADER_MISMATCH, "a header that routes messages is repeated: send it once"))
 	case r.Method == http.MethodPost:
 		s.servePost(w, r)
 	case modern || r.Method != http.MethodGet && r.Method != http.MethodDelete:
-		w.Header().Set("Allow", allowed(modern))
+		w.Header().Set("Allow", methods)
 		refuse(w, http.StatusMethodNotAllowed, nil, errorf(mcp.INVALID_REQUEST,
 			"%s is not a method of this endpoint: POST a message", r.Method))
 	case r.Method == http.MethodGet:
 		s.serveGet(w, r)
-	default:
-		s.serveDelete(w, r)
-	}
-}
-
-// repeated reports whether a header that routes the request is repeated. A proxy may have used the other value.
-func repeated(h http.Header) bool {
-	for _, name := range []string{mcp.HeaderSessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName} {
-		if len(h.Values(name)) > 1 {
-			return true
+	default: // a client ends its session
+		if session := s.sessionOf(w, r, nil); session != nil {
+			s.sessions.drop(session)
+			w.WriteHeader(http.StatusOK)
 		}
 	}
-	return false
-}
-
-// allowed returns the methods for the Allow field. The stateless protocol has only POST.
-func allowed(modern bool) string {
-	if modern {
-		return "POST"
-	}
-	return "POST, GET, DELETE"
 }
 
 // refuse answers with a status and a JSON-RPC error that has the request's id, or null.
@@ -63,9 +53,8 @@ func refuse(w http.ResponseWriter, status int, id []byte, e *Error) {
 
 // servePost handles a message, of either kind of protocol version.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
-	if !isJSON(r.Header.Get("Content-Type")) {
-		refuse(w, http.StatusUnsupportedMediaType, nil,
-			errorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != typeJSON {
+		refuse(w, http.StatusUnsupportedMediaType, nil, errorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))
 		return
 	}
 	text, err := s.readBody(w, r)
@@ -94,14 +83,6 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func isJSON(contentType string) bool {
-	if contentType == typeJSON {
-		return true
-	}
-	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && media == typeJSON
-}
-
 // unsupported reports whether the request names an unknown protocol version. Clients of 2025-03-26 name none.
 func unsupported(r *http.Request) bool {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
@@ -115,10 +96,4 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, s.config.Message)
 	return door.Read(r)
-}
-
-// handleNotification passes a notification to mcp-go.
-func (s *Server) handleNotification(ctx context.Context, m message) {
-	defer s.logPanic(m.method)
-	s.mcp.HandleMessage(ctx, m.text)
 }

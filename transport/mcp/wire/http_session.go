@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -67,7 +68,12 @@ func (s *Session) take(ctx context.Context, m message) {
 	case m.method == methodCancelled:
 		s.cancel(m.params)
 	default:
-		s.server.handleNotification(s.server.mcp.WithContext(ctx, clientSession{&Exchange{server: s.server, session: s, name: s.id}}), m)
+		defer func() {
+			if v := recover(); v != nil {
+				s.server.log.Error("a handler crashed", zap.String("method", m.method), zap.Any("panic", v), zap.Stack("stack"))
+			}
+		}()
+		s.server.mcp.HandleMessage(s.server.mcp.WithContext(ctx, clientSession{&Exchange{server: s.server, session: s, name: s.id}}), m.text)
 	}
 }
 
@@ -134,13 +140,5 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-ctx.Done(): // the client disconnected, or its token was revoked
 	case <-session.life.Done():
-	}
-}
-
-// serveDelete ends a session at the client's wish.
-func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
-	if session := s.sessionOf(w, r, nil); session != nil {
-		s.sessions.drop(session)
-		w.WriteHeader(http.StatusOK)
 	}
 }

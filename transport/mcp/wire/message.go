@@ -32,11 +32,7 @@ type meta struct {
 	trace        messages.Trace
 }
 
-// goesOn reports whether the message continues a request whose stream broke.
-func (m *message) goesOn() bool { return m.text == nil && m.batch == nil }
-
-func (m *message) answer() bool       { return m.method == "" }
-func (m *message) notification() bool { return m.method != "" && m.id == nil }
+func (m *message) answer() bool { return m.method == "" }
 
 // wantsAnswer reports whether the message gets an answer.
 func (m *message) wantsAnswer() bool { return m.batch != nil || m.method != "" && m.id != nil }

@@ -17,24 +17,19 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 	case m.answer():
 		refuse(w, http.StatusBadRequest, m.id, errorf(mcp.INVALID_REQUEST,
 			"answers are not part of protocol version %s: send them in inputResponses", mcp.ProtocolVersion20260728))
-	case m.notification():
+	case m.id == nil: // a notification
 		w.WriteHeader(http.StatusAccepted)
 	case fail != nil:
 		refuse(w, http.StatusBadRequest, m.id, fail)
 	default:
-		s.requestModern(w, r, m)
+		x := s.newExchange(r.Context(), m, nil, &s.modern) // all requests without a session share one table
+		p := x.respond(w, r)
+		if err := x.table.add(x, 0); err != nil {
+			refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
+			return
+		}
+		p.serve(r)
 	}
-}
-
-// requestModern serves a request of the stateless protocol. All such requests share one table.
-func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message) {
-	x := s.newExchange(r.Context(), m, nil, &s.modern)
-	p := x.respond(w, r)
-	if err := x.table.add(x, 0); err != nil {
-		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
-		return
-	}
-	p.serve(r)
 }
 
 // checkModern makes the checks that the protocol requires first: the request declares its version and capabilities, and
@@ -55,22 +50,16 @@ func (s *Server) checkModern(h http.Header, m *message) *Error {
 	if fail := m.meta.check(); fail != nil {
 		return fail
 	}
-	if err := s.checkHeaders(h, m); err != nil {
+	err := mcp.ValidateStandardHeaders(h.Get, m.meta.version, mcp.MCPMethod(m.method), m.params)
+	switch {
+	case err != nil:
+	case slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, m.method):
+		err = checkTaskName(h, m)
+	case m.method == string(mcp.MethodToolsCall):
+		err = s.checkToolHeaders(h, m.params)
+	}
+	if err != nil {
 		return &Error{Code: mcp.HEADER_MISMATCH, Message: err.Error()}
-	}
-	return nil
-}
-
-// checkHeaders compares the headers with the body.
-func (s *Server) checkHeaders(h http.Header, m *message) error {
-	if err := mcp.ValidateStandardHeaders(h.Get, m.meta.version, mcp.MCPMethod(m.method), m.params); err != nil {
-		return err
-	}
-	switch m.method {
-	case "tasks/get", "tasks/update", "tasks/cancel":
-		return checkTaskName(h, m)
-	case string(mcp.MethodToolsCall):
-		return s.checkToolHeaders(h, m.params)
 	}
 	return nil
 }

@@ -23,8 +23,16 @@ type question struct {
 // sessions can be asked, and only for capabilities that they declared. When ctx is done, the client is told that the
 // answer is not needed any more.
 func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into any) error {
-	if err := x.askable(method); err != nil {
-		return err
+	switch {
+	case x.session == nil:
+		return server.ErrServerInitiatedRequestUnsupported
+	case !x.out.takesEvents():
+		return errors.New("the client does not accept event streams, which questions need")
+	}
+	capabilities := x.session.client().capabilities
+	if method == mcp.MethodSamplingCreateMessage && capabilities.Sampling == nil ||
+		method == mcp.MethodElicitationCreate && capabilities.Elicitation == nil {
+		return fmt.Errorf("the client did not declare that it supports %s", method)
 	}
 	id, a := x.session.addQuestion(x)
 	defer x.session.removeQuestion(id)
@@ -45,22 +53,6 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 		x.withdraw(id, "the answer is not needed any more")
 		return context.Cause(ctx)
 	}
-}
-
-// askable returns an error if the client cannot be asked.
-func (x *Exchange) askable(method mcp.MCPMethod) error {
-	if x.session == nil {
-		return server.ErrServerInitiatedRequestUnsupported
-	}
-	if !x.out.takesEvents() {
-		return errors.New("the client does not accept event streams, which questions need")
-	}
-	capabilities := x.session.client().capabilities
-	if method == mcp.MethodSamplingCreateMessage && capabilities.Sampling == nil ||
-		method == mcp.MethodElicitationCreate && capabilities.Elicitation == nil {
-		return fmt.Errorf("the client did not declare that it supports %s", method)
-	}
-	return nil
 }
 
 // withdraw tells the client that the answer is not needed any more.

@@ -57,7 +57,14 @@ func (p *response) serve(r *http.Request) {
 		p.beats = p.x.server.config.Door.Heartbeats(p.stream, p.beat, func(error) { p.x.disconnected() })
 		defer p.beats.Stop()
 	}
-	defer context.AfterFunc(r.Context(), func() { p.x.responseEnded(r.Context()) })()
+	defer context.AfterFunc(r.Context(), func() {
+		// Without another cause, the client has disconnected. A client whose token was revoked is treated in the same way.
+		if cause := context.Cause(r.Context()); !errors.Is(cause, context.Canceled) && !errors.Is(cause, auth.ErrRevoked) {
+			p.x.stop(cause)
+			return
+		}
+		p.x.abandon()
+	})()
 	defer p.end()
 	p.x.run()
 	if !p.complete && !p.ended() {
@@ -82,16 +89,6 @@ func (p *response) abort() {
 	default:
 		_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(time.Second))
 	}
-}
-
-// responseEnded is called when the request's context is done. Without another cause, the client has disconnected. A
-// client whose token was revoked is treated in the same way.
-func (x *Exchange) responseEnded(r context.Context) {
-	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, auth.ErrRevoked) {
-		x.stop(cause)
-		return
-	}
-	x.abandon()
 }
 
 // beat writes a comment. If the client does not yet know where to resume, it writes that instead, because the

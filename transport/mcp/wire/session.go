@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -114,7 +116,11 @@ func (s *Session) cancel(params json.RawMessage) {
 		return
 	}
 	if x := s.find(string(said.ID)); x != nil {
-		x.stop(canceled(said.Reason))
+		cause := ErrCanceled
+		if said.Reason != "" {
+			cause = fmt.Errorf("%w: %s", ErrCanceled, words.Clip(said.Reason, 200))
+		}
+		x.stop(cause)
 	}
 }
 

@@ -38,7 +38,8 @@ const (
 // s after ctx is done, or 5 s after in has ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(inflight.Count)}
-	c.session = s.newSession(s.connection(), auth.From(ctx))
+	// A session id on stdio contains a newline, which no HTTP header can have.
+	c.session = s.newSession("stdio\n"+strconv.FormatUint(s.connections.Add(1), 10), auth.From(ctx))
 	c.session.attach(&sessionStream{leave: c.session.end, write: func(message []byte) error {
 		return c.lines.Append(ctx, message)
 	}})
@@ -48,11 +49,6 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer s.sessions.drop(c.session)
 	go c.lines.Run()
 	return c.serve(in)
-}
-
-// connection returns a session id for a client on stdio. It contains a newline, which no HTTP header can have.
-func (s *Server) connection() string {
-	return "stdio\n" + strconv.FormatUint(s.connections.Add(1), 10)
 }
 
 // conn is one client on stdio. Requests of all protocol versions share its id space.
@@ -121,26 +117,18 @@ func (c *conn) take(line []byte) {
 		return
 	}
 	for _, one := range m.unanswered() {
-		c.takeOther(one)
+		if one.answer() || one.method == methodCancelled {
+			c.session.take(c.ctx, one)
+		} else if c.handlers.Begin(c.server.config.Requests) {
+			go func() {
+				defer c.handlers.End()
+				c.session.take(c.ctx, one)
+			}()
+		}
 	}
 	if m.wantsAnswer() {
 		c.request(m)
 	}
-}
-
-// takeOther handles a notification or an answer.
-func (c *conn) takeOther(m message) {
-	if m.answer() || m.method == methodCancelled {
-		c.session.take(c.ctx, m)
-		return
-	}
-	if !c.handlers.Begin(c.server.config.Requests) {
-		return
-	}
-	go func() {
-		defer c.handlers.End()
-		c.session.take(c.ctx, m)
-	}()
 }
 
 func (c *conn) refuse(id []byte, e *Error) {
@@ -156,7 +144,12 @@ func (c *conn) request(m message) {
 	}
 	x := c.server.newExchange(c.ctx, m, session, &c.session.requestTable)
 	x.out = &stdioStream{x: x, lines: c.lines}
-	if err := c.enter(x); err != nil {
+	if !c.handlers.Begin(0) { // closing waits for the request
+		c.refuse(m.id, errorf(codeBusy, "the server is closing"))
+		return
+	}
+	if err := x.table.add(x, c.server.config.Requests); err != nil {
+		c.handlers.End()
 		c.refuse(m.id, err)
 		return
 	}
@@ -169,18 +162,6 @@ func (c *conn) request(m message) {
 		return
 	}
 	go run()
-}
-
-// enter registers a request, so that closing waits for it. The handler ends it.
-func (c *conn) enter(x *Exchange) *Error {
-	if !c.handlers.Begin(0) {
-		return errorf(codeBusy, "the server is closing")
-	}
-	err := x.table.add(x, c.server.config.Requests)
-	if err != nil {
-		c.handlers.End()
-	}
-	return err
 }
 
 // stdioStream is the stream of a request on stdio.
