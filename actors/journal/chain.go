@@ -38,6 +38,23 @@ type StoredBlock struct {
 	Lines [][]byte
 }
 
+// Stored encodes the block, without its chain and its digest. Errors: invalid_input if the block has no events.
+func (b Block) Stored() (StoredBlock, error) {
+	if len(b.Events) == 0 {
+		return StoredBlock{}, messages.InvalidInput("a block has no events")
+	}
+	last := b.Events[len(b.Events)-1]
+	s := StoredBlock{First: b.Events[0].From, Last: last.Seq, ID: b.ID, Writer: b.Writer, Epoch: b.Epoch, Terminal: last.IsTerminal()}
+	for _, e := range b.Events {
+		line, err := e.JSON()
+		if err != nil {
+			return s, err
+		}
+		s.Lines = append(s.Lines, line)
+	}
+	return s, nil
+}
+
 // Seal sets Before and Digest, and returns the chain's hash after the block. The events must be those of Lines.
 func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
 	b.Before = before

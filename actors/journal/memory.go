@@ -163,30 +163,16 @@ func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredB
 			if i+1 < len(blocks) {
 				n = FirstAfter(events, blocks[i+1].first-1)
 			}
-			var b StoredBlock
-			var err error
-			b, hash, err = mark.stored(events[:n], hash)
+			b, err := Block{ID: mark.id, Writer: mark.writer, Epoch: mark.epoch, Events: events[:n]}.Stored()
+			if err == nil {
+				hash = b.Seal(hash, events[:n])
+			}
 			if !yield(b, err) || err != nil {
 				return
 			}
 			events = events[n:]
 		}
 	}
-}
-
-// stored returns the block with the events, and the chain's hash after it.
-func (m blockMark) stored(events []messages.Event, before Hash) (b StoredBlock, after Hash, err error) {
-	last := events[len(events)-1]
-	b = StoredBlock{First: m.first, Last: last.Seq, ID: m.id, Writer: m.writer, Epoch: m.epoch, Terminal: last.IsTerminal()}
-	for _, e := range events {
-		line, err := e.JSON()
-		if err != nil {
-			return b, after, err
-		}
-		b.Lines = append(b.Lines, line)
-	}
-	after = b.Seal(before, events)
-	return b, after, nil
 }
 
 func (j *Memory) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {

@@ -36,7 +36,8 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 // meanwhile, it reads the end of the log again. Its error says whether the block may have been stored.
 func (j *Journal) append(ctx context.Context, b journal.Block) error {
 	name, ok := token(b.Run)
-	lines, err := encode(b.Events)
+	kept, err := b.Stored()
+	data := append(bytes.Join(kept.Lines, []byte("\n")), '\n')
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: %.200q cannot be the id of a run", journal.ErrUnstorable, b.Run)
@@ -51,7 +52,7 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 				return err
 			}
 		}
-		s := &stored{mark: newMark(b, before.mark, lines), data: append(bytes.Join(lines, []byte("\n")), '\n')}
+		s := &stored{mark: newMark(b, before.mark, kept, len(data)), data: data}
 		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
 		case err == nil:
 			j.record(b.Run, s.at, s.mark)

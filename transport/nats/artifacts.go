@@ -56,8 +56,11 @@ func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	var file jetstream.ObjectResult
-	err := retry(ctx, func(context.Context) (err error) { // ctx, not the function's own context, must last until the file is read
-		file, err = j.artifact(ctx, name)
+	err := retry(ctx, func(context.Context) error { // ctx, not the function's own context, must last until the file is read
+		bucket, err := j.js.ObjectStore(ctx, bucketName)
+		if err == nil {
+			file, err = bucket.Get(ctx, name)
+		}
 		return err
 	})
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrObjectNotFound) {
@@ -68,12 +71,4 @@ func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	}
 	_, err = io.Copy(w, file)
 	return errors.Join(err, file.Close())
-}
-
-func (j *Journal) artifact(ctx context.Context, name string) (jetstream.ObjectResult, error) {
-	bucket, err := j.js.ObjectStore(ctx, bucketName)
-	if err != nil {
-		return nil, err
-	}
-	return bucket.Get(ctx, name)
 }

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -147,31 +146,26 @@ func (m *mark) whole(data []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// newMark returns the mark of a block with these lines. before is the mark of the preceding block.
-func newMark(b journal.Block, before mark, lines [][]byte) mark {
+// newMark returns the mark of a block that is kept so, with bytes of data. before is the mark of the preceding block.
+func newMark(b journal.Block, before mark, kept journal.StoredBlock, bytes int) mark {
 	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests}
 	for _, e := range b.Events {
 		s.Add(e)
 	}
-	m := mark{ID: b.ID.String(), First: b.Events[0].From, Last: s.Seq, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
-		Writer: b.Writer, Bytes: before.Bytes + int64(size(lines)), Parted: before.Parted, Status: s.Status,
+	m := mark{ID: b.ID.String(), First: kept.First, Last: kept.Last, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
+		Writer: b.Writer, Bytes: before.Bytes + int64(bytes), Parted: before.Parted, Status: s.Status,
 		Canceling: s.Canceling, Cause: s.Cause, Requests: s.OpenRequests, UpdatedAt: s.UpdatedAt}
 	if b.After.Seq == 0 {
 		m.Opened = &opened{Job: s.Job, Input: s.Input, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt}
 	}
 	if b.After.Seq == 0 || len(before.Chain) > 0 {
-		k := m.kept(b.ID, lines)
+		kept.Epoch = m.Epoch
 		var hash journal.Hash
 		copy(hash[:], before.Chain)
-		hash = k.Seal(hash, b.Events)
-		m.Chain, m.Digest = hash[:], k.Digest[:]
+		hash = kept.Seal(hash, b.Events)
+		m.Chain, m.Digest = hash[:], kept.Digest[:]
 	}
 	return m
-}
-
-// kept returns the block without its chain and digest.
-func (m mark) kept(id journal.BlockID, lines [][]byte) journal.StoredBlock {
-	return journal.StoredBlock{First: m.First, Last: m.Last, ID: id, Writer: m.Writer, Epoch: m.Epoch, Terminal: m.ended(), Lines: lines}
 }
 
 func (m mark) ended() bool { return m.Status.IsEnded() }
@@ -189,58 +183,6 @@ type stored struct {
 	mark
 	at   uint64
 	data []byte
-}
-
-func (s stored) head() journal.Head {
-	return journal.Head{Seq: s.Last, Epoch: s.Epoch, At: s.at, Ended: s.ended()}
-}
-
-// encode returns the events in their wire form.
-func encode(events []messages.Event) (lines [][]byte, err error) {
-	for _, e := range events {
-		line, err := e.JSON()
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
-}
-
-// size returns the size of the lines with their line breaks.
-func size(lines [][]byte) int {
-	n := len(lines)
-	for _, line := range lines {
-		n += len(line)
-	}
-	return n
-}
-
-// split returns the lines that join has joined.
-func split(data []byte) (lines [][]byte, err error) {
-	for from := json.NewDecoder(bytes.NewReader(data)); from.More(); {
-		var line json.RawMessage
-		if err := from.Decode(&line); err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
-}
-
-// decode returns the events after the number.
-func decode(data []byte, after uint64) ([]messages.Event, error) {
-	var events []messages.Event
-	for lines := json.NewDecoder(bytes.NewReader(data)); lines.More(); {
-		var e messages.Event
-		if err := lines.Decode(&e); err != nil {
-			return nil, err
-		}
-		if e.Seq > after {
-			events = append(events, e)
-		}
-	}
-	return events, nil
 }
 
 // errBroken returns the error for a damaged log.

@@ -41,12 +41,6 @@ type place struct{ last, at uint64 }
 // mostPlaces is how many places of a log are remembered, for readers that follow it.
 const mostPlaces = 16
 
-func (r *row) summary(run messages.RunID) messages.Summary {
-	return messages.Summary{RunID: run, Job: r.opened.Job, Input: r.opened.Input, Principal: r.opened.Principal,
-		Labels: r.opened.Labels, Status: r.Status, Canceling: r.Canceling, Cause: r.Cause, OpenRequests: r.Requests, Seq: r.Last,
-		QueuedAt: r.opened.QueuedAt, UpdatedAt: r.UpdatedAt}
-}
-
 // before returns the head that the block expects to follow. known is false unless the index knows that the log ended
 // there.
 func (x *index) before(b journal.Block) (head stored, known bool) {
@@ -241,12 +235,4 @@ func (j *Journal) record(run messages.RunID, at uint64, m mark) {
 	if j.index.put(run, at, m) {
 		j.notes.Tell(m.Writer, journal.Note{Run: run})
 	}
-}
-
-// has reports whether the log still ends at the sequence.
-func (x *index) has(run messages.RunID, at uint64) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	r := x.runs[run]
-	return r != nil && r.at == at
 }

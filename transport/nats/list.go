@@ -37,10 +37,14 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 		}
 	}
 	for run, r := range among {
-		if r.opened != nil && (q.Everyone || r.opened.Principal == q.Principal) {
-			if s := r.summary(run); q.Selects(&s) {
-				list = append(list, s)
-			}
+		o := r.opened
+		if o == nil || !q.Everyone && o.Principal != q.Principal {
+			continue
+		}
+		s := messages.Summary{RunID: run, Job: o.Job, Input: o.Input, Principal: o.Principal, Labels: o.Labels, Status: r.Status,
+			Canceling: r.Canceling, Cause: r.Cause, OpenRequests: r.Requests, Seq: r.Last, QueuedAt: o.QueuedAt, UpdatedAt: r.UpdatedAt}
+		if q.Selects(&s) {
+			list = append(list, s)
 		}
 	}
 	j.index.mu.Unlock()
@@ -95,7 +99,7 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (in
 			return len(all) - i, nil
 		}
 		kept -= o.bytes
-		if !j.index.has(o.run, o.at) {
+		if j.index.end(o.run) != o.at { // another node has removed it
 			continue
 		}
 		if err := j.remove(ctx, o.run, o.at, o.parted); err != nil {

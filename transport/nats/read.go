@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -37,7 +38,7 @@ func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (j
 	if err != nil {
 		return journal.Page{}, err
 	}
-	page := journal.Page{Head: last.head()}
+	page := journal.Page{Head: journal.Head{Seq: last.Last, Epoch: last.Epoch, At: last.at, Ended: last.ended()}}
 	if after >= last.Last {
 		return page, nil
 	}
@@ -47,48 +48,21 @@ func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (j
 			return journal.Page{}, err
 		}
 	}
-	for _, b := range blocks {
-		if err := j.unpack(ctx, run, b, after, &page); err != nil {
+	for _, s := range blocks {
+		b, err := j.kept(ctx, run, s)
+		if err != nil {
 			return journal.Page{}, err
 		}
+		events, err := b.Events()
+		if err != nil {
+			return journal.Page{}, errBroken(run, fmt.Sprintf("block %q: %v", s.ID, err))
+		}
+		page.Events = append(page.Events, events[journal.FirstAfter(events, after):]...)
+		page.Blocks = append(page.Blocks, b.ID)
 	}
 	end := blocks[len(blocks)-1]
 	j.index.remember(run, place{end.Last, end.at})
 	return page, nil
-}
-
-// unpack adds the events of a block to the page.
-func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, after uint64, page *journal.Page) error {
-	id, err := j.load(ctx, run, &b)
-	if err != nil {
-		return err
-	}
-	events, err := decode(b.data, after)
-	if err != nil {
-		return errBroken(run, fmt.Sprintf("block %q: %v", b.ID, err))
-	}
-	page.Events = append(page.Events, events...)
-	page.Blocks = append(page.Blocks, id)
-	return nil
-}
-
-// load reads the parts of a block's data, and returns the block's id.
-func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id journal.BlockID, err error) {
-	name, _ := token(run)
-	for n := range b.Parts {
-		part, err := j.get(ctx, getRequest{LastFor: partOf(name, b.ID, n)})
-		if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
-			return id, errBroken(run, fmt.Sprintf("part %d of block %s is missing", n, b.ID))
-		}
-		if err != nil {
-			return id, err
-		}
-		b.data = append(b.data, part.Data...)
-	}
-	if n, err := hex.Decode(id[:], []byte(b.ID)); err != nil || n != len(id) {
-		return id, errBroken(run, fmt.Sprintf("block %q: %v", b.ID, err))
-	}
-	return id, nil
 }
 
 // Blocks implements [journal.Reader]. Blocks from an older version, and those after them, have no digest.
@@ -119,17 +93,30 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[jour
 	}
 }
 
-// kept returns the block in the form of the journal, but without the chain, which comes from the block before.
+// kept returns the block in the form of the journal, with the parts of its data, but without the chain, which comes from
+// the block before.
 func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b journal.StoredBlock, err error) {
-	id, err := j.load(ctx, run, &s)
-	if err != nil {
-		return b, err
+	name, _ := token(run)
+	for n := range s.Parts {
+		part, err := j.get(ctx, getRequest{LastFor: partOf(name, s.ID, n)})
+		if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
+			return b, errBroken(run, fmt.Sprintf("part %d of block %s is missing", n, s.ID))
+		}
+		if err != nil {
+			return b, err
+		}
+		s.data = append(s.data, part.Data...)
 	}
-	lines, err := split(s.data)
-	if err != nil {
+	b = journal.StoredBlock{First: s.First, Last: s.Last, Writer: s.Writer, Epoch: s.Epoch, Terminal: s.ended()}
+	n, err := hex.Decode(b.ID[:], []byte(s.ID))
+	for from := json.NewDecoder(bytes.NewReader(s.data)); from.More() && err == nil; {
+		var line json.RawMessage
+		err = from.Decode(&line)
+		b.Lines = append(b.Lines, line)
+	}
+	if err != nil || n != len(b.ID) {
 		return b, errBroken(run, fmt.Sprintf("block %q: %v", s.ID, err))
 	}
-	b = s.mark.kept(id, lines)
 	copy(b.Digest[:], s.Digest)
 	return b, nil
 }

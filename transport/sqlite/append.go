@@ -25,20 +25,12 @@ type head struct {
 
 // Append implements [journal.Journal]. It encodes the block and passes it to the writer.
 func (j *Journal) Append(b journal.Block, done func(error)) {
-	if len(b.Events) == 0 {
-		done(unstorable(messages.InvalidInput("a block has no events")))
-		return
-	}
-	body, err := encode(b.Events)
+	stored, err := b.Stored()
 	if err != nil {
 		done(unstorable(err))
 		return
 	}
-	all, _ := lines(body) // encode has just written them
-	last := b.Events[len(b.Events)-1]
-	stored := journal.StoredBlock{First: b.Events[0].From, Last: last.Seq, ID: b.ID, Writer: b.Writer, Epoch: b.Epoch,
-		Terminal: last.IsTerminal(), Lines: all}
-	if err := j.writer.put(&pending{Block: b, stored: stored, body: body, done: done}); err != nil {
+	if err := j.writer.put(&pending{Block: b, stored: stored, body: bodyOf(stored.Lines), done: done}); err != nil {
 		done(err)
 	}
 }
@@ -46,7 +38,19 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 // commit appends the group in one transaction, and reports the outcome to each caller. If the transaction fails because
 // of one block, it commits each block separately.
 func (w *writer) commit(group []*pending) {
-	err := w.transaction(func() error { return w.appendAll(group) })
+	err := w.transaction(func() error {
+		for _, p := range group {
+			if err := w.append(p); err != nil {
+				return err
+			}
+		}
+		for _, p := range group {
+			if err := w.save(p.head); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil && len(group) > 1 && !failsAll(err) {
 		for _, p := range group { // a bad block must not fail its neighbours
 			w.commit([]*pending{p})
@@ -79,21 +83,6 @@ func (w *writer) landed(p *pending) {
 		j.merger.signal()
 	}
 	j.notes.Tell(p.Writer, journal.Note{Run: p.Run})
-}
-
-// appendAll writes the blocks that fit their logs, and the rows of changed runs.
-func (w *writer) appendAll(group []*pending) error {
-	for _, p := range group {
-		if err := w.append(p); err != nil {
-			return err
-		}
-	}
-	for _, p := range group {
-		if err := w.save(p.head); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // append writes the block if it fits its log. If not, p.err says why.

@@ -89,58 +89,22 @@ func blocksOf(ctx context.Context, db interface {
 // errBody means that the body of a block is not a list of lines.
 var errBody = errors.New("a block's length is wrong")
 
-// cut splits off the first line of a body.
-func cut(body []byte) (line, rest []byte, err error) {
-	n, head := binary.Uvarint(body)
-	if head <= 0 || n > uint64(len(body)-head) {
-		return nil, nil, errBody
-	}
-	return body[head : head+int(n)], body[head+int(n):], nil
-}
-
 // lines splits a body into lines, which share its memory.
 func lines(body []byte) (all [][]byte, err error) {
-	for len(body) > 0 && err == nil {
-		var line []byte
-		line, body, err = cut(body)
-		all = append(all, line)
-	}
-	return all, err
-}
-
-// framed returns how many bytes of a body a line takes.
-func framed(line []byte) int {
-	return len(binary.AppendUvarint(nil, uint64(len(line)))) + len(line)
-}
-
-// decode appends the events of a body that come after the number. The events share the body's memory.
-func decode(events []messages.Event, body []byte, after uint64) ([]messages.Event, error) {
 	for len(body) > 0 {
-		line, rest, err := cut(body)
-		if err != nil {
-			return nil, err
+		n, head := binary.Uvarint(body)
+		if head <= 0 || n > uint64(len(body)-head) {
+			return nil, errBody
 		}
-		var e messages.Event
-		if err := e.UnmarshalKept(line); err != nil {
-			return nil, err
-		}
-		if e.Seq > after {
-			events = append(events, e)
-		}
-		body = rest
+		all, body = append(all, body[head:head+int(n)]), body[head+int(n):]
 	}
-	return events, nil
+	return all, nil
 }
 
-// encode returns the body of a block: for each event, the length of its JSON as a varint, and the JSON.
-func encode(events []messages.Event) ([]byte, error) {
-	var body []byte
-	for _, e := range events {
-		line, err := e.JSON()
-		if err != nil {
-			return nil, err
-		}
+// bodyOf returns the body of a block: for each line, its length as a varint, and the line.
+func bodyOf(lines [][]byte) (body []byte) {
+	for _, line := range lines {
 		body = append(binary.AppendUvarint(body, uint64(len(line))), line...)
 	}
-	return body, nil
+	return body
 }

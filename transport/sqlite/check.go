@@ -11,9 +11,10 @@ import (
 	"reflect"
 	"slices"
 
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	lib "modernc.org/sqlite/lib"
 )
 
 // mostFaults limits the report on a badly damaged journal.
@@ -195,10 +196,10 @@ func (c *checker) log(want *head) error {
 		if err != nil {
 			return err
 		}
-		for i, e := range events {
+		for _, e := range events {
 			got.summary.Add(e)
-			got.bytes += int64(framed(b.Lines[i]))
 		}
+		got.bytes += int64(len(bodyOf(b.Lines)))
 		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
 	}
 	c.report.Events += audit.Events

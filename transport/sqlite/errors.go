@@ -65,13 +65,6 @@ func failsAll(err error) bool {
 	return true
 }
 
-// inDoubt reports whether a transaction whose COMMIT failed may be stored, because its frames may be in the write-ahead
-// log. After a "disk full", no complete frame was written.
-func inDoubt(err error) bool {
-	primary, _ := codeOf(err)
-	return primary != lib.SQLITE_FULL && primary != lib.SQLITE_READONLY
-}
-
 // refused wraps the reason why a block was not stored, unstorable the reason why it can never be stored.
 func refused(why error) error    { return fmt.Errorf("%w: %w", journal.ErrRefused, why) }
 func unstorable(why error) error { return fmt.Errorf("%w: %w", journal.ErrUnstorable, why) }

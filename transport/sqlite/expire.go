@@ -55,7 +55,14 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (le
 		if n == 0 {
 			return false, 0, nil
 		}
-		took, err := j.remove(ctx, expired[:n])
+		took, err := j.writer.execute(ctx, func(exec exec) error {
+			for _, log := range expired[:n] {
+				if _, err := removeLog(exec, log.number); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		expired = expired[n:]
 		return true, took, err
 	})
@@ -110,18 +117,6 @@ func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (a
 		all, left, total = append(all, endedLog{number, size}), left-1, total-size
 	}
 	return all, max(left, 0), rows.Err()
-}
-
-// remove removes some logs in one transaction. It returns how long that took without the commit.
-func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, error) {
-	return j.writer.execute(ctx, func(exec exec) error {
-		for _, log := range logs {
-			if _, err := removeLog(exec, log.number); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // removeLog deletes a run and its blocks.

@@ -113,16 +113,15 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 			size += rest[n].Size()
 			n++
 		}
-		body, err := encode(rest[:n])
+		b, err := journal.Block{Events: rest[:n]}.Stored()
 		if err != nil {
 			return err
 		}
-		b := journal.StoredBlock{First: rest[0].From, Last: rest[n-1].Seq, Terminal: rest[n-1].IsTerminal()}
 		if n == len(rest) {
 			b.ID, b.Writer, b.Epoch = r.last.ID, r.last.Writer, r.last.Epoch
 		}
-		b.Lines, _ = lines(body)
 		chain = b.Seal(chain, rest[:n])
+		body := bodyOf(b.Lines)
 		if err := insert(exec, r.number, opening, &b, body); err != nil {
 			return err
 		}

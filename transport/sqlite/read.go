@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -53,9 +54,15 @@ func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (pag
 			return page, nil
 		}
 		bytes += len(body)
-		if err := add(&page, run, after, id, body); err != nil {
-			return page, err
+		all, err := lines(slices.Clone(body)) // the driver reuses the body's memory
+		events, bad := (&journal.StoredBlock{Lines: all}).Events()
+		if err = cmp.Or(err, bad); err != nil {
+			return page, errDamaged(run, err)
 		}
+		if events = events[journal.FirstAfter(events, after):]; len(events) > 0 && len(id) == len(journal.BlockID{}) {
+			page.Blocks = append(page.Blocks, journal.BlockID(id))
+		}
+		page.Events = append(page.Events, events...)
 	}
 	if err := rows.Err(); err != nil {
 		return page, err
@@ -68,19 +75,6 @@ func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (pag
 
 // maxSeq limits event numbers in SQL, whose integers are signed.
 const maxSeq = 1 << 62
-
-// add adds a block's events after the number to the page.
-func add(page *journal.Page, run messages.RunID, after uint64, id, body []byte) error {
-	events, err := decode(page.Events, slices.Clone(body), after) // the driver reuses the body's memory
-	if err != nil {
-		return errDamaged(run, err)
-	}
-	if len(events) > len(page.Events) && len(id) == len(journal.BlockID{}) {
-		page.Blocks = append(page.Blocks, journal.BlockID(id))
-	}
-	page.Events = events
-	return nil
-}
 
 // summaryColumns are the columns of a summary, in the order of scanSummary.
 const summaryColumns = "run, principal, job, input, labels, requests, status, canceling, cause, seq, queued_at, updated_at"

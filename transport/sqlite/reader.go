@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
@@ -21,30 +22,24 @@ func OpenReader(dir string) (*Reader, error) {
 	return r, explained(dir, err)
 }
 
-// openEither opens the database beside a writer or alone, see either.
+// openEither opens the database beside a writer or alone, see either, and refuses another schema.
 func openEither(dir string) (r *Reader, err error) {
 	err = either(dir, func(how string) error {
-		r, err = openReader(dir, how)
-		return err
+		db, err := openReading(dir, how)
+		if err != nil {
+			return err
+		}
+		var version int
+		if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil && version != len(migrations) {
+			err = wrongSchema(dir, version)
+		}
+		if err != nil {
+			return errors.Join(err, db.Close())
+		}
+		r = &Reader{store{dir: dir, db: db}, how}
+		return nil
 	})
 	return r, err
-}
-
-// openReader opens the database and refuses another schema.
-func openReader(dir, how string) (*Reader, error) {
-	db, err := openReading(dir, how)
-	if err != nil {
-		return nil, err
-	}
-	var version int
-	if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil && version != len(migrations) {
-		err = wrongSchema(dir, version)
-	}
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return &Reader{store{dir: dir, db: db}, how}, nil
 }
 
 // Close closes the Reader.

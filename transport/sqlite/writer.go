@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -221,7 +223,9 @@ func (w *writer) transaction(do func() error) error {
 		if _, err = w.exec("COMMIT"); err == nil {
 			return nil
 		}
-		if inDoubt(err) {
+		// The transaction may be stored, because its frames may be in the write-ahead log. After a "disk full", no complete
+		// frame was written.
+		if primary, _ := codeOf(err); primary != lib.SQLITE_FULL && primary != lib.SQLITE_READONLY {
 			w.disconnect()
 			return doubt{err}
 		}
