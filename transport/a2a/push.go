@@ -20,18 +20,6 @@ type push struct {
 // Form is the value of [messages.CallbackFormLabel] for runs whose client gets a [Notification].
 const Form = "a2a"
 
-// addPush makes the server send the task's questions and its end to the URL.
-func (s server) addPush(q *messages.Request, to *push) error {
-	if to == nil {
-		return nil
-	}
-	if to.Token != "" || to.Authentication != nil {
-		return messages.InvalidInput("give a push notification config a url alone: notifications are signed, as Standard Webhooks")
-	}
-	q.Labels[messages.CallbackLabel], q.Labels[messages.CallbackFormLabel] = to.URL, Form
-	return s.door.CheckCallback(to.URL)
-}
-
 // pushes handles the methods for push notification configs.
 func (s server) pushes(ctx context.Context, method string, id messages.RunID) (any, error) {
 	if s.door.Callback == nil {

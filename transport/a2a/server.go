@@ -239,7 +239,15 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
 	q.Key, q.Labels = "a2a "+m.MessageID, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
-	return q, w.addPush(&q, p.Configuration.TaskPushNotificationConfig)
+	to := p.Configuration.TaskPushNotificationConfig // where the server sends the task's questions and its end
+	switch {
+	case to == nil:
+		return q, nil
+	case to.Token != "" || to.Authentication != nil:
+		return q, messages.InvalidInput("give a push notification config a url alone: notifications are signed, as Standard Webhooks")
+	}
+	q.Labels[messages.CallbackLabel], q.Labels[messages.CallbackFormLabel] = to.URL, Form
+	return q, w.door.CheckCallback(to.URL)
 }
 
 // messageLabel is the label of a run that holds the id of the message that began it.

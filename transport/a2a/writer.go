@@ -48,8 +48,10 @@ func (w *writer) Events(batch []messages.Event) (done bool, err error) {
 		case w.run.Ended != nil, w.Wire != nil && w.paused:
 			return true, nil
 		case w.Wire != nil || w.cancels || e.Seq < w.head || w.waits && w.asked() == nil:
-		case w.seen == "" || w.answered(w.seen):
-			return true, nil
+		default:
+			if seen := w.run.Find(transcript.Question, w.seen); w.seen == "" || seen != nil && seen.Closed {
+				return true, nil
+			}
 		}
 	}
 	return false, nil
@@ -63,12 +65,6 @@ func (w *writer) asked() *transcript.Item {
 		}
 	}
 	return nil
-}
-
-// answered reports whether the question has been answered.
-func (w *writer) answered(request string) bool {
-	item := w.run.Find(transcript.Question, request)
-	return item != nil && item.Closed
 }
 
 // Beat writes a heartbeat.
@@ -101,7 +97,11 @@ func (w *writer) take(op *transcript.Op) {
 		if op.Do == transcript.Wait || op.Do == transcript.Go {
 			w.words.Take(op)
 			w.paused = w.Wire != nil && op.Do == transcript.Wait
-			w.question(op)
+			if waits := w.asked(); waits != nil {
+				w.change(op, waiting(waits.Asked()), asking(waits.Asked())...)
+			} else {
+				w.change(op, "WORKING")
+			}
 		}
 	}
 }
@@ -184,16 +184,6 @@ func (w *writer) works(op *transcript.Op, what string) {
 		what = strings.Replace(string(op.Event.Kind()), ".", " ", 1) + what
 		w.change(op, "WORKING", part{Text: cmp.Or(op.Event.Message, what)})
 	}
-}
-
-// question writes what the task waits for, or that it continues.
-func (w *writer) question(op *transcript.Op) {
-	item := w.asked()
-	if item == nil {
-		w.change(op, "WORKING")
-		return
-	}
-	w.change(op, waiting(item.Asked()), asking(item.Asked())...)
 }
 
 // waiting returns the state of a task that asks.

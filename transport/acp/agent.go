@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
 // Config configures an agent. All fields are required.
@@ -85,7 +86,7 @@ func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e := &editor{Config: c, ctx: ctx, sessions: map[string]*Session{}}
-	e.in = newInput(e, in)
+	e.in = &input{editor: e, lines: lines.NewReader(in, maxMessage), connected: make(chan struct{})}
 	e.conn = acp.NewConnection(e.handle, output{e, out}, e.in)
 	e.conn.SetLogger(c.Log)
 	close(e.in.connected)

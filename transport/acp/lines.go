@@ -42,10 +42,6 @@ type input struct {
 // maxMessage is the maximum size of a message in bytes. A longer one ends the connection.
 const maxMessage = 16 << 20
 
-func newInput(e *editor, from io.Reader) *input {
-	return &input{editor: e, lines: lines.NewReader(from, maxMessage), connected: make(chan struct{})}
-}
-
 // Read returns bytes of one line only.
 func (i *input) Read(p []byte) (int, error) {
 	<-i.connected

@@ -70,18 +70,18 @@ type part struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// names reports whether the data identifies the text or thought.
-func (p part) names(form, id string) bool {
-	var data struct{ Type, ID string }
-	return json.Unmarshal(p.Data, &data) == nil && data.Type == form && data.ID == id
-}
-
 // text returns the text of the message, without what was taken back.
 func (m message) text() string {
 	var texts []string
+	back := map[string]bool{} // the texts that were taken back
 	for _, p := range m.Parts {
-		back := func(other part) bool { return other.Type == retracted && other.names("text", p.Metadata.Lastword.ID) }
-		if p.Type == "text" && !slices.ContainsFunc(m.Parts, back) {
+		var data struct{ Type, ID string }
+		if p.Type == retracted && json.Unmarshal(p.Data, &data) == nil && data.Type == "text" {
+			back[data.ID] = true
+		}
+	}
+	for _, p := range m.Parts {
+		if p.Type == "text" && !back[p.Metadata.Lastword.ID] {
 			texts = append(texts, p.Text)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -108,18 +109,13 @@ func calls(body []byte) (calls []Call, batch bool, refused []reply) {
 	}
 	for _, one := range raw {
 		var c Call
-		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || !validID(c.ID) {
+		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || len(c.ID) > 0 && strings.ContainsRune("{[tf", rune(c.ID[0])) {
 			refuse(InvalidRequest, `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`)
 			continue
 		}
 		calls = append(calls, c)
 	}
 	return calls, batch, refused
-}
-
-// validID reports whether the id is a string, a number, null or missing, as JSON-RPC demands.
-func validID(id json.RawMessage) bool {
-	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
 
 // Params decodes the parameters of a call. Errors: an [RPCError] with InvalidParams.

@@ -14,13 +14,6 @@ const minCompressed = 1 << 10
 // compressors is a pool of *gzip.Writer.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// compressible reports whether the response to the request may be compressed. Ranges may not: they count the bytes of
-// the file itself.
-func compressible(r *http.Request) bool {
-	return r.Method != http.MethodHead && r.Header.Get("Range") == "" && r.Header.Get("Upgrade") == "" &&
-		acceptsGzip(r.Header.Values("Accept-Encoding"))
-}
-
 // acceptsGzip reports whether the Accept-Encoding fields allow gzip.
 func acceptsGzip(fields []string) bool {
 	for one := range strings.SplitSeq(strings.Join(fields, ","), ",") {

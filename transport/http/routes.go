@@ -13,13 +13,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// routes registers every operation of the API.
-func (s *Server) routes() {
-	s.runRoutes()
-	s.readerRoutes()
-	s.serverRoutes()
-}
-
 // runRoutes adds the routes that change runs or return their State.
 func (s *Server) runRoutes() {
 	tags, path := []string{"runs"}, "/v1/runs/{id}"
@@ -130,8 +123,8 @@ func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(
 // anything.
 func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I) error) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		if err := permitted(ctx, scope); err != nil {
-			return nil, err
+		if err := auth.Require(ctx, scope); err != nil { // the header names the scope, for clients that can ask for it
+			return nil, huma.ErrorWithHeaders(auth.ProblemOf(err), http.Header{"WWW-Authenticate": {auth.Challenge(ctx, scope)}})
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			r, w := humago.Unwrap(c)
@@ -140,16 +133,6 @@ func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(htt
 			}
 		}}, nil
 	})
-}
-
-// permitted returns an error if the caller lacks the scope. Its header names the scope, for clients that can ask for
-// it.
-func permitted(ctx context.Context, scope auth.Scope) error {
-	err := auth.Require(ctx, scope)
-	if err == nil {
-		return nil
-	}
-	return huma.ErrorWithHeaders(auth.ProblemOf(err), http.Header{"WWW-Authenticate": {auth.Challenge(ctx, scope)}})
 }
 
 // secured adds what all operations share: the scope, the possible errors, and that unknown query parameters are

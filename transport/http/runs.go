@@ -92,8 +92,14 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 	status := http.StatusAccepted
 	if wait > 0 {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
-		if s.awaitEnd(r.Context(), id, wait) {
-			status = http.StatusOK
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		defer cancel()
+		status = http.StatusOK
+		// The terminal passes every filter, so that of another kind awaits it.
+		for _, err := range s.Runs.Follow(ctx, id, messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}) {
+			if err != nil {
+				status = http.StatusAccepted
+			}
 		}
 	}
 	state, err := s.Runs.State(r.Context(), id)
@@ -101,19 +107,6 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 		return err
 	}
 	return s.writeState(w, r, status, state)
-}
-
-// awaitEnd waits for the run's terminal, and reports whether it came in time.
-func (s *Server) awaitEnd(ctx context.Context, id messages.RunID, wait time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	follow := messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}
-	for _, err := range s.Runs.Follow(ctx, id, follow) {
-		if err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // writeState answers with the State. The ETag changes with every event.
@@ -166,25 +159,20 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) er
 	state, err := s.Run(r.Context(), in.ID)
 	if err == nil && r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() &&
 		(in.After == 0 || in.After >= state.Seq) {
-		state, err = s.changed(r.Context(), in.ID, max(in.After, state.Seq), in.Wait.Duration)
+		limit, cancel := context.WithTimeout(r.Context(), in.Wait.Duration)
+		defer cancel()
+		for _, err := range s.Runs.Follow(limit, in.ID, messages.Follow{After: max(in.After, state.Seq)}) {
+			if err != nil && limit.Err() == nil {
+				return err
+			}
+			break // one event, or the end of the time
+		}
+		state, err = s.Runs.State(r.Context(), in.ID)
 	}
 	if err != nil {
 		return err
 	}
 	return s.writeState(w, r, http.StatusOK, state)
-}
-
-// changed returns the State after the next event past after, or when the time is over.
-func (s *Server) changed(ctx context.Context, id messages.RunID, after uint64, wait time.Duration) (messages.State, error) {
-	limit, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for _, err := range s.Runs.Follow(limit, id, messages.Follow{After: after}) {
-		if err != nil && limit.Err() == nil {
-			return messages.State{}, err
-		}
-		break
-	}
-	return s.Runs.State(ctx, id)
 }
 
 type explanation struct {

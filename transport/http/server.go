@@ -24,7 +24,9 @@ type Server struct {
 func New(d *door.Door) *Server {
 	s := &Server{Door: d, mux: http.NewServeMux()}
 	s.api = onlyJSON{humago.New(s.mux, s.document())}
-	s.routes()
+	s.runRoutes()
+	s.readerRoutes()
+	s.serverRoutes()
 	return s
 }
 
@@ -39,7 +41,8 @@ func (onlyJSON) Negotiate(string) (string, error) { return string(formJSON), nil
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = s.Timed(w)
 	w.Header().Add("Vary", "Accept-Encoding")
-	if compressible(r) {
+	// Ranges may not be compressed: they count the bytes of the file itself.
+	if r.Method != http.MethodHead && r.Header.Get("Range") == "" && r.Header.Get("Upgrade") == "" && acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		c := &compressor{ResponseWriter: w}
 		defer c.close()
 		w = c

@@ -172,7 +172,10 @@ func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 			return false, err
 		}
 		for len(batch) > 0 {
-			n := s.take(len(batch))
+			s.mu.Lock()
+			n := min(len(batch), s.credit)
+			s.credit -= n
+			s.mu.Unlock()
 			if n == 0 && s.credited(ctx) {
 				continue
 			}
@@ -202,15 +205,6 @@ func (s *subscription) credited(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	return false
-}
-
-// take uses credit for at most n events, and returns for how many there was credit.
-func (s *subscription) take(n int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n = min(n, s.credit)
-	s.credit -= n
-	return n
 }
 
 // events sends the batch as one message.

@@ -57,12 +57,6 @@ func New(d *door.Door) *door.Handler {
 	}, auth.Refuse)
 }
 
-// clientOf returns the caller's principal, or its address if the server needs no tokens.
-func clientOf(r *http.Request) string {
-	host, _, _ := net.SplitHostPort(r.RemoteAddr) // the address of a Unix socket has no port
-	return cmp.Or(auth.From(r.Context()).Name, "@"+cmp.Or(host, r.RemoteAddr))
-}
-
 // begun pushes the chunks of a stream over a WebSocket.
 type begun = func(to *door.Wire) error
 
@@ -162,10 +156,13 @@ func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
 	return out, nil, nil
 }
 
-// newStream returns a new stream of the caller. If there are too many, it removes the oldest that has ended.
+// newStream returns a new stream of the caller. If there are too many, it removes the oldest that has ended. Without
+// tokens, an address is a client.
 func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
-	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: clientOf(c.Request), streams: streams,
-		principal: auth.From(c.Context).Name, pieces: door.NewPieces(maxBytes)}
+	host, _, _ := net.SplitHostPort(c.Request.RemoteAddr) // the address of a Unix socket has no port
+	name := auth.From(c.Context).Name
+	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: cmp.Or(name, "@"+cmp.Or(host, c.Request.RemoteAddr)),
+		streams: streams, principal: name, pieces: door.NewPieces(maxBytes)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, oldest := 0, (*stream)(nil)

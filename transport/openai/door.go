@@ -60,23 +60,15 @@ func refuse(w http.ResponseWriter, err error) {
 
 // Write answers with JSON.
 func Write(w http.ResponseWriter, status int, body any) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		status, data = http.StatusInternalServerError, []byte(`{"error":{"message":"the answer is not JSON"}}`)
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // a client that left needs no answer
+	_, _ = w.Write(door.JSON(body)) // a client that left needs no answer
 }
 
-// Answer writes a body after removing the process's secrets.
+// Answer writes a body after removing the process's secrets. It returns nil.
 func Answer(d *door.Door, w http.ResponseWriter, body any) error {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	Write(w, http.StatusOK, json.RawMessage(d.Redact(data)))
+	Write(w, http.StatusOK, json.RawMessage(d.Redact(door.JSON(body))))
 	return nil
 }
 

@@ -61,9 +61,7 @@ func (l *limitedListener) enter(c net.Conn) *limitedConn {
 		defer unused.Conn.Close()
 	}
 	s := &limitedConn{Conn: c, listener: l, until: l.until, from: auth.AddressOf(c.RemoteAddr().String()), began: time.Now()}
-	l.count++
-	l.of[s.from]++
-	l.open[s] = struct{}{}
+	l.count, l.of[s.from], l.open[s] = l.count+1, l.of[s.from]+1, struct{}{}
 	return s
 }
 
@@ -124,15 +122,10 @@ func (l *limitedListener) connState(c net.Conn, state http.ConnState) {
 		return
 	}
 	s := c.(*limitedConn)
-	l.forget(s)
-	s.limitReads(time.Time{})
-}
-
-// forget removes a connection that a handler has taken over from those that may be replaced.
-func (l *limitedListener) forget(c *limitedConn) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.drop(c)
+	l.drop(s) // it may not be replaced any more
+	l.mu.Unlock()
+	s.limitReads(time.Time{})
 }
 
 // limitedConn is a connection that frees its place when it is closed, either by the server or by the handler that took

@@ -55,6 +55,10 @@ const (
 // connections; transport_closed if the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
+	errorLog := log.New(io.Discard, "", 0)
+	if limits.Log != nil {
+		errorLog = slog.NewLogLogger(limits.Log.Handler(), slog.LevelWarn)
+	}
 	stopping, stop := context.WithCancel(ctx)
 	defer stop()
 	base, end := context.WithCancelCause(auth.WithDrain(context.WithoutCancel(ctx), stopping.Done()))
@@ -66,7 +70,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 		ReadTimeout:       limits.Body, // covers the body; the server clears the deadline after reading it
 		IdleTimeout:       limits.Idle,
 		MaxHeaderBytes:    limits.HeaderBytes,
-		ErrorLog:          errorLog(limits.Log),
+		ErrorLog:          errorLog,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnState:         s.listener.connState,
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
@@ -89,14 +93,6 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 
 // connKey is the context key of a request's *limitedConn.
 type connKey struct{}
-
-// errorLog returns the logger for net/http, which needs one of package log.
-func errorLog(to *slog.Logger) *log.Logger {
-	if to == nil {
-		return log.New(io.Discard, "", 0)
-	}
-	return slog.NewLogLogger(to.Handler(), slog.LevelWarn)
-}
 
 // server is what Serve keeps while it runs.
 type server struct {

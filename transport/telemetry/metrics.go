@@ -107,7 +107,8 @@ func New(c Config) *Observer {
 		o.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read))
 	}
 	if c.Collector != "" {
-		o.exporter = newExporter(c)
+		o.exporter = &exporter{config: c, client: http.Client{Timeout: sendTimeout}, spans: make(chan span, maxSpans)}
+		o.exporter.done.Go(o.exporter.run)
 		o.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "lastword_spans_dropped_total",
 			Help: "Spans that the collector did not take in time."}, func() float64 { return float64(o.exporter.dropped.Load()) }))
 	}
@@ -124,7 +125,8 @@ func (o *Observer) Lag(d time.Duration) { o.metrics.lag.WithLabelValues().Observ
 // Close sends the spans that are waiting.
 func (o *Observer) Close() {
 	if o.exporter != nil {
-		o.exporter.close()
+		close(o.exporter.spans)
+		o.exporter.done.Wait()
 	}
 }
 
@@ -168,7 +170,12 @@ func (o *Observer) count(r *run, e messages.Event, ended *span) {
 			o.answered(b, ended)
 		}
 		if b.Usage != nil {
-			o.spent(r.principal, b.Usage.PromptTokens, b.Usage.CompletionTokens)
+			read, written := b.Usage.PromptTokens, b.Usage.CompletionTokens
+			m.tokens.WithLabelValues(r.principal, "read").Add(float64(read))
+			m.tokens.WithLabelValues(r.principal, "written").Add(float64(written))
+			if o.tell != nil {
+				o.tell(r.principal, read+written)
+			}
 		}
 	case messages.RunCompleted:
 		o.end(r, ended, messages.Completed, "")
@@ -194,15 +201,6 @@ func (o *Observer) answered(b messages.LLMCompleted, s *span) {
 	if b.Usage != nil {
 		o.metrics.usage.WithLabelValues(append(to, "input")...).Observe(float64(b.Usage.PromptTokens))
 		o.metrics.usage.WithLabelValues(append(to, "output")...).Observe(float64(b.Usage.CompletionTokens))
-	}
-}
-
-// spent records tokens that a principal's runs have used.
-func (o *Observer) spent(principal string, read, written int64) {
-	o.metrics.tokens.WithLabelValues(principal, "read").Add(float64(read))
-	o.metrics.tokens.WithLabelValues(principal, "written").Add(float64(written))
-	if o.tell != nil {
-		o.tell(principal, read+written)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -26,20 +25,13 @@ const (
 )
 
 // exporter sends spans to a collector by OTLP over HTTP, as JSON. The exporter of the OpenTelemetry SDK would add 5 MB
-// to the binary. It is safe for concurrent use until close.
+// to the binary. It is safe for concurrent use until spans is closed.
 type exporter struct {
 	config  Config
 	client  http.Client
 	spans   chan span
 	dropped atomic.Int64 // number of spans that could not be sent
 	done    sync.WaitGroup
-}
-
-// newExporter starts the goroutine that sends.
-func newExporter(c Config) *exporter {
-	x := &exporter{config: c, client: http.Client{Timeout: sendTimeout}, spans: make(chan span, maxSpans)}
-	x.done.Go(x.run)
-	return x
 }
 
 // send queues a span, unless the caller does not sample the trace. If the queue is full, it drops the span and counts
@@ -55,12 +47,7 @@ func (x *exporter) send(s span) {
 	}
 }
 
-func (x *exporter) close() {
-	close(x.spans)
-	x.done.Wait()
-}
-
-// run sends the spans in batches until close.
+// run sends the spans in batches until spans is closed.
 func (x *exporter) run() {
 	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
@@ -87,20 +74,20 @@ func (x *exporter) post(list []span) {
 	if len(list) == 0 {
 		return
 	}
-	body, err := json.Marshal(x.request(list))
-	if err == nil {
-		err = x.deliver(body)
-	}
-	if err != nil {
+	if !x.deliver(list) {
 		x.dropped.Add(int64(len(list)))
 	}
 }
 
-// deliver sends one request to the collector.
-func (x *exporter) deliver(body []byte) error {
+// deliver sends one request to the collector, and reports whether it took the spans.
+func (x *exporter) deliver(list []span) bool {
+	body, err := json.Marshal(x.request(list))
+	if err != nil {
+		return false
+	}
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, x.config.Collector, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return false
 	}
 	r.Header.Set("Content-Type", "application/json")
 	for name, value := range x.config.Headers {
@@ -108,17 +95,11 @@ func (x *exporter) deliver(body []byte) error {
 	}
 	response, err := x.client.Do(r)
 	if err != nil {
-		return err
+		return false
 	}
 	defer response.Body.Close()
-	if response.StatusCode >= http.StatusMultipleChoices {
-		return errRefused
-	}
-	return nil
+	return response.StatusCode < http.StatusMultipleChoices
 }
-
-// errRefused means that the collector answers with an error.
-var errRefused = errors.New("the collector refused the spans")
 
 // request returns an ExportTraceServiceRequest.
 func (x *exporter) request(list []span) any {

@@ -77,7 +77,11 @@ func (h *handler) add(name, kind string) string {
 	name, zipped := strings.CutSuffix(path.Base(name), ".gz")
 	if zipped {
 		a.gzip = data
-		if a.plain, err = unzip(data); err != nil {
+		r, err := gzip.NewReader(bytes.NewReader(data))
+		if err == nil {
+			a.plain, err = io.ReadAll(r)
+		}
+		if err != nil {
 			panic(err)
 		}
 	}
@@ -86,14 +90,6 @@ func (h *handler) add(name, kind string) string {
 	at := fmt.Sprintf("%s%s-%s%s", assets, strings.TrimSuffix(name, extension), hex.EncodeToString(digest[:6]), extension)
 	h.assets[at] = a
 	return at
-}
-
-func unzip(data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }
 
 // ServeHTTP serves an asset, or the page for any other path: the page itself knows its views.
@@ -108,22 +104,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	page, ok := h.pages[themeOf(r)]
-	if !ok {
-		page = h.pages[""]
+	page := h.pages[""]
+	if c, err := r.Cookie("lastword_theme"); err == nil && h.pages[c.Value] != nil { // the page stores the reader's theme
+		page = h.pages[c.Value]
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
-}
-
-// themeOf returns the reader's theme, which the page stores in a cookie.
-func themeOf(r *http.Request) string {
-	c, err := r.Cookie("lastword_theme")
-	if err != nil {
-		return ""
-	}
-	return c.Value
 }
 
 // serve sends the file. Clients may cache it for ever, because a changed file has another name.

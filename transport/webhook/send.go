@@ -92,7 +92,13 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) 
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, failed(ctx, request.URL.Hostname(), err)
+		err = dial.Explain(ctx, request.URL.Hostname(), err)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = messages.Errorf(messages.CauseDeadline, "%s does not answer within %v", request.URL.Hostname(), timeout)
+		}
+		e := messages.Errorf(messages.CodeOf(err), "%v", err)
+		e.Retryable = true // names and networks change
+		return 0, e
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, mostAnswer) // only the status counts
@@ -102,18 +108,6 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) 
 	e := messages.Errorf(messages.CauseError, "%s answers %s", request.URL.Hostname(), status(response.StatusCode))
 	e.Retryable = response.StatusCode != http.StatusGone
 	return min(dial.RetryAfter(response.Header), longestPause), e
-}
-
-// failed returns the error for a connection that failed. It is retryable, because names and networks change.
-func failed(ctx context.Context, host string, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = messages.Errorf(messages.CauseDeadline, "%s does not answer within %v", host, timeout)
-	} else {
-		err = dial.Explain(ctx, host, err)
-	}
-	e := messages.Errorf(messages.CodeOf(err), "%v", err)
-	e.Retryable = true
-	return e
 }
 
 // status describes a status code that is no success.

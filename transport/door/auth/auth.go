@@ -2,7 +2,6 @@ package auth
 
 import (
 	"cmp"
-	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -219,17 +218,11 @@ func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Re
 		return nil, false
 	}
 	if r.ContentLength < 0 {
-		r = withBody(r, http.MaxBytesReader(w, r.Body, m.maxBody))
+		// A copy: the server's own request must keep its body, because the server uses it to handle unread bytes.
+		r = r.WithContext(r.Context())
+		r.Body = http.MaxBytesReader(w, r.Body, m.maxBody)
 	}
 	return r, true
-}
-
-// withBody returns a copy of the request with another body. The server's own request must keep its body, because the
-// server uses it to handle unread bytes.
-func withBody(r *http.Request, body io.ReadCloser) *http.Request {
-	r = r.WithContext(r.Context())
-	r.Body = body
-	return r
 }
 
 // within answers a caller that must wait, and returns false. If wait is 0, it returns true.

@@ -84,8 +84,11 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 	}
 	p, token, sends, known := &grant{checks: m, request: r}, "", false, false
 	if len(sent) == 1 {
-		if token, sends = bearer(sent[0]); sends {
-			p.token, known = m.tokens.find(token)
+		scheme, after, _ := strings.Cut(sent[0], " ")
+		token, sends = strings.Trim(after, " "), strings.EqualFold(scheme, "Bearer")
+		if sends && len(token) >= minToken {
+			// SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256 random bits.
+			p.token, known = m.tokens.lookup(sha256.Sum256([]byte(token)))
 		}
 	} else if key, is := ofSession(r); is {
 		p.session, sends = &key, true
@@ -98,50 +101,32 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		m.accepted(token)
 	case known:
 	case sends:
-		m.wrongToken(w, r)
+		// Only the rate of these answers is limited. The address is not locked out, because callers behind one proxy share
+		// it, and nobody can guess 256 random bits.
+		if wait := m.failures.take(remote(r)); wait > 0 {
+			m.tooMany(w, wait, "too many wrong tokens from this address")
+			break
+		}
+		m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
+		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the token is unknown or was revoked; ask for a new one"),
+			`error="invalid_token"`)
 	case m.within(w, m.byAddr.take(remote(r))):
 		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
 	}
 	return p, known
 }
 
-// wrongToken answers a wrong token. Only the rate of these answers is limited. The address is not locked out, because
-// callers behind one proxy share it, and nobody can guess 256 random bits.
-func (m *Middleware) wrongToken(w http.ResponseWriter, r *http.Request) {
-	if wait := m.failures.take(remote(r)); wait > 0 {
-		m.tooMany(w, wait, "too many wrong tokens from this address")
-		return
-	}
-	m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
-	m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the token is unknown or was revoked; ask for a new one"),
-		`error="invalid_token"`)
-}
-
-// bearer returns the token of an Authorization field.
-func bearer(field string) (token string, ok bool) {
-	scheme, token, _ := strings.Cut(field, " ")
-	return strings.Trim(token, " "), strings.EqualFold(scheme, "Bearer")
-}
-
 // checkQuery refuses a token in the URL, because browser histories, logs and Referer fields would keep it.
 func (m *Middleware) checkQuery(w http.ResponseWriter, r *http.Request) bool {
-	if r.URL.RawQuery == "" || !holdsToken(r.URL.RawQuery) {
-		return true
-	}
-	m.refuse(w, messages.Errorf(CodeBadRequest,
-		"a token in the URL is seen by others; revoke it, and send the new one as Authorization: Bearer TOKEN"))
-	return false
-}
-
-// holdsToken reports whether a query has a parameter that looks like a token.
-func holdsToken(query string) bool {
-	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+	for pair := range strings.FieldsFuncSeq(r.URL.RawQuery, func(r rune) bool { return r == '&' || r == ';' }) {
 		key, value, _ := strings.Cut(pair, "=")
 		if strings.EqualFold(unescape(key), "access_token") || looksLikeToken(unescape(value)) {
-			return true
+			m.refuse(w, messages.Errorf(CodeBadRequest,
+				"a token in the URL is seen by others; revoke it, and send the new one as Authorization: Bearer TOKEN"))
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 func unescape(s string) string {

@@ -51,7 +51,11 @@ func (b *buckets[K]) take(key K) time.Duration {
 	now := time.Since(b.start)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.drop(now)
+	for range 2 { // drop buckets that have been full for a while; two suffice, because a call adds at most one
+		if last := b.used.Back(); last != nil && last.Value.(*bucket[K]).full+keepIdle <= now {
+			b.remove(last)
+		}
+	}
 	k := b.of(key)
 	full := max(k.full, now) + b.interval
 	if wait := full - now - b.depth; wait > 0 {
@@ -59,17 +63,6 @@ func (b *buckets[K]) take(key K) time.Duration {
 	}
 	k.full = full
 	return 0
-}
-
-// drop removes buckets that have been full for a while. Two per call suffice, because a call adds at most one.
-func (b *buckets[K]) drop(now time.Duration) {
-	for range 2 {
-		last := b.used.Back()
-		if last == nil || last.Value.(*bucket[K]).full+keepIdle > now {
-			return
-		}
-		b.remove(last)
-	}
 }
 
 // of returns the key's bucket and marks it as used. If there are too many buckets, it removes the least recently used.

@@ -21,22 +21,17 @@ func parseEndpoint(text string) (endpoint, bool) {
 		return endpoint{}, false
 	}
 	if host[0] == '[' {
-		addr, ok := parseBracketed(host)
-		return endpoint{addr: addr, port: port}, ok
+		inner, closed := strings.CutSuffix(host[1:], "]")
+		addr, err := netip.ParseAddr(inner)
+		return endpoint{addr: addr.Unmap(), port: port}, closed && err == nil && addr.Is6() && addr.Zone() == ""
 	}
 	name := strings.TrimSuffix(host, ".")
-	if endsInNumber(name) {
+	label := name[strings.LastIndexByte(name, '.')+1:]
+	if label != "" && strings.Trim(label, "0123456789") == "" { // a URL parser would take the host for an IPv4 address
 		addr, err := netip.ParseAddr(host)
 		return endpoint{addr: addr, port: port}, err == nil && addr.Is4()
 	}
 	return endpoint{name: name, port: port}, isName(name)
-}
-
-// parseBracketed parses an IPv6 address in brackets.
-func parseBracketed(host string) (netip.Addr, bool) {
-	inner, closed := strings.CutSuffix(host[1:], "]")
-	addr, err := netip.ParseAddr(inner)
-	return addr.Unmap(), closed && err == nil && addr.Is6() && addr.Zone() == ""
 }
 
 // cutPort splits off ":port". ok is false if the port is not a number up to 65535.
@@ -53,30 +48,19 @@ func cutPort(text string) (host, port string, ok bool) {
 	return host, port, err == nil && n <= 65535
 }
 
-// endsInNumber reports whether a URL parser would take the host for an IPv4 address.
-func endsInNumber(host string) bool {
-	label := host[strings.LastIndexByte(host, '.')+1:]
-	return label != "" && strings.Trim(label, "0123456789") == ""
-}
-
 // isName reports whether name is a valid host name.
 func isName(name string) bool {
-	if len(name) > 253 {
-		return false
-	}
-	dot := true // a label must follow
-	for i := range len(name) {
-		c := name[i]
-		if c == '.' && dot || c != '.' && !isNameByte(c) {
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || strings.ContainsFunc(label, notInName) {
 			return false
 		}
-		dot = c == '.'
 	}
-	return !dot
+	return len(name) <= 253
 }
 
-func isNameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+// notInName reports whether a character occurs in no label of a host name and in no name of a header field.
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
 func (e endpoint) loopback() bool {
@@ -120,15 +104,11 @@ func (h hosts) allow(e endpoint) bool {
 		return true
 	}
 	for _, named := range h.list {
-		if named.sameHost(e) && named.coversPort(e.port) {
+		// A host without a port matches every port. Clients leave out the default ports.
+		usual := e.port == "" && (named.port == "443" || named.port == "80")
+		if named.sameHost(e) && (named.port == "" || named.port == e.port || usual) {
 			return true
 		}
 	}
 	return false
-}
-
-// coversPort reports whether a request to the port matches e. A host without a port matches every port. Clients leave
-// out the default ports.
-func (e endpoint) coversPort(port string) bool {
-	return e.port == "" || e.port == port || port == "" && (e.port == "443" || e.port == "80")
 }

@@ -44,26 +44,15 @@ func normalOrigin(text string) (string, bool) {
 
 // impliedPort returns the default port of http or https, "" for other schemes.
 func impliedPort(scheme string) string {
-	switch {
-	case strings.EqualFold(scheme, "http"):
-		return "80"
-	case strings.EqualFold(scheme, "https"):
-		return "443"
-	default:
-		return ""
-	}
+	return map[string]string{"http": "80", "https": "443"}[strings.ToLower(scheme)]
 }
 
 // allow reports whether a page of the origin may call the server at host. If the server needs tokens, every loopback
 // page may: without a token it learns nothing.
 func (all origins) allow(origin string, host endpoint, tokens bool) bool {
-	for _, named := range all {
-		if strings.EqualFold(named, origin) {
-			return true
-		}
-	}
+	named := slices.ContainsFunc(all, func(one string) bool { return strings.EqualFold(one, origin) })
 	page, samePort, ok := pageOf(origin, host)
-	return ok && (page.loopback() && tokens || samePort && (page.loopback() && host.loopback() || page.sameHost(host)))
+	return named || ok && (page.loopback() && tokens || samePort && (page.loopback() && host.loopback() || page.sameHost(host)))
 }
 
 // pageOf returns the host of a page, and whether the page has the same port as the called host. ok is false if the
@@ -133,13 +122,5 @@ func isPrefixed(name string) bool {
 	begins := func(prefix string) bool {
 		return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 	}
-	if len(name) > 128 || !slices.ContainsFunc(corsPrefixes, begins) {
-		return false
-	}
-	for i := range len(name) {
-		if !isNameByte(name[i]) {
-			return false
-		}
-	}
-	return true
+	return len(name) <= 128 && slices.ContainsFunc(corsPrefixes, begins) && !strings.ContainsFunc(name, notInName)
 }

@@ -34,17 +34,13 @@ func Digest(token string) string {
 // Line returns a line of a token file, without the newline. A name has 1 to 64 of the characters A-Z a-z 0-9 . _ @ + -;
 // several tokens may share a name. Errors: invalid_input.
 func Line(name string, scopes []Scope, digest string) (string, error) {
-	fields := []string{name, joinScopes(scopes), digest}
-	_, err := entryOf(fields)
-	return strings.Join(fields, " "), err
-}
-
-func joinScopes(scopes []Scope) string {
 	var names []string
 	for _, s := range scopes {
 		names = append(names, string(s))
 	}
-	return strings.Join(names, ",")
+	fields := []string{name, strings.Join(names, ","), digest}
+	_, err := entryOf(fields)
+	return strings.Join(fields, " "), err
 }
 
 // entry is a line of the token file.
@@ -66,7 +62,8 @@ func parseLine(line string) (entry, error) {
 // entryOf parses a name, scopes and a digest.
 func entryOf(fields []string) (e entry, err error) {
 	e.principal.Name = fields[0]
-	if !isPrincipal(fields[0]) {
+	wrong := func(r rune) bool { return notInName(r) && !strings.ContainsRune(".@+", r) }
+	if fields[0] == "" || len(fields[0]) > 64 || strings.ContainsFunc(fields[0], wrong) {
 		return e, invalid("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", fields[0])
 	}
 	if e.principal.Scopes, err = parseScopes(fields[1]); err != nil {
@@ -78,19 +75,6 @@ func entryOf(fields []string) (e entry, err error) {
 	}
 	copy(e.digest[:], digest)
 	return e, nil
-}
-
-// isPrincipal reports whether name is valid for a principal.
-func isPrincipal(name string) bool {
-	if name == "" || len(name) > 64 {
-		return false
-	}
-	for i := range len(name) {
-		if !isNameByte(name[i]) && !strings.Contains(".@+", name[i:i+1]) {
-			return false
-		}
-	}
-	return true
 }
 
 // parseScopes parses the scopes of a token: a list with commas and without spaces.

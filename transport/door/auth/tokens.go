@@ -70,15 +70,6 @@ func (t *Tokens) reload() error {
 	return err
 }
 
-// find returns the token's entry. SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256
-// random bits.
-func (t *Tokens) find(token string) (entry, bool) {
-	if len(token) < minToken {
-		return entry{}, false
-	}
-	return t.lookup(sha256.Sum256([]byte(token)))
-}
-
 // lookup compares all digests in constant time, so that the time tells nothing about the tokens.
 func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	entries := *t.known.Load()
@@ -119,7 +110,11 @@ func (t *Tokens) check(log *slog.Logger) {
 	if !changed {
 		return
 	}
-	if t.waited = !t.waited && young(info); t.waited {
+	age := writing
+	if info != nil { // there is a file
+		age = time.Since(info.ModTime())
+	}
+	if t.waited = !t.waited && age >= 0 && age < writing; t.waited {
 		t.next.Store(now + int64(writing))
 		return
 	}
@@ -140,15 +135,6 @@ func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 	return info, err != nil || !os.SameFile(info, t.read) || info.Size() != t.read.Size() ||
 		!info.ModTime().Equal(t.read.ModTime()) || info.Mode() != t.read.Mode() ||
 		t.readAt.Sub(info.ModTime()) < settled
-}
-
-// young reports whether the file was changed just now. info is nil if there is no file.
-func young(info fs.FileInfo) bool {
-	if info == nil {
-		return false
-	}
-	age := time.Since(info.ModTime())
-	return age >= 0 && age < writing
 }
 
 // readFile reads and parses the file. It follows symbolic links, and checks the opened file.

@@ -171,8 +171,9 @@ func (r *reader) line(data []byte) error {
 
 // event yields an event, unless the reader has it. It returns an error if events are missing.
 func (r *reader) event(e messages.Event) error {
-	after := r.at[e.RunID].Seq
-	if e.From > after+1 && !r.filters() {
+	after, f := r.at[e.RunID].Seq, r.want.Filter
+	filters := f.MilestonesOnly || len(f.Kinds) > 0 || len(f.Streams) > 0 // then gaps are normal
+	if e.From > after+1 && !filters {
 		return messages.Errorf(messages.CodeReset, "the server sent event %d of run %s after event %d: those between are missing",
 			e.From, e.RunID, after)
 	}
@@ -183,10 +184,4 @@ func (r *reader) event(e messages.Event) error {
 	r.events++
 	r.done = !r.yield(e, nil) || e.RunID == r.id && e.IsTerminal()
 	return nil
-}
-
-// filters reports whether the reader leaves out events, so that gaps are normal.
-func (r *reader) filters() bool {
-	f := r.want.Filter
-	return f.MilestonesOnly || len(f.Kinds) > 0 || len(f.Streams) > 0
 }

@@ -3,6 +3,7 @@ package dial
 import (
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -91,10 +92,14 @@ func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
 	}
 	r.Header.Del("Referer")
 	if slices.ContainsFunc(via, func(v *http.Request) bool { return origin(v.URL) != origin(r.URL) }) {
-		keepPlain(r.Header)
+		// Remove all headers that might hold a secret, whatever their names.
+		maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return !slices.Contains(plain, name) })
 	}
 	return nil
 }
+
+// plain are the headers that describe a request and hold no secret.
+var plain = []string{"Accept", "Accept-Encoding", "Content-Type", "Content-Encoding", "Git-Protocol", "Range", "User-Agent"}
 
 // RetryAfter returns how long a server asks to wait, by the fields Retry-After-Ms or Retry-After in either form, or 0.
 func RetryAfter(h http.Header) time.Duration {
@@ -118,15 +123,4 @@ func origin(u *url.URL) string {
 		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
 	}
 	return u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
-}
-
-// keepPlain removes all headers that might hold a secret, whatever their names.
-func keepPlain(h http.Header) {
-	for name := range h {
-		switch name {
-		case "Accept", "Accept-Encoding", "Content-Type", "Content-Encoding", "Git-Protocol", "Range", "User-Agent":
-		default:
-			delete(h, name)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -43,7 +44,11 @@ func (p Policy) candidates(ctx context.Context, network, host string) ([]netip.A
 	if literal.IsValid() {
 		return []netip.Addr{literal}, p.checkLiteral(literal)
 	}
-	found, err := p.resolver().LookupNetIP(ctx, family(network), host)
+	resolver := net.DefaultResolver
+	if p.network != nil && p.network.resolver != nil {
+		resolver = p.network.resolver
+	}
+	found, err := resolver.LookupNetIP(ctx, strings.Replace(network, "tcp", "ip", 1), host)
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +81,6 @@ func (p Policy) barsResolved(addr netip.Addr) string {
 			p.advice("; --allow-private allows it on the command line")
 	}
 	return ""
-}
-
-// family returns the resolver's name for the addresses of a network.
-func family(network string) string {
-	switch network {
-	case "tcp4":
-		return "ip4"
-	case "tcp6":
-		return "ip6"
-	}
-	return "ip"
 }
 
 // interleave moves the first address of the other family to the second place, so that a family without a route costs
@@ -129,11 +123,4 @@ func (p Policy) try(ctx context.Context, network, address string, last bool) (ne
 		return p.network.connect(ctx, network, address)
 	}
 	return new(net.Dialer).DialContext(ctx, network, address)
-}
-
-func (p Policy) resolver() *net.Resolver {
-	if p.network != nil && p.network.resolver != nil {
-		return p.network.resolver
-	}
-	return net.DefaultResolver
 }

@@ -29,24 +29,19 @@ func Explain(ctx context.Context, host string, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok { // its text would repeat the URL
 		err = wrapped.Err
 	}
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return explainName(host, dns)
-	}
-	failure := messages.Errorf(messages.CauseTransportClosed,
-		"the connection to %s failed: %s%s", host, words.Clip(words.OneLine(err.Error()), 300), hint())
-	failure.Retryable = !isCertificate(err)
-	return failure
-}
-
-// explainName says whether the name does not exist or the resolver failed. Only the latter is retryable.
-func explainName(host string, err *net.DNSError) error {
-	if err.IsNotFound {
+	dns, named := errors.AsType[*net.DNSError](err)
+	says, why := "the connection to %s failed: %s%s", err.Error()
+	switch {
+	case named && dns.IsNotFound:
 		return messages.Errorf(messages.CauseTransportClosed,
 			"there is no host %s, or no network to ask; check the spelling and the connection%s", host, hint())
+	case named: // the resolver failed
+		says, why = "the name %s could not be resolved: %s%s", dns.Err
 	}
-	failure := messages.Errorf(messages.CauseTransportClosed,
-		"the name %s could not be resolved: %s%s", host, words.Clip(words.OneLine(err.Err), 300), hint())
-	failure.Retryable = true
+	failure := messages.Errorf(messages.CauseTransportClosed, says, host, words.Clip(words.OneLine(why), 300), hint())
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, roots := errors.AsType[x509.SystemRootsError](err)
+	failure.Retryable = !certificate && !roots // another attempt would fail too
 	return failure
 }
 
@@ -58,13 +53,4 @@ func hint() string {
 		}
 	}
 	return ""
-}
-
-// isCertificate reports whether a certificate caused the error, so that another attempt would fail too.
-func isCertificate(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[x509.SystemRootsError](err)
-	return ok
 }

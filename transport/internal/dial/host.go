@@ -12,7 +12,10 @@ func parseHost(host string) (netip.Addr, error) {
 		return netip.Addr{}, refuse("refused: the URL names no host; write it as https://host/path")
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr, checkZone(addr)
+		if addr.Zone() != "" && !addr.IsLinkLocalUnicast() {
+			return addr, refuse("refused: only a link-local address has a zone")
+		}
+		return addr, nil
 	}
 	name := strings.TrimSuffix(host, ".")
 	for label := range strings.SplitSeq(name, ".") {
@@ -29,14 +32,6 @@ func parseHost(host string) (netip.Addr, error) {
 			"write an IPv4 address as four decimal numbers", host)
 	}
 	return netip.Addr{}, nil
-}
-
-// checkZone refuses zones of addresses that need none.
-func checkZone(addr netip.Addr) error {
-	if addr.Zone() != "" && !addr.IsLinkLocalUnicast() {
-		return refuse("refused: only a link-local address has a zone")
-	}
-	return nil
 }
 
 // isLabel reports whether the label of a host name is valid. It allows underscores, which occur in practice.
@@ -56,9 +51,4 @@ func isNumber(label string) bool {
 		label, digits = rest, "0123456789abcdefABCDEF"
 	}
 	return strings.Trim(label, digits) == ""
-}
-
-func isLocalhost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

@@ -57,12 +57,13 @@ func (p Policy) checkURL(u *url.URL) error {
 		return err
 	}
 	addr, err := parseHost(u.Hostname())
+	name := "." + strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	switch {
 	case err != nil:
 		return err
 	case addr.IsValid():
 		return p.checkLiteral(addr)
-	case isLocalhost(u.Hostname()) && !p.Private:
+	case strings.HasSuffix(name, ".localhost") && !p.Private:
 		return refuse("refused: %s is this machine%s", u.Hostname(), p.advice("; --allow-private allows it on the command line"))
 	}
 	return nil

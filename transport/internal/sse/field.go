@@ -7,9 +7,9 @@ import (
 
 // take handles a line. It reports whether the line completes an event.
 func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
-	if len(line) == 0 {
-		event, ok := r.blank()
-		return event, ok, nil
+	if len(line) == 0 { // the end of the event, if there was one
+		pending := r.pending
+		return r.give(r.data), pending, nil
 	}
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -25,7 +25,7 @@ func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	case string(field) == "proxy error": // llama.cpp's router writes this before it closes the stream
 		r.name = "error"
 		return r.add(line, ended || r.err == io.EOF)
-	case line[0] == '{', r.json.open():
+	case line[0] == '{', r.json.json && r.json.depth > 0:
 		return r.add(line, ended)
 	}
 	return Event{}, false, nil
@@ -36,12 +36,14 @@ func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
 	if len(r.data)+len(value) > r.limit() {
 		return Event{}, false, r.tooLong()
 	}
-	if !r.pending && ended && r.blankFollows() {
+	blankFollows := !r.afterCR && r.from < len(r.buffer) && r.buffer[r.from] == '\n'
+	if !r.pending && ended && blankFollows {
 		return r.give(value), true, nil
 	}
 	if r.Lenient {
 		r.json.scan(value, !r.pending)
-		if whole := r.json.whole(ended); whole && !r.pending {
+		// JSON is complete after its last brace or, without braces, at the end of the line.
+		if whole := r.json.json && r.json.depth == 0 || !r.json.json && ended; whole && !r.pending {
 			return r.give(value), true, nil
 		} else if whole {
 			return r.give(r.join(value)), true, nil
@@ -50,11 +52,6 @@ func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
 	r.data = r.join(value)
 	r.pending = true
 	return Event{}, false, nil
-}
-
-// blankFollows reports whether the next line is blank, which completes the event.
-func (r *Reader) blankFollows() bool {
-	return !r.afterCR && r.from < len(r.buffer) && r.buffer[r.from] == '\n'
 }
 
 // join adds a data line to the event.
@@ -72,26 +69,12 @@ func (r *Reader) give(data []byte) Event {
 	return e
 }
 
-// blank ends the event at a blank line. ok is false if there was none.
-func (r *Reader) blank() (Event, bool) {
-	pending := r.pending
-	e := r.give(r.data)
-	return e, pending
-}
-
 // balance finds the end of a JSON value by counting braces. It does not validate the JSON.
 type balance struct {
 	json    bool // the value begins like JSON
 	depth   int  // open braces and brackets
 	quoted  bool // within a string
 	escaped bool // after a backslash
-}
-
-func (b *balance) open() bool { return b.json && b.depth > 0 }
-
-// whole reports whether the JSON is complete: after its last brace or, without braces, at the end of the line.
-func (b *balance) whole(ended bool) bool {
-	return b.json && b.depth == 0 || !b.json && ended
 }
 
 // scan counts the braces outside of strings. first marks the begin of a new value.

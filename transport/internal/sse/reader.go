@@ -69,7 +69,9 @@ func (r *Reader) Next() (Event, error) {
 		case !ended && !r.Lenient:
 			continue
 		}
-		line = r.first(line)
+		if r.lines++; r.lines == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the byte order mark
+		}
 		event, ok, err := r.take(line, ended)
 		if ok || err != nil {
 			return event, err
@@ -145,14 +147,6 @@ func (r *Reader) terminator() ([]byte, bool) {
 	r.from += len(line)
 	r.looked = r.from
 	return line, true
-}
-
-// first removes the byte order mark of the first line.
-func (r *Reader) first(line []byte) []byte {
-	if r.lines++; r.lines > 1 {
-		return line
-	}
-	return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 }
 
 // rest returns what is left at the end of the source: the last line has no line feed.
