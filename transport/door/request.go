@@ -92,7 +92,14 @@ func Read(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	body, err := readAll(r)
+	// Allocate only as much as the body needs if its length is known. Package auth has checked that length.
+	body, err := []byte(nil), error(nil)
+	if r.ContentLength > 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+	} else {
+		body, err = io.ReadAll(r.Body)
+	}
 	if err != nil {
 		if p := auth.ProblemOf(err); p.Code == string(auth.CodeTooLarge) {
 			return nil, p
@@ -100,16 +107,6 @@ func Read(r *http.Request) ([]byte, error) {
 		return nil, messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
 	}
 	return body, nil
-}
-
-// readAll allocates only as much as the body needs if its length is known. Package auth has checked that length.
-func readAll(r *http.Request) ([]byte, error) {
-	if r.ContentLength <= 0 {
-		return io.ReadAll(r.Body)
-	}
-	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, body)
-	return body, err
 }
 
 // ReadJSON decodes the JSON body of a request. Errors: too_large, bad_request.

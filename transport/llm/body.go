@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
@@ -65,8 +66,9 @@ func (b *body) frame(name string, frame []byte) bool {
 	x, c := b.exchange, &b.chunk
 	b.frames++
 	b.head = nil
-	c.read(unwrapped(frame))
-	failed, choices := isFailure(name) || c.failed || c.kind == "error", !empty(c.choices)
+	*c = chunk{raw: unwrapped(frame)}
+	c.whole = jsonwalk.Object(c.raw, c.member)
+	failed, choices := isFailure(name) || c.failed && c.whole || c.kind == "error", !empty(c.choices)
 	if x.ollama && !failed {
 		x.evidence.Done = c.readOllama()
 		choices = choices || c.message != nil

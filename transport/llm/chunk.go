@@ -24,13 +24,6 @@ type chunk struct {
 	failed                bool   // it has an error outside of choices
 }
 
-// read splits a frame into its members, without copying.
-func (c *chunk) read(frame []byte) {
-	*c = chunk{raw: frame}
-	c.whole = jsonwalk.Object(frame, c.member)
-	c.failed = c.failed && c.whole
-}
-
 // member stores a member of the frame. Errors and ends of an answer have many names, so the default case looks for all
 // of them.
 func (c *chunk) member(key, value []byte) {

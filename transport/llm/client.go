@@ -88,9 +88,13 @@ func (c *Client) Close() {
 	(&http.Client{Transport: c.transport}).CloseIdleConnections()
 }
 
-// transport returns the HTTP transport. It has no timeout for responses, because a model may think for a long time; the
-// watchdog limits that.
-func (c Config) transport() (*http.Transport, error) {
+// RoundTripper returns the transport of a Client with this Config. Several Clients can share its connections, by having
+// it as Transport. It has no timeout for responses, because a model may think for a long time; the watchdog limits that.
+// Errors: invalid_input.
+func (c Config) RoundTripper() (http.RoundTripper, error) {
+	if c.Transport != nil {
+		return edge{c.Transport}, nil
+	}
 	proxy, err := c.proxy()
 	if err != nil {
 		return nil, err
@@ -100,12 +104,12 @@ func (c Config) transport() (*http.Transport, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Transport{
+	return edge{&http.Transport{
 		Proxy: proxy, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
 		TLSClientConfig:     &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-	}, nil
+	}}, nil
 }
 
 // proxy returns the function that chooses the proxy of a request. It returns nil for direct connections.
@@ -159,17 +163,12 @@ func (d *drains) begin(f func()) {
 	}
 	d.running[ended] = true
 	go func() {
-		defer d.end(ended)
 		f()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.running, ended)
+		close(ended)
 	}()
-}
-
-// end removes an operation and wakes those that wait for it.
-func (d *drains) end(ended chan struct{}) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.running, ended)
-	close(ended)
 }
 
 // wait waits for the drains that are running.

@@ -165,16 +165,6 @@ func unreachable(format string, args ...any) *messages.Error {
 	return messages.Errorf(messages.CauseTransportClosed, format, args...)
 }
 
-// RoundTripper returns the transport of a Client with this Config. Several Clients can share its connections, by having
-// it as Transport. Errors: invalid_input.
-func (c Config) RoundTripper() (http.RoundTripper, error) {
-	if c.Transport != nil {
-		return edge{c.Transport}, nil
-	}
-	transport, err := c.transport()
-	return edge{transport}, err
-}
-
 // Page is the response to a GET.
 type Page struct {
 	Status int

@@ -73,27 +73,23 @@ type old struct {
 	parted bool   // some blocks have parts in messages of their own
 }
 
-// endedRuns returns the ended logs, the oldest first.
-func (j *Journal) endedRuns() (all []old, bytes int64) {
-	j.index.mu.Lock()
-	defer j.index.mu.Unlock()
-	for run, r := range j.index.runs {
-		if r.ended() {
-			all = append(all, old{run, r.UpdatedAt, r.Bytes, r.at, r.Parted})
-			bytes += r.Bytes
-		}
-	}
-	slices.SortFunc(all, func(a, b old) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.at, b.at)) })
-	return all, bytes
-}
-
 // Expire implements [journal.Journal]. If several nodes expire the same logs, each skips those that others have
 // removed.
 func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (int, error) {
 	if err := j.indexed(ctx); err != nil {
 		return 0, err
 	}
-	all, kept := j.endedRuns()
+	var all []old // the oldest first
+	kept := int64(0)
+	j.index.mu.Lock()
+	for run, r := range j.index.runs {
+		if r.ended() {
+			all = append(all, old{run, r.UpdatedAt, r.Bytes, r.at, r.Parted})
+			kept += r.Bytes
+		}
+	}
+	j.index.mu.Unlock()
+	slices.SortFunc(all, func(a, b old) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.at, b.at)) })
 	for i, o := range all {
 		if !o.ended.Before(before) && kept <= bytes {
 			return len(all) - i, nil

@@ -125,7 +125,14 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if err = retry(ctx, j.openClaims, young); err != nil {
 		return explained(err)
 	}
-	if err = j.listen(ctx); err != nil {
+	// These subscriptions to live headers and commands serve every Watch of this journal.
+	if _, err = j.nc.Subscribe("live.>", j.onHeader); err == nil {
+		_, err = j.nc.Subscribe("cmd.>", j.onCommand)
+	}
+	if err == nil {
+		err = j.nc.FlushWithContext(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	return explained(j.readIndex(ctx))

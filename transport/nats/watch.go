@@ -14,17 +14,6 @@ import (
 // errClosed is the error of calls that Close ends.
 var errClosed = messages.Errorf(messages.CodeUnavailable, "the journal is closed")
 
-// listen subscribes to live headers and commands. These subscriptions serve every Watch of this journal.
-func (j *Journal) listen(ctx context.Context) error {
-	if _, err := j.nc.Subscribe("live.>", j.onHeader); err != nil {
-		return err
-	}
-	if _, err := j.nc.Subscribe("cmd.>", j.onCommand); err != nil {
-		return err
-	}
-	return j.nc.FlushWithContext(ctx)
-}
-
 // onHeader handles a copy of a block's header, or the notice that a log was removed.
 func (j *Journal) onHeader(m *nats.Msg) {
 	run, what := runOf(m.Subject, m.Header)

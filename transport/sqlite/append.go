@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -51,7 +52,8 @@ func (w *writer) commit(group []*pending) {
 		}
 		return nil
 	})
-	if err != nil && len(group) > 1 && !failsAll(err) {
+	primary, _ := codeOf(err)
+	if len(group) > 1 && slices.Contains(ofBlock, primary) {
 		for _, p := range group { // a bad block must not fail its neighbours
 			w.commit([]*pending{p})
 		}

@@ -56,14 +56,9 @@ func explained(dir string, err error) error {
 // openedElsewhere is the schema's error for a process that has lost the directory to another.
 const openedElsewhere = "another process has opened the journal"
 
-// failsAll reports whether the error is caused by the disk or the machine, so that other blocks would fail too.
-func failsAll(err error) bool {
-	switch primary, _ := codeOf(err); primary {
-	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CORRUPT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH:
-		return false
-	}
-	return true
-}
+// ofBlock are the codes of errors that one block causes. With all others the disk or the machine failed, so that other
+// blocks would fail too.
+var ofBlock = []int{lib.SQLITE_CONSTRAINT, lib.SQLITE_CORRUPT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH}
 
 // refused wraps the reason why a block was not stored, unstorable the reason why it can never be stored.
 func refused(why error) error    { return fmt.Errorf("%w: %w", journal.ErrRefused, why) }

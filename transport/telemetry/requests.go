@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
@@ -20,7 +19,12 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 		o.metrics.inFlight.Inc()
 		var s span
 		if o.exporter != nil {
-			s = begin(r.Context())
+			at := messages.TraceOf(r.Context())
+			_, parent := at.IDs()
+			if parent == "" {
+				at = newTrace(randomID(16))
+			}
+			s = span{at: at.Below(randomID(8)), parent: parent, began: time.Now(), kind: serverKind}
 		}
 		r = r.WithContext(messages.WithTrace(r.Context(), s.at))
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
@@ -29,8 +33,11 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 			method, route := operation(r)
 			o.metrics.requests.WithLabelValues(method, route, strconv.Itoa(answer.status)).Inc()
 			if o.exporter != nil {
-				s.name = method + " " + route
-				s.end(r, answer.status)
+				s.name, s.ended = method+" "+route, time.Now()
+				s.attributes = attributes{"http.request.method": r.Method, "url.path": r.URL.Path, "http.response.status_code": answer.status}
+				if answer.status >= http.StatusInternalServerError { // a mistake of the client is no failure
+					s.failed, s.attributes["error.type"] = true, strconv.Itoa(answer.status)
+				}
 				o.exporter.send(s)
 			}
 		}()
@@ -49,25 +56,6 @@ func operation(r *http.Request) (method, route string) {
 		return r.Method, r.Pattern
 	}
 	return "other", "other"
-}
-
-// begin returns a span for a request with the context.
-func begin(ctx context.Context) span {
-	at := messages.TraceOf(ctx)
-	_, parent := at.IDs()
-	if parent == "" {
-		at = newTrace(randomID(16))
-	}
-	return span{at: at.Below(randomID(8)), parent: parent, began: time.Now(), kind: serverKind}
-}
-
-// end records the answer. Only a failure of the server makes the span failed, not a mistake of the client.
-func (s *span) end(r *http.Request, status int) {
-	s.ended = time.Now()
-	s.attributes = attributes{"http.request.method": r.Method, "url.path": r.URL.Path, "http.response.status_code": status}
-	if status >= http.StatusInternalServerError {
-		s.failed, s.attributes["error.type"] = true, strconv.Itoa(status)
-	}
 }
 
 func randomID(bytes int) string {

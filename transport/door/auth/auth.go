@@ -82,7 +82,9 @@ func New(c Config) (*Middleware, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
+	c.MaxBody, c.Open, c.Rate = cmp.Or(max(c.MaxBody, 0), 16<<20), cmp.Or(max(c.Open, 0), 5_000), cmp.Or(c.Rate, 1000)
+	c.Bodies, c.Burst = cmp.Or(max(c.Bodies, 0), 8*c.MaxBody), cmp.Or(max(c.Burst, 0), int(min(max(2*c.Rate, 1), 1_000_000)))
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	hosts, err := newHosts(c.Hosts)
 	if err != nil {
 		return nil, err
@@ -125,14 +127,6 @@ func (c Config) check() error {
 		return invalid("a server at %s needs the host names that clients use; name them, or * for every one", c.Listen)
 	}
 	return nil
-}
-
-// withDefaults replaces the limits that are not set. The others follow from MaxBody and Rate.
-func (c Config) withDefaults() Config {
-	c.MaxBody, c.Open, c.Rate = cmp.Or(max(c.MaxBody, 0), 16<<20), cmp.Or(max(c.Open, 0), 5_000), cmp.Or(c.Rate, 1000)
-	c.Bodies, c.Burst = cmp.Or(max(c.Bodies, 0), 8*c.MaxBody), cmp.Or(max(c.Burst, 0), int(min(max(2*c.Rate, 1), 1_000_000)))
-	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	return c
 }
 
 // Refusing returns the same checks, for a protocol that answers errors in a format of its own.

@@ -39,7 +39,7 @@ func (p *grant) valid() bool {
 		}
 	}
 	tokens := p.checks.tokens
-	tokens.refreshNow(p.checks.log)
+	tokens.refresh(p.checks.log, true)
 	known := tokens.known.Load()
 	if known == p.checked.Load() {
 		return true
@@ -76,7 +76,7 @@ func (p *grant) context() (_ context.Context, stop func()) {
 
 // authenticate returns the caller's grant. If the request has no valid token, it answers the request and returns false.
 func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*grant, bool) {
-	m.tokens.refresh(m.log)
+	m.tokens.refresh(m.log, false)
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
 		m.refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))

@@ -97,28 +97,24 @@ func sessionName(r *http.Request) string {
 	return SessionCookie + cmp.Or(host.port, "80")
 }
 
-// ofSession returns the key of the request's session. ok is false unless a page of this server sent the request.
+// ofSession returns the key of the request's session. ok is false unless a page of this server sent the request,
+// according to the browser.
 func ofSession(r *http.Request) (key digest, ok bool) {
 	c, err := r.Cookie(sessionName(r))
-	if err != nil || !isOwnPage(r) {
+	if err != nil {
 		return key, false
 	}
-	return sha256.Sum256([]byte(c.Value)), true
-}
-
-// isOwnPage reports whether a page of this server sent the request, according to the browser. Older browsers on plain
-// http do not tell; such a request may only read, because a page of another origin cannot see the response.
-func isOwnPage(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" {
+	switch origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site"); {
+	case origin != "":
 		host, _ := parseEndpoint(r.Host)
-		page, samePort, ok := pageOf(origin, host)
-		return ok && samePort && page.sameHost(host)
+		page, samePort, isWeb := pageOf(origin, host)
+		ok = isWeb && samePort && page.sameHost(host)
+	case site == "":
+		// Older browsers on plain http do not tell; such a request may only read, because a page of another origin cannot
+		// see the response.
+		ok = r.Method == http.MethodGet || r.Method == http.MethodHead
+	default:
+		ok = site == "same-origin" || site == "none"
 	}
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "same-origin", "none":
-		return true
-	case "":
-		return r.Method == http.MethodGet || r.Method == http.MethodHead
-	}
-	return false
+	return sha256.Sum256([]byte(c.Value)), ok
 }

@@ -84,24 +84,16 @@ func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	return entries[found], true
 }
 
-// refresh checks the file if a check is due and no other request is doing it.
-func (t *Tokens) refresh(log *slog.Logger) {
-	if int64(time.Since(t.start)) >= t.next.Load() && t.mu.TryLock() {
-		defer t.mu.Unlock()
-		t.check(log)
-	}
-}
-
-// refreshNow checks the file if a check is due. It waits for a check that another request is doing.
-func (t *Tokens) refreshNow(log *slog.Logger) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.check(log)
-}
-
-// check reads the file if it has changed. It logs the result, but repeats no error. mu must be held.
-func (t *Tokens) check(log *slog.Logger) {
+// refresh reads the file if it has changed and a check is due. It logs the result, but repeats no error. With wait, it
+// waits for a check that another request is doing.
+func (t *Tokens) refresh(log *slog.Logger, wait bool) {
 	now := int64(time.Since(t.start))
+	if wait {
+		t.mu.Lock()
+	} else if now < t.next.Load() || !t.mu.TryLock() {
+		return
+	}
+	defer t.mu.Unlock()
 	if now < t.next.Load() {
 		return
 	}

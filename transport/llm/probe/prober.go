@@ -74,7 +74,14 @@ func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 // unreached says why the server cannot be asked anything, or "". It waits for a server that is loading its model.
 func (p *prober) unreached(ctx context.Context) string {
 	for began := time.Now(); p.page == nil && p.pageErr == nil; {
-		if p.get(ctx); p.page == nil || !p.page.Loading() || time.Since(began) >= p.options.First {
+		// Any answer shows that there is a server, also an error, and a part of the page suffices.
+		late := fmt.Errorf("nothing came within %s", p.options.Patience)
+		within, end := context.WithTimeoutCause(ctx, p.options.Patience, late)
+		p.page, p.pageErr = p.client.Get(within, "/models", false)
+		if end(); p.page != nil {
+			p.pageErr = nil
+		}
+		if p.page == nil || !p.page.Loading() || time.Since(began) >= p.options.First {
 			break
 		}
 		select {
@@ -87,17 +94,6 @@ func (p *prober) unreached(ctx context.Context) string {
 		return "the server cannot be reached"
 	}
 	return ""
-}
-
-// get requests a page to see whether there is a server. Any answer suffices, also an error.
-func (p *prober) get(ctx context.Context) {
-	late := fmt.Errorf("nothing came within %s", p.options.Patience)
-	ctx, end := context.WithTimeoutCause(ctx, p.options.Patience, late)
-	defer end()
-	p.page, p.pageErr = p.client.Get(ctx, "/models", false)
-	if p.page != nil {
-		p.pageErr = nil // a part of the page suffices
-	}
 }
 
 // list requests the list of models once.

@@ -25,6 +25,7 @@ type Session struct {
 	server      *Server
 	initialized atomic.Bool
 	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
+	timer       *time.Timer  // looks whether the session is idle; the session table's lock guards it
 
 	known     client
 	streams   []*sessionStream // open streams, the newest last: those of GETs, or stdio

@@ -14,47 +14,37 @@ import (
 // errSessions means that the table is full and no session is idle.
 var errSessions = errors.New("too many sessions are open: try again later")
 
-// sessionTable holds all sessions of a server. One timer ends the idle ones. mu guards the fields below it.
+// sessionTable holds all sessions of a server. A timer of each ends it when it is idle. mu guards the fields below it.
 type sessionTable struct {
 	limit int
 	idle  time.Duration
 
 	mu     sync.Mutex
 	byID   map[string]*Session
-	timer  *time.Timer // runs while there are sessions
 	closed bool
 }
 
 // add adds a session, and removes an idle one if necessary. Errors: errClosed, errSessions.
 func (t *sessionTable) add(s *Session) error {
-	displaced, err := t.enter(s)
-	if displaced != nil {
-		displaced.end()
-	}
-	return err
-}
-
-// enter adds a session while it holds the lock. The caller ends the displaced session afterwards.
-func (t *sessionTable) enter(s *Session) (displaced *Session, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return nil, errClosed
+		return errClosed
 	}
 	if len(t.byID) >= t.limit {
-		if displaced = t.displaced(s.principal.Name); displaced == nil {
-			return nil, errSessions
+		displaced := t.displaced(s.principal.Name)
+		if displaced == nil {
+			return errSessions
 		}
 		delete(t.byID, displaced.id)
+		defer displaced.end()
 	}
 	if t.byID == nil {
 		t.byID = map[string]*Session{}
 	}
 	t.byID[s.id] = s
-	if t.timer == nil {
-		t.timer = time.AfterFunc(t.sweepInterval(), t.sweep)
-	}
-	return displaced, nil
+	s.timer = time.AfterFunc(t.idle, func() { t.expire(s) })
+	return nil
 }
 
 // displaced returns the session that should make room: of the principal with the most sessions, the one that was idle
@@ -77,9 +67,6 @@ func (t *sessionTable) displaced(newcomer string) (oldest *Session) {
 	return oldest
 }
 
-// sweepInterval is how much later than Idle an idle session may end.
-func (t *sessionTable) sweepInterval() time.Duration { return max(t.idle/8, time.Millisecond) }
-
 // find returns the session. It returns nil if it belongs to another principal.
 func (t *sessionTable) find(id string, principal auth.Principal) *Session {
 	t.mu.Lock()
@@ -95,28 +82,24 @@ func (t *sessionTable) drop(s *Session) {
 	t.mu.Lock()
 	if t.byID[s.id] == s {
 		delete(t.byID, s.id)
+		s.timer.Stop()
 	}
 	t.mu.Unlock()
 	s.end()
 }
 
-// sweep ends the sessions that have been idle for too long.
-func (t *sessionTable) sweep() {
-	since := time.Now().Add(-t.idle)
+// expire ends the session if it has been idle for too long, or looks again when it may be.
+func (t *sessionTable) expire(s *Session) {
 	t.mu.Lock()
-	var idle []*Session
-	for id, s := range t.byID {
-		if s.idle(since) {
-			delete(t.byID, id)
-			idle = append(idle, s)
-		}
-	}
-	if t.timer = nil; len(t.byID) > 0 && !t.closed {
-		t.timer = time.AfterFunc(t.sweepInterval(), t.sweep)
-	}
-	t.mu.Unlock()
-	for _, s := range idle {
+	defer t.mu.Unlock()
+	since := time.Now().Add(-t.idle)
+	switch {
+	case t.byID[s.id] != s:
+	case s.idle(since):
+		delete(t.byID, s.id)
 		s.end()
+	default:
+		s.timer.Reset(max(time.Unix(0, s.touched.Load()).Sub(since), t.idle/8, time.Millisecond))
 	}
 }
 
@@ -130,10 +113,6 @@ func (t *sessionTable) all() []*Session {
 func (t *sessionTable) close() {
 	t.mu.Lock()
 	t.closed = true
-	if t.timer != nil {
-		t.timer.Stop()
-		t.timer = nil
-	}
 	t.mu.Unlock()
 	for _, s := range t.all() {
 		t.drop(s)
