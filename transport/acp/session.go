@@ -56,8 +56,7 @@ func (s *Session) ReadFile(ctx context.Context, path string) (string, error) {
 
 // WriteFile lets the editor write a text file.
 func (s *Session) WriteFile(ctx context.Context, path, text string) error {
-	return s.editor.conn.SendRequestNoResult(ctx, acp.ClientMethodFsWriteTextFile,
-		object{"sessionId": s.ID, "path": path, "content": text})
+	return s.editor.conn.SendRequestNoResult(ctx, acp.ClientMethodFsWriteTextFile, object{"sessionId": s.ID, "path": path, "content": text})
 }
 
 // session returns an open session. Errors: not_found.

@@ -170,8 +170,7 @@ func (w *writer) update(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.Log:
 		w.write(event{"type": "CUSTOM", "name": "lastword.log", "value": b})
-	case messages.TaskStarted, messages.TaskCompleted, messages.TaskFailed, messages.TaskRestarted,
-		messages.LLMCompleted:
+	case messages.TaskStarted, messages.TaskCompleted, messages.TaskFailed, messages.TaskRestarted, messages.LLMCompleted:
 		w.write(event{"type": "CUSTOM", "name": "lastword." + string(op.Event.Kind()), "value": b})
 	}
 }

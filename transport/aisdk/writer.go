@@ -71,8 +71,7 @@ func form(op *transcript.Op) string {
 func (w *writer) openText(op *transcript.Op) {
 	if !w.Begun(op) {
 		w.Begin(op, fields{"type": form(op) + "-end", "id": op.ID})
-		w.write(fields{"type": form(op) + "-start", "id": op.ID,
-			"providerMetadata": fields{"lastword": fields{"id": op.ID}}})
+		w.write(fields{"type": form(op) + "-start", "id": op.ID, "providerMetadata": fields{"lastword": fields{"id": op.ID}}})
 	}
 }
 
@@ -136,8 +135,7 @@ func (w *writer) ask(op *transcript.Op) {
 	if len(b.Schema) > 0 {
 		input["schema"] = b.Schema
 	}
-	w.write(fields{"type": "tool-input-available", "toolCallId": b.Request, "toolName": "ask", "input": input,
-		"dynamic": true})
+	w.write(fields{"type": "tool-input-available", "toolCallId": b.Request, "toolName": "ask", "input": input, "dynamic": true})
 	var schema struct{ Type any }
 	if json.Unmarshal(b.Schema, &schema) == nil && schema.Type == "boolean" {
 		w.write(fields{"type": "tool-approval-request", "approvalId": b.Request, "toolCallId": b.Request})
@@ -187,8 +185,7 @@ func (w *writer) update(op *transcript.Op) {
 
 // task writes what happened to a task, and keeps it for a step that is written again.
 func (w *writer) task(name string, op *transcript.Op) {
-	w.tasks[name] = fields{"type": "data-task", "id": name,
-		"data": fields{"event": op.Event.Kind(), "task": op.Event.Body}}
+	w.tasks[name] = fields{"type": "data-task", "id": name, "data": fields{"event": op.Event.Kind(), "task": op.Event.Body}}
 	w.write(w.tasks[name])
 }
 

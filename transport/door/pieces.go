@@ -30,19 +30,18 @@ type Pieces struct {
 func NewPieces(most int) *Pieces { return &Pieces{most: most, more: make(chan struct{})} }
 
 // pieces is the dialect that fills Pieces: it takes the texts of the answer, and the end of the run.
-var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take,
-	Table: transcript.Table[*Pieces]{
-		transcript.Text:     {transcript.Open: (*Pieces).take, transcript.Append: (*Pieces).take, transcript.Done: (*Pieces).take},
-		transcript.Question: {transcript.Wait: (*Pieces).wait},
-		transcript.Run: {transcript.Open: func(p *Pieces, op *transcript.Op) { p.speech.Begin(op.Run) },
-			transcript.End: func(p *Pieces, op *transcript.Op) {
-				failed := Failure(op.Event.Body)
-				if failed == nil {
-					p.say(p.speech.Rest(op))
-				}
-				p.stop(failed)
-			}},
-	}}
+var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take, Table: transcript.Table[*Pieces]{
+	transcript.Text:     {transcript.Open: (*Pieces).take, transcript.Append: (*Pieces).take, transcript.Done: (*Pieces).take},
+	transcript.Question: {transcript.Wait: (*Pieces).wait},
+	transcript.Run: {transcript.Open: func(p *Pieces, op *transcript.Op) { p.speech.Begin(op.Run) },
+		transcript.End: func(p *Pieces, op *transcript.Op) {
+			failed := Failure(op.Event.Body)
+			if failed == nil {
+				p.say(p.speech.Rest(op))
+			}
+			p.stop(failed)
+		}},
+}}
 
 func (p *Pieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 

@@ -188,8 +188,7 @@ func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{"taskId": id, "status": state.Status, "createdAt": state.QueuedAt,
-		"updatedAt": state.UpdatedAt}
+	out := map[string]any{"taskId": id, "status": state.Status, "createdAt": state.QueuedAt, "updatedAt": state.UpdatedAt}
 	if state.Status == messages.Canceled {
 		out["status"] = "cancelled"
 	}

@@ -88,8 +88,7 @@ func (w *writer) say(piece string, anew bool) {
 
 func (w *writer) question(op *transcript.Op) {
 	b := op.Item.Asked()
-	w.notify("stream_input", map[string]any{"streamId": w.Run, "request": b.Request, "prompt": b.Prompt,
-		"schema": b.Schema})
+	w.notify("stream_input", map[string]any{"streamId": w.Run, "request": b.Request, "prompt": b.Prompt, "schema": b.Schema})
 }
 
 // end writes the last notification. If the run has no answer, it first writes the result.

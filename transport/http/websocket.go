@@ -100,8 +100,7 @@ func (c *connection) execute(in command) error {
 		c.socket.Call(func() { c.change(in) }) // the journal may be slow
 		return nil
 	default:
-		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer",
-			in.Op)
+		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer", in.Op)
 	}
 }
 

@@ -166,8 +166,7 @@ func (t *attempt) failed(err error) {
 		x.evidence.Read, t.noServer = t.call.client.networkError(err)
 		_, name := errors.AsType[*net.DNSError](err)
 		_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-		t.permanent = name || certificate || errors.Is(err, http.ErrSchemeMismatch) ||
-			strings.Contains(x.evidence.Read, "malformed HTTP")
+		t.permanent = name || certificate || errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(x.evidence.Read, "malformed HTTP")
 	}
 }
 

@@ -125,8 +125,7 @@ func (x *exchange) read(response *http.Response) *body {
 	b := &body{exchange: x, source: response.Body, framed: framed}
 	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
 	if coding := response.Header.Get("Content-Encoding"); coding != "" {
-		x.evidence.Failure = &model.Failure{Code: "encoding",
-			Message: "the server compressed the answer without being asked: " + coding}
+		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the server compressed the answer without being asked: " + coding}
 	}
 	b.events = sse.NewReader(b)
 	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes

@@ -184,8 +184,7 @@ var (
 		"payment required", "arrear", "overdue", "account is suspended", "account_deactivated", "deactivated",
 		"billing_hard_limit", "billing_not_active", "余额不足", "欠费", "充值", "model_not_found", "model not found",
 		"no such model", "unknown model", "invalid_api_key", "invalid api key", "incorrect api key",
-		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large",
-		"request_too_large"}
+		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large", "request_too_large"}
 	// quotaWords also occur in the errors of rate limits.
 	quotaWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
 		"per day", "perday", "daily limit", "monthly"}
@@ -210,8 +209,7 @@ func isError(key, value []byte) bool {
 
 var (
 	errorEnds  = []string{"error", "errors", "exception"}
-	errorNames = []string{"err", "fault", "failure", "errmsg", "err_msg", "errormsg", "error_msg", "errormessage",
-		"error_message"}
+	errorNames = []string{"err", "fault", "failure", "errmsg", "err_msg", "errormsg", "error_msg", "errormessage", "error_message"}
 )
 
 // reportsFailure reports whether a member says that something failed, such as "success": false and "status": "failed".
@@ -309,8 +307,7 @@ var protocols = []struct {
 		[]string{"content role stop_reason", "completion stop_reason"}},
 	{"OpenAI's Responses protocol", []string{"response."}, []string{"output status"}},
 	{"OpenAI's Assistants protocol", []string{"thread."}, nil},
-	{"Gemini's protocol", []string{"interaction.", "content."},
-		[]string{"candidates", "promptFeedback", "usageMetadata"}},
+	{"Gemini's protocol", []string{"interaction.", "content."}, []string{"candidates", "promptFeedback", "usageMetadata"}},
 	{"Cohere's protocol", []string{"message-start", "content-start", "content-delta", "text-generation"},
 		[]string{"event_type is_finished"}},
 	{"Bedrock's protocol", []string{"messageStart", "contentBlock", "messageStop"}, []string{"contentBlockIndex",

@@ -68,8 +68,7 @@ func (l *lmstudio) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
 	for _, m := range list.Models {
-		i := Info{ID: m.Key, Loaded: len(m.Instances) > 0, MaxContext: m.MaxContext, Kind: m.kind(), Format: m.Format,
-			Resizable: true}
+		i := Info{ID: m.Key, Loaded: len(m.Instances) > 0, MaxContext: m.MaxContext, Kind: m.kind(), Format: m.Format, Resizable: true}
 		if i.Loaded {
 			i.Context = m.Instances[0].Config.Context
 		}

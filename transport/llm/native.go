@@ -88,15 +88,13 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	case err != nil:
 		return c.explain(ctx, err)
 	case len(text) > listBytes:
-		return messages.Errorf(messages.CauseLimitExceeded, "%s sends more than %s", c.base.Host,
-			size(listBytes))
+		return messages.Errorf(messages.CauseLimitExceeded, "%s sends more than %s", c.base.Host, size(listBytes))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.rejection(response.StatusCode, text)
 	}
 	if err := json.Unmarshal(c.secrets.Bytes(text), out); err != nil {
-		return messages.Errorf(messages.CauseProviderError,
-			"%s answers with unexpected JSON; check the base URL", c.base.Host)
+		return messages.Errorf(messages.CauseProviderError, "%s answers with unexpected JSON; check the base URL", c.base.Host)
 	}
 	return nil
 }

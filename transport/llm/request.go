@@ -132,8 +132,7 @@ func withContent(messages json.RawMessage) (json.RawMessage, error) {
 func turns(list []model.Message) []openai.ChatCompletionMessage {
 	out := make([]openai.ChatCompletionMessage, 0, len(list))
 	for _, m := range list {
-		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content,
-			ReasoningContent: m.Thoughts, ToolCallID: m.CallID}
+		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ReasoningContent: m.Thoughts, ToolCallID: m.CallID}
 		for _, call := range m.Calls {
 			turn.ToolCalls = append(turn.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction,
 				Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}")}})

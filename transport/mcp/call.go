@@ -34,8 +34,7 @@ type StartOptions struct {
 // Start starts the tool's job for the caller in ctx, and returns the State once the run is in the journal. The end of
 // ctx does not end an attached run; whoever watches the run does that. Errors: forbidden, not_found, invalid_input, and
 // those of the runtime.
-func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (
-	messages.State, error) {
+func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (messages.State, error) {
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
@@ -52,8 +51,7 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 
 // StartJob is like Start, but takes the job's own input and does not check it against the tool's schema. It is for
 // inputs that no model has written.
-func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessage, o StartOptions) (
-	messages.State, error) {
+func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessage, o StartOptions) (messages.State, error) {
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
@@ -115,8 +113,7 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 }
 
 // run starts a run and returns its result, or a task.
-func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (
-	*mcp.CallToolResult, error) {
+func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	asTask, refused := task.Wanted(x, t.Tasks, req)
 	if refused != nil {
 		x.Fail(refused)

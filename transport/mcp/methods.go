@@ -34,18 +34,16 @@ func public(method wire.Method) wire.Method {
 // (Tool.Execution) is not used.
 func (s *Server) hooks() *server.Hooks {
 	hooks := &server.Hooks{}
-	hooks.AddAfterInitialize(
-		func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
-			if result.ProtocolVersion == task.LegacyVersion {
-				result.Capabilities.Tasks = mcp.NewTasksCapability()
-			}
-		})
-	hooks.AddAfterListTools(
-		func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-			if task.HasLegacy(wire.From(ctx)) {
-				s.showTaskSupport(result.Tools)
-			}
-		})
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+		if result.ProtocolVersion == task.LegacyVersion {
+			result.Capabilities.Tasks = mcp.NewTasksCapability()
+		}
+	})
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+		if task.HasLegacy(wire.From(ctx)) {
+			s.showTaskSupport(result.Tools)
+		}
+	})
 	return hooks
 }
 

@@ -67,8 +67,7 @@ func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri stri
 			err = messages.InvalidInput("the template %q of the resource %s is not valid: %v", r.Template, r.Name, p)
 		}
 	}()
-	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),
-		mcp.WithTemplateMIMEType(r.MIMEType))
+	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description), mcp.WithTemplateMIMEType(r.MIMEType))
 	t.Title = r.Title
 	s.mcp.AddResourceTemplate(t, s.reading(read))
 	s.listed(mcp.MethodNotificationResourcesListChanged)
@@ -133,9 +132,7 @@ func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) 
 }
 
 // OpenArtifact opens an artifact of the run. Errors: not_found.
-func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name string) (
-	io.ReadSeekCloser, messages.Artifact, error,
-) {
+func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name string) (io.ReadSeekCloser, messages.Artifact, error) {
 	return s.runs.Artifact(ctx, state, name)
 }
 

@@ -17,9 +17,7 @@ const mostListed = 50
 
 // listArtifacts adds the artifacts of the caller's newest runs to the list of resources, which is otherwise the same
 // for all callers. If several runs wrote the same file, only the newest is listed.
-func (s *Server) listArtifacts(
-	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
-) {
+func (s *Server) listArtifacts(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
 	if !auth.From(ctx).May(auth.ReadRuns) || s.config.Open == nil {
 		return
 	}
@@ -38,8 +36,7 @@ func (s *Server) listArtifacts(
 				return
 			}
 			r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: messages.MediaType(a.Name), Size: &a.Bytes,
-				Title:       cmp.Or(a.Path, a.Name),
-				Description: "written by run " + string(state.RunID) + " of " + state.Queued.Job}
+				Title: cmp.Or(a.Path, a.Name), Description: "written by run " + string(state.RunID) + " of " + state.Queued.Job}
 			r.Annotations = &mcp.Annotations{LastModified: state.UpdatedAt.UTC().Format(time.RFC3339)}
 			result.Resources = append(result.Resources, r)
 		}

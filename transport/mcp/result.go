@@ -87,8 +87,7 @@ func visibleError(err error) *RunError {
 
 // library returns the result in mcp-go's type.
 func (r *Result) library() *mcp.CallToolResult {
-	out := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(r.Text)}, StructuredContent: r.Structured,
-		IsError: r.IsError}
+	out := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(r.Text)}, StructuredContent: r.Structured, IsError: r.IsError}
 	for _, l := range r.Links {
 		description := ""
 		if l.Partial {

@@ -88,8 +88,7 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	for _, in := range caller.Questions(state) { // a run that has ended has none
 		run.Questions = append(run.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
-	r := &Result{Text: s.textOf(state), Structured: run,
-		IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
+	r := &Result{Text: s.textOf(state), Structured: run, IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
 	for _, a := range run.Artifacts[:min(len(run.Artifacts), mostLinks)] {
 		r.Links = append(r.Links, Link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})
 	}

@@ -75,8 +75,7 @@ func nextStep(state messages.State) string {
 	if state.Canceling {
 		return "Wait for its end with run_wait {run_id}."
 	}
-	return fmt.Sprintf("Wait for its end with run_wait {run_id}, or follow it with run_events {run_id, after: %d}.",
-		state.Seq)
+	return fmt.Sprintf("Wait for its end with run_wait {run_id}, or follow it with run_events {run_id, after: %d}.", state.Seq)
 }
 
 // fileList lists the files that the run wrote, with sizes; "" if there are none. It has the same files as the run's

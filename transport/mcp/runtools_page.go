@@ -47,8 +47,7 @@ func newPage(state messages.State, after json.RawMessage) (page, error) {
 }
 
 // pageSchema is the JSON Schema of a page.
-const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{` +
-	`"run_id":{"type":"string"},` +
+const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{"run_id":{"type":"string"},` +
 	`"events":{"type":"array","items":{"type":"object","required":["seq","ts","type"]}},` +
 	`"next":{"anyOf":[{"type":"integer"},{"type":"string"}]},"status":{"type":"string"},"done":{"type":"boolean"}}}`
 

@@ -43,8 +43,7 @@ func (s *Server) runRead(ctx context.Context, state messages.State, a runArgumen
 	if err != nil {
 		return nil, err
 	}
-	p := filePart{Name: a.Name, Text: c.Text, Base64: base64.StdEncoding.EncodeToString(c.Blob), Offset: at.Offset,
-		Total: at.Total}
+	p := filePart{Name: a.Name, Text: c.Text, Base64: base64.StdEncoding.EncodeToString(c.Blob), Offset: at.Offset, Total: at.Total}
 	text := c.Text
 	if c.Blob != nil {
 		text = fmt.Sprintf("%s is no text. Its bytes as base64:\n%s", a.Name, p.Base64)

@@ -78,8 +78,7 @@ func New(config Config) *Server {
 	config.Poll, config.Retention = cmp.Or(config.Poll, time.Second), cmp.Or(config.Retention, 24*time.Hour)
 	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
 		Redact: config.Redact})
-	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{},
-		readers: make(chan struct{}, readers)}
+	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
@@ -92,8 +91,7 @@ func New(config Config) *Server {
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: mcp.Implementation{Name: config.Name, Title: config.Title, Version: config.Version},
-		Methods: s.methods(), Log: config.Log,
-		Resume: public(s.resume), Door: to, Idle: config.Idle})
+		Methods: s.methods(), Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // these are constants
 	}

@@ -83,8 +83,7 @@ func (t Tool) tool() (mcp.Tool, error) {
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	return mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
-		RawInputSchema: t.Input, RawOutputSchema: t.Output,
+	return mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description, RawInputSchema: t.Input, RawOutputSchema: t.Output,
 		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
 			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld}}, nil
 }

@@ -82,9 +82,7 @@ func (s *Server) AddStream(name string, answer func(messages.State) (*Result, er
 // follow sends the run's events after the cursor as progress of the call in ctx, if that has a progress token. It
 // returns when the run has ended, or when it asks a question that cannot be answered here, with the State and the
 // terminal event. The terminal event is not sent, because it belongs to the result.
-func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at cursor.Cursor) (
-	messages.State, *messages.Event, error,
-) {
+func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at cursor.Cursor) (messages.State, *messages.Event, error) {
 	x, kind := wire.From(ctx), s.streams[name]
 	for {
 		state, terminal, err := s.watch(ctx, name, id, &at)
@@ -109,9 +107,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 }
 
 // watch sends events, and moves the cursor, until the run has ended or waits for an answer.
-func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (
-	messages.State, *messages.Event, error,
-) {
+func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (messages.State, *messages.Event, error) {
 	x := wire.From(ctx)
 	place := func() string { return "" }
 	if x.Resumes() {

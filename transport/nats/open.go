@@ -334,8 +334,7 @@ func durabilityWarnings(c jetstream.StreamConfig) (all []string) {
 		add("stream %s is written behind (persist_mode async): a killed server loses what it acknowledged.", streamName)
 	}
 	if c.Discard != jetstream.DiscardNew && (c.MaxBytes > 0 || c.MaxMsgs > 0 || c.MaxMsgsPerSubject > 0) {
-		add("stream %s discards its oldest messages when it is full, and with them the beginnings of logs. Set discard: new.",
-			streamName)
+		add("stream %s discards its oldest messages when it is full, and with them the beginnings of logs. Set discard: new.", streamName)
 	}
 	return all
 }

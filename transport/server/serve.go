@@ -126,8 +126,7 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	if s.handlers.Wait(ctx); ctx.Err() == nil {
 		return nil
 	}
-	cut := messages.Errorf(messages.CauseShutdown,
-		"requests did not end within %v; their connections were cut", s.limits.Drain)
+	cut := messages.Errorf(messages.CauseShutdown, "requests did not end within %v; their connections were cut", s.limits.Drain)
 	end(cut)
 	_ = s.http.Close()
 	last, cancelLast := context.WithTimeout(context.Background(), afterCut)

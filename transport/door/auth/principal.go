@@ -32,8 +32,7 @@ func (p Principal) May(s Scope) bool {
 
 // Same reports whether o has the same name and scopes.
 func (p Principal) Same(o Principal) bool {
-	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) &&
-		p.May(Admin) == o.May(Admin)
+	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) && p.May(Admin) == o.May(Admin)
 }
 
 type principalKey struct{}

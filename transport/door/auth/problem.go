@@ -114,14 +114,12 @@ var codes = []struct {
 	{CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large", "Send less, or raise `serve --max-body`."},
 	{CodeUnsupported, http.StatusUnsupportedMediaType, "The form of the body is not taken",
 		"Send JSON that is not compressed, with Content-Type: application/json."},
-	{messages.CauseInvalidInput, http.StatusUnprocessableEntity, "A part of the request is wrong",
-		"`detail` and `errors` name the part."},
+	{messages.CauseInvalidInput, http.StatusUnprocessableEntity, "A part of the request is wrong", "`detail` and `errors` name the part."},
 	{messages.CauseLimitExceeded, http.StatusTooManyRequests, "A limit is reached",
 		"Wait as long as Retry-After says, end runs, or raise the limit that `detail` names."},
 	{CodeInternal, http.StatusInternalServerError, "The server failed", "Report it with the server's log."},
 	{messages.CodeUnavailable, http.StatusServiceUnavailable, "The server does not take this now", "Try again."},
-	{messages.CauseShutdown, http.StatusServiceUnavailable, "The server is stopping",
-		"Come back with the cursor."},
+	{messages.CauseShutdown, http.StatusServiceUnavailable, "The server is stopping", "Come back with the cursor."},
 	{messages.CauseJournalUnavailable, http.StatusServiceUnavailable, "The journal does not answer",
 		"Try again; the operator finds the reason in the server's log."},
 }
@@ -153,8 +151,7 @@ func ProblemOf(err error) *Problem {
 func NewProblem(code messages.Code, detail string) *Problem {
 	for _, row := range codes {
 		if row.code == code {
-			return &Problem{Type: errorPage + string(code), Title: row.title, Status: row.status, Detail: detail,
-				Code: string(code)}
+			return &Problem{Type: errorPage + string(code), Title: row.title, Status: row.status, Detail: detail, Code: string(code)}
 		}
 	}
 	return NewProblem(CodeInternal, detail)

@@ -125,8 +125,7 @@ func (t *Tokens) refresh(log *slog.Logger, wait bool) {
 func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 	info, err := os.Stat(t.path)
 	return info, err != nil || !os.SameFile(info, t.read) || info.Size() != t.read.Size() ||
-		!info.ModTime().Equal(t.read.ModTime()) || info.Mode() != t.read.Mode() ||
-		t.readAt.Sub(info.ModTime()) < settled
+		!info.ModTime().Equal(t.read.ModTime()) || info.Mode() != t.read.Mode() || t.readAt.Sub(info.ModTime()) < settled
 }
 
 // readFile reads and parses the file. It follows symbolic links, and checks the opened file.

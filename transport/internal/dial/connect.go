@@ -77,8 +77,7 @@ func (p Policy) barsResolved(addr netip.Addr) string {
 		return addr.String() + ", the metadata service of a cloud, which is never read"
 	}
 	if kind := kindOf(addr); kind != "" && !p.Private {
-		return "the " + kind + " address " + addr.String() +
-			p.advice("; --allow-private allows it on the command line")
+		return "the " + kind + " address " + addr.String() + p.advice("; --allow-private allows it on the command line")
 	}
 	return ""
 }

@@ -78,8 +78,7 @@ func (p Policy) checkScheme(u *url.URL) error {
 	case scheme == "https", scheme == "http" && p.HTTP, scheme == "ssh" && p.SSH, scheme == "file" && p.File:
 		return nil
 	case scheme == "http":
-		return refuse("refused: http is neither encrypted nor authenticated; use https, " +
-			"or --allow-http on the command line")
+		return refuse("refused: http is neither encrypted nor authenticated; use https, or --allow-http on the command line")
 	case scheme == "ssh":
 		return refuse("refused: ssh is not allowed; use https%s", p.advice(", or --allow-ssh on the command line"))
 	case scheme == "file":

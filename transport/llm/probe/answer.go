@@ -45,8 +45,7 @@ func streams(ctx context.Context, p *prober) Result {
 	case r.pieces < 2:
 		return warn(remedy, "the answer came in %s", pieces)
 	case all > 20*time.Millisecond && spread < time.Millisecond, all > time.Second && spread < all/50:
-		return warn(remedy, "%s came within %d ms after %d ms of silence", pieces, spread.Milliseconds(),
-			(all - spread).Milliseconds())
+		return warn(remedy, "%s came within %d ms after %d ms of silence", pieces, spread.Milliseconds(), (all - spread).Milliseconds())
 	}
 	return pass("%s over %d ms", pieces, spread.Milliseconds())
 }

@@ -162,8 +162,7 @@ func (p *prober) hello(ctx context.Context) *reply {
 	r := ask(helloText)
 	p.first = p.askWithin(ctx, r, p.options.First)
 	f := p.first.end.Evidence.Failure
-	if status := p.first.end.Evidence.Status; f != nil && status >= 400 && status < 500 &&
-		strings.Contains(f.Words(), "stream_options") {
+	if status := p.first.end.Evidence.Status; f != nil && status >= 400 && status < 500 && strings.Contains(f.Words(), "stream_options") {
 		p.learned.Server.NoUsage = true
 		p.first = p.askWithin(ctx, r, p.options.First)
 	}

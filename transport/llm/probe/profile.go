@@ -94,8 +94,7 @@ func Read(name string) (*Profile, error) {
 		return nil, fmt.Errorf("%s is not the profile of a server: %w", name, err)
 	}
 	if p.Schema != Schema {
-		return nil, fmt.Errorf("%s has the schema %q, not %s; make a new one: lastword provider check",
-			name, p.Schema, Schema)
+		return nil, fmt.Errorf("%s has the schema %q, not %s; make a new one: lastword provider check", name, p.Schema, Schema)
 	}
 	return &p, nil
 }

@@ -60,8 +60,7 @@ func maxTokens(ctx context.Context, p *prober) Result {
 	case !out.ok():
 		return fail("give no --max-tokens to this server", "%s", out.why())
 	case bytes >= 40*most:
-		return fail("limit answers with --max-answer and --timeout instead", "%d tokens were allowed, and %d bytes came",
-			most, bytes)
+		return fail("limit answers with --max-answer and --timeout instead", "%d tokens were allowed, and %d bytes came", most, bytes)
 	case !out.end.Verdict.Truncated:
 		return warn("an answer that was cut looks complete; give no --max-tokens to this server",
 			"the answer has %d bytes and finish_reason %q", len(out.text), out.end.Evidence.Finish)

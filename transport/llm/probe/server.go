@@ -119,8 +119,7 @@ func models(ctx context.Context, p *prober) Result {
 	case len(l.models) == 0:
 		return fail("install or load a model on the server, or name one with --model", "the server lists no model")
 	case p.info(ctx) == nil:
-		return warn("take a name from lastword models", "%s is not among the server's %s",
-			name, words.Count(len(l.models), "model"))
+		return warn("take a name from lastword models", "%s is not among the server's %s", name, words.Count(len(l.models), "model"))
 	}
 	return pass("%s%s; asking %s", words.Count(len(l.models), "model"), prefixed(" of ", l.kind), name)
 }
@@ -132,8 +131,7 @@ func loaded(ctx context.Context, p *prober) Result {
 	case info == nil:
 		return skip("the server does not list the model")
 	case !info.Loaded:
-		return warn("load it: lastword models load "+info.ID,
-			"%s is not loaded; the first question waits for it", info.ID)
+		return warn("load it: lastword models load "+info.ID, "%s is not loaded; the first question waits for it", info.ID)
 	}
 	return pass("%s", info.ID)
 }

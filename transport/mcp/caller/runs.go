@@ -34,9 +34,7 @@ func (r Runs) Events(ctx context.Context, id messages.RunID, after uint64) iter.
 }
 
 // Until waits until the run has ended or until accepts an event, and returns the State from then. until may be nil.
-func (r Runs) Until(ctx context.Context, state messages.State, until func(messages.Event) bool) (
-	messages.State, error,
-) {
+func (r Runs) Until(ctx context.Context, state messages.State, until func(messages.Event) bool) (messages.State, error) {
 	if state.Status.IsEnded() {
 		return state, nil
 	}

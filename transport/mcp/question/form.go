@@ -39,11 +39,9 @@ func formOf(raw json.RawMessage) form {
 	inner, ok := plainField(s)
 	if !ok {
 		f.coded = true
-		inner = map[string]any{"type": "string",
-			"description": "JSON that fits the schema " + string(raw)}
+		inner = map[string]any{"type": "string", "description": "JSON that fits the schema " + string(raw)}
 	}
-	f.requested = map[string]any{"type": "object", "required": []string{formField},
-		"properties": map[string]any{formField: inner}}
+	f.requested = map[string]any{"type": "object", "required": []string{formField}, "properties": map[string]any{formField: inner}}
 	return f
 }
 
@@ -55,8 +53,7 @@ func plainFields(s map[string]any) (map[string]any, bool) {
 		return nil, false
 	}
 	for key := range s {
-		if !slices.Contains([]string{"$schema", "type", "properties", "required", "title", "description",
-			"additionalProperties"}, key) {
+		if !slices.Contains([]string{"$schema", "type", "properties", "required", "title", "description", "additionalProperties"}, key) {
 			return nil, false
 		}
 	}

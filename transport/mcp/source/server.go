@@ -201,8 +201,7 @@ func (s *server) connect(ctx context.Context, probe time.Duration) (*connection,
 	}
 	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
 	asks := mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}
-	c.client = client.NewClient(l, client.WithDiscoverTimeout(probe), client.WithElicitationHandler(c),
-		client.WithClientCapabilities(asks))
+	c.client = client.NewClient(l, client.WithDiscoverTimeout(probe), client.WithElicitationHandler(c), client.WithClientCapabilities(asks))
 	c.client.OnNotification(c.notified)
 	err = c.client.Start(s.life)
 	if err == nil {

@@ -14,8 +14,7 @@ import (
 // newExchange returns an exchange. Its context has the values of ctx, but ends only by stop.
 func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
 	number := strconv.FormatUint(s.requests.Add(1), 10)
-	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil,
-		key: string(m.id), name: "request-" + number}
+	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil, key: string(m.id), name: "request-" + number}
 	switch {
 	case table == &s.modern:
 		x.key = x.name // different clients may use the same ids
@@ -36,8 +35,7 @@ func (x *Exchange) run() {
 	finished := false
 	defer func() {
 		if !finished { // a panic or runtime.Goexit
-			x.server.log.Error("a handler crashed", zap.String("method", x.msg.method), zap.Any("panic", recover()),
-				zap.Stack("stack"))
+			x.server.log.Error("a handler crashed", zap.String("method", x.msg.method), zap.Any("panic", recover()), zap.Stack("stack"))
 			x.finish(outcome{fail: internalError()})
 		}
 		x.cancel(errEnded)

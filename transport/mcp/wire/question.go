@@ -57,8 +57,7 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 
 // withdraw tells the client that the answer is not needed any more.
 func (x *Exchange) withdraw(id, reason string) {
-	message, err := encode(outgoing{Method: methodCancelled,
-		Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
+	message, err := encode(outgoing{Method: methodCancelled, Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
 	if err != nil {
 		return
 	}

@@ -59,8 +59,7 @@ func (t *sessionTable) displaced(newcomer string) (oldest *Session) {
 	}
 	now := time.Now()
 	for _, s := range t.byID {
-		if s.principal.Name == most && s.idle(now) &&
-			(oldest == nil || cmp.Less(s.touched.Load(), oldest.touched.Load())) {
+		if s.principal.Name == most && s.idle(now) && (oldest == nil || cmp.Less(s.touched.Load(), oldest.touched.Load())) {
 			oldest = s
 		}
 	}

@@ -229,8 +229,7 @@ type usage struct {
 }
 
 func (c *completion) envelope(object string, choices []choice) envelope {
-	return envelope{ID: prefix + string(c.Run), Object: object, Created: c.created, Model: c.model,
-		Choices: choices}
+	return envelope{ID: prefix + string(c.Run), Object: object, Created: c.created, Model: c.model, Choices: choices}
 }
 
 // chunk writes a chunk. finish is empty in all but the last one.

@@ -15,8 +15,7 @@ const maxTurns = 32
 
 // answered uses the text to answer the question of the chat with the label, if a question is open. If the client does
 // not name the chat (known is false), it looks for a run whose conversation, up to its question, the client repeats.
-func (d handler) answered(ctx context.Context, known bool, label string, t door.Turn) (run messages.RunID, question string,
-	err error) {
+func (d handler) answered(ctx context.Context, known bool, label string, t door.Turn) (run messages.RunID, question string, err error) {
 	most := 1
 	if !known {
 		if len(t.Earlier) == 0 {

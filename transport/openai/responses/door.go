@@ -124,8 +124,7 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 	case waits:
 		return nil, "", messages.InvalidInput("there is no function_call_output for the call %s", question.Request)
 	case previous != nil && !before.Status.IsEnded():
-		return nil, "", messages.Errorf(messages.CodeConflict,
-			"the previous response is in progress; wait for its end, or cancel it")
+		return nil, "", messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
 	}
 	labels := map[string]string{door.ContextLabel: q.Context(r, turn)}
 	maps.Copy(labels, q.Metadata)
