@@ -29,17 +29,7 @@ func backupCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "backup <file>",
 		GroupID: settings.Working,
-		Short:   "Write what a server keeps into one file",
-		Long: `Backup writes the folder in which lastword serve keeps runs into one file (.tar.gz): the runs, the conversations, the
-marks of schedules and webhooks, and the key that signs proofs. It works beside a live server, which goes on. --files adds
-the files that runs wrote. Backup reads every run in its copy, as verify --all does, and exits with 7 if one is damaged.
-
-Only you may read the file: who has it can sign as the server. Beside it there must be room for a copy of the database.
-Settings, tokens and the runs that servers share with --nats are not in it: nats stream backup copies those.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification, exit.Interrupted),
-		Example: `  lastword backup lastword.tar.gz
-  lastword backup /backup/$(date +%F).tar.gz --state /var/lib/lastword --files /var/lib/lastword-files`,
-		Args: exit.Takes(1, "needs the name of the file to write", ""),
+		Args:    exit.Takes(1, "needs the name of the file to write", ""),
 		RunE: leavingNothing(func(cmd *cobra.Command, args []string) error {
 			dir, err := stateFolder(cmd, p, state, serveState)
 			if err == nil {
@@ -154,15 +144,6 @@ func restoreCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "restore <file>",
 		GroupID: settings.Working,
-		Short:   "Put a backup back into an empty folder",
-		Long: `Restore writes what lastword backup has saved into the folder of --state, which must be empty or not there, and the
-files of runs into the folder of --files. It reads the backup to its end first, and writes nothing if that is damaged or
-cut. Then it reads every run, as verify --all does.
-
-Run it as the user of the server. When serve opens the folder, runs that wait for an answer go on, and those that were
-at work in the backup start again or end with node_lost, as after a crash.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification, exit.Interrupted),
-		Example: `  lastword restore lastword.tar.gz --state /var/lib/lastword --files /var/lib/lastword-files`,
 		Args:    exit.Takes(1, "needs the file that lastword backup has written", ""),
 		RunE: leavingNothing(func(cmd *cobra.Command, args []string) error {
 			dir, err := stateFolder(cmd, p, state, serveState)

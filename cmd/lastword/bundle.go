@@ -47,19 +47,8 @@ func bundleCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bundle <file>",
 		GroupID: settings.Helping,
-		Short:   "Collect what a bug report needs, without secrets",
-		Long: `Bundle writes one file (.tar.gz): the version and the system, the settings, what doctor says, and the readiness and
-metrics of the server of --server, of LASTWORD_SERVER, or the one that has the folder of --state open. With --admin it asks
-that server's address of profiles what it is doing; --log adds the last lines of a log, and --run the milestones of a run.
-
-Keys, tokens and passwords are taken out: those that the settings and the environment hold, and what looks like one. What
-people and models said in the runs that you name stays in, without streams. Read the files before you send them.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
-		Example: `  lastword bundle report.tar.gz
-  lastword bundle report.tar.gz --state /var/lib/lastword --run last --log /var/log/lastword.log
-  tar xzf report.tar.gz -O | less`,
-		Args: exit.Takes(1, "needs the name of the file to write", ""),
-		RunE: func(cmd *cobra.Command, args []string) error { return misplaced(b.write(cmd, args[0])) },
+		Args:    exit.Takes(1, "needs the name of the file to write", ""),
+		RunE:    func(cmd *cobra.Command, args []string) error { return misplaced(b.write(cmd, args[0])) },
 	}
 	flags := cmd.Flags()
 	b.doctor.remote.AddFlags(cmd, flags, "`URL` of a server, or unix:PATH (default: the one on this machine)")

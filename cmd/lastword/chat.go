@@ -36,37 +36,8 @@ type chatOptions struct {
 func chatCommand(program *host.Program) *cobra.Command {
 	c := chatOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
-		Use:     "chat",
-		GroupID: settings.Working,
-		Short:   "Talk with a language model, and give it tools",
-		Long: `Chat talks with a model on a server that speaks the OpenAI protocol. The model may call tools before it answers:
-with --repository it can list, read and search the files of a folder, and with --out it can write files into one. Chat
-runs the tools and gives the model their results. The server and its key are named as for prompt.
-
-On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J begins a new line, the arrow
-keys bring back what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts,
-Ctrl-D leaves. The conversation is kept below the folder of --state; --resume continues it. With --progress plain, or
-ACCESSIBLE in the environment, chat redraws nothing, which helps screen readers.
-
-Chat asks you before it calls a tool that may change something, unless --tool names the tool. --mcp-config adds the
-tools of MCP servers, in the form that other hosts read: {"mcpServers": {"NAME": {"command": "...", "args": [...]}}}.
-
-With --message, or if stdin is a pipe, chat takes one turn: it prints the answer and ends. "-" reads the message from
-stdin. The turn remembers nothing, unless --context or --resume names a conversation. With --server the turn happens at
-a server that lastword serve started, with the server's model, tools and conversations.
-
-A terminal shows what the model says as it comes; stderr shows its thoughts and the tools. Any other stdout gets the
-last answer only. Without tools, or with --stages, chat prints that as it comes; otherwise at its end, because only then
-it is clear that the model calls no more tools. --jsonl prints everything as it comes.
-
-If it is not certain that an answer is complete, the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
-once.` + runExits(),
-		Example: `  lastword chat --repository .
-  lastword chat --resume
-  lastword chat -m "What does this repository do?" --repository .
-  git diff | lastword chat --system "Write a commit message for this change."
-  lastword chat -m "Write a guide to this code." --repository . --out guide
-  lastword chat -m "Where are the tests?" --repository . --jsonl | jq -c 'select(.type == "tool.started").payload'`,
+		Use:               "chat",
+		GroupID:           settings.Working,
 		Args:              c.arguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },

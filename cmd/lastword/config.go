@@ -20,28 +20,8 @@ func configCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: settings.Helping,
-		Short:   "Show the settings and where they come from",
-		Long: `The flags of commands that read repositories, ask models or serve runs are settings: generate.out is --out of
-generate, and progress is --progress of all commands. The first of these that gives a value wins:
-
-  the command line           --out docs
-  the environment            LASTWORD_GENERATE_OUT=docs
-  the file of --config       generate: {out: docs}
-  the project's file         .lastword.yaml in the current folder
-  your own file              $XDG_CONFIG_HOME/lastword/config.yaml,
-                             or ~/.config/lastword/config.yaml
-  the default
-
-A command ignores the project's file if that belongs to the repository that the command reads: a repository must not
-steer the tool that reads it. --config .lastword.yaml reads it anyway.
-
-These come from the environment only. Tokens and keys are never shown:
-
-` + variables(),
-		Example: `  lastword config show --origin
-  lastword config show >~/.config/lastword/config.yaml`,
-		Args: knownCommand,
-		RunE: showHelp,
+		Args:    knownCommand,
+		RunE:    showHelp,
 	}
 	cmd.AddCommand(configShowCommand(p), configPathCommand(p))
 	return cmd
@@ -79,12 +59,8 @@ type configuredAs struct {
 func configShowCommand(p *host.Program) *cobra.Command {
 	var origin, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Print every setting with its value",
-		Long: `Show prints every setting with its value, as YAML that can be a file of settings, or as JSON. It reads the
-project's file even if a command that reads its repository would not.`,
-		Example: "  lastword config show --origin",
-		Args:    noArguments,
+		Use:  "show",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
 			if err != nil {
@@ -169,10 +145,8 @@ func (s setting) line() (string, error) {
 
 func configPathCommand(p *host.Program) *cobra.Command {
 	return &cobra.Command{
-		Use:     "path",
-		Short:   "Print the files of settings; the first one wins",
-		Example: "  lastword config path",
-		Args:    noArguments,
+		Use:  "path",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, from := range settings.Files(p.Env, p.ConfigFile, nil) {
 				state := "missing"

@@ -22,15 +22,8 @@ func conversationsCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "conversations",
 		GroupID: settings.Working,
-		Short:   "List, show, rename, copy and delete the conversations of chat",
-		Long: `Conversations lists and changes the conversations that chat has saved: below the folder of --state, or the one that
-chat uses. It works while a chat or a server has them open. You can shorten an id as long as only
-one begins with it.`,
-		Example: `  lastword conversations ls
-  lastword conversations show c_01kb3x > talk.md
-  lastword chat --context $(lastword conversations fork c_01kb3x --turns 2)`,
-		Args: knownCommand,
-		RunE: showHelp,
+		Args:    knownCommand,
+		RunE:    showHelp,
 	}
 	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` of the --state of chat (default: the one that chat uses without it)")
 	settings.Must(cmd.MarkPersistentFlagDirname("state"))
@@ -62,10 +55,8 @@ func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error
 }
 
 // about returns a command for one conversation, whose id is the first argument.
-func (k *keptConversations) about(
-	use, short, example string, do func(out io.Writer, kept *conversation.Store, id string, args []string) error,
-) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: "  lastword conversations " + example,
+func (k *keptConversations) about(use string, do func(out io.Writer, kept *conversation.Store, id string, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use,
 		Args: exit.Takes(strings.Count(use, "<"), "takes "+use[strings.Index(use, "<"):], "lastword conversations ls lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kept, err := k.open(cmd)
@@ -84,10 +75,8 @@ func (k *keptConversations) list() *cobra.Command {
 	var text string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "ls",
-		Short:   "List conversations, the newest first",
-		Example: "  lastword conversations ls --search tests",
-		Args:    noArguments,
+		Use:  "ls",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			kept, err := k.open(cmd)
 			if err != nil {
@@ -120,7 +109,7 @@ func printConversations(out io.Writer, list []conversation.Info, asJSON bool) er
 }
 
 func (k *keptConversations) show() *cobra.Command {
-	return k.about("show <id>", "Print a conversation as Markdown", "show c_01kb3x > talk.md",
+	return k.about("show <id>",
 		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
 			var text strings.Builder
 			if err := kept.Export(&text, id); err != nil {
@@ -132,7 +121,7 @@ func (k *keptConversations) show() *cobra.Command {
 }
 
 func (k *keptConversations) rename() *cobra.Command {
-	return k.about("rename <id> <title>", "Give a conversation another title", `rename c_01kb3x "The garden"`,
+	return k.about("rename <id> <title>",
 		func(_ io.Writer, kept *conversation.Store, id string, args []string) error {
 			return kept.Rename(id, args[0])
 		})
@@ -140,7 +129,7 @@ func (k *keptConversations) rename() *cobra.Command {
 
 func (k *keptConversations) fork() *cobra.Command {
 	turns := 0
-	cmd := k.about("fork <id>", "Copy a conversation, or its first turns, and print the new id", "fork c_01kb3x --turns 2",
+	cmd := k.about("fork <id>",
 		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
 			if turns < 0 {
 				return exit.Invalid("--turns must not be negative")
@@ -156,6 +145,6 @@ func (k *keptConversations) fork() *cobra.Command {
 }
 
 func (k *keptConversations) remove() *cobra.Command {
-	return k.about("rm <id>", "Delete a conversation, unless a turn is under way", "rm c_01kb3x",
+	return k.about("rm <id>",
 		func(_ io.Writer, kept *conversation.Store, id string, _ []string) error { return kept.Delete(id) })
 }

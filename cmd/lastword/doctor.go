@@ -47,22 +47,8 @@ type doctorReport struct {
 func doctorCommand(p *host.Program) *cobra.Command {
 	e := doctorOptions{program: p, at: p.Endpoint(), remote: host.Remote{Program: p}}
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		GroupID: settings.Helping,
-		Short:   "Check that this machine has what the commands need",
-		Long: `Doctor checks the settings, the folders, the terminal, the network and the server of models. It prints a line
-for each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt, and the folders of generate and
-serve. A server that does not answer is a warning only: generate needs none.
-
-Doctor never prints keys and tokens. It makes a file in the output folder and removes it, and asks the server a few
-short questions. It tells who has the folder of serve open, and whether its database is sound.
-
-Doctor also asks a server that lastword serve has started: the one of --server, of LASTWORD_SERVER, or the one that has the
-folder open. It tells whether the server takes runs, its version and clock, what your token may do and, with the scope
-admin, how its store fares.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
-		Example: `  lastword doctor
-  lastword doctor --server https://runs.example.com --token-file token
-  lastword doctor --json | jq -r '.checks[] | select(.status != "PASS").remedy'`,
+		Use:               "doctor",
+		GroupID:           settings.Helping,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -51,42 +51,8 @@ const toStdout = "-"
 func generateCommand(p *host.Program) *cobra.Command {
 	g := generateOptions{program: p, at: host.Remote{Program: p}, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
 	cmd := &cobra.Command{
-		Use:     "generate [repository]",
-		GroupID: settings.Working,
-		Short:   "Write llms.txt and its companions for a repository",
-		Long: `Generate reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and llms.json for it.
-
-The files go to OUT/HOST/OWNER/NAME/, as the git remote names them, or to OUT/local/NAME/ without a remote. --output
-writes llms.txt alone, and --in-place writes into the repository. Generate removes files that the previous run wrote
-and this one does not, if nobody has changed them.
-
-The repository is a folder (default: the current one), an archive (tar, zip), owner/repo on GitHub, or the https URL
-of a Git repository or an archive. .../tree/REF/FOLDER reads a part of it.
-
-Generate runs nothing of the repository. For a folder it uses no network, unless --model names a model.
-
-With --model a language model reads the most important files and writes concepts, missing notes and, where the
-repository says too little of itself, the summary.
-It gets the files as data, without secrets, and has no tools. If it fails, the files hold what generate knows without
-it, and the result is marked as degraded; --require-model makes the run fail instead.
-
-For a private repository put a token into LASTWORD_GIT_TOKENS (host=token,...), into the file that
-LASTWORD_GIT_TOKENS_FILE names, or into git's credential store. A token goes to its own host only. For GitHub
-LASTWORD_GIT_TOKEN, GH_TOKEN and GITHUB_ACCESS_TOKEN work too.
-
-With --server the run happens at a server that lastword serve started, and its files are downloaded to --out. The
-server reads the repository and asks the model, with its own settings. It reads folders of its own machine only, and
-only with --allow-local.
-
-Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
-		Example: `  lastword generate
-  lastword generate spf13/cobra --out docs
-  lastword generate -o llms.txt
-  lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs
-  lastword generate ~/src/app --size-budget 200k --explain
-  lastword generate --model auto --require-model
-  lastword generate spf13/cobra --server https://runs.example.com
-  lastword generate -q --json | jq -r '.artifacts[].path'`,
+		Use:               "generate [repository]",
+		GroupID:           settings.Working,
 		Args:              atMostOne,
 		Annotations:       map[string]string{settings.ReadsCurrent: "by default"},
 		ValidArgsFunction: folders,

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // helpColumns is the width of help texts.
@@ -57,20 +60,35 @@ func helpCommand() *cobra.Command {
 // noArguments refuses arguments.
 var noArguments = exit.Takes(0, "takes no arguments", "")
 
-// exitCodes returns the last paragraph of a command's help.
-func exitCodes(codes ...int) string {
-	words := make([]string, len(codes))
-	for i, code := range codes {
-		words[i] = fmt.Sprintf("%d %s", code, exit.Meaning(code))
+//go:embed help.txt
+var helpPages string
+
+// describe gives each command its page of help.txt, which has parts in a fixed order: a line, a description, examples and
+// exit codes.
+func describe(root *cobra.Command) {
+	values := strings.NewReplacer("{variables}", variables(), "{clients}", clientNames(), "{checks}", strconv.Itoa(len(probe.Checks())))
+	for _, page := range strings.Split(values.Replace(strings.TrimSuffix(helpPages, "\n")), "\n\n== ")[1:] {
+		path, page, _ := strings.Cut(page, "\n")
+		cmd, _, err := root.Find(strings.Fields(path)[1:])
+		settings.Must(err)
+		page, codes, _ := strings.Cut(page, "\n\nExit codes: ")
+		page, cmd.Example, _ = strings.Cut(page, "\n\nExamples:\n")
+		cmd.Short, cmd.Long, _ = strings.Cut(page, "\n\n")
+		if codes != "" {
+			cmd.Long += "\n\nExit codes: " + meanings(codes) + "."
+		}
 	}
-	return "\n\nExit codes: " + strings.Join(words, ", ") + "."
 }
 
-// runExits returns the exit codes of a command that runs a job.
-func runExits() string {
-	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit,
-		exit.Timeout,
-		exit.Interrupted, exit.Terminated)
+// meanings adds its meaning to each exit code.
+func meanings(codes string) string {
+	words := strings.Fields(codes)
+	for i := range words {
+		code, err := strconv.Atoi(words[i])
+		settings.Must(err)
+		words[i] += " " + exit.Meaning(code)
+	}
+	return strings.Join(words, ", ")
 }
 
 // helpText returns the help of a command.
@@ -143,13 +161,8 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 
 func manCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "man [folder]",
-		GroupID: settings.Helping,
-		Short:   "Write the manual pages of all commands into a folder",
-		Long: `Man writes a manual page for each command into the folder, which it makes if missing. Without a folder it
-prints the page of lastword itself.`,
-		Example: `  lastword man | man -l -
-  lastword man ~/.local/share/man/man1`,
+		Use:               "man [folder]",
+		GroupID:           settings.Helping,
 		Args:              atMostOne,
 		ValidArgsFunction: folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -185,18 +198,8 @@ func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 func completionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "completion <" + strings.Join(shells(), "|") + ">",
-		GroupID: settings.Helping,
-		Short:   "Print a script for command line completion in a shell",
-		Long: `Completion prints a script that makes a shell complete commands, flags, their values, folders and the names
-of models. Save it where the shell looks for such scripts:
-
-  bash        lastword completion bash >\
-                ~/.local/share/bash-completion/completions/lastword
-  zsh         lastword completion zsh >"${fpath[1]}/_lastword"
-  fish        lastword completion fish >~/.config/fish/completions/lastword.fish
-  powershell  lastword completion powershell | Out-String | Invoke-Expression`,
-		Example:   "  source <(lastword completion bash)",
+		Use:       "completion <" + strings.Join(shells(), "|") + ">",
+		GroupID:   settings.Helping,
 		Args:      oneShell,
 		ValidArgs: shells(),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -37,13 +37,7 @@ func main() { os.Exit(host.ThisProcess(rootCommand).Run(context.Background())) }
 func rootCommand(p *host.Program) *cobra.Command {
 	version := false
 	root := &cobra.Command{
-		Use:   "lastword",
-		Short: "Run long agent jobs and stream what happens",
-		Long: `lastword runs long jobs for people and agents, and streams what happens. Every run ends with exactly one last
-word: completed, failed or canceled.`,
-		Example: `  lastword generate                        write llms.txt for this repository
-  lastword prompt "Why is the sky blue?"   ask a model on this machine
-  lastword mcp --print-config claude-code  settings for an agent`,
+		Use:           "lastword",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
@@ -80,15 +74,14 @@ word: completed, failed or canceled.`,
 	})
 	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"},
 		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
-	check := checks.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider,
-		exit.Limit, exit.Stale))
-	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), commands.RunCommand(p, exitCodes(exit.Timeout)),
+	root.AddCommand(generateCommand(p), checks.Command(p), promptCommand(p), chatCommand(p), commands.RunCommand(p),
 		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), commands.FaultCommand(p), conversationsCommand(p),
 		runsCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
-		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }, runExits()), mcpCommand(p),
-		editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
+		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), mcpCommand(p),
+		editor.Command(p),
 		serveCommand(p), uiCommand(p), verifyCommand(p), backupCommand(p), restoreCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), keyCommand(p), doctorCommand(p), bundleCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
+	describe(root)
 	inOrder(root)
 	return root
 }
@@ -106,8 +99,6 @@ func versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		GroupID: settings.Helping,
-		Short:   "Print the version",
-		Example: "  lastword version --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {

@@ -22,24 +22,8 @@ type mcpOptions struct {
 func mcpCommand(p *host.Program) *cobra.Command {
 	var s mcpOptions
 	cmd := &cobra.Command{
-		Use:     "mcp",
-		GroupID: settings.Working,
-		Short:   "Serve an agent over stdin and stdout, as an MCP server",
-		Long: `Mcp speaks the Model Context Protocol over stdin and stdout with the client that starts it. It offers
-generate as a tool that streams, run_* to start, watch, await, answer and cancel runs, and the written files as
-resources; prompt and chat with --model or --base-url, and lmstxt_* with --tools lmstxt. docs/mcp.md describes the protocol.
-
-Stdout carries the protocol only; warnings go to stderr. Mcp writes only what runs write, and only under
---out. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
-
-When stdin ends, mcp waits for the runs as long as --drain says, but not for runs that wait for an answer. Ctrl-C and
-SIGTERM end them at once.
-
---print-config prints the settings for a client and serves nothing. The clients are ` + clientNames() + `.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
-		Example: `  lastword mcp --out ~/artifacts
-  lastword mcp --print-config claude-code >.mcp.json
-  lastword mcp --print-config vscode --url https://runs.example.com/mcp`,
+		Use:               "mcp",
+		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

@@ -27,25 +27,11 @@ type modelsOptions struct {
 	load    llm.LoadOptions
 }
 
-func modelsExits() string {
-	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Timeout)
-}
-
 func modelsCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "models",
-		GroupID: settings.Working,
-		Short:   "List the models of a server, and load or unload them",
-		Long: `Models lists the models of a server: whether each is loaded, how many tokens of context it has, and how many
-it can have. A dash means that the server does not say.
-
-Models speaks the native protocols of LM Studio, llama.cpp, Ollama and vLLM, and that of OpenAI, whose servers give
-names only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine.` +
-			modelsExits(),
-		Example: `  lastword models
-  lastword models --json | jq -r '.models[] | select(.loaded).id'
-  lastword models load qwen3-8b --context 16384`,
+		Use:               "models",
+		GroupID:           settings.Working,
 		Args:              knownCommand,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) },
@@ -67,13 +53,8 @@ func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag
 func modelsLoadCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "load <model>",
-		GroupID: settings.Working,
-		Short:   "Load a model, and wait until it is loaded",
-		Long: `Load asks LM Studio, Ollama or llama.cpp's router to load a model, and waits until it is loaded. LM Studio
-takes --context or --ttl, not both.` + modelsExits(),
-		Example: `  lastword models load qwen3-8b --context 16384
-  lastword models load qwen3-8b --ttl 10m`,
+		Use:               "load <model>",
+		GroupID:           settings.Working,
 		Args:              oneModel,
 		ValidArgsFunction: p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,9 +75,6 @@ func modelsUnloadCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "unload <model>",
 		GroupID:           settings.Working,
-		Short:             "Unload a model",
-		Long:              "Unload asks LM Studio, Ollama or llama.cpp's router to free the memory of a model." + modelsExits(),
-		Example:           "  lastword models unload qwen3-8b",
 		Args:              oneModel,
 		ValidArgsFunction: p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {

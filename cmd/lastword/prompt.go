@@ -24,27 +24,8 @@ type promptOptions struct {
 func promptCommand(program *host.Program) *cobra.Command {
 	p := promptOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
-		Use:     "prompt <text>",
-		GroupID: settings.Working,
-		Short:   "Ask a language model and print its answer as it comes",
-		Long: `Prompt sends a text to a server that speaks the OpenAI protocol, and prints the answer to stdout as it comes.
-It removes control characters from the answer; --json does not. If the text is "-", or missing while stdin is a pipe,
-prompt reads it from stdin.
-
-The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine. The key comes
-from --key-file or LASTWORD_API_KEY, or from OPENAI_API_KEY if you name a server. Without --model the model that the
-server has loaded answers.
-
-If the server cuts an answer at its length or content limit, the run completes and is marked as degraded. If it is
-not certain that an answer is complete, the run fails, and stdout keeps what came (with --json in partial_text).
-
-If stdout is a terminal, stderr shows the model's thoughts. If it is not, stderr stays empty unless something goes
-wrong; --progress plain shows the run. With --server the run happens at a server that lastword serve started, with the
-server's model. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
-		Example: `  lastword prompt "Why is the sky blue?"
-  git diff | lastword prompt --system "Write a commit message for this change."
-  lastword prompt --base-url http://127.0.0.1:8080/v1 --jsonl Hi | jq -c .type
-  lastword prompt --model qwen3-8b --json - <question.txt | jq -r .result.text`,
+		Use:               "prompt <text>",
+		GroupID:           settings.Working,
 		Args:              onePrompt,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

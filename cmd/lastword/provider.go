@@ -23,9 +23,7 @@ import (
 func providerCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "provider",
-		Example: "  lastword provider check",
 		GroupID: settings.Working,
-		Short:   "Test what a server of language models can do",
 		Args:    knownCommand,
 		RunE:    showHelp,
 	}
@@ -48,27 +46,8 @@ type providerOptions struct {
 func providerCheckCommand(program *host.Program) *cobra.Command {
 	p := providerOptions{at: program.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "check",
-		GroupID: settings.Working,
-		Short:   "Test what a server of language models does right",
-		Long: fmt.Sprintf("Check asks the server small questions, makes %d checks, and prints a line for each:",
-			len(probe.Checks())) + `
-
-  PASS  it works
-  WARN  it does not work or is uncertain; lastword copes
-  FAIL  answers of this server may be wrong
-  SKIP  the check does not apply
-
-Check writes what it learned to a profile: how the server ends an answer, how the model marks its thoughts, which
-requests it takes. Other commands read the profile. It is the file of --write, or one named after the server in the
-folder lastword/servers of your configuration; it holds no key. With --only, check writes no profile but that of
---write, and it writes none for a server that does not answer.
-
-A check that finds a fault is made once more before it says so. The questions cost about twenty thousand tokens.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Timeout),
-		Example: `  lastword provider check
-  lastword provider check --base-url http://127.0.0.1:8080/v1 --model qwen3-8b
-  lastword provider check --only streams --json | jq '.checks[].status'`,
+		Use:               "check",
+		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },

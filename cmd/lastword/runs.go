@@ -30,18 +30,8 @@ func runsCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "runs",
 		GroupID: settings.Working,
-		Short:   "List, watch, answer and cancel the runs of a server",
-		Long: `Runs asks a server that lastword serve started: the one of --server or LASTWORD_SERVER, otherwise the one on this
-machine. With --state, runs asks the server that has the folder open. If no server has it open, ls, get, events and rm
-use the folder itself.
-
-RUN is the id of a run, the beginning of an id, or last for the newest run.`,
-		Example: `  lastword runs ls --status waiting
-  lastword runs watch last
-  lastword runs answer last yes
-  lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg --reason "wrong repository"`,
-		Args: knownCommand,
-		RunE: showHelp,
+		Args:    knownCommand,
+		RunE:    showHelp,
 	}
 	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	at.AddStateFlag(cmd)
@@ -83,12 +73,7 @@ func runsListCommand(at *host.Remote) *cobra.Command {
 	var f filter
 	limit, asJSON := 0, false
 	cmd := &cobra.Command{
-		Use:   "ls",
-		Short: "List your runs, the newest first",
-		Long: `Ls lists your runs. A run is waiting while it, or a sub-run of it, waits for an answer; such a run is also processing.
---all also lists sub-runs, such as the steps of a plan.`,
-		Example: `  lastword runs ls --status waiting
-  lastword runs ls --status processing,failed --label team=docs`,
+		Use:  "ls",
 		Args: noArguments,
 		RunE: at.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
 			var list []found
@@ -133,10 +118,8 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 
 func runsGetCommand(at *host.Remote) *cobra.Command {
 	return &cobra.Command{
-		Use:     "get <run>",
-		Short:   "Print a run's state as JSON",
-		Example: "  lastword runs get last | jq .status",
-		Args:    runArgument,
+		Use:  "get <run>",
+		Args: runArgument,
 		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 			state, err := c.State(cmd.Context(), id)
 			if err != nil {
@@ -150,13 +133,8 @@ func runsGetCommand(at *host.Remote) *cobra.Command {
 func runsWatchCommand(at *host.Remote) *cobra.Command {
 	var show terminal.Display
 	cmd := &cobra.Command{
-		Use:   "watch <run>",
-		Short: "Watch a run until it ends",
-		Long: `Watch shows a run as generate, prompt and chat show theirs, and prints to stdout what the run's program writes there. It
-reconnects when the connection breaks, and exits with the run's own code. On a terminal you can answer the run's questions;
-elsewhere watch prints the command that answers. Ctrl-C stops watching; the run goes on.`,
-		Example: "  lastword runs watch last",
-		Args:    runArgument,
+		Use:  "watch <run>",
+		Args: runArgument,
 		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
 			p := at.Program
 			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -194,10 +172,8 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 	var kinds []string
 	var level string
 	cmd := &cobra.Command{
-		Use:     "events <run>",
-		Short:   "Print a run's events, one JSON object a line, until it ends",
-		Example: "  lastword runs events last --level milestone --after 12",
-		Args:    runArgument,
+		Use:  "events <run>",
+		Args: runArgument,
 		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 			for _, kind := range kinds {
 				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
@@ -225,10 +201,8 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 
 func runsProofCommand(at *host.Remote) *cobra.Command {
 	return &cobra.Command{
-		Use:     "proof <run>",
-		Short:   "Print a run's log with the signature of the server, for lastword verify",
-		Example: "  lastword runs proof last > proof.jsonl",
-		Args:    runArgument,
+		Use:  "proof <run>",
+		Args: runArgument,
 		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
 			body, err := c.Proof(cmd.Context(), id)
 			if err == nil {
@@ -243,10 +217,7 @@ func runsProofCommand(at *host.Remote) *cobra.Command {
 func runsCancelCommand(at *host.Remote) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
-		Use:   "cancel <run>... | --status STATUS",
-		Short: "Cancel runs",
-		Example: `  lastword runs cancel last
-  lastword runs cancel --status waiting --job plan`,
+		Use: "cancel <run>... | --status STATUS",
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "`text` for the runs' logs")
 	cancel := someRuns(cmd, "canceled", func(s messages.Status) bool { return !s.IsEnded() },
@@ -259,10 +230,7 @@ func runsCancelCommand(at *host.Remote) *cobra.Command {
 
 func runsRemoveCommand(at *host.Remote) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "rm <run>... | --status STATUS",
-		Short: "Forget ended runs; their files stay",
-		Example: `  lastword runs rm r_k66hldz6ofnwat4rgzpadp2myg
-  lastword runs rm --status failed,canceled`,
+		Use: "rm <run>... | --status STATUS",
 	}
 	cmd.RunE = at.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
 		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.Forget(ctx, id) }))
@@ -274,10 +242,6 @@ func explainCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "explain <run>",
 		GroupID: settings.Working,
-		Short:   "Tell what happened in a run, and why",
-		Long: `Explain reads a run's events, and tells in plain sentences what it waited for, what failed first, what was tried
-again, who canceled it and what it cost. It asks the same server as lastword runs. The run may still be going on.`,
-		Example: "  lastword explain last",
 		Args:    runArgument,
 		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 			state, err := c.State(cmd.Context(), id)
@@ -301,14 +265,11 @@ again, who canceled it and what it cost. It asks the same server as lastword run
 
 // planCommand returns the command plan. Its subcommand show reads runs in the way of the command runs.
 func planCommand(p *host.Program) *cobra.Command {
-	cmd, at := plans.Command(p, runExits()), &host.Remote{Program: p}
+	cmd, at := plans.Command(p), &host.Remote{Program: p}
 	cmd.Args = knownCommand
 	show := &cobra.Command{
-		Use:     "show <run>",
-		Short:   "Tell why each step of a plan ran, was skipped or ran again",
-		Long:    "Show asks a server, as lastword runs does. The plan may have ended or may still be running.",
-		Example: "  lastword plan show r_k66hldz6ofnwat4rgzpadp2myg",
-		Args:    runArgument,
+		Use:  "show <run>",
+		Args: runArgument,
 		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 			want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
 			return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), id, want))

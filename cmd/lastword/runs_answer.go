@@ -21,12 +21,7 @@ import (
 
 func runsAnswerCommand(at *host.Remote) *cobra.Command {
 	return &cobra.Command{
-		Use:   "answer <run> [request] <value>",
-		Short: "Answer a question of a run",
-		Long: `Answer answers a question of a run or a sub-run: with yes or no, the number or the words of a choice, a text, or JSON.
-Name the request if several are open. If the value does not fit, answer fails and the run goes on waiting. null declines.`,
-		Example: `  lastword runs answer last yes
-  lastword runs answer r_k66hldz6ofnwat4rgzpadp2myg name#1 Ann`,
+		Use: "answer <run> [request] <value>",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 || len(args) == 3 {
 				return nil
@@ -119,11 +114,7 @@ func unclear(id messages.RunID, open []request, args []string) error {
 func runsRetryCommand(at *host.Remote) *cobra.Command {
 	var changes []string
 	cmd := &cobra.Command{
-		Use:   "retry <run>",
-		Short: "Start a run again, with the same or changed input",
-		Long:  "Retry starts a run of the same job with the input, labels and limits of an earlier one, and prints its id.",
-		Example: `  lastword runs retry last
-  lastword runs retry last --set model=auto --set graph=true`,
+		Use:  "retry <run>",
 		Args: runArgument,
 		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
 			state, err := c.State(cmd.Context(), id)

@@ -45,33 +45,8 @@ type serveOptions struct {
 func serveCommand(p *host.Program) *cobra.Command {
 	s := serveOptions{program: p}
 	cmd := &cobra.Command{
-		Use:     "serve",
-		GroupID: settings.Working,
-		Short:   "Serve programs and agents over HTTP",
-		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and
-polling: docs/http.md explains the API and /openapi.json describes it. People open the address in a browser, or run
-lastword ui: the page shows what happens in runs, and starts, answers and cancels them. Agents call the same jobs as MCP tools at /mcp
-(streamable HTTP, 2026-07-28 and before): docs/mcp.md. --dialects also serves the clients of other systems:
-docs/clients.md. /livez tells whether the process lives, and /readyz whether it takes runs.
-
-Without --tokens, serve listens on this machine only, and every program here may call. With --tokens each call needs a
-token from the file (lastword token add makes one). Callers see their own runs only, and the runs of
-each write to a folder of their own under --out. If a proxy in front terminates TLS, give --public-url.
-
-Serve reads repositories over https from public addresses. It reads no folder of this machine, unless you give
---allow-local. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
-
-Serve keeps the events of runs in a folder (--state), which one process may open at a time. A run outlives the process:
-when serve starts again, it starts generate again and goes on with chat after its last step. All other unfinished runs
-fail, with the cause node_lost. With --nats several servers share all runs, and go on with those of a server that is
-gone.
-
-The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that
-wait for an answer. The second one leaves at once.` +
-			exitCodes(exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
-		Example: `  lastword serve
-  lastword serve --http 127.0.0.1:0 --out /srv/artifacts
-  lastword serve --http :7878 --tokens tokens`,
+		Use:               "serve",
+		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

@@ -18,16 +18,8 @@ func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token",
 		GroupID: settings.Helping,
-		Short:   "Add and remove the tokens of callers of lastword serve",
-		Long: `Token edits the file of tokens that serve reads with --tokens. Each line names a caller, its scopes, and the
-digest of its token. The token itself is printed once and stored nowhere. A running server notices a change within
-about a second.
-
-The scopes are run:read (watch, list, read files), run:write (start, answer, cancel) and admin (both).`,
-		Example: `  lastword token add --file tokens mia
-  lastword token list --file tokens`,
-		Args: knownCommand,
-		RunE: showHelp,
+		Args:    knownCommand,
+		RunE:    showHelp,
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&file, "file", "", "`file` of tokens; made if missing, readable by you only")
@@ -39,12 +31,7 @@ The scopes are run:read (watch, list, read files), run:write (start, answer, can
 func tokenAddCommand(file *string) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
-		Use:   "add <name>",
-		Short: "Make a token for a caller, and print it",
-		Long: `Add makes a token, adds its line to the file, and prints the token to stdout. Nobody can print it again. A
-caller may have several tokens.`,
-		Example: `  lastword token add --file tokens mia
-  lastword token add --file tokens --scope run:read board`,
+		Use:               "add <name>",
 		Args:              named(file),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,9 +45,7 @@ caller may have several tokens.`,
 
 func tokenListCommand(file *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "Print the callers: name, scopes, and the beginning of the digest",
-		Example: "  lastword token list --file tokens",
+		Use: "list",
 		Args: func(cmd *cobra.Command, args []string) error {
 			return errors.Join(noArguments(cmd, args), fileGiven(cmd, *file))
 		},
@@ -79,8 +64,6 @@ func tokenListCommand(file *string) *cobra.Command {
 func tokenRemoveCommand(file *string) *cobra.Command {
 	return &cobra.Command{
 		Use:               "remove <name>",
-		Short:             "Remove all tokens of a caller",
-		Example:           "  lastword token remove --file tokens mia",
 		Args:              named(file),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,17 +24,8 @@ import (
 func uiCommand(p *host.Program) *cobra.Command {
 	server := ""
 	cmd := &cobra.Command{
-		Use:     "ui",
-		GroupID: settings.Working,
-		Short:   "Open the page that shows a server's runs",
-		Long: `Ui prints the address of the page and opens it in your browser, if there is one. The page shows what happens in
-runs and why they stopped; it starts, answers and cancels them.
-
-The server is the one of --server, of LASTWORD_SERVER, or the one on this machine. If none runs on this machine, ui
-starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Interrupted, exit.Terminated),
-		Example: `  lastword ui
-  lastword ui --server https://runs.example.com`,
+		Use:               "ui",
+		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

@@ -37,18 +37,6 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "verify <run>... | <file>... | --all",
 		GroupID: settings.Working,
-		Short:   "Check that the logs of runs are complete and unchanged",
-		Long: `Verify reads the logs of runs in the folder of lastword serve and changes nothing; the server may be running. It checks
-that no event is missing, that each event may follow the one before it, that a run ends once, that every block holds the
-bytes that were written, and that the lists of runs agree with the logs. With --server, verify asks a server for the proof
-of each run; runs in NATS need that. FILE is a proof that lastword runs proof has written: verify checks every byte of it,
-and needs no server. A line for each fault names the run, the number of the event and the rule.
-
-RUN is the id of a run, the beginning of an id, or last. Of a run that somebody has removed, verify tells what is gone.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Verification),
-		Example: `  lastword verify --all --state /var/lib/lastword
-  lastword verify last --server https://runs.example.com --files ./out
-  lastword verify proof.jsonl --key "$(cat server.key)"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if v.all == (len(args) > 0) {
 				return exit.BadUsage(cmd, errors.New("give the ids of runs, files with proofs, or --all"), "")
@@ -282,13 +270,7 @@ func keyCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		GroupID: settings.Helping,
-		Short:   "Print the keys that sign the proofs of a server, or make a new one",
-		Long: `Key prints the public halves of the keys in the folder of a server, the newest first, as its /v1/key does. The
-newest signs; what the others have signed can still be verified. Serve makes the first key when it starts. The folder
-is the one of --state, or the one that serve uses. Servers with --nats share a key in the store, which cannot be rotated.`,
-		Example: `  lastword key --state /var/lib/lastword
-  lastword key --rotate`,
-		Args: noArguments,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := stateFolder(cmd, p, dir, serveState)
 			var keys store.Keys

@@ -68,30 +68,14 @@ func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, forma
 	f.Problems = append(f.Problems, checkProblem{line, rule, s, fmt.Sprintf(format, args...)})
 }
 
-// Command returns the command check. exits is the end of its help.
-func Command(p *host.Program, exits string) *cobra.Command {
+// Command returns the command check.
+func Command(p *host.Program) *cobra.Command {
 	c := checker{program: p}
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
 		GroupID: settings.Working,
-		Short:   "Check an llms.txt file",
-		Long: `Check reads an llms.txt, or every llms.txt and *-llms.txt below a folder, and prints each problem as
-file:line: severity: what is wrong (rule). A relative link must lead to a file in the folder of the llms.txt, in the
-repository that the llms.json beside it names, or in --repository.
-
-With --stale, check looks for changes since the commit that the links name, or else the llms.json beside the file. A
-committed change of any file of the repository, or of the --repository folder, makes the file stale; so does an
-uncommitted change of a linked file. llms.txt and the files generated beside it may change. If no commit is named,
-check generates llms.txt again and compares.
-
-With --compare, check always generates and compares: changes that do not show in llms.txt do not count. docs/staleness
-has a workflow of GitHub Actions and a hook of Git that use it.` + exits,
-		Example: `  lastword check llms.txt
-  lastword check artifacts --repository . --stale
-  lastword check llms.txt --compare
-  lastword check docs/llms.txt --json | jq '.files[].problems[]'`,
-		Args: exit.Takes(1, "needs one file, folder or URL", "for example: lastword check llms.txt"),
-		RunE: c.run,
+		Args:    exit.Takes(1, "needs one file, folder or URL", "for example: lastword check llms.txt"),
+		RunE:    c.run,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.repository, "repository", "",

@@ -19,15 +19,9 @@ import (
 
 // FaultCommand returns the command fault with its subcommands.
 func FaultCommand(p *host.Program) *cobra.Command {
-	cmd, at := group(p, "fault", "List, arm and disarm the fault points of a server",
-		`Fault makes things fail at a server that was started for it: lastword serve --enable-faults. If the server asks for a
-token, the token needs the scope admin. Each fault that happens is a fault.injected event in the log of its run.
-docs/operations.md has the table of the points, and the form of a file of faults.`, `  lastword fault ls
-  lastword fault arm model.cut --job prompt --count 1
-  lastword fault disarm`)
+	cmd, at := group(p, "fault")
 	var rule fault.Rule
-	arm := faultCommand(at, "arm", argument{" <point>", " one point", " task.panic --task analyze --probability 0.1 --seed 7"},
-		"Make a fault happen from now on", &rule)
+	arm := faultCommand(at, "arm <point>", "one point", &rule)
 	flags := arm.Flags()
 	flags.StringVar(&rule.Job, "job", "", "`name` of the job whose runs get the fault (default: all)")
 	flags.StringVar(&rule.Task, "task", "", "`name` of the task that gets the fault (default: all)")
@@ -37,15 +31,16 @@ docs/operations.md has the table of the points, and the form of a file of faults
 	flags.IntVar(&rule.Count, "count", 0, "maximum `number` of times that it happens; 0 is no limit")
 	flags.DurationVar((*time.Duration)(&rule.Expires), "expires", 0, "`time` after which the fault is disarmed")
 	flags.DurationVar((*time.Duration)(&rule.For), "for", 0, "`time` that the fault lasts, if it has a duration")
-	disarm := faultCommand(at, "disarm", argument{}, "Disarm one point, or all", new(fault.Rule))
-	disarm.Use, disarm.Args = "disarm [point]", cobra.MaximumNArgs(1)
-	cmd.AddCommand(faultCommand(at, "ls", argument{}, "List the fault points, what each does, and what is armed", new(fault.Rule)), arm, disarm)
+	disarm := faultCommand(at, "disarm [point]", "", new(fault.Rule))
+	disarm.Args = cobra.MaximumNArgs(1)
+	cmd.AddCommand(faultCommand(at, "ls", "no argument", new(fault.Rule)), arm, disarm)
 	return cmd
 }
 
 // faultCommand returns a command that asks the server for an action and prints the faults that are armed then.
-func faultCommand(at *host.Remote, action string, takes argument, short string, rule *fault.Rule) *cobra.Command {
-	return asking(at, "fault", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
+func faultCommand(at *host.Remote, use, takes string, rule *fault.Rule) *cobra.Command {
+	return asking(at, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
+		action := cmd.Name()
 		if action == "arm" && rule.Probability <= 0 {
 			return exit.BadUsage(cmd, errors.New("--probability must be more than 0, and 1 at most"), "")
 		}

@@ -41,16 +41,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 	cmd := &cobra.Command{
 		Use:     "record <run>",
 		GroupID: settings.Working,
-		Short:   "Print the events of a run and its sub-runs, for lastword replay and for tests",
-		Long: `Record prints the events of a run and its sub-runs as lines of JSON. It waits until the run has ended. The events
-hold no secrets, but they hold what people answered, and what models and tools got and returned.
-
-Your test can run the recorded run again with testkit.Replay; it fails where your code now does something else. Other input
-of the run, such as a repository, is not in its events: keep it as a file beside the recording, and name it with --input.
-Replay then fails if the file is missing or has changed.`,
-		Example: `  lastword record last > run.jsonl
-  lastword record r_k66hldz6ofnwat4rgzpadp2myg --input garden.txtar > testdata/garden.jsonl`,
-		Args: exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
+		Args:    exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
 		RunE: at.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 			id, err := named(cmd.Context(), c, args[0])
 			if err != nil {
@@ -103,20 +94,12 @@ func recordInputs(files []string, lines *json.Encoder) error {
 }
 
 // ReplayCommand returns the command replay. show prepares the display for a run of the job.
-func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string), exits string) *cobra.Command {
+func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string)) *cobra.Command {
 	speed, page := 1.0, false
 	cmd := &cobra.Command{
 		Use:     "replay <file>",
 		GroupID: settings.Working,
-		Short:   "Play a recorded run on the terminal or the page",
-		Long: `Replay plays the events that lastword record has printed, as they came, and shows them as runs watch does. A pause of
-more than five seconds is cut to five. Replay repeats nothing: it asks no model, tool or person. Replay exits with the run's
-own code.
-
-With --page, replay also shows the run on a web page of this machine, whose address it prints, until Ctrl-C.` + exits,
-		Example: `  lastword replay run.jsonl --speed 4
-  lastword replay run.jsonl --page`,
-		Args: exit.Takes(1, "takes the file of one recording", "lastword record last > run.jsonl makes one"),
+		Args:    exit.Takes(1, "takes the file of one recording", "lastword record last > run.jsonl makes one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(speed > 0) {
 				return exit.BadUsage(cmd, errors.New("--speed must be positive"), "")

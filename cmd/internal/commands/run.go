@@ -32,29 +32,12 @@ type options struct {
 	show          terminal.Display
 }
 
-// RunCommand returns the command run. exits is the end of its help.
-func RunCommand(p *host.Program, exits string) *cobra.Command {
+// RunCommand returns the command run.
+func RunCommand(p *host.Program) *cobra.Command {
 	o := options{program: p, at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
 		Use:     "run [flags] -- <program> [argument]...",
 		GroupID: settings.Working,
-		Short:   "Run a program as a run, with its events, limits and one end",
-		Long: `Run starts a program as a run, and prints what it says as it comes: stdout to stdout, stderr to stderr. No shell
-reads the arguments. A pipe gets the bytes unchanged; a terminal gets text and colours, but no other escape sequences.
-
-The program leads a group of processes. Ctrl-C ends the whole group, with TERM and then KILL, and a second Ctrl-C
-leaves at once. The processes that the program has started end with it. Its stdin is that of run, unless that is a terminal.
-
-Run exits as the program does. It exits with 124 after --timeout and --idle, with 126 if the program cannot be run, with
-127 if it is not found, and with 128+n if the signal n ended it. docs/commands.md says how a program tells progress,
-asks questions and leaves a result, and how jobs.yaml makes it a job of a server.
-
-With --detach a server runs the program; run prints the id of the run and returns. The server's operator must list the
-command in the file of serve --jobs: callers cannot start other programs.` + exits,
-		Example: `  lastword run -- make test
-  lastword run --timeout 10m --idle 1m -- ./deploy.sh staging
-  lastword run --quiet -- go test ./... >report.txt
-  lastword run --detach -- make test && lastword runs watch last`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.BadUsage(cmd, errors.New("run needs a program"), "for example: lastword run -- make test")

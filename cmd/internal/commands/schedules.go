@@ -18,25 +18,16 @@ import (
 
 // SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
-	cmd, at := group(p, "schedules", "List, run and pause the schedules of a server",
-		`Schedules lists and controls the schedules in the file of lastword serve --jobs. It asks the same server as lastword runs.
-docs/commands.md describes the file.`, `  lastword schedules ls
-  lastword schedules run nightly
-  lastword schedules pause nightly`)
-	cmd.AddCommand(scheduleCommand(at, "ls", argument{}, "List the schedules with their next times and last runs"),
-		scheduleCommand(at, "run", scheduleName, "Start a schedule's job now"),
-		scheduleCommand(at, "pause", scheduleName, "Pause a schedule"),
-		scheduleCommand(at, "resume", scheduleName, "Resume a paused schedule"))
+	cmd, at := group(p, "schedules")
+	cmd.AddCommand(scheduleCommand(at, "ls", "no argument"), scheduleCommand(at, "run <name>", "one name"),
+		scheduleCommand(at, "pause <name>", "one name"), scheduleCommand(at, "resume <name>", "one name"))
 	return cmd
 }
 
-// scheduleName is the argument of commands about one schedule.
-var scheduleName = argument{usage: " <name>", words: " one name", example: " nightly"}
-
 // scheduleCommand returns a command that asks the server for an action and prints its answer.
-func scheduleCommand(at *host.Remote, action string, takes argument, short string) *cobra.Command {
-	return asking(at, "schedules", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
-		in := schedule.Input{Action: action}
+func scheduleCommand(at *host.Remote, use, takes string) *cobra.Command {
+	return asking(at, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
+		in := schedule.Input{Action: cmd.Name()}
 		if len(args) > 0 {
 			in.Name = args[0]
 		}

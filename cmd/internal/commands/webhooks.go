@@ -18,22 +18,17 @@ import (
 
 // WebhooksCommand returns the command webhooks with its subcommands.
 func WebhooksCommand(p *host.Program) *cobra.Command {
-	cmd, at := group(p, "webhooks", "List and test the webhooks of a server, and send events again",
-		`Webhooks lists and tests the webhooks in the file of lastword serve --webhooks. If the server asks for a token, the token
-needs the scope admin. docs/webhooks.md describes the file, and what webhooks get.`, `  lastword webhooks ls
-  lastword webhooks test billing
-  lastword webhooks resend r_k66hldz6ofnwat4rgzpadp2myg`)
-	resend := webhookCommand(at, "resend", argument{" <run-id>", " <run-id>", " r_k66hldz6ofnwat4rgzpadp2myg"},
-		"Send the events of a run again, under the same webhook-id")
+	cmd, at := group(p, "webhooks")
+	resend := webhookCommand(at, "resend <run-id>", "<run-id>")
 	resend.Flags().String("to", "", "`name` of the webhook to send to (default: all)")
-	cmd.AddCommand(webhookCommand(at, "ls", argument{}, "List the webhooks, and the events that could not be delivered"), resend,
-		webhookCommand(at, "test", argument{" <name>", " <name>", " billing"}, "Send a webhook.test now, and say whether the receiver accepted it"))
+	cmd.AddCommand(webhookCommand(at, "ls", "no argument"), resend, webhookCommand(at, "test <name>", "<name>"))
 	return cmd
 }
 
 // webhookCommand returns a command that asks the server for an action and prints the webhooks.
-func webhookCommand(at *host.Remote, action string, takes argument, short string) *cobra.Command {
-	return asking(at, "webhooks", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
+func webhookCommand(at *host.Remote, use, takes string) *cobra.Command {
+	return asking(at, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
+		action := cmd.Name()
 		order := webhook.Order{Action: action}
 		switch action {
 		case "test":

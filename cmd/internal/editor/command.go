@@ -36,24 +36,12 @@ type options struct {
 	box           toolbox.Flags
 }
 
-// Command returns the command acp. exits is the end of its help.
-func Command(p *host.Program, exits string) *cobra.Command {
+// Command returns the command acp.
+func Command(p *host.Program) *cobra.Command {
 	o := options{program: p, at: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "acp",
-		GroupID: settings.Working,
-		Short:   "Serve an editor over stdin and stdout, as an ACP agent",
-		Long: `Acp speaks the Agent Client Protocol with the editor that starts it, such as Zed, a JetBrains IDE, Neovim or
-Emacs. docs/clients.md has the settings of each. A session of the editor is a conversation, and each prompt a run.
-
-The model may list, read and search the files of the session's folder, and write them when you allow it. If the editor
-offers it, acp reads and writes them through the editor, so that the model sees unsaved text. The editor's modes decide
-which calls you must allow. The MCP servers of the editor and of --mcp-config add their tools.
-
-Acp keeps its conversations where chat does. When the editor leaves, acp cancels the runs. The server and its key are
-named as for prompt; acp ignores the .lastword.yaml of the current folder.` + exits,
-		Example: `  lastword acp
-  lastword acp --model qwen3-8b --base-url http://127.0.0.1:8080/v1`,
+		Use:               "acp",
+		GroupID:           settings.Working,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

@@ -38,22 +38,16 @@ type options struct {
 	at host.Remote
 }
 
-// Command returns the command plan with its subcommands. exits is the end of the help of run.
-func Command(p *host.Program, exits string) *cobra.Command {
+// Command returns the command plan with its subcommands.
+func Command(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plan",
 		GroupID: settings.Working,
-		Short:   "Run a file of steps: generate, prompt, chat, read, write",
-		Long: `A plan is a YAML or JSON file of steps. Each step is a run of its own, and starts when the steps that it
-needs have ended. docs/plans.md says what a step can be, and docs/plans/ has plans that are ready to use.`,
-		Example: `  lastword plan init >plan.yaml
-  lastword plan check plan.yaml
-  lastword plan run docs/plans/demo.yaml --param repository=.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	cmd.AddCommand(initCommand(), checkCommand(p), runCommand(p, exits), graphCommand(p))
+	cmd.AddCommand(initCommand(), checkCommand(p), runCommand(p), graphCommand(p))
 	return cmd
 }
 
@@ -95,11 +89,8 @@ var first []byte
 
 func initCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "init",
-		Short:   "Print a plan to begin with",
-		Long:    "Init prints a plan with a comment on each of its parts. It passes plan check, and runs without a model.",
-		Example: "  lastword plan init >plan.yaml",
-		Args:    exit.Takes(0, "takes no arguments; it prints the plan", "lastword plan init >plan.yaml"),
+		Use:  "init",
+		Args: exit.Takes(0, "takes no arguments; it prints the plan", "lastword plan init >plan.yaml"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(first)
 			return err
@@ -110,11 +101,8 @@ func initCommand() *cobra.Command {
 func checkCommand(p *host.Program) *cobra.Command {
 	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
 	return &cobra.Command{
-		Use:   "check <file>",
-		Short: "List all that is wrong with a plan, by line and column",
-		Long: `Check reads a plan and runs nothing. It names cycles without a bound, unknown names, wrong types, and steps that
-can never run.`,
-		Example: "  lastword plan check plan.yaml", Args: oneFile, ValidArgsFunction: files,
+		Use:  "check <file>",
+		Args: oneFile, ValidArgsFunction: files,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, _, done, err := o.load(args[0])
 			if err == nil {
@@ -128,11 +116,7 @@ can never run.`,
 func graphCommand(p *host.Program) *cobra.Command {
 	o, form := options{program: p, read: p.Source(), endpoint: p.Endpoint()}, ""
 	cmd := &cobra.Command{
-		Use:   "graph <file>",
-		Short: "Draw the steps of a plan",
-		Long:  `Graph prints the steps of a plan in an order in which they can run or, with --form mermaid, as a flowchart.`,
-		Example: `  lastword plan graph plan.yaml
-  lastword plan graph plan.yaml --form mermaid`,
+		Use:  "graph <file>",
 		Args: oneFile, ValidArgsFunction: files,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, _, done, err := o.load(args[0])
@@ -152,26 +136,12 @@ func graphCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-func runCommand(p *host.Program, exits string) *cobra.Command {
+func runCommand(p *host.Program) *cobra.Command {
 	o := options{program: p, read: p.Source(), endpoint: p.Endpoint(), at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
 		Use:     "run <file>",
 		GroupID: settings.Working,
-		Short:   "Run a plan",
-		Long: `Run checks a plan and carries it out. The files of its steps go below --out. The result, if the plan has one, is
-printed to stdout: a text as it is, everything else as JSON.
-
---jsonl prints the events of the plan: step.started and step.ended say why each step ran, was skipped or ran again.
-
-If a plan asks a question, you answer it on the terminal. Without a terminal, give --state or --server: run prints the
-command that answers, and waits. With --server, or LASTWORD_SERVER, the plan runs at a server that lastword serve started, with the
-server's settings; its files stay there. After a failure, --from STEP --run RUN runs a step and those after it, with
-the results that the others had in an earlier run; both runs need the same --state.` + exits,
-		Example: `  lastword plan run docs/plans/demo.yaml --param repository=spf13/cobra
-  lastword plan run plan.yaml --param n=3 --dry-run
-  lastword plan run plan.yaml --state . --from text --run r_k66hldz6ofnwat4rgzpadp2myg
-  lastword plan run plan.yaml --jsonl | jq -c 'select(.type == "step.ended").payload'`,
-		Args: oneFile, ValidArgsFunction: files,
+		Args:    oneFile, ValidArgsFunction: files,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
