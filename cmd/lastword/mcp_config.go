@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,45 +19,26 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// client is a program that has settings for MCP servers.
+//go:embed clients.txt
+var clientPages string
+
+// client is a program that has settings for MCP servers. clients.txt has them, and says how they are written.
 type client struct {
-	name string
-	file string // the file or place for the settings
-	// local and remote return the settings. remote is nil if the client does not support URLs.
-	local  func(command string, args []string) any
-	remote func(url string, token bool) any
-	// anyFolder says that the client starts servers in any folder, so that relative paths do not work.
-	anyFolder bool
+	name, file    string
+	local, remote string // the settings; remote is "" if the client knows no URLs
+	anyFolder     bool   // the client starts servers in any folder, so that relative paths do not work
 }
 
-func clientsKnown() []client {
-	return []client{
-		{name: "claude-code", file: ".mcp.json in the project's folder", local: inServers("stdio"),
-			remote: byURL("mcpServers", "http", "${"+settings.TokenVariable+"}")},
-		{name: "claude-desktop", file: "claude_desktop_config.json", local: inServers(""), anyFolder: true},
-		{name: "cursor", file: ".cursor/mcp.json in the project's folder, or ~/.cursor/mcp.json", local: inServers(""),
-			anyFolder: true, remote: byURL("mcpServers", "", "${env:"+settings.TokenVariable+"}")},
-		{name: "vscode", file: ".vscode/mcp.json in the project's folder", local: ofVSCode,
-			remote: remoteOfVSCode},
-		{name: "codex", file: "~/.codex/config.toml", local: ofCodex, remote: remoteOfCodex, anyFolder: true},
-		{name: "cline", file: "~/.cline/data/settings/cline_mcp_settings.json, or the file that its panel opens", local: inServers(""),
-			anyFolder: true, remote: byURL("mcpServers", "streamableHttp", "<token>")},
-		{name: "gemini-cli", file: ".gemini/settings.json in the project's folder, or ~/.gemini/settings.json", local: inServers(""),
-			anyFolder: true, remote: byKey("mcpServers", "httpUrl", "${"+settings.TokenVariable+"}")},
-		{name: "opencode", file: "opencode.json in the project's folder, or ~/.config/opencode/opencode.json", local: ofOpenCode,
-			anyFolder: true, remote: byURL("mcp", "remote", "{env:"+settings.TokenVariable+"}")},
-		{name: "goose", file: "~/.config/goose/config.yaml", local: ofGoose, remote: remoteOfGoose, anyFolder: true},
-		// https://zed.dev/docs/ai/mcp
-		{name: "zed", file: "settings.json of Zed (zed: open settings file)", local: func(command string, args []string) any {
-			return map[string]any{"context_servers": map[string]any{"lastword": launched{"", command, args}}}
-		}, anyFolder: true, remote: byURL("context_servers", "", "<token>")},
-		// https://www.jetbrains.com/help/ai-assistant/mcp.html
-		{name: "jetbrains", file: "Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON", local: inServers(""),
-			anyFolder: true, remote: byURL("mcpServers", "", "<token>")},
-		// https://docs.windsurf.com/windsurf/cascade/mcp
-		{name: "windsurf", file: "~/.codeium/windsurf/mcp_config.json", local: inServers(""), anyFolder: true,
-			remote: byKey("mcpServers", "serverUrl", "${env:"+settings.TokenVariable+"}")},
+func clientsKnown() (all []client) {
+	for _, page := range strings.Split(strings.TrimSuffix(clientPages, "\n"), "\n\n== ")[1:] {
+		head, page, _ := strings.Cut(page, "\nlocal:\n")
+		local, remote, _ := strings.Cut(page, "\nremote:\n")
+		name, rest, _ := strings.Cut(head, ": ")
+		name, anywhere, _ := strings.Cut(name, " ")
+		file, _, _ := strings.Cut(rest, "\n")
+		all = append(all, client{name, file, local, remote, anywhere != ""})
 	}
+	return all
 }
 
 func clientList() (names []string) {
@@ -67,110 +50,31 @@ func clientList() (names []string) {
 
 func clientNames() string { return strings.Join(clientList(), ", ") }
 
-// launched is a server that the client starts.
-type launched struct {
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-}
+// ofToken matches what settings hold for a server that asks for a token.
+var ofToken = regexp.MustCompile(`(?s)\[\[.*?\]\]`)
 
-// addressed is a server that the client reaches by URL.
-type addressed struct {
-	Type    string            `json:"type,omitempty"`
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-func inServers(kind string) func(string, []string) any {
-	return func(command string, args []string) any {
-		return map[string]any{"mcpServers": map[string]any{"lastword": launched{kind, command, args}}}
-	}
-}
-
-func byURL(section, kind, secret string) func(string, bool) any {
-	return func(url string, token bool) any {
-		return map[string]any{section: map[string]any{"lastword": addressed{kind, url, bearing(token, secret)}}}
-	}
-}
-
-func bearing(token bool, secret string) map[string]string {
+// written fills the values into settings, and indents those that are JSON.
+func written(text string, token bool, values ...string) ([]byte, error) {
 	if !token {
-		return nil
+		text = ofToken.ReplaceAllString(text, "")
 	}
-	return map[string]string{"Authorization": "Bearer " + secret}
-}
-
-func ofVSCode(command string, args []string) any {
-	return map[string]any{"servers": map[string]any{"lastword": launched{"stdio", command, args}}}
-}
-
-// remoteOfVSCode makes the client ask for the token and store it.
-func remoteOfVSCode(url string, token bool) any {
-	settings := byURL("servers", "http", "${input:lastword-token}")(url, token).(map[string]any)
-	if token {
-		settings["inputs"] = []any{struct {
-			Type        string `json:"type"`
-			ID          string `json:"id"`
-			Description string `json:"description"`
-			Password    bool   `json:"password"`
-		}{"promptString", "lastword-token", "Token of the lastword server", true}}
+	filled := []byte(strings.NewReplacer(append(values, "[[", "", "]]", "")...).Replace(text) + "\n")
+	if !bytes.HasPrefix(filled, []byte("{")) {
+		return filled, nil
 	}
-	return settings
+	var b bytes.Buffer
+	err := json.Indent(&b, filled, "", "  ")
+	return b.Bytes(), err
 }
 
-// byKey is for clients that have the URL of streamable HTTP under another key.
-func byKey(section, key, secret string) func(string, bool) any {
-	return func(url string, token bool) any {
-		server := map[string]any{key: url}
-		if token {
-			server["headers"] = bearing(token, secret)
-		}
-		return map[string]any{section: map[string]any{"lastword": server}}
-	}
-}
-
-func ofOpenCode(command string, args []string) any {
-	return map[string]any{"mcp": map[string]any{"lastword": struct {
-		Type    string   `json:"type"`
-		Command []string `json:"command"`
-	}{"local", append([]string{command}, args...)}}}
-}
-
-// ofGoose and remoteOfGoose return YAML, see https://block.github.io/goose/docs/guides/config-files.
-func ofGoose(command string, args []string) any {
-	return verbatim(fmt.Sprintf("extensions:\n  lastword:\n    enabled: true\n    type: stdio\n    name: lastword\n    cmd: %s\n"+
-		"    args: %s\n    timeout: 3600\n", inJSON(command), inJSON(args)))
-}
-
-func remoteOfGoose(url string, token bool) any {
-	text := fmt.Sprintf("extensions:\n  lastword:\n    enabled: true\n    type: streamable_http\n    name: lastword\n    uri: %s\n"+
-		"    timeout: 3600\n", inJSON(url))
-	if token {
-		text += fmt.Sprintf("    env_keys: [%s]\n    headers:\n      Authorization: Bearer ${%[1]s}\n", settings.TokenVariable)
-	}
-	return verbatim(text)
-}
-
-// verbatim is text in TOML or YAML.
-type verbatim string
-
-func ofCodex(command string, args []string) any {
-	return verbatim(fmt.Sprintf("[mcp_servers.lastword]\ncommand = %s\nargs = %s\n", inJSON(command), inJSON(args)))
-}
-
-func remoteOfCodex(url string, token bool) any {
-	text := fmt.Sprintf("[mcp_servers.lastword]\nurl = %s\n", inJSON(url))
-	if token {
-		text += fmt.Sprintf("bearer_token_env_var = %s\n", inJSON(settings.TokenVariable))
-	}
-	return verbatim(text)
-}
-
-// inJSON formats a string or a list of strings in a way that is valid in TOML and YAML too.
+// inJSON formats a string or a list of strings in a way that is valid in TOML and YAML too. It leaves characters such as &
+// as they are, because people read the text.
 func inJSON(value any) string {
-	text, err := json.Marshal(value)
-	settings.Must(err)
-	return string(text)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	settings.Must(e.Encode(value))
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // printClient prints the settings to stdout, and the file that they belong to to stderr.
@@ -180,11 +84,7 @@ func (s *mcpOptions) printClient(cmd *cobra.Command) error {
 	if i < 0 {
 		return exit.BadUsage(cmd, fmt.Errorf("no client is called %q", s.printConfig), "the clients are "+clientNames())
 	}
-	settings, err := s.settingsOf(cmd, known[i])
-	if err != nil {
-		return err
-	}
-	text, err := written(settings)
+	text, err := s.settingsOf(cmd, known[i])
 	if err != nil {
 		return err
 	}
@@ -196,20 +96,21 @@ func (s *mcpOptions) printClient(cmd *cobra.Command) error {
 }
 
 // settingsOf returns the settings for a client: of a server that it starts, or of one with a URL.
-func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) (any, error) {
+func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) ([]byte, error) {
 	if s.url == "" {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
-		return c.local(self, append([]string{"mcp"}, s.given(cmd, c.anyFolder)...)), nil
+		args := append([]string{"mcp"}, s.given(cmd, c.anyFolder)...)
+		return written(c.local, false, "{command}", inJSON(self), "{args}", inJSON(args), "{line}", inJSON(append([]string{self}, args...)))
 	}
 	at, ok := webURL(s.url)
 	switch {
 	case !ok:
 		return nil, exit.BadUsage(cmd,
 			errors.New("--url needs the https URL of a server, such as https://runs.example.com/mcp"), "")
-	case c.remote == nil:
+	case c.remote == "":
 		err := fmt.Errorf("%s knows no URLs in its settings; add the server among its connectors", c.name)
 		return nil, exit.BadUsage(cmd, err, "")
 	}
@@ -217,7 +118,7 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) (any, error) {
 		err := fmt.Errorf("%s is for a server that the client starts; leave it out, or --url", given[0])
 		return nil, exit.BadUsage(cmd, err, "")
 	}
-	return c.remote(s.url, !isLoopback(at.Hostname())), nil
+	return written(c.remote, !isLoopback(at.Hostname()), "{url}", inJSON(s.url))
 }
 
 // given returns the flags on the command line, with which the client can start the same server. Folders become
@@ -244,17 +145,4 @@ func webURL(text string) (*url.URL, bool) {
 
 func isLoopback(host string) bool {
 	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
-}
-
-// written encodes the settings. It leaves characters such as & as they are, because people read the text.
-func written(settings any) ([]byte, error) {
-	if text, ok := settings.(verbatim); ok {
-		return []byte(text), nil
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(settings)
-	return b.Bytes(), err
 }

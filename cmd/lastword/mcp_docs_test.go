@@ -277,7 +277,7 @@ func TestPrintedSettings(t *testing.T) {
 		for name, flags := range map[string][]string{"local": nil, "flags": {"--out", "x", "--allow-http"},
 			"loopback": {"--url", "http://127.0.0.1:7878/mcp"}, "remote": {"--url", "https://runs.example.com/mcp"}} {
 			got := run(t, nil, append([]string{"mcp", "--print-config", c.name}, flags...)...)
-			if c.remote == nil && flags != nil && flags[0] == "--url" {
+			if c.remote == "" && flags != nil && flags[0] == "--url" {
 				if got.code != exit.Usage || !strings.Contains(got.stderr, "connectors") {
 					t.Errorf("%s: exit code %d, %s", c.name, got.code, got.stderr)
 				}

@@ -49,10 +49,6 @@ func addPassword(known *redact.Secrets, address string) {
 	}
 }
 
-// TokenVariable is the variable from which MCP clients take the token, in the settings that "mcp --print-config"
-// prints.
-const TokenVariable = "LASTWORD_TOKEN"
-
 // WebhookSecrets is the variable with the secrets that sign messages to callback URLs.
 const WebhookSecrets = "LASTWORD_WEBHOOK_SECRETS"
 

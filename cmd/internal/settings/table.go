@@ -65,7 +65,7 @@ func Variables() []Variable {
 		{GitTokens, "tokens of Git servers, as host=token, with commas between them", true},
 		{GitTokensFile, "file with such tokens", true},
 		{WebhookSecrets, "secrets that sign what is sent to callers' callback_url, as whsec_..., with commas between them", true},
-		{TokenVariable, "token of lastword serve, in the settings that mcp --print-config prints for a client", true},
+		{"LASTWORD_TOKEN", "token of lastword serve, in the settings that mcp --print-config prints for a client", true},
 	}
 }
 
