@@ -29,11 +29,6 @@ type ModelOptions struct {
 	JIT bool
 	// Loading delays every load of a model until it is closed; nil does not delay.
 	Loading <-chan struct{}
-	// Overflow says how the server answers a prompt that is longer than the loaded context; "" means the dialect's
-	// way. A token is four bytes of the messages' text.
-	Overflow Overflow
-	// Formats are the accepted types of response_format; nil means those of the dialect.
-	Formats []string
 }
 
 // Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1

@@ -31,8 +31,8 @@ func (m *Model) completion(r ModelRequest) []Piece {
 	if s.ID != anyModel {
 		pieces = append(pieces, Named(s.ID))
 	}
-	if n := r.Chat.tokens(); n > s.Context && m.overflow() != OverflowDrop {
-		return append(pieces, m.overflows(n, s.Context)...)
+	if n := r.Chat.tokens(); n > s.Context && m.options.Dialect != Ollama { // which drops the oldest messages, and says nothing
+		return append(pieces, JSON(http.StatusBadRequest, m.options.Dialect.overflow(n, s.Context)))
 	}
 	return append(pieces, echo(r.Chat)...)
 }
@@ -76,26 +76,16 @@ func (m *Model) missing(id string) []Piece {
 		errorBody(fmt.Sprintf("The model `%s` does not exist", id), "invalid_request_error", "model_not_found"))}
 }
 
-// refuseFormat refuses a response_format that the server does not support.
+// refuseFormat refuses a response_format that LM Studio does not support.
 func (m *Model) refuseFormat(c ChatRequest) []Piece {
 	var format struct {
 		Type string `json:"type"`
 	}
-	if c.ResponseFormat == nil || json.Unmarshal(c.ResponseFormat, &format) != nil {
+	if m.options.Dialect != LMStudio || json.Unmarshal(c.ResponseFormat, &format) != nil ||
+		format.Type == "json_schema" || format.Type == "text" {
 		return nil
 	}
-	known := m.options.Formats
-	if d := m.options.Dialect; known == nil && d == LMStudio {
-		known = []string{"json_schema", "text"}
-	}
-	if known == nil || slices.Contains(known, format.Type) {
-		return nil
-	}
-	message := "'response_format.type' must be '" + strings.Join(known, "' or '") + "'"
-	if m.options.Dialect == OpenAI {
-		return []Piece{JSON(http.StatusBadRequest, errorBody(message, "invalid_request_error", ""))}
-	}
-	return []Piece{JSON(http.StatusBadRequest, `{"error":`+quote(message)+`}`)}
+	return []Piece{JSON(http.StatusBadRequest, `{"error":"'response_format.type' must be 'json_schema' or 'text'"}`)}
 }
 
 // echo repeats the last message, a chunk per word, within max_tokens.
@@ -118,31 +108,6 @@ func echo(c ChatRequest) []Piece {
 		pieces = append(pieces, Usage(c.tokens(), len(words)))
 	}
 	return append(pieces, Done())
-}
-
-func (m *Model) overflow() Overflow {
-	if m.options.Overflow == "" && m.options.Dialect == Ollama {
-		return OverflowDrop
-	}
-	return cmp.Or(m.options.Overflow, OverflowStatus)
-}
-
-// overflows answers a prompt that is longer than the context, in the form that is set.
-func (m *Model) overflows(prompt, context int) []Piece {
-	body := m.options.Dialect.overflow(prompt, context)
-	switch m.overflow() {
-	case OverflowFrame:
-		if strings.HasPrefix(body, `{"error":"`) { // in streams LM Studio has OpenAI's form
-			body = `{"error":{"message":` + strings.TrimPrefix(body, `{"error":`) + `}`
-		}
-		return []Piece{Frame(body), Done()}
-	case OverflowMLX:
-		const message = `"message":"Context size has been exceeded."`
-		return []Piece{Role(), Frame(`{"error":{` + message + `},` + message + `}`)}
-	case OverflowEmpty:
-		return []Piece{Role(), Finish("stop"), Usage(prompt, 0), Done()}
-	}
-	return []Piece{JSON(http.StatusBadRequest, body)}
 }
 
 // overflow is the error message of the dialect.
@@ -197,20 +162,3 @@ type ServedModel struct {
 	// MaxContext is the longest context; 131,072 if zero.
 	MaxContext int
 }
-
-// Overflow says how a server answers a prompt that is longer than the context.
-type Overflow string
-
-const (
-	// OverflowStatus is a 400 with the dialect's message.
-	OverflowStatus Overflow = "status"
-	// OverflowFrame is an error frame inside a 200 stream, with the dialect's message.
-	OverflowFrame Overflow = "frame"
-	// OverflowMLX is an error frame "Context size has been exceeded." after the opening chunk, as LM Studio has it
-	// for MLX.
-	OverflowMLX Overflow = "mlx"
-	// OverflowEmpty is a complete stream without text, as LM Studio sends it for GGUF.
-	OverflowEmpty Overflow = "empty"
-	// OverflowDrop silently drops the oldest messages and answers, as Ollama does.
-	OverflowDrop Overflow = "drop"
-)

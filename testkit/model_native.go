@@ -114,7 +114,7 @@ func (m *Model) loading(id string, context int) []Piece {
 	if m.options.Loading != nil {
 		pieces = append(pieces, Until(m.options.Loading))
 	}
-	return append(pieces, Piece{do: actThen, then: func() { m.load(id, context) }})
+	return append(pieces, setting("then", "", func(*answerWriter) { m.load(id, context) }))
 }
 
 // serve returns the served models, with defaults filled in.

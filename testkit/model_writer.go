@@ -35,16 +35,10 @@ func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
 		header: http.Header{"Content-Type": {"text/event-stream"}}, closes: x.request.close}
 	w.chunks = chunkWriter{model: cmp.Or(x.request.Chat.Model, anyModel), id: fmt.Sprintf("chatcmpl-%d", x.request.Number),
 		reasoning: c.model.options.Dialect.reasoning()}
-	x.rest = w.prepare(x.rest)
-	return w
-}
-
-// prepare joins chunks into one object if the client did not ask for a stream.
-func (w *answerWriter) prepare(pieces []Piece) []Piece {
-	if r := w.exchange.request; r.Path == chatPath && !r.Chat.Stream && !w.exchange.stepped {
-		return w.chunks.whole(pieces)
+	if r := x.request; r.Path == chatPath && !r.Chat.Stream && !x.stepped {
+		x.rest = w.chunks.whole(x.rest) // the client did not ask for a stream
 	}
-	return pieces
+	return w
 }
 
 // play writes the pieces in order, until one fails or the client is gone.
@@ -53,7 +47,11 @@ func (w *answerWriter) play(pieces ...Piece) error {
 		if err := w.alive(); err != nil {
 			return err
 		}
-		if err := w.do(p); err != nil {
+		do := p.do
+		if do == nil {
+			do = func(w *answerWriter) error { return w.body(p.bytes(w.chunks)) }
+		}
+		if err := do(w); err != nil {
 			w.over = true
 			return err
 		}
@@ -78,86 +76,20 @@ func (w *answerWriter) alive() error {
 	return nil
 }
 
-func (w *answerWriter) do(p Piece) error {
-	switch p.do {
-	case actHead:
-		return w.head()
-	case actStatus:
-		return w.whole(p)
-	case actHeader:
-		w.header.Set(p.name, p.text)
-	case actFramed:
-		w.framing = Framing(p.text)
-	case actLength:
-		w.framing, w.length = ContentLength, p.first
-	case actSplit:
-		w.split = p.first
-	case actCut, actReset, actHangUp:
-		return w.stop(p.do)
-	case actPace, actUntil, actStall, actComments, actTokens, actTicks:
-		return w.wait(p)
-	case actThen:
-		p.then()
-	case actNamed:
-		w.chunks.model = p.text
-	case actWire:
-		return w.write(p.text)
-	default:
-		return w.body(w.chunks.render(p))
-	}
-	return nil
-}
-
 // whole writes an answer with its own status. Without Framed it declares the length.
-func (w *answerWriter) whole(p Piece) error {
-	w.status = p.first
-	if p.name != "" {
-		w.header.Set("Content-Type", p.name)
+func (w *answerWriter) whole(code int, contentType, body string) error {
+	w.status = code
+	if contentType != "" {
+		w.header.Set("Content-Type", contentType)
 	}
-	if w.framing == "" && p.name != "text/event-stream" {
-		w.framing, w.length = ContentLength, len(p.text)
+	if w.framing == "" && contentType != "text/event-stream" {
+		w.framing, w.length = ContentLength, len(body)
 	}
-	if p.text == "" {
+	if body == "" {
 		return nil
 	}
-	return w.body(p.text)
+	return w.body(body)
 }
-
-// stop ends the answer early: after it, in the middle, or with a reset.
-func (w *answerWriter) stop(how act) error {
-	switch how {
-	case actHangUp:
-		w.closes = true
-		return w.end()
-	case actReset:
-		w.conn.reset()
-	default:
-		w.conn.hangUp()
-	}
-	w.over = true
-	return nil
-}
-
-// wait plays a piece that takes time. It ends early if the client is gone.
-func (w *answerWriter) wait(p Piece) error {
-	switch p.do {
-	case actPace:
-		return w.pace(1, p.every, func(int) error { return nil })
-	case actUntil:
-		return until(w, p.gate)
-	case actStall:
-		return until[struct{}](w, nil)
-	case actComments:
-		return w.pace(-1, p.every, func(int) error { return w.body(": keep-alive\n\n") })
-	case actTicks:
-		return w.pace(p.far, p.every, func(int) error {
-			return w.body(w.chunks.render(Text(strconv.FormatInt(time.Now().UnixNano(), 10) + " ")))
-		})
-	}
-	return w.pace(p.far, p.every, func(i int) error { return w.body(w.chunks.render(Text(token(i)))) })
-}
-
-func token(i int) string { return "t" + strconv.Itoa(i) + " " }
 
 func until[T any](w *answerWriter, gate <-chan T) error {
 	select {
@@ -189,14 +121,6 @@ func (w *answerWriter) pace(n int, every time.Duration, do func(i int) error) er
 		}
 	}
 	return nil
-}
-
-// head writes the status line and the header.
-func (w *answerWriter) head() error {
-	if w.headed {
-		return nil
-	}
-	return w.write(w.takeHead())
 }
 
 // takeHead returns the status line and the headers once, then "". They wait for the first piece of the body, because
@@ -234,7 +158,9 @@ func (w *answerWriter) declared() int {
 	}
 	n := 0
 	for _, p := range w.exchange.script {
-		n += len(w.chunks.render(p))
+		if p.bytes != nil {
+			n += len(p.bytes(w.chunks))
+		}
 	}
 	return n
 }
@@ -301,39 +227,6 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// render returns the bytes of the piece in a stream, or "" if it has none.
-func (c chunkWriter) render(p Piece) string {
-	switch p.do {
-	case actRole:
-		return c.delta(`{"role":"assistant","content":""}`, "null")
-	case actText:
-		return c.delta(`{"content":`+quote(p.text)+`}`, "null")
-	case actThought:
-		return c.delta(`{`+quote(c.reasoning)+`:`+quote(p.text)+`}`, "null")
-	case actCall:
-		return c.delta(`{"tool_calls":[`+call(p)+`]}`, "null")
-	case actFinish:
-		return c.delta(`{}`, quote(p.text))
-	case actUsage:
-		return frame(fmt.Sprintf(`{%s,"choices":[],"usage":%s}`, c.open("chat.completion.chunk"), usage(p)))
-	case actFrame:
-		return frame(p.text)
-	case actEvent:
-		return "event: " + p.name + "\n" + frame(p.text)
-	case actComment:
-		return ": " + p.text + "\n\n"
-	case actSend, actStatus:
-		return p.text
-	case actTokens:
-		var b strings.Builder
-		for i := range p.far {
-			b.WriteString(c.render(Text(token(i))))
-		}
-		return b.String()
-	}
-	return ""
-}
-
 func frame(data string) string { return "data: " + data + "\n\n" }
 
 func (c chunkWriter) open(object string) string {
@@ -345,35 +238,21 @@ func (c chunkWriter) delta(delta, finish string) string {
 		`,"logprobs":null,"finish_reason":` + finish + `}]}`)
 }
 
-func call(p Piece) string {
-	var id, name string
-	if p.id != "" {
-		id = `,"id":` + quote(p.id) + `,"type":"function"`
-	}
-	if p.name != "" {
-		name = `"name":` + quote(p.name) + `,`
-	}
-	return fmt.Sprintf(`{"index":%d%s,"function":{%s"arguments":%s}}`, p.first, id, name, quote(p.text))
-}
-
-func usage(p Piece) string {
-	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, p.first, p.far, p.first+p.far)
-}
-
 // whole joins chunks into one object. It changes no other pieces, and no answer with a status or a frame of its own.
 func (c chunkWriter) whole(pieces []Piece) []Piece {
-	m := message{finish: "null", usage: "null", calls: map[int]*Piece{}}
+	m := message{finish: "null", usage: "null"}
 	var out []Piece
 	chunks := 0
 	for _, p := range pieces {
 		switch {
-		case p.do == actStatus, p.do == actFrame && p.text != doneData:
+		case p.kind == "status", p.kind == "frame" && p.text != doneData:
 			return pieces
-		case p.do == actNamed:
+		case p.kind == "named":
 			c.model = p.text
-		case m.add(p):
+		case p.join != nil:
+			p.join(&m)
 			chunks++
-		case p.do != actFrame:
+		case p.kind != "frame":
 			out = append(out, p)
 		}
 	}
@@ -385,50 +264,48 @@ func (c chunkWriter) whole(pieces []Piece) []Piece {
 	return append(out, JSON(200, body))
 }
 
-// message collects chunks.
+// message collects chunks; finish and usage are JSON.
 type message struct {
-	text, thought strings.Builder
-	finish, usage string
-	calls         map[int]*Piece
-	order         []int
+	text, thought, finish, usage string
+	calls                        []toolCall
 }
 
-// add reports whether the piece is a chunk.
-func (m *message) add(p Piece) bool {
-	switch p.do {
-	case actRole:
-	case actText:
-		m.text.WriteString(p.text)
-	case actThought:
-		m.thought.WriteString(p.text)
-	case actTokens:
-		for i := range p.far {
-			m.text.WriteString(token(i))
-		}
-	case actCall:
-		if m.calls[p.first] == nil {
-			m.calls[p.first] = &Piece{first: p.first, id: p.id, name: p.name}
-			m.order = append(m.order, p.first)
-		}
-		m.calls[p.first].text += p.text
-	case actFinish:
-		m.finish = quote(p.text)
-	case actUsage:
-		m.usage = usage(p)
-	default:
-		return false
+// toolCall is a piece of a call, or all of it.
+type toolCall struct {
+	index               int
+	id, name, arguments string
+}
+
+func (t toolCall) json() string {
+	var id, name string
+	if t.id != "" {
+		id = `,"id":` + quote(t.id) + `,"type":"function"`
 	}
-	return true
+	if t.name != "" {
+		name = `"name":` + quote(t.name) + `,`
+	}
+	return fmt.Sprintf(`{"index":%d%s,"function":{%s"arguments":%s}}`, t.index, id, name, quote(t.arguments))
+}
+
+// call adds a piece to the call with its index.
+func (m *message) call(piece toolCall) {
+	for i := range m.calls {
+		if m.calls[i].index == piece.index {
+			m.calls[i].arguments += piece.arguments
+			return
+		}
+	}
+	m.calls = append(m.calls, piece)
 }
 
 func (m *message) fields(reasoning string) string {
-	out := `"role":"assistant","content":` + quote(m.text.String())
-	if m.thought.Len() > 0 {
-		out += `,` + quote(reasoning) + `:` + quote(m.thought.String())
+	out := `"role":"assistant","content":` + quote(m.text)
+	if m.thought != "" {
+		out += `,` + quote(reasoning) + `:` + quote(m.thought)
 	}
 	var calls []string
-	for _, i := range m.order {
-		calls = append(calls, call(*m.calls[i]))
+	for _, c := range m.calls {
+		calls = append(calls, c.json())
 	}
 	if len(calls) > 0 {
 		out += `,"tool_calls":[` + strings.Join(calls, ",") + `]`

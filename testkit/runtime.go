@@ -110,6 +110,16 @@ func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.
 	return s
 }
 
+// start starts a run that must be accepted.
+func (w *world) start(s *actors.System, job actors.Job) *actors.Run {
+	w.Helper()
+	run, err := s.Start(w.within(time.Minute), job, actors.Options{})
+	if err != nil {
+		w.Fatalf("%s: the start: %v", w.what, err)
+	}
+	return run
+}
+
 // within returns a context that ends after the time, or with the test.
 func (w *world) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)

@@ -143,10 +143,7 @@ func (s runtimeSuite) full() {
 	s.in("for 20 s", func(w *world) {
 		store := &fullStore{Journal: w.journal}
 		a := w.node("a", store)
-		run, err := a.Start(w.within(time.Minute), jobOf("first", Step{Do: Sleep, For: time.Second}, Step{Do: Say, Text: "still here"}), actors.Options{})
-		if err != nil {
-			w.Fatal(err)
-		}
+		run := w.start(a, jobOf("first", Step{Do: Sleep, For: time.Second}, Step{Do: Say, Text: "still here"}))
 		store.full.Store(true)
 		time.Sleep(5 * time.Second)
 		for range 3 {
@@ -251,10 +248,7 @@ func (s runtimeSuite) healed() {
 				if what != "is done" {
 					steps = append(steps, Step{Do: Hang})
 				}
-				run, err := a.Start(w.within(time.Second), jobOf("victim", steps...), actors.Options{})
-				if err != nil {
-					w.Fatalf("%s: %v", w.what, err)
-				}
+				run := w.start(a, jobOf("victim", steps...))
 				time.Sleep(10 * time.Second)
 				if what == "is cancelled" {
 					_ = run.Cancel(w.within(time.Second), "enough")
@@ -283,10 +277,7 @@ func (s runtimeSuite) forgotten() {
 				return Disturbance{Lose: true}
 			})
 			a := w.node("a", v)
-			run, err := a.Start(w.within(time.Second), jobOf("victim", chatty...), actors.Options{})
-			if err != nil {
-				w.Fatalf("%s: %v", w.what, err)
-			}
+			run := w.start(a, jobOf("victim", chatty...))
 			time.Sleep(time.Minute)
 			w.agree(w.log(run.ID()), w.follow(a, run.ID(), 0).all(w, time.Second))
 			if more {

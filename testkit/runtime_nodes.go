@@ -112,13 +112,22 @@ func (w *world) successors(m *mortal, job func(called func()) actors.Job) (a, b 
 // cancel.
 func (s runtimeSuite) successor() {
 	for _, cancel := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
-		s.atEachAppend(fmt.Sprintf("cancel after %s, ", cancel), fates, func(w *world, m *mortal) { w.successor(m, cancel) })
+		s.atEachAppend(fmt.Sprintf("cancel after %s, ", cancel), fates, func(w *world, m *mortal) { w.successor(m, cancel, false) })
 	}
 }
 
+// continued does the same with a run that another node may start again.
+func (s runtimeSuite) continued() {
+	s.atEachAppend("", fates, func(w *world, m *mortal) { w.successor(m, 0, true) })
+}
+
 // successor lets a node die or sleep, and checks that the other one ends the run once and that all readers agree.
-func (w *world) successor(m *mortal, cancelAfter time.Duration) {
-	a, b, id, calls := w.successors(m, errand)
+func (w *world) successor(m *mortal, cancelAfter time.Duration, restart bool) {
+	a, b, id, calls := w.successors(m, func(called func()) actors.Job {
+		job := errand(called)
+		job.Restart = restart
+		return job
+	})
 	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
 	asked := make(chan struct{})
 	if cancelAfter > 0 {
@@ -141,53 +150,21 @@ func (w *world) successor(m *mortal, cancelAfter time.Duration) {
 			w.complain("the node that slept said of its claim %+v", m.keeps)
 		}
 	}
-	log := w.log(id)
-	before := atA.seen()
-	w.agree(log, seen, w.goOn(b, id, before))
-	if n := calls.Load(); n > 1 {
-		w.complain("the task that runs once was called %d times", n)
-	}
-	allowed := []outcome{completed, nodeLost}
-	if cancelAfter > 0 {
-		allowed = append(allowed, canceled, settled, unstarted)
-	}
-	if m.alive() {
-		allowed = []outcome{completed}
-		if cancelAfter > 0 {
-			allowed = []outcome{canceled}
-		}
-	}
-	w.ends(w.end(id), allowed...)
-}
-
-// continued kills a node, or lets it sleep, at each append of a run that another node may start again.
-func (s runtimeSuite) continued() {
-	s.atEachAppend("", fates, (*world).continued)
-}
-
-// continued does the same with a job that may be restarted.
-func (w *world) continued(m *mortal) {
-	mayGoOn := func(called func()) actors.Job {
-		job := errand(called)
-		job.Restart = true
-		return job
-	}
-	a, b, id, calls := w.successors(m, mayGoOn)
-	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
-	seen := atB.all(w, 5*time.Minute)
-	if m.fate == sleeps && !m.alive() {
-		time.Sleep(2 * time.Minute)
-	}
 	before := atA.seen()
 	w.agree(w.log(id), seen, w.goOn(b, id, before))
 	if n := calls.Load(); n > 1 {
 		w.complain("the task that runs once was called %d times", n)
 	}
-	if end := w.end(id); slices.ContainsFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze }) {
-		w.ends(end, nodeLost, completed) // the task may have been called before the node died
-	} else {
-		w.ends(end, completed)
+	end, allowed := w.end(id), []outcome{completed}
+	switch {
+	case cancelAfter > 0 && m.alive():
+		allowed = []outcome{canceled}
+	case cancelAfter > 0:
+		allowed = []outcome{completed, nodeLost, canceled, settled, unstarted}
+	case !m.alive() && (!restart || slices.ContainsFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze })):
+		allowed = []outcome{completed, nodeLost} // the task that runs once may have been called before the node died
 	}
+	w.ends(end, allowed...)
 }
 
 // waiting kills the node of a run that waits for a person, and answers at the next node.
@@ -201,10 +178,7 @@ func (s runtimeSuite) waiting() {
 				}}}}
 			m := w.mortal(dies, 0)
 			a, b := w.node("a", m, job), w.node("b", w.journal, job)
-			run, err := a.Start(w.within(time.Minute), job, actors.Options{})
-			if err != nil {
-				w.Fatal(err)
-			}
+			run := w.start(a, job)
 			time.Sleep(time.Minute)
 			m.strike()
 			time.Sleep(time.Minute)
@@ -231,10 +205,7 @@ func (s runtimeSuite) handOver() {
 			job := Script{Fetch: []Step{{Do: Sleep, For: time.Minute}}, Write: []Step{{Do: Sleep, For: time.Minute}}}.Job()
 			job.Restart = true
 			a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
-			run, err := a.Start(w.within(time.Minute), job, actors.Options{})
-			if err != nil {
-				w.Fatal(err)
-			}
+			run := w.start(a, job)
 			atA := w.follow(a, run.ID(), 0)
 			time.Sleep(after)
 			if err := a.Close(w.within(time.Minute)); err != nil {
@@ -255,10 +226,7 @@ func (s runtimeSuite) handOver() {
 		job := errand(func() {})
 		job.Restart, job.Tasks[1].Run = true, func(ctx context.Context, _ *actors.TaskContext) error { return pause(ctx, time.Minute) }
 		a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
-		run, err := a.Start(w.within(time.Minute), job, actors.Options{})
-		if err != nil {
-			w.Fatal(err)
-		}
+		run := w.start(a, job)
 		time.Sleep(time.Second)
 		if err := a.Close(w.within(time.Minute)); messages.CodeOf(err) != messages.CauseShutdown {
 			w.complain("Close ended a run and says %v", err)
@@ -307,10 +275,7 @@ func (s runtimeSuite) sleeper() {
 	s.in("asleep", func(w *world) {
 		m := w.mortal(sleeps, 0)
 		a, b := w.node("a", m), w.node("b", w.journal)
-		run, err := a.Start(w.within(time.Minute), Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job(), actors.Options{})
-		if err != nil {
-			w.Fatal(err)
-		}
+		run := w.start(a, Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job())
 		atA := w.follow(a, run.ID(), 0)
 		time.Sleep(time.Minute) // the claim is held all this time
 		if state, _ := b.State(w.within(time.Second), run.ID()); state.Status.IsEnded() {

@@ -30,10 +30,7 @@ func (s runtimeSuite) cancelRace() {
 				if elsewhere {
 					at = w.node("b", w.journal)
 				}
-				run, err := a.Start(w.within(time.Minute), script.Job(), actors.Options{})
-				if err != nil {
-					w.Fatal(err)
-				}
+				run := w.start(a, script.Job())
 				time.Sleep(time.Second + time.Duration(ms)*time.Millisecond)
 				w.cancels(at, run.ID())
 				seen := w.follow(a, run.ID(), 0).all(w, time.Minute)
@@ -82,10 +79,7 @@ func (s runtimeSuite) twoAnswers() {
 			if i == 2 {
 				at = []*actors.System{b, b}
 			}
-			run, err := a.Start(w.within(time.Minute), asking(), actors.Options{})
-			if err != nil {
-				w.Fatal(err)
-			}
+			run := w.start(a, asking())
 			time.Sleep(time.Second)
 			answers := []string{`"red"`, `"blue"`}
 			ends := make([]error, 2)
@@ -177,10 +171,7 @@ func (s runtimeSuite) betweenAttempts() {
 				return errors.Join(err, t.Result(answer, false))
 			}
 			job := actors.Job{Name: "asks", Tasks: []actors.Task{{Name: "ask", Run: work}}}
-			run, err := a.Start(w.within(time.Minute), job, actors.Options{})
-			if err != nil {
-				w.Fatal(err)
-			}
+			run := w.start(a, job)
 			time.Sleep(5 * time.Second)
 			if err := at.Answer(w.within(time.Minute), run.ID(), "color", json.RawMessage(`"red"`), "ann"); err != nil {
 				w.complain("an answer between attempts: %v", err)
@@ -267,10 +258,7 @@ func (s runtimeSuite) heldChild() {
 			return d
 		}})
 		b := w.node("b", w.journal)
-		run, err := a.Start(w.within(time.Minute), parents(time.Second), actors.Options{})
-		if err != nil {
-			w.Fatal(err)
-		}
+		run := w.start(a, parents(time.Second))
 		w.follow(b, run.ID(), 0).all(w, time.Minute)
 		if held == (journal.BlockID{}) {
 			w.Fatal("no child's first block was held")
@@ -359,10 +347,7 @@ func (w *world) family(first *mortal, second actors.Journal) {
 func (s runtimeSuite) usurped() {
 	s.in("the first child", func(w *world) {
 		a := w.node("a", w.journal)
-		run, err := a.Start(w.within(time.Minute), parents(10*time.Second), actors.Options{})
-		if err != nil {
-			w.Fatal(err)
-		}
+		run := w.start(a, parents(10*time.Second))
 		time.Sleep(time.Second)
 		child := run.ID() + ".c1"
 		page, err := w.reader.Read(w.within(time.Second), child, 0)

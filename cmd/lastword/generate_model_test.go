@@ -73,7 +73,7 @@ func TestGenerateGoesByTheProfile(t *testing.T) {
 // never asked for too much, and one that says nothing is asked again with less.
 func TestGenerateKeepsToTheContext(t *testing.T) {
 	for dialect, says := range map[testkit.Dialect]bool{testkit.LMStudio: true, testkit.OpenAI: false} {
-		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Overflow: testkit.OverflowStatus,
+		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect,
 			Models: []testkit.ServedModel{{ID: "scripted", Loaded: true, Context: 3100}}})
 		dir := seededGarden(t)
 		long := "# Garden\n\n" + strings.Repeat("It grows a great many things of all kinds.\n", 2000)

@@ -140,16 +140,16 @@ func within(c <-chan struct{}) bool {
 // echoes. A model that is loaded has its context behind its name. -date puts a Date into the first list of models
 // that is asked for, so much before now.
 //
-//	dialect [-key KEY] [-overflow FORM] [-date TIME] KIND [NAME[:CONTEXT]]...
+//	dialect [-key KEY] [-date TIME] KIND [NAME[:CONTEXT]]...
 func serveDialect(ts *testscript.TestScript, neg bool, args []string) {
 	flags := flag.NewFlagSet("dialect", flag.ContinueOnError)
-	key, overflow := flags.String("key", "", ""), flags.String("overflow", "", "")
+	key := flags.String("key", "", "")
 	date := flags.Duration("date", 0, "")
 	ts.Check(flags.Parse(args))
 	if neg || flags.NArg() == 0 {
-		ts.Fatalf("usage: dialect [-key key] [-overflow form] [-date time] kind [name[:context]]...")
+		ts.Fatalf("usage: dialect [-key key] [-date time] kind [name[:context]]...")
 	}
-	o := testkit.ModelOptions{Dialect: testkit.Dialect(flags.Arg(0)), Key: *key, Overflow: testkit.Overflow(*overflow)}
+	o := testkit.ModelOptions{Dialect: testkit.Dialect(flags.Arg(0)), Key: *key}
 	if flags.Arg(0) == "openai" {
 		o.Dialect = testkit.OpenAI
 	}
