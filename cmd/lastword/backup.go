@@ -25,43 +25,40 @@ import (
 )
 
 func backupCommand(p *host.Program) *cobra.Command {
+	return foldersCommand(p, "backup <file>", "needs the name of the file to write", writeBackup,
+		"`folder` of the server (default: the one of serve)", "`folder` with the files that runs wrote: --out of serve")
+}
+
+func restoreCommand(p *host.Program) *cobra.Command {
+	return foldersCommand(p, "restore <file>", "needs the file that lastword backup has written", readBackup,
+		"empty `folder` for the server (default: the one of serve)", "empty `folder` for the files of runs: --out of serve")
+}
+
+// foldersCommand returns a command that calls do with the file, the folder of --state and that of --files. A signal ends it
+// in order: it removes what it has begun to write.
+func foldersCommand(p *host.Program, use, needs string, do func(cmd *cobra.Command, name, dir, files string) error,
+	aboutState, aboutFiles string) *cobra.Command {
 	var state, files string
-	cmd := &cobra.Command{
-		Use:     "backup <file>",
-		GroupID: settings.Working,
-		Args:    exit.Takes(1, "needs the name of the file to write", ""),
-		RunE: leavingNothing(func(cmd *cobra.Command, args []string) error {
-			dir, err := stateFolder(cmd, p, state, serveState)
-			if err == nil {
-				err = writeBackup(cmd, args[0], dir, files)
-			}
-			return err
-		}),
-	}
-	cmd.Flags().StringVar(&state, "state", "", "`folder` of the server (default: the one of serve)")
-	cmd.Flags().StringVar(&files, "files", "", "`folder` with the files that runs wrote: --out of serve")
-	foldersOnly(cmd)
-	return cmd
-}
-
-func foldersOnly(cmd *cobra.Command) {
-	settings.FlagOnly(cmd.Flags(), "state", "files")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	settings.Must(cmd.MarkFlagDirname("files"))
-}
-
-// leavingNothing is a command that a signal ends in order: it removes what it has begun to write.
-func leavingNothing(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: use, GroupID: settings.Working, Args: exit.Takes(1, needs, "")}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		cmd.SetContext(ctx)
-		err := run(cmd, args)
+		dir, err := stateFolder(cmd, p, state, serveState)
+		if err == nil {
+			err = do(cmd, args[0], dir, files)
+		}
 		if err != nil && ctx.Err() != nil {
 			return &exit.Error{Code: exit.Interrupted, Err: context.Cause(ctx)}
 		}
 		return misplaced(err)
 	}
+	cmd.Flags().StringVar(&state, "state", "", aboutState)
+	cmd.Flags().StringVar(&files, "files", "", aboutFiles)
+	settings.FlagOnly(cmd.Flags(), "state", "files")
+	settings.Must(cmd.MarkFlagDirname("state"))
+	settings.Must(cmd.MarkFlagDirname("files"))
+	return cmd
 }
 
 // misplaced gives an error that has no exit code yet the one of wrong settings.
@@ -137,26 +134,6 @@ func sound(cmd *cobra.Command, at, named string) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s is sound: %s, %s\n", named, words.Count(found.Runs, "run"), words.Count(found.Events, "event"))
 	return nil
-}
-
-func restoreCommand(p *host.Program) *cobra.Command {
-	var state, files string
-	cmd := &cobra.Command{
-		Use:     "restore <file>",
-		GroupID: settings.Working,
-		Args:    exit.Takes(1, "needs the file that lastword backup has written", ""),
-		RunE: leavingNothing(func(cmd *cobra.Command, args []string) error {
-			dir, err := stateFolder(cmd, p, state, serveState)
-			if err == nil {
-				err = readBackup(cmd, args[0], dir, files)
-			}
-			return err
-		}),
-	}
-	cmd.Flags().StringVar(&state, "state", "", "empty `folder` for the server (default: the one of serve)")
-	cmd.Flags().StringVar(&files, "files", "", "empty `folder` for the files of runs: --out of serve")
-	foldersOnly(cmd)
-	return cmd
 }
 
 func readBackup(cmd *cobra.Command, name, dir, files string) error {

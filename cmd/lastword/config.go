@@ -17,14 +17,7 @@ import (
 )
 
 func configCommand(p *host.Program) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "config",
-		GroupID: settings.Helping,
-		Args:    knownCommand,
-		RunE:    showHelp,
-	}
-	cmd.AddCommand(configShowCommand(p), configPathCommand(p))
-	return cmd
+	return settings.Parent("config", settings.Helping, configShowCommand(p), configPathCommand(p))
 }
 
 // variables returns a line for each variable that does not belong to a flag.

@@ -19,16 +19,10 @@ import (
 
 func conversationsCommand(p *host.Program) *cobra.Command {
 	k := &keptConversations{program: p}
-	cmd := &cobra.Command{
-		Use:     "conversations",
-		GroupID: settings.Working,
-		Args:    knownCommand,
-		RunE:    showHelp,
-	}
+	cmd := settings.Parent("conversations", settings.Working, k.list(), k.show(), k.rename(), k.fork(), k.remove())
 	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` of the --state of chat (default: the one that chat uses without it)")
 	settings.Must(cmd.MarkPersistentFlagDirname("state"))
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
-	cmd.AddCommand(k.list(), k.show(), k.rename(), k.fork(), k.remove())
 	return cmd
 }
 

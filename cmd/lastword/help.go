@@ -25,21 +25,6 @@ import (
 // helpColumns is the width of help texts.
 const helpColumns = 80
 
-// knownCommand returns an error if an argument is given instead of the name of a subcommand.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := ""
-	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2) // a short word is similar to everything
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
-	}
-	return exit.BadUsage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
-}
-
-func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [command]",
@@ -49,7 +34,7 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return knownCommand(cmd.Root(), args)
+				return settings.KnownCommand(cmd.Root(), args)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

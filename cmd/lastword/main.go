@@ -40,12 +40,12 @@ func rootCommand(p *host.Program) *cobra.Command {
 		Use:           "lastword",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          knownCommand,
+		Args:          settings.KnownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version {
 				return printVersion(cmd)
 			}
-			return showHelp(cmd, args)
+			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			return settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets)

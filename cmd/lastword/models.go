@@ -29,16 +29,10 @@ type modelsOptions struct {
 
 func modelsCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
-	cmd := &cobra.Command{
-		Use:               "models",
-		GroupID:           settings.Working,
-		Args:              knownCommand,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) },
-	}
+	cmd := settings.Parent("models", settings.Working, modelsLoadCommand(p), modelsUnloadCommand(p))
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) }
 	l.flags(cmd, 30*time.Second)
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	cmd.AddCommand(modelsLoadCommand(p), modelsUnloadCommand(p))
 	return cmd
 }
 
@@ -50,19 +44,23 @@ func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag
 	return flags
 }
 
-func modelsLoadCommand(p *host.Program) *cobra.Command {
-	l := modelsOptions{at: p.Endpoint()}
-	cmd := &cobra.Command{
-		Use:               "load <model>",
+// oneModel returns a command that calls do for the model that its argument names.
+func (l *modelsOptions) oneModel(p *host.Program, use string, do func(ctx context.Context, cmd *cobra.Command, c *llm.Client, id string) error) *cobra.Command {
+	l.at = p.Endpoint()
+	return &cobra.Command{
+		Use:               use,
 		GroupID:           settings.Working,
-		Args:              oneModel,
+		Args:              exit.Takes(1, "needs the name of one model", "lastword models lists the names"),
 		ValidArgsFunction: p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
-				return l.loading(ctx, cmd, c, args[0])
-			})
+			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error { return do(ctx, cmd, c, args[0]) })
 		},
 	}
+}
+
+func modelsLoadCommand(p *host.Program) *cobra.Command {
+	l := new(modelsOptions)
+	cmd := l.oneModel(p, "load <model>", l.loading)
 	flags := l.flags(cmd, 10*time.Minute)
 	flags.IntVar(&l.load.Context, "context", 0, "context in `tokens` (default: the server's)")
 	flags.DurationVar(&l.load.TTL, "ttl", 0,
@@ -71,24 +69,11 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 }
 
 func modelsUnloadCommand(p *host.Program) *cobra.Command {
-	l := modelsOptions{at: p.Endpoint()}
-	cmd := &cobra.Command{
-		Use:               "unload <model>",
-		GroupID:           settings.Working,
-		Args:              oneModel,
-		ValidArgsFunction: p.CompleteModels(&l.at),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
-				return l.unloading(ctx, cmd, c, args[0])
-			})
-		},
-	}
+	l := new(modelsOptions)
+	cmd := l.oneModel(p, "unload <model>", l.unloading)
 	l.flags(cmd, time.Minute)
 	return cmd
 }
-
-// oneModel wants the name of a model.
-var oneModel = exit.Takes(1, "needs the name of one model", "lastword models lists the names")
 
 // call calls do with a client, within --timeout.
 func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {

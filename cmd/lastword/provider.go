@@ -21,15 +21,7 @@ import (
 )
 
 func providerCommand(p *host.Program) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "provider",
-		GroupID: settings.Working,
-		Args:    knownCommand,
-		RunE:    showHelp,
-	}
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	cmd.AddCommand(providerCheckCommand(p))
-	return cmd
+	return settings.Parent("provider", settings.Working, providerCheckCommand(p))
 }
 
 // providerOptions holds the flags of provider check.

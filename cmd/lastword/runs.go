@@ -27,17 +27,9 @@ import (
 
 func runsCommand(p *host.Program) *cobra.Command {
 	at := &host.Remote{Program: p}
-	cmd := &cobra.Command{
-		Use:     "runs",
-		GroupID: settings.Working,
-		Args:    knownCommand,
-		RunE:    showHelp,
-	}
-	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
-	at.AddStateFlag(cmd)
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at), runsProofCommand(at), runsAnswerCommand(at),
-		runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
+	cmd := settings.Parent("runs", settings.Working, runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at),
+		runsProofCommand(at), runsAnswerCommand(at), runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
+	at.AddReadFlags(cmd, cmd.PersistentFlags())
 	for _, sub := range cmd.Commands() {
 		sub.GroupID = settings.Working // so that the settings of runs apply; the flags of sub are not settings
 		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.FlagOnly(sub.Flags(), f.Name) })
@@ -48,26 +40,40 @@ func runsCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
+// runArgument wants the id of a run.
+var runArgument = exit.Takes(1, "needs the id of one run, or last", "lastword runs ls lists them")
+
 // oneRun returns a command that calls run for the run that its argument names.
-func oneRun(run func(*cobra.Command, host.Source, messages.RunID) error) func(*cobra.Command, []string, host.Source) error {
-	return func(cmd *cobra.Command, args []string, c host.Source) error {
+func oneRun(at *host.Remote, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: runArgument, RunE: at.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 		id, err := runNamed(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
 		}
 		return run(cmd, c, id)
-	}
+	})}
 }
 
 // oneLiveRun is oneRun for commands that need a server.
-func oneLiveRun(run func(*cobra.Command, *api.Client, messages.RunID) error) func(*cobra.Command, []string, *api.Client) error {
-	return func(cmd *cobra.Command, args []string, c *api.Client) error {
-		return oneRun(func(cmd *cobra.Command, _ host.Source, id messages.RunID) error { return run(cmd, c, id) })(cmd, args, c)
-	}
+func oneLiveRun(at *host.Remote, use string, run func(*cobra.Command, *api.Client, messages.RunID) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: runArgument, RunE: at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		id, err := runNamed(cmd.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		return run(cmd, c, id)
+	})}
 }
 
-// runArgument wants the id of a run.
-var runArgument = exit.Takes(1, "needs the id of one run, or last", "lastword runs ls lists them")
+// readCommand is oneRun for a command outside of runs, with the flags that name the server or the folder.
+func readCommand(p *host.Program, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
+	at := &host.Remote{Program: p}
+	cmd := oneRun(at, use, run)
+	cmd.GroupID, cmd.ValidArgsFunction = settings.Working, completeRuns(at)
+	at.AddReadFlags(cmd, cmd.Flags())
+	settings.FlagOnly(cmd.PersistentFlags(), "state")
+	return cmd
+}
 
 func runsListCommand(at *host.Remote) *cobra.Command {
 	var f filter
@@ -117,42 +123,34 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 }
 
 func runsGetCommand(at *host.Remote) *cobra.Command {
-	return &cobra.Command{
-		Use:  "get <run>",
-		Args: runArgument,
-		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
-			state, err := c.State(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			return terminal.PrintJSON(cmd.OutOrStdout(), state)
-		})),
-	}
+	return oneRun(at, "get <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+		state, err := c.State(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return terminal.PrintJSON(cmd.OutOrStdout(), state)
+	})
 }
 
 func runsWatchCommand(at *host.Remote) *cobra.Command {
 	var show terminal.Display
-	cmd := &cobra.Command{
-		Use:  "watch <run>",
-		Args: runArgument,
-		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
-			p := at.Program
-			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			state, err := c.State(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			job := ""
-			if state.Queued != nil {
-				job = state.Queued.Job
-			}
-			showRun(&show, p, job)
-			if !show.Quiet {
-				show.Ask = p.Asker(cmd, at.Place()).Ask
-			}
-			return host.WatchRemote(cmd.Context(), host.RemoteRun{Client: c, Run: id}, &show)
-		})),
-	}
+	cmd := oneLiveRun(at, "watch <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+		p := at.Program
+		show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+		state, err := c.State(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		job := ""
+		if state.Queued != nil {
+			job = state.Queued.Job
+		}
+		showRun(&show, p, job)
+		if !show.Quiet {
+			show.Ask = p.Asker(cmd, at.Place()).Ask
+		}
+		return host.WatchRemote(cmd.Context(), host.RemoteRun{Client: c, Run: id}, &show)
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
 	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "print nothing to stderr but errors, and ask nothing")
@@ -171,26 +169,22 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 	var want messages.Follow
 	var kinds []string
 	var level string
-	cmd := &cobra.Command{
-		Use:  "events <run>",
-		Args: runArgument,
-		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
-			for _, kind := range kinds {
-				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
+	cmd := oneRun(at, "events <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+		for _, kind := range kinds {
+			want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
+		}
+		want.Filter.MilestonesOnly = level == "milestone"
+		lines := terminal.JSONLines(cmd.OutOrStdout())
+		for e, err := range c.Follow(cmd.Context(), id, want) {
+			if err == nil {
+				err = lines.Encode(e)
 			}
-			want.Filter.MilestonesOnly = level == "milestone"
-			lines := terminal.JSONLines(cmd.OutOrStdout())
-			for e, err := range c.Follow(cmd.Context(), id, want) {
-				if err == nil {
-					err = lines.Encode(e)
-				}
-				if err != nil {
-					return err
-				}
+			if err != nil {
+				return err
 			}
-			return nil
-		})),
-	}
+		}
+		return nil
+	})
 	flags := cmd.Flags()
 	flags.Uint64Var(&want.After, "after", 0, "only events after this `number`")
 	flags.StringSliceVar(&kinds, "kinds", nil, "only events of these `kinds`, separated by commas, and the last event")
@@ -200,25 +194,19 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 }
 
 func runsProofCommand(at *host.Remote) *cobra.Command {
-	return &cobra.Command{
-		Use:  "proof <run>",
-		Args: runArgument,
-		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
-			body, err := c.Proof(cmd.Context(), id)
-			if err == nil {
-				_, err = io.Copy(cmd.OutOrStdout(), body)
-				err = errors.Join(err, body.Close())
-			}
-			return err
-		})),
-	}
+	return oneLiveRun(at, "proof <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+		body, err := c.Proof(cmd.Context(), id)
+		if err == nil {
+			_, err = io.Copy(cmd.OutOrStdout(), body)
+			err = errors.Join(err, body.Close())
+		}
+		return err
+	})
 }
 
 func runsCancelCommand(at *host.Remote) *cobra.Command {
 	reason := ""
-	cmd := &cobra.Command{
-		Use: "cancel <run>... | --status STATUS",
-	}
+	cmd := &cobra.Command{Use: "cancel <run>... | --status STATUS"}
 	cmd.Flags().StringVar(&reason, "reason", "", "`text` for the runs' logs")
 	cancel := someRuns(cmd, "canceled", func(s messages.Status) bool { return !s.IsEnded() },
 		func(ctx context.Context, c host.Source, id messages.RunID) error {
@@ -229,57 +217,33 @@ func runsCancelCommand(at *host.Remote) *cobra.Command {
 }
 
 func runsRemoveCommand(at *host.Remote) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "rm <run>... | --status STATUS",
-	}
+	cmd := &cobra.Command{Use: "rm <run>... | --status STATUS"}
 	cmd.RunE = at.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
 		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.Forget(ctx, id) }))
 	return cmd
 }
 
 func explainCommand(p *host.Program) *cobra.Command {
-	at := &host.Remote{Program: p}
-	cmd := &cobra.Command{
-		Use:     "explain <run>",
-		GroupID: settings.Working,
-		Args:    runArgument,
-		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
-			state, err := c.State(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
-			sentences, err := explain.Read(c.Follow(cmd.Context(), id, want), state.Milestone)
-			for _, says := range sentences {
-				fmt.Fprintln(cmd.OutOrStdout(), words.Printable(says))
-			}
+	return readCommand(p, "explain <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+		state, err := c.State(cmd.Context(), id)
+		if err != nil {
 			return err
-		})),
-		ValidArgsFunction: completeRuns(at),
-	}
-	at.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
-	at.AddStateFlag(cmd)
-	settings.FlagOnly(cmd.PersistentFlags(), "state")
-	return cmd
+		}
+		want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+		sentences, err := explain.Read(c.Follow(cmd.Context(), id, want), state.Milestone)
+		for _, says := range sentences {
+			fmt.Fprintln(cmd.OutOrStdout(), words.Printable(says))
+		}
+		return err
+	})
 }
 
 // planCommand returns the command plan. Its subcommand show reads runs in the way of the command runs.
 func planCommand(p *host.Program) *cobra.Command {
-	cmd, at := plans.Command(p), &host.Remote{Program: p}
-	cmd.Args = knownCommand
-	show := &cobra.Command{
-		Use:  "show <run>",
-		Args: runArgument,
-		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
-			want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
-			return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), id, want))
-		})),
-		ValidArgsFunction: completeRuns(at),
-	}
-	at.AddFlags(show, show.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
-	at.AddStateFlag(show)
-	show.GroupID = settings.Working // so that the settings for its server apply
-	settings.FlagOnly(show.PersistentFlags(), "state")
-	cmd.AddCommand(show)
+	cmd := plans.Command(p)
+	cmd.AddCommand(readCommand(p, "show <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+		want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+		return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), id, want))
+	}))
 	return cmd
 }

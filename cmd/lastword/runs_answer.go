@@ -113,27 +113,23 @@ func unclear(id messages.RunID, open []request, args []string) error {
 
 func runsRetryCommand(at *host.Remote) *cobra.Command {
 	var changes []string
-	cmd := &cobra.Command{
-		Use:  "retry <run>",
-		Args: runArgument,
-		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
-			state, err := c.State(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			q := messages.Request{Job: state.Queued.Job, Labels: state.Queued.Labels, Limits: state.Queued.Limits}
-			delete(q.Labels, messages.TraceLabel)
-			if q.Input, err = changed(cmd, state.Queued.Input, changes); err != nil {
-				return err
-			}
-			again, err := c.Submit(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), again)
+	cmd := oneLiveRun(at, "retry <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+		state, err := c.State(cmd.Context(), id)
+		if err != nil {
 			return err
-		})),
-	}
+		}
+		q := messages.Request{Job: state.Queued.Job, Labels: state.Queued.Labels, Limits: state.Queued.Limits}
+		delete(q.Labels, messages.TraceLabel)
+		if q.Input, err = changed(cmd, state.Queued.Input, changes); err != nil {
+			return err
+		}
+		again, err := c.Submit(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), again)
+		return err
+	})
 	cmd.Flags().StringArrayVar(&changes, "set", nil, "`name=value` of the input; can be repeated. A value that is not JSON is text")
 	return cmd
 }

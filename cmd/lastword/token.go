@@ -15,16 +15,10 @@ import (
 
 func tokenCommand() *cobra.Command {
 	var file string
-	cmd := &cobra.Command{
-		Use:     "token",
-		GroupID: settings.Helping,
-		Args:    knownCommand,
-		RunE:    showHelp,
-	}
+	cmd := settings.Parent("token", settings.Helping, tokenAddCommand(&file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&file, "file", "", "`file` of tokens; made if missing, readable by you only")
 	settings.Must(cmd.MarkPersistentFlagFilename("file"))
-	cmd.AddCommand(tokenAddCommand(&file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	return cmd
 }
 

@@ -14,9 +14,7 @@ import (
 // group returns a command whose subcommands send requests to the server named by its flags.
 func group(p *host.Program, name string) (*cobra.Command, *host.Remote) {
 	at := &host.Remote{Program: p}
-	cmd := &cobra.Command{Use: name, GroupID: settings.Working, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
+	cmd := settings.Parent(name, settings.Working)
 	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	return cmd, at
 }

@@ -51,8 +51,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 			return cmp.Or(record(cmd.Context(), c, id, lines), recordInputs(inputs, lines))
 		}),
 	}
-	at.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
-	at.AddStateFlag(cmd)
+	at.AddReadFlags(cmd, cmd.Flags())
 	cmd.Flags().StringArrayVar(&inputs, "input", nil, "`file` that the run has read; keep it beside the recording")
 	return cmd
 }

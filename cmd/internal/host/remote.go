@@ -71,6 +71,12 @@ func (r *Remote) AddOwnFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	settings.FlagOnly(flags, "server")
 }
 
+// AddReadFlags adds the flags that name a server, or the folder of one: --state.
+func (r *Remote) AddReadFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	r.AddFlags(cmd, flags, "`URL` of the server, or unix:PATH (default "+DefaultServer+")")
+	r.AddStateFlag(cmd)
+}
+
 // AddStateFlag adds --state.
 func (r *Remote) AddStateFlag(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&r.State, "state", "", "`folder` of a server that may have stopped")

@@ -40,15 +40,7 @@ type options struct {
 
 // Command returns the command plan with its subcommands.
 func Command(p *host.Program) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "plan",
-		GroupID: settings.Working,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	cmd.AddCommand(initCommand(), checkCommand(p), runCommand(p), graphCommand(p))
-	return cmd
+	return settings.Parent("plan", settings.Working, initCommand(), checkCommand(p), runCommand(p), graphCommand(p))
 }
 
 // load reads the plan. The error lists everything that is wrong with it.

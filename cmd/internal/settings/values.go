@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
 // choice is the value of a flag that accepts one of a few words.
@@ -125,4 +127,26 @@ func WithoutEffect(cmd *cobra.Command, where string, works func(*pflag.Flag) boo
 		}
 	})
 	return err
+}
+
+// KnownCommand returns an error if an argument is given instead of the name of a subcommand.
+func KnownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2) // a short word is similar to everything
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
+	}
+	return exit.BadUsage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
+}
+
+// Parent returns a command of the group that only has subcommands.
+func Parent(use, group string, subcommands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, GroupID: group, Args: KnownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddGroup(&cobra.Group{ID: Working, Title: "Commands:"})
+	cmd.AddCommand(subcommands...)
+	return cmd
 }
