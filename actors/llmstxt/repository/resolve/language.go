@@ -51,7 +51,7 @@ func (r *Resolver) script(f *scan.File, spec string) Target {
 	if to := r.below(f, spec); to != (Target{}) && spec != "" {
 		return to
 	}
-	if r.declares["npm"] || language.IsNodeLibrary(name) || !language.IsNodePackage(name) || name != first &&
+	if r.declares["npm"] || language.IsLibrary("node", name) || !language.IsNodePackage(name) || name != first &&
 		first[0] != '@' {
 		return Target{}
 	}
@@ -70,7 +70,7 @@ func (r *Resolver) python(f *scan.File, spec string) Target {
 		return to
 	}
 	top, _, _ := strings.Cut(spec, "/")
-	if r.tops[top] || top == "" || language.IsPythonLibrary(top) {
+	if r.tops[top] || top == "" || language.IsLibrary("python", top) {
 		return Target{}
 	}
 	if to := r.known("pypi", top); to != (Target{}) || r.declares["pypi"] || !language.IsPythonPackage(top) {
@@ -86,7 +86,7 @@ func (r *Resolver) python(f *scan.File, spec string) Target {
 // longer known whether the path began with crate or super.
 func (r *Resolver) rust(f *scan.File, spec string) Target {
 	first, _, _ := strings.Cut(spec, "/")
-	if language.IsRustLibrary(first) {
+	if language.IsLibrary("rust", first) {
 		return Target{}
 	}
 	for p := spec; p != "."; p = path.Dir(p) {
@@ -105,7 +105,7 @@ func (r *Resolver) header(f *scan.File, spec string) Target {
 	if strings.Contains(spec, "/") {
 		return r.tail("c", spec)
 	}
-	if same := r.byBase[key{"c", spec}]; len(same) == 1 && !language.IsCLibrary(spec) {
+	if same := r.byBase[key{"c", spec}]; len(same) == 1 && !language.IsLibrary("c", spec) {
 		return Target{Path: same[0].path}
 	}
 	return Target{}

@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"sync"
@@ -41,7 +40,7 @@ func (c *counter) pieces(s string) int {
 	n := 0
 	for s != "" {
 		end := piece(s)
-		n += c.known(s[:end])
+		n += c.count(s[:end])
 		s = s[end:]
 	}
 	return n
@@ -57,25 +56,6 @@ type counter struct {
 	table *vocabulary
 	parts []part
 	heap  []uint64
-	memo  [1 << 13]struct {
-		text  [2]uint64
-		count int
-	}
-}
-
-// known counts the tokens of a piece. It remembers short pieces, which most texts repeat.
-func (c *counter) known(s string) int {
-	var b [16]byte
-	if len(s) >= len(b) {
-		return c.count(s)
-	}
-	b[15] = byte(copy(b[:], s))
-	text := [2]uint64{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
-	at := &c.memo[(text[0]*0x9E3779B97F4A7C15^text[1]*0xC2B2AE3D27D4EB4F)>>51]
-	if at.text != text {
-		at.text, at.count = text, c.count(s)
-	}
-	return at.count
 }
 
 // part is a part of the piece, and begins at its own index.

@@ -1,9 +1,11 @@
 package language
 
 import (
+	_ "embed"
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
@@ -64,4 +66,14 @@ func ElixirImports(line string) []string {
 		return nil
 	}
 	return []string{strings.ToLower(capital.ReplaceAllString(list[0], "${1}_$2"))}
+}
+
+//go:embed libraries.txt
+var librariesText string
+
+var libraries = sync.OnceValue(func() map[string]prose.List { return prose.Lists(librariesText) })
+
+// IsLibrary reports whether the module comes with "python", "node", "rust" or "c".
+func IsLibrary(of, name string) bool {
+	return libraries()[of].Has(name) || of == "python" && strings.HasPrefix(name, "_")
 }

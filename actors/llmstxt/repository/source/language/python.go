@@ -1,10 +1,8 @@
 package language
 
 import (
-	_ "embed"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
@@ -121,14 +119,4 @@ func PythonModule(p string, isPackage func(folder string) bool) string {
 		from = dir
 	}
 	return strings.TrimPrefix(p, strings.TrimSuffix(path.Dir(from)+"/", "./"))
-}
-
-//go:embed python.txt
-var pythonText string
-
-var pythonLibrary = strings.Fields(pythonText)
-
-// IsPythonLibrary reports whether the module belongs to Python's standard library, 3.8 to 3.14.
-func IsPythonLibrary(name string) bool {
-	return strings.HasPrefix(name, "_") || slices.Contains(pythonLibrary, name)
 }

@@ -31,13 +31,3 @@ func RustImports(line string) []string {
 func RustFolders(file, unit string) []string {
 	return []string{strings.TrimSuffix(file, path.Ext(file)), path.Dir(file), path.Join(unit, "src")}
 }
-
-// IsRustLibrary reports whether the name is a crate of the language itself, or a word that begins a path within the
-// crate.
-func IsRustLibrary(name string) bool {
-	switch name {
-	case "std", "core", "alloc", "self", "super", "crate", ".":
-		return true
-	}
-	return false
-}

@@ -30,19 +30,6 @@ func ScriptReexports(line string) []string {
 	return nil
 }
 
-// IsNodeLibrary reports whether the module comes with Node.
-func IsNodeLibrary(name string) bool {
-	switch name {
-	case "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-		"diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
-		"os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
-		"string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
-		"worker_threads", "zlib":
-		return true
-	}
-	return false
-}
-
 func ScriptFolders(_, unit string) []string {
 	return []string{path.Join(unit, "src"), unit, path.Join(unit, "src/lib"), "src", "."}
 }
