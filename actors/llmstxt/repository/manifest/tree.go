@@ -1,8 +1,16 @@
 package manifest
 
 import (
+	"cmp"
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
 )
 
 // object is a JSON object, a mapping of YAML or TOML, an XML element, or a section of lines. Its members keep the
@@ -102,4 +110,268 @@ func checkNesting(text string) error {
 		return fmt.Errorf("brackets are nested %d deep", most)
 	}
 	return nil
+}
+
+// parseJSON parses JSON as people write it: with comments, trailing or missing commas, unquoted keys and single
+// quotes. For text that ends early or is broken, it returns what came before, and an error.
+func parseJSON(text string) (object, error) {
+	r := jsonReader{toks: lex(text, syntax{line: []string{"//"}, block: true, quotes: `"'`, lines: true, words: "+-.$"})}
+	o, ok := r.value(r.next(), 0).(object)
+	if !ok {
+		r.fail("no object")
+	}
+	return o, r.err
+}
+
+type jsonReader struct {
+	toks tokens
+	line int   // line of the last token
+	err  error // the first fault; no token follows it
+}
+
+func (r *jsonReader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("malformed JSON in line %d: %s", r.line, what)
+	}
+	r.toks = nil
+}
+
+// next returns the next token that is not a comma.
+func (r *jsonReader) next() token {
+	for len(r.toks) > 0 {
+		t := r.toks[0]
+		r.toks, r.line = r.toks[1:], t.line
+		if !t.is(",") {
+			return t
+		}
+	}
+	return token{}
+}
+
+// value parses the value that begins with the token.
+func (r *jsonReader) value(t token, level int) any {
+	switch {
+	case level > depth:
+		r.fail("nested too deeply")
+	case t.is("{"):
+		return r.object(level)
+	case t.is("["):
+		return r.array(level)
+	case t.kind == str:
+		return t.text
+	case t.kind == word:
+		return literal(t.text)
+	default:
+		r.fail("no value")
+	}
+	return nil
+}
+
+func literal(word string) any {
+	switch word {
+	case "true":
+		return true
+	case "false":
+		return false
+	case "null":
+		return nil
+	}
+	return word
+}
+
+func (r *jsonReader) object(level int) object {
+	o := object{}
+	for {
+		key := r.next()
+		if key.is("}") {
+			return o
+		}
+		if colon := r.next(); key.kind == mark || !colon.is(":") {
+			r.fail("no colon after a key")
+			return o
+		}
+		o = append(o, member{key.text, r.value(r.next(), level+1)})
+	}
+}
+
+func (r *jsonReader) array(level int) []any {
+	list := []any{}
+	for {
+		t := r.next()
+		if t.is("]") {
+			return list
+		}
+		if t.kind == 0 {
+			r.fail("a list without an end")
+			return list
+		}
+		list = append(list, r.value(t, level+1))
+	}
+}
+
+// parseYAML parses the first document. It does not follow aliases, which could expand to more than memory holds.
+func parseYAML(text string) (object, error) {
+	if err := checkNesting(text); err != nil {
+		return nil, err
+	}
+	var n yaml.Node
+	if err := yaml.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil {
+		return topLines(text), err
+	}
+	if n.Kind != yaml.DocumentNode || len(n.Content) == 0 {
+		return nil, nil
+	}
+	o, _ := yamlValue(n.Content[0], 0).(object)
+	return o, nil
+}
+
+func yamlValue(n *yaml.Node, level int) any {
+	if level > depth {
+		return nil
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if n.Tag == "!!null" {
+			return nil
+		}
+		return n.Value
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, c := range n.Content {
+			list = append(list, yamlValue(c, level+1))
+		}
+		return list
+	case yaml.MappingNode:
+		o := object{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			o = append(o, member{n.Content[i].Value, yamlValue(n.Content[i+1], level+1)})
+		}
+		return o
+	}
+	return nil
+}
+
+// topLines returns the plain "key: value" lines of a file that is not valid YAML.
+func topLines(text string) object {
+	var o object
+	for l := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimRight(l, "\n"), ": ")
+		if ok && key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz_-") == "" {
+			o = append(o, member{key, strings.Trim(strings.TrimSpace(value), `"'`)})
+		}
+	}
+	return o
+}
+
+// mostKeys bounds the keys that are read of one file, because go-toml compares each key with all others of its table.
+const mostKeys = 5_000
+
+// parseTOML parses a file. Before a fault it returns the tables up to there, and an error.
+func parseTOML(text string) (object, error) {
+	if rest := strings.SplitAfterN(text, "=", mostKeys+1); len(rest) > mostKeys {
+		read := text[:len(text)-len(rest[mostKeys])]
+		text = read[:strings.LastIndexByte(read, '\n')+1]
+	}
+	if err := checkNesting(text); err != nil {
+		return nil, err
+	}
+	t := make(map[string]any)
+	err := toml.Unmarshal([]byte(text), &t)
+	at, rest := make(map[string]int), -len(text) // position where a key first begins a line, counted from the end of the text
+	for l := range strings.Lines(text) {
+		key, _, _ := strings.Cut(l, "=")
+		if key = strings.Trim(strings.TrimSpace(key), `"`); at[key] == 0 {
+			at[key] = rest
+		}
+		rest += len(l)
+	}
+	o, _ := tomlValue(t, at).(object)
+	return o, err
+}
+
+// tomlValue puts keys that begin lines in their order, and the others after them.
+func tomlValue(value any, at map[string]int) any {
+	switch v := value.(type) {
+	case map[string]any:
+		o := object{}
+		for key, value := range v {
+			o = append(o, member{key, tomlValue(value, at)})
+		}
+		slices.SortStableFunc(o, func(a, b member) int {
+			return cmp.Or(cmp.Compare(at[a.key], at[b.key]), strings.Compare(a.key, b.key))
+		})
+		return o
+	case []any:
+		for i := range v {
+			v[i] = tomlValue(v[i], at)
+		}
+	}
+	return value
+}
+
+func readCargo(f *file, text string) error {
+	t, err := f.tree(parseTOML, text)
+	if f.Name == "" {
+		return err
+	}
+	f.entry(cmp.Or(t.text("lib/path"), "src/lib.rs"))
+	for _, bin := range t.objects("bin") {
+		name := bin.text("name")
+		f.command(name)
+		f.entry(cmp.Or(bin.text("path"), "src/bin/"+name+".rs"))
+	}
+	f.entry("src/main.rs")
+	return err
+}
+
+// parseXML parses XML. An element with only text becomes that text. Any other element becomes a mapping of its
+// attributes, its elements, and its text under "". Entities other than the five of XML itself are kept as they are.
+// Text that MSBuild computes is empty.
+func parseXML(text string) (object, error) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	r := xmlReader{decoder: d}
+	o := r.content(nil, 0)
+	if errors.Is(r.err, io.EOF) {
+		return o, nil
+	}
+	return o, r.err
+}
+
+type xmlReader struct {
+	decoder *xml.Decoder
+	err     error
+}
+
+// content reads up to the end of an element.
+func (r *xmlReader) content(attributes []xml.Attr, level int) object {
+	var o object
+	for _, a := range attributes {
+		o = append(o, member{a.Name.Local, a.Value})
+	}
+	var text strings.Builder
+	for open := true; open && r.err == nil; {
+		var t xml.Token
+		if t, r.err = r.decoder.RawToken(); level > depth {
+			r.err = errors.New("elements are nested too deeply")
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			inside := r.content(t.Attr, level+1)
+			if len(inside) == 1 && inside[0].key == "" {
+				o = append(o, member{t.Name.Local, inside[0].value})
+			} else {
+				o = append(o, member{t.Name.Local, inside})
+			}
+		case xml.CharData:
+			text.Write(t)
+		case xml.EndElement:
+			open = false
+		}
+	}
+	if s := strings.TrimSpace(text.String()); !strings.Contains(s, "$(") {
+		o = append(o, member{"", s})
+	}
+	return o
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
@@ -75,4 +76,129 @@ func isRunControl(name string) bool {
 	}
 	stem, _, _ := strings.Cut(name[1:], ".")
 	return is("config stem", stem) || strings.HasSuffix(stem, "rc") || strings.HasSuffix(stem, "ignore")
+}
+
+// isVendored recognizes the folders that tools fill.
+func isVendored(name string) bool {
+	return is("vendored folder", strings.ToLower(name)) || endsAs("vendored end", name)
+}
+
+// isForeign recognizes a folder by its content: marks of tools, or a licence of its own in a folder for foreign code.
+func isForeign(at string, entries []entry) bool {
+	others := is("foreign folder", strings.ToLower(path.Base(path.Dir(at))))
+	return slices.ContainsFunc(entries, func(e entry) bool {
+		return e.mode.IsRegular() && (is("vendored mark", e.name) || others && isLicence(e.name))
+	})
+}
+
+func isLicence(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+	stem, _, _ = strings.Cut(stem, "-")
+	return is("licence", stem)
+}
+
+// HoldsSecrets reports whether a file is made to hold secrets, by its name or its first [HeadBytes]. Such files are
+// not read.
+func HoldsSecrets(file string, head []byte) bool {
+	return isSecretName(file) || hasSecret(path.Base(file), head[:min(len(head), HeadBytes)])
+}
+
+// isSecretName recognizes files that are made to hold secrets, which need not even be opened.
+func isSecretName(file string) bool {
+	name := strings.ToLower(path.Base(file))
+	switch ext := path.Ext(name); {
+	case is("secret", name), is("secret extension", ext), is("secret path", path.Base(path.Dir(file))+"/"+name):
+		return true
+	case is("word for what is shown", strings.TrimPrefix(ext, ".")):
+		return false
+	}
+	return strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "terraform.tfstate") || keepsSecrets(name)
+}
+
+// keepsSecrets recognizes data that is named secrets or credentials, such as config/secrets.yml. Programs and
+// documents with such names do not count.
+func keepsSecrets(name string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	if len(words) < 2 {
+		return false
+	}
+	has := func(what string) bool { return slices.ContainsFunc(words, func(w string) bool { return is(what, w) }) }
+	return is("data", words[len(words)-1]) && has("secret word") && !has("word for what is shown")
+}
+
+// hasSecret looks into files that may hold secrets but need not.
+func hasSecret(name string, head []byte) bool {
+	switch name = strings.ToLower(name); {
+	case name == ".npmrc":
+		return bytes.Contains(head, []byte("_auth")) || bytes.Contains(head, []byte("_password"))
+	case strings.HasSuffix(name, ".pem"), strings.HasSuffix(name, ".key"):
+		return bytes.Contains(head, []byte("PRIVATE KEY"))
+	}
+	return false
+}
+
+// placeBelow returns the place of a folder. The outermost informative folder decides, except that a test below
+// examples is still a test. Below a source root, names are those of packages, org/springframework/samples, and carry
+// no information.
+func placeBelow(above Place, docs bool, folder string) Place {
+	name := path.Base(folder)
+	topic := docs && is("topic folder", strings.ToLower(name))
+	if above == Test || above == Meta || topic || SourceRoot(path.Dir(folder)) != "" {
+		return above
+	}
+	if p := folderPlace(name); p != Product {
+		return p
+	}
+	if folder == "t" || folder == "xt" {
+		return Test // Perl
+	}
+	if path.Base(path.Dir(folder)) == "src" && strings.HasSuffix(name, "Test") {
+		return Test // a source set of Kotlin: src/commonTest
+	}
+	return above
+}
+
+// SourceRoot returns the folder at or above the given one below which folders are packages: src/main/java, or a path
+// that continues like a domain, src/com/example. It returns "" if there is none.
+func SourceRoot(folder string) string {
+	root := sourceRoot.FindStringSubmatch(folder)
+	if root == nil {
+		return ""
+	}
+	return root[1]
+}
+
+var sourceRoot = regexp.MustCompile(
+	`^((?:.*?/)??(?:(?:src|java)/(?:com|org)|src/[^/]*/(?:java|kotlin|scala|groovy|clojure)))(?:/|$)`)
+
+func folderPlace(name string) Place {
+	switch low := strings.ToLower(name); {
+	case is("test folder", low):
+		return Test
+	case is("example folder", low):
+		return Example
+	case strings.HasPrefix(name, "."):
+		return Meta
+	case prose.EndsWithAny(name, "Tests", "Test", "_tests", "_test", "-tests", ".Specs"):
+		return Test
+	}
+	return Product
+}
+
+// isTestName accepts test.js as a test only at the top, because deeper down a command may have that name. Classes are
+// recognized by customary names; in Java and C#, a Spec usually is a specification.
+func isTestName(name string, top bool) bool {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	low := strings.ToLower(stem)
+	switch {
+	case endsAs("test end", low), is("test extension", ext), strings.HasPrefix(name, "test_"), name == "conftest.py":
+		return true
+	case is("class extension", ext):
+		class, isTest := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(stem, "Case"), "s"), "Test")
+		return isTest && class != "" || strings.HasSuffix(stem, "Spec") && is("spec extension", ext)
+	case is("script extension", ext):
+		return low == "test" && top || low == "tests"
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -83,4 +84,66 @@ func sortLeft(left map[Reason]*Left) []Left {
 	}
 	slices.SortStableFunc(list, func(a, b Left) int { return cmp.Compare(a.Reason, b.Reason) })
 	return list
+}
+
+// Limits bound a scan. A zero field means its default. A file over a limit is left out and counted in
+// [Repository.Left], and the scan continues. Read fails with a [LimitError] only if the limits leave nothing at all,
+// if the folder holds more than ten entries for each file that may be kept, or if ignore files take too many steps to
+// match.
+type Limits struct {
+	Files      int   // number of kept files; default 50,000
+	FileBytes  int64 // size of one file; default 1 MiB; a notebook may have 16 times as many
+	TotalBytes int64 // sum of the sizes of kept files; default 2 GiB
+	Depth      int   // folders below the root; default 32
+}
+
+// entriesPerFile times Limits.Files is the greatest number of entries that are examined.
+const entriesPerFile = 10
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Files:      cmp.Or(max(l.Files, 0), 50_000),
+		FileBytes:  cmp.Or(max(l.FileBytes, 0), 1<<20),
+		TotalBytes: cmp.Or(max(l.TotalBytes, 0), 2<<30),
+		Depth:      cmp.Or(max(l.Depth, 0), 32),
+	}
+}
+
+// tooLarge allows notebooks more, because pictures take most of their bytes, and the words come first.
+func (l Limits) tooLarge(name string, size int64) bool {
+	if extension(name) == ".ipynb" {
+		size /= 16
+	}
+	return size > l.FileBytes
+}
+
+// LimitError says that a limit left nothing to work with.
+type LimitError struct {
+	What  string // "entries", "files", "bytes of one file", "bytes", "depth" or "ignore rules"
+	Limit int64
+}
+
+// overLimits explains each limit, and names the flag that raises it.
+var overLimits = map[string]string{
+	"entries": "the repository has more than %d files and folders; name a folder in it, " +
+		"exclude folders with .lastwordignore, or raise --max-files (a tenth of that)",
+	"files":             "the repository has more than %d files; raise --max-files",
+	"bytes of one file": "every file of the repository is larger than %d bytes; raise --max-file-size",
+	"ignore rules": "the files .gitignore, .lastwordignore and .gitattributes take more than %d steps to match; " +
+		"write fewer patterns with wildcards, or name a folder of the repository",
+	"depth": "the repository has no file in the first %d levels of folders; " +
+		"name a folder further down, or raise --max-depth",
+	"bytes": "the repository has more than %d bytes; raise --max-bytes",
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf(overLimits[e.What], e.Limit) }
+
+// exceeded returns the error for a reason that is a limit, or nil.
+func (l Limits) exceeded(r Reason) *LimitError {
+	return map[Reason]*LimitError{
+		TooLarge:  {What: "bytes of one file", Limit: l.FileBytes},
+		TooDeep:   {What: "depth", Limit: int64(l.Depth)},
+		OverFiles: {What: "files", Limit: int64(l.Files)},
+		OverBytes: {What: "bytes", Limit: l.TotalBytes},
+	}[r]
 }

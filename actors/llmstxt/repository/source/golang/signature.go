@@ -1,7 +1,9 @@
 package golang
 
 import (
+	"cmp"
 	"go/ast"
+	gotoken "go/token"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
@@ -142,4 +144,118 @@ func exported(names []*ast.Ident) []*ast.Ident {
 		}
 	}
 	return kept
+}
+
+// expr writes types completely, and values as far as they are informative.
+func (w *goWriter) expr(e ast.Expr) {
+	switch t := e.(type) {
+	case *ast.Ident:
+		w.put(t.Name)
+	case *ast.BasicLit:
+		w.put(t.Value)
+	case *ast.SelectorExpr:
+		w.put(t.X, ".", t.Sel)
+	case *ast.StarExpr:
+		w.put("*", t.X)
+	case *ast.ParenExpr:
+		w.put("(", t.X, ")")
+	case *ast.UnaryExpr:
+		w.put(t.Op.String(), t.X)
+	case *ast.BinaryExpr:
+		w.put(t.X, " "+t.Op.String()+" ", t.Y)
+	case *ast.FuncType:
+		w.put("func")
+		w.signature(t)
+	case *ast.StructType:
+		w.members("struct", t.Fields)
+	case *ast.InterfaceType:
+		w.members("interface", t.Methods)
+	default:
+		w.composed(e)
+	}
+}
+
+func (w *goWriter) composed(e ast.Expr) {
+	switch t := e.(type) {
+	case *ast.ArrayType:
+		w.put("[", t.Len, "]", t.Elt)
+	case *ast.MapType:
+		w.put("map[", t.Key, "]", t.Value)
+	case *ast.ChanType:
+		w.put(channels[t.Dir], t.Value)
+	case *ast.Ellipsis:
+		w.put("...", t.Elt)
+	case *ast.IndexExpr:
+		w.put(t.X, "[", t.Index, "]")
+	case *ast.IndexListExpr:
+		w.put(t.X, "[", t.Indices, "]")
+	case *ast.CallExpr:
+		w.put(t.Fun, "(", t.Args, ")")
+	case *ast.CompositeLit:
+		w.put(t.Type, "{…}")
+	case *ast.FuncLit:
+		w.put(t.Type, " {…}")
+	case *ast.SliceExpr:
+		w.put(t.X, "[…]")
+	case *ast.TypeAssertExpr:
+		w.put(t.X)
+	}
+}
+
+var channels = map[ast.ChanDir]string{ast.SEND: "chan<- ", ast.RECV: "<-chan ", ast.SEND | ast.RECV: "chan "}
+
+// values adds the exported constants or variables of a declaration. A documented one is a symbol of its own. A run of
+// names without docs is one symbol with the first name, because such names are read together.
+func (p *goPackage) values(path string, d *ast.GenDecl) {
+	var run []*ast.ValueSpec
+	flush := func() {
+		if len(run) > 0 {
+			p.run(path, d, run)
+			run = nil
+		}
+	}
+	for _, spec := range d.Specs {
+		v, ok := spec.(*ast.ValueSpec)
+		if !ok || len(exported(v.Names)) == 0 {
+			continue
+		}
+		if v.Doc == nil && v.Comment == nil && d.Lparen.IsValid() {
+			run = append(run, v)
+			continue
+		}
+		flush()
+		p.run(path, d, []*ast.ValueSpec{v})
+	}
+	flush()
+}
+
+func (p *goPackage) run(path string, d *ast.GenDecl, specs []*ast.ValueSpec) {
+	v := specs[0]
+	s := surface.Symbol{Name: exported(v.Names)[0].Name, Kind: surface.Constant}
+	if d.Tok == gotoken.VAR {
+		s.Kind = surface.Variable
+	}
+	doc := cmp.Or(v.Doc.Text(), single(d), v.Comment.Text())
+	var w goWriter
+	w.put(d.Tok.String(), " ")
+	if len(specs) == 1 {
+		w.value(v)
+	} else {
+		doc = d.Doc.Text()
+		w.put("( ")
+		putAll(&w, specs, "; ", w.value)
+		w.put(" )")
+	}
+	s.Signature = w.String()
+	p.add(path, v.Names[0].Pos(), doc, s)
+}
+
+func (w *goWriter) value(v *ast.ValueSpec) {
+	w.put(exported(v.Names))
+	if v.Type != nil {
+		w.put(" ", v.Type)
+	}
+	if len(v.Values) == 1 && len(v.Names) == 1 {
+		w.put(" = ", v.Values[0])
+	}
 }

@@ -1,9 +1,12 @@
 package lines
 
 import (
+	"html"
 	"iter"
+	"regexp"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
@@ -78,3 +81,57 @@ func unquoted(s, quotes string) iter.Seq2[int, byte] {
 		}
 	}
 }
+
+// summary returns the first sentence of a comment, without the tags of Javadoc, Doxygen, XML and HTML. It skips text
+// for tools and for developers.
+func summary(doc string) string {
+	if strings.ContainsAny(doc, `@\`) {
+		var b strings.Builder
+		for line := range strings.Lines(doc) {
+			b.WriteString(tagged(line))
+		}
+		doc = commands.ReplaceAllString(b.String(), "")
+	}
+	if strings.ContainsAny(doc, "<&") {
+		if _, rest, ok := strings.Cut(doc, "<summary>"); ok {
+			doc, _, _ = strings.Cut(rest, "</summary>")
+		}
+		doc = references.ReplaceAllString(doc, "`$1`")
+		doc = codeTags.ReplaceAllString(blockTags.ReplaceAllString(doc, "\n\n"), "`")
+		doc = html.UnescapeString(inlineTags.ReplaceAllString(doc, ""))
+	}
+	doc = surface.Summary(typewriter.ReplaceAllString(doc, "$1`$2`"))
+	low := strings.ToLower(doc[:min(len(doc), 40)])
+	if prose.StartsWithAny(low, "eslint", "@ts-", "prettier", "istanbul", "todo", "fixme", "xxx", "hack", "nolint",
+		"noinspection", "clang-format", "swiftlint", "#region", "<reference", "region ", "rubocop") ||
+		!strings.ContainsFunc(doc, func(r rune) bool { return r >= 'A' }) {
+		return ""
+	}
+	return doc
+}
+
+// tagged returns the text of "@brief text", and nothing for "@module name". Other tags end the text.
+func tagged(line string) string {
+	text := strings.TrimLeft(line, " \t")
+	if text == "" || text[0] != '@' && text[0] != '\\' {
+		return line
+	}
+	name, rest, _ := strings.Cut(strings.TrimSpace(text[1:]), " ")
+	switch name {
+	case "description", "desc", "summary", "classdesc", "fileoverview", "overview", "brief", "short", "details":
+		return strings.TrimSpace(rest) + "\n"
+	case "file", "module", "packageDocumentation", "export", "class", "constructor", "public", "name", "namespace",
+		"license", "{", "}", "struct", "union", "enum", "def", "fn", "typedef", "var", "ingroup", "interface", "since":
+		return "\n"
+	}
+	return "@" + text[1:]
+}
+
+var (
+	commands   = regexp.MustCompile(`[\\@](?:ref|c|p|a|e|b|em|link|copydoc) |\{@inherit[dD]oc\}`)
+	references = regexp.MustCompile(`<\w+ (?:cref|name|langword)="(?:\w:)?([^"(]*)[^"]*"\s*/>`)
+	typewriter = regexp.MustCompile(`(^|\s)\+([\w.#?!]+)\+`) // RDoc
+	blockTags  = regexp.MustCompile(`(?i)</?(?:p|ul|ol|li|pre|table|tr|td|div|dl|dt|dd|blockquote|h\d|hr|br|para|list|item)(?:\s[^>]*)?/?>`)
+	codeTags   = regexp.MustCompile(`(?i)</?(?:code|tt|c|kbd|samp)>`)
+	inlineTags = regexp.MustCompile(`(?i)</?(?:a|b|i|em|strong|span|small|sup|sub|u|var|img|font|cite|q|see|s)(?:\s[^>]*)?/?>`)
+)
