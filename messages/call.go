@@ -7,9 +7,13 @@ import (
 
 // LLMStarted says that a call to a language model began. Call is unique in its run.
 type LLMStarted struct {
-	Call     string `json:"call"`
-	Task     string `json:"task,omitempty"`
-	Model    string `json:"model"`
+	// Call is the name of the call, unique in its run.
+	Call string `json:"call"`
+	// Task owns the call; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	// Model is the model as the request names it.
+	Model string `json:"model"`
+	// Provider names the server, for example lmstudio; "" if it is not known.
 	Provider string `json:"provider,omitempty"`
 	// SHA256 is the lower-case hexadecimal digest of the request.
 	SHA256 string `json:"sha256,omitempty"`
@@ -27,18 +31,22 @@ var llmStarted = row[LLMStarted](KindLLMStarted, "model", "A call to a language 
 
 // LLMCompleted says how a call to a language model ended.
 type LLMCompleted struct {
+	// Call is the Call of the llm.started.
 	Call  string `json:"call"`
 	Task  string `json:"task,omitempty"`
 	Model string `json:"model"`
+	// Usage is nil if the server reported none.
 	Usage *Usage `json:"usage,omitempty"`
 	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
-	FirstTokenMS int64  `json:"first_token_ms,omitempty"`
+	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
+	// FinishReason is the server's word for why the answer ended, for example stop or length.
 	FinishReason string `json:"finish_reason,omitempty"`
 	// Evidence is the reason for the verdict, for example done-marker or eof+finish.
 	Evidence string `json:"evidence"`
 	// Verdict is completed, failed or canceled.
 	Verdict string `json:"verdict"`
-	Error   *Error `json:"error,omitempty"`
+	// Error says why the call failed; nil for other verdicts.
+	Error *Error `json:"error,omitempty"`
 	// Calls are the tools that the answer calls, in order.
 	Calls []ToolCall `json:"calls,omitempty"`
 	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
@@ -55,9 +63,12 @@ type ToolCall struct {
 
 // Usage counts the tokens of a model call, as the provider reported them.
 type Usage struct {
-	PromptTokens     int64 `json:"prompt_tokens"`
+	// PromptTokens counts the tokens of the request.
+	PromptTokens int64 `json:"prompt_tokens"`
+	// CompletionTokens counts the tokens of the answer, its thoughts included.
 	CompletionTokens int64 `json:"completion_tokens"`
-	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
+	// ReasoningTokens counts those of its thoughts; 0 if the server does not tell.
+	ReasoningTokens int64 `json:"reasoning_tokens,omitempty"`
 }
 
 func (LLMCompleted) info() *KindInfo { return llmCompleted }
@@ -74,9 +85,12 @@ var llmCompleted = row[LLMCompleted](KindLLMCompleted, "model", "A call to a lan
 
 // ToolStarted says that a tool call began. Call is unique in its run.
 type ToolStarted struct {
-	Call      string          `json:"call"`
-	Task      string          `json:"task,omitempty"`
-	Tool      string          `json:"tool"`
+	// Call is the name of the call, unique in its run.
+	Call string `json:"call"`
+	// Task owns the call; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	Tool string `json:"tool"`
+	// Arguments are the arguments as JSON.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
@@ -93,10 +107,12 @@ var toolStarted = row[ToolStarted](KindToolStarted, "tools", "A tool call began.
 
 // ToolProgress says how far a tool call has come.
 type ToolProgress struct {
-	Call  string `json:"call"`
-	Done  int64  `json:"done"`
-	Total int64  `json:"total,omitempty"`
-	Unit  string `json:"unit,omitempty"`
+	Call string `json:"call"`
+	Done int64  `json:"done"`
+	// Total is 0 if it is unknown.
+	Total int64 `json:"total,omitempty"`
+	// Unit says what Done and Total count, for example bytes.
+	Unit string `json:"unit,omitempty"`
 }
 
 func (ToolProgress) info() *KindInfo { return toolProgress }
@@ -115,10 +131,12 @@ var toolProgress = row[ToolProgress](KindToolProgress, "tools", "How far a tool 
 
 // ToolCompleted says how a tool call ended: with a result, or with an error.
 type ToolCompleted struct {
-	Call   string          `json:"call"`
-	Task   string          `json:"task,omitempty"`
+	Call string `json:"call"`
+	Task string `json:"task,omitempty"`
+	// Result is what the tool returned, as JSON; empty after an error.
 	Result json.RawMessage `json:"result,omitempty"`
-	Error  *Error          `json:"error,omitempty"`
+	// Error says why the tool failed; nil if it did not.
+	Error *Error `json:"error,omitempty"`
 }
 
 func (ToolCompleted) info() *KindInfo { return toolCompleted }

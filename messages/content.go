@@ -23,8 +23,9 @@ type TextDelta struct {
 	Offset int `json:"offset"`
 	// Dropped is the number of bytes that are missing between Offset and Text, because a later text.closed dropped
 	// them.
-	Dropped int    `json:"dropped,omitempty"`
-	Text    string `json:"text"`
+	Dropped int `json:"dropped,omitempty"`
+	// Text is the piece: valid UTF-8.
+	Text string `json:"text"`
 }
 
 // Begin returns the offset of what is left of the piece. End returns the length of the text after it.
@@ -58,9 +59,11 @@ func deltaRow[B interface {
 
 // TextDone closes a text, and holds the whole text: it overrides the deltas.
 type TextDone struct {
+	// Stream is the Stream of the deltas.
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
-	Text   string `json:"text"`
+	// Text is the whole text. Where it differs from the deltas, it counts.
+	Text string `json:"text"`
 	// SHA256 is the lower-case hexadecimal digest of Text.
 	SHA256 string `json:"sha256"`
 }
@@ -77,12 +80,14 @@ var textDone = row[TextDone](KindTextDone, "content", "The whole text, authorita
 // TextClosed closes a text without repeating it. With Dropped, the text is no longer kept: logs may hold its deltas
 // without their text, see [Forget]. A text that was closed may be dropped later.
 type TextClosed struct {
+	// Stream is the Stream of the deltas.
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
 	// Bytes is the length of the text, and SHA256 its lower-case hexadecimal digest.
-	Bytes   int    `json:"bytes"`
-	SHA256  string `json:"sha256"`
-	Dropped bool   `json:"dropped,omitempty"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	// Dropped says that the text is gone, and cannot be read again.
+	Dropped bool `json:"dropped,omitempty"`
 }
 
 func (TextClosed) info() *KindInfo { return textClosed }

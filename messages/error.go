@@ -61,9 +61,12 @@ const (
 
 // Error is a failure, with a code for programs and a sentence for people that says what to do.
 type Error struct {
-	Code      Code   `json:"code"`
-	Message   string `json:"message"`
-	Retryable bool   `json:"retryable,omitempty"`
+	// Code is for programs; the codes do not change.
+	Code Code `json:"code"`
+	// Message is one sentence for people, without a full stop at its end.
+	Message string `json:"message"`
+	// Retryable says that the same request may succeed later.
+	Retryable bool `json:"retryable,omitempty"`
 	// Stack is the stack of the goroutine where a panic was caught.
 	Stack string `json:"stack,omitempty"`
 }
@@ -131,10 +134,13 @@ const (
 
 // Refusal is the error of [State.Apply] for an event that is not legal.
 type Refusal struct {
+	// RunID is the run whose log refused the event.
 	RunID RunID
-	Seq   uint64
-	Kind  Kind
-	Rule  Rule
+	// Seq and Kind are those of the event.
+	Seq  uint64
+	Kind Kind
+	// Rule is the rule that it breaks.
+	Rule Rule
 	// Reason is one sentence.
 	Reason string
 }

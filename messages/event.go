@@ -16,6 +16,7 @@ func NewRunID() RunID { return RunID("r_" + strings.ToLower(rand.Text())) }
 
 // Event is one fact about a run, numbered in order.
 type Event struct {
+	// RunID is the run that the event is about.
 	RunID RunID
 	// Seq is the event's number, from 1. Only the run assigns it.
 	Seq uint64
@@ -26,7 +27,8 @@ type Event struct {
 	Time time.Time
 	// Message is one short sentence for people. The State does not depend on it.
 	Message string
-	Body    Body
+	// Body is the content; its type determines the Kind.
+	Body Body
 	// cache holds the wire form; all copies of the event share it.
 	cache *Wire
 }

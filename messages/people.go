@@ -29,9 +29,12 @@ var inputTimeouts = map[InputKind]time.Duration{
 // InputRequired asks people for an answer. Request is its name, unique in the run. Only a secret may be asked for
 // again, because no log holds it: by the same task, after the answer or in another attempt.
 type InputRequired struct {
+	// Request is the name of the question.
 	Request string `json:"request"`
-	Task    string `json:"task,omitempty"`
-	Prompt  string `json:"prompt"`
+	// Task asks, and waits; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	// Prompt is the question as people read it.
+	Prompt string `json:"prompt"`
 	// Schema is the JSON Schema of the answer, if it has one.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// InputKind is the kind of answer; the default is clarification.
@@ -125,12 +128,15 @@ func (f *Fold) asksAgain(in Input, b InputRequired) bool {
 
 // InputReceived answers an InputRequired. The log never holds the Value of a secret.
 type InputReceived struct {
+	// Request is the name of the question.
 	Request string `json:"request"`
 	// ID is the id of the command that answered, or "".
-	ID        string          `json:"id,omitempty"`
-	Task      string          `json:"task,omitempty"`
-	Value     json.RawMessage `json:"value"`
-	Principal string          `json:"principal,omitempty"`
+	ID   string `json:"id,omitempty"`
+	Task string `json:"task,omitempty"`
+	// Value is the answer as JSON; null for a secret.
+	Value json.RawMessage `json:"value"`
+	// Principal is who answered.
+	Principal string `json:"principal,omitempty"`
 }
 
 func (InputReceived) info() *KindInfo { return inputReceived }

@@ -31,9 +31,11 @@ var childStarted = row[ChildStarted](KindChildStarted, "children", "A sub-run be
 
 // ChildEnded says that a sub-run has ended.
 type ChildEnded struct {
-	Child  RunID  `json:"child"`
+	Child RunID `json:"child"`
+	// Status is completed, failed or canceled.
 	Status Status `json:"status"`
-	Cause  Code   `json:"cause,omitempty"`
+	// Cause is the reason in its terminal; "" if it completed.
+	Cause Code `json:"cause,omitempty"`
 	// WaitedMS is how long the sub-run waited for people, in milliseconds.
 	WaitedMS int64 `json:"waited_ms,omitempty"`
 }
@@ -85,11 +87,14 @@ const StepSkipped = "skipped"
 
 // StepEnded says how a step ended, and what follows.
 type StepEnded struct {
-	Step    string `json:"step"`
-	Task    string `json:"task,omitempty"`
+	Step string `json:"step"`
+	Task string `json:"task,omitempty"`
+	// Outcome is the word that the plan gives its result, for example ok or failed.
 	Outcome string `json:"outcome"`
-	Next    string `json:"next,omitempty"`
-	Reason  string `json:"reason,omitempty"`
+	// Next lists the steps that start now, for people.
+	Next string `json:"next,omitempty"`
+	// Reason says for people why it ended so.
+	Reason string `json:"reason,omitempty"`
 }
 
 func (StepEnded) info() *KindInfo { return stepEnded }
@@ -120,8 +125,10 @@ var stepEnded = row[StepEnded](KindStepEnded, "plan", "A step of a plan ended; s
 
 // FaultInjected says which fault a test injected, in which task and at which point.
 type FaultInjected struct {
+	// Fault is the kind of the fault, for example task.panic.
 	Fault string `json:"fault"`
 	Task  string `json:"task,omitempty"`
+	// Point is the place in the code that it hit.
 	Point string `json:"point,omitempty"`
 }
 

@@ -4,10 +4,13 @@ import "slices"
 
 // Progress says how far a task has come. Total is 0 if it is unknown.
 type Progress struct {
-	Task  string `json:"task,omitempty"`
-	Done  int64  `json:"done"`
-	Total int64  `json:"total,omitempty"`
-	Unit  string `json:"unit,omitempty"`
+	// Task is the task that works; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	Done int64  `json:"done"`
+	// Total is 0 if it is unknown.
+	Total int64 `json:"total,omitempty"`
+	// Unit says what Done and Total count, for example files.
+	Unit string `json:"unit,omitempty"`
 }
 
 func (Progress) info() *KindInfo { return progress }
@@ -33,10 +36,13 @@ type Log struct {
 
 // LogLine is one line, numbered from 1 per run.
 type LogLine struct {
+	// Number counts the lines of the run, from 1.
 	Number uint64   `json:"number"`
 	Level  LogLevel `json:"level"`
-	Task   string   `json:"task,omitempty"`
-	Text   string   `json:"text"`
+	// Task wrote the line; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	// Text is one line of up to LogLineBytes bytes.
+	Text string `json:"text"`
 }
 
 // LogLevel is debug, info, warn or error.

@@ -10,12 +10,18 @@ const CallbackFormLabel = "callback_form"
 
 // Request asks for a run of a job by name.
 type Request struct {
-	Job       string            `json:"job"`
-	Input     json.RawMessage   `json:"input,omitempty"`
-	Principal string            `json:"-"`
-	Mode      Mode              `json:"mode,omitempty"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	Limits    Limits            `json:"limits,omitzero"`
+	// Job is the name of the job.
+	Job string `json:"job"`
+	// Input is the input of the job as JSON.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Principal is on whose behalf the run is; a door sets it, and never a client.
+	Principal string `json:"-"`
+	// Mode is Detached if empty.
+	Mode Mode `json:"mode,omitempty"`
+	// Labels are free for the caller; runs can be found by them.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Limits bound the run; zero values take the defaults of the System.
+	Limits Limits `json:"limits,omitzero"`
 	// Key makes the request idempotent for its principal. The same key with the same job and input gets the same run;
 	// with other input it is a CodeConflict error.
 	Key string `json:"key,omitempty"`

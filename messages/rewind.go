@@ -9,10 +9,12 @@ import (
 // Rewind takes back what readers may have seen live, but the journal does not hold. Open texts that it does not name
 // vanish.
 type Rewind struct {
+	// Streams says where each open text continues.
 	Streams []StreamMark `json:"streams,omitempty"`
 	// Open replaces Streams where those would be too long. For each open text, in the order in which they began, it
 	// holds the text's bytes and number of deltas.
-	Open     []int          `json:"open,omitempty"`
+	Open []int `json:"open,omitempty"`
+	// Progress, Tools and Log replace what readers hold.
 	Progress []Progress     `json:"progress,omitempty"`
 	Tools    []ToolProgress `json:"tools,omitempty"`
 	Log      []LogLine      `json:"log,omitempty"`

@@ -10,15 +10,19 @@ import (
 
 // RunQueued is the first event of every log: number 1.
 type RunQueued struct {
+	// Job is the name of the job.
 	Job string `json:"job"`
 	// Input is the job's input as JSON, without secrets.
-	Input     json.RawMessage `json:"input,omitempty"`
-	Principal string          `json:"principal,omitempty"`
-	Mode      Mode            `json:"mode"`
+	Input json.RawMessage `json:"input,omitempty"`
+	// Principal is on whose behalf the run is; "" is whoever runs the program.
+	Principal string `json:"principal,omitempty"`
+	// Mode says what happens when the caller leaves.
+	Mode Mode `json:"mode"`
 	// Labels are the caller's own, for example the id of a conversation.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Parent is the run that started this one, or "".
-	Parent RunID  `json:"parent,omitempty"`
+	Parent RunID `json:"parent,omitempty"`
+	// Limits hold for this run.
 	Limits Limits `json:"limits"`
 }
 
@@ -68,6 +72,7 @@ var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, i
 
 // RunStarted says that the run's actor has begun, and on which node.
 type RunStarted struct {
+	// Node is the name of the node that owns the run.
 	Node string `json:"node,omitempty"`
 	// Epoch is the owner's epoch: greater than any before it in the log.
 	Epoch uint64 `json:"epoch,omitempty"`
@@ -87,12 +92,14 @@ var runStarted = row[RunStarted](KindRunStarted, "run", "The run's actor has beg
 // RunRecovered says that the run continues after its process died. Each task that was running waits for another
 // attempt, and questions stay open.
 type RunRecovered struct {
+	// Node is the name of the node that owns the run now.
 	Node string `json:"node,omitempty"`
 	// Epoch is the owner's epoch: greater than any before it in the log.
 	Epoch uint64 `json:"epoch,omitempty"`
 	// Restart says that the run starts again: completed tasks wait for another attempt too.
-	Restart bool    `json:"restart,omitempty"`
-	Rewind  *Rewind `json:"rewind"`
+	Restart bool `json:"restart,omitempty"`
+	// Rewind takes readers back to what the journal holds.
+	Rewind *Rewind `json:"rewind"`
 }
 
 func (RunRecovered) info() *KindInfo { return runRecovered }
@@ -128,7 +135,8 @@ type RunCanceling struct {
 	// ID is the id of the command that asked, or "".
 	ID string `json:"id,omitempty"`
 	// By is the principal who asked, or "".
-	By     string `json:"by,omitempty"`
+	By string `json:"by,omitempty"`
+	// Reason is what the canceller wrote, for people.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -24,30 +24,38 @@ func (s Status) IsEnded() bool { return s == Completed || s == Failed || s == Ca
 // State is the sum of a log up to the number Seq. The zero State is a run that has not begun. A State is a value:
 // Apply does not change the State that it is called on, and nobody may change its slices.
 type State struct {
-	RunID     RunID  `json:"run_id"`
-	Seq       uint64 `json:"seq"`
-	Status    Status `json:"status"`
-	Canceling bool   `json:"canceling,omitempty"`
+	RunID RunID `json:"run_id"`
+	// Seq is the number of the last event in it.
+	Seq    uint64 `json:"seq"`
+	Status Status `json:"status"`
+	// Canceling says that a cancel was accepted; only run.canceled can follow.
+	Canceling bool `json:"canceling,omitempty"`
 	// Node and Epoch are the node and the epoch of the run's owner.
-	Node     string    `json:"node,omitempty"`
-	Epoch    uint64    `json:"epoch,omitempty"`
+	Node  string `json:"node,omitempty"`
+	Epoch uint64 `json:"epoch,omitempty"`
+	// QueuedAt is the time of the first event.
 	QueuedAt time.Time `json:"queued_at"`
 	// UpdatedAt is the time of the last event.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// Queued is the run's first event: its job, input, mode, labels and limits.
-	Queued    *RunQueued  `json:"queued,omitempty"`
-	Tasks     []TaskState `json:"tasks,omitempty"`
-	Streams   []Stream    `json:"streams,omitempty"`
-	Progress  []Progress  `json:"progress,omitempty"`
-	Log       LogState    `json:"log"`
-	Calls     []Call      `json:"calls,omitempty"`
-	Artifacts []Artifact  `json:"artifacts,omitempty"`
+	Queued *RunQueued `json:"queued,omitempty"`
+	// Tasks are in the order in which they began, as are Streams, Calls, Inputs, Children and Steps.
+	Tasks   []TaskState `json:"tasks,omitempty"`
+	Streams []Stream    `json:"streams,omitempty"`
+	// Progress has the latest of each task.
+	Progress []Progress `json:"progress,omitempty"`
+	// Log has the newest lines.
+	Log   LogState `json:"log"`
+	Calls []Call   `json:"calls,omitempty"`
+	// Artifacts are the files that the run wrote.
+	Artifacts []Artifact `json:"artifacts,omitempty"`
 	// ArtifactTasks names the tasks that wrote the Artifacts, in the same order, while the run is not over.
-	ArtifactTasks []string     `json:"artifact_tasks,omitempty"`
-	Inputs        []Input      `json:"inputs,omitempty"`
-	Children      []ChildState `json:"children,omitempty"`
-	Steps         []StepState  `json:"steps,omitempty"`
+	ArtifactTasks []string `json:"artifact_tasks,omitempty"`
+	// Inputs are the questions to people, open or answered.
+	Inputs   []Input      `json:"inputs,omitempty"`
+	Children []ChildState `json:"children,omitempty"`
+	Steps    []StepState  `json:"steps,omitempty"`
 	// Kept holds the ends of tasks' steps that are kept.
 	Kept []StepKept `json:"kept,omitempty"`
 	// End is the content of the terminal; nil before it.
@@ -61,13 +69,19 @@ type State struct {
 
 // End is the content of the run's terminal.
 type End struct {
-	By       Author          `json:"by"`
-	Cause    Code            `json:"cause,omitempty"`
-	Task     string          `json:"task,omitempty"`
-	Error    *Error          `json:"error,omitempty"`
-	Result   json.RawMessage `json:"result,omitempty"`
-	Degraded bool            `json:"degraded,omitempty"`
-	At       time.Time       `json:"at"`
+	// By is who wrote the terminal.
+	By Author `json:"by"`
+	// Cause is the reason for programs; "" if the run completed.
+	Cause Code `json:"cause,omitempty"`
+	// Task is the task that failed, if one did.
+	Task string `json:"task,omitempty"`
+	// Error says more of a failure.
+	Error *Error `json:"error,omitempty"`
+	// Result is the job's result as JSON.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Degraded says that the result is complete, but worse than asked for.
+	Degraded bool      `json:"degraded,omitempty"`
+	At       time.Time `json:"at"`
 }
 
 // TaskStatus is the status of a task.
@@ -83,17 +97,21 @@ const (
 
 // TaskState is the state of one task.
 type TaskState struct {
-	Name    string     `json:"task"`
-	Status  TaskStatus `json:"status"`
-	Attempt int        `json:"attempt"`
+	Name   string     `json:"task"`
+	Status TaskStatus `json:"status"`
+	// Attempt counts the attempts, from 1.
+	Attempt int `json:"attempt"`
 }
 
 // Stream is a text or a thought.
 type Stream struct {
-	Name    string `json:"stream"`
-	Task    string `json:"task,omitempty"`
-	Thought bool   `json:"thought,omitempty"`
-	Closed  bool   `json:"closed,omitempty"`
+	Name string `json:"stream"`
+	// Task owns the stream; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	// Thought says that it is a thought, and no text of the answer.
+	Thought bool `json:"thought,omitempty"`
+	// Closed says that nothing follows.
+	Closed bool `json:"closed,omitempty"`
 	// Index is the ordinal of the stream's next delta.
 	Index uint64 `json:"index"`
 	// Dropped is the number of bytes at its beginning that are no longer kept.
@@ -134,15 +152,18 @@ func (s *Stream) UnmarshalJSON(data []byte) error {
 
 // LogState holds the newest log lines, and the number of the next line. Lines in between were dropped.
 type LogState struct {
+	// Next is the number of the next line.
 	Next  uint64    `json:"next"`
 	Lines []LogLine `json:"lines,omitempty"`
 }
 
 // Call is a model call or a tool call.
 type Call struct {
-	ID       string       `json:"call"`
-	Task     string       `json:"task,omitempty"`
-	Model    bool         `json:"model,omitempty"`
+	ID   string `json:"call"`
+	Task string `json:"task,omitempty"`
+	// Model tells a call of a model from a call of a tool.
+	Model bool `json:"model,omitempty"`
+	// Name is the name of the model or of the tool.
 	Name     string       `json:"name"`
 	Ended    bool         `json:"ended,omitempty"`
 	Progress ToolProgress `json:"progress,omitzero"`
@@ -165,8 +186,9 @@ type Input struct {
 	// ID is the id of the command that answered.
 	ID string `json:"id,omitempty"`
 	// Value is the answer, unless it is a secret.
-	Value  json.RawMessage `json:"value,omitempty"`
-	Closed bool            `json:"closed,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+	// Closed says that nobody can answer any more.
+	Closed bool `json:"closed,omitempty"`
 }
 
 // ChildState is the state of a sub-run; Status is Processing until it has ended.

@@ -55,18 +55,23 @@ type CallDelta struct {
 
 // ToolCall is a complete call.
 type ToolCall struct {
-	ID        string `json:"id"`
+	// ID is the call's id, from the server, or from this side if it sent none.
+	ID string `json:"id"`
+	// Name is the name of the tool.
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"` // a JSON object
 }
 
 // End is the last part of an answer.
 type End struct {
-	Verdict  Verdict
+	// Verdict says whether the answer is complete, and why.
+	Verdict Verdict
+	// Evidence is what the Verdict rests on.
 	Evidence Evidence
-	Calls    []ToolCall
-	Usage    *messages.Usage // nil if the server sent none
-	Model    string          // the model that answered, as the server names it
+	// Calls are the complete tool calls, in order.
+	Calls []ToolCall
+	Usage *messages.Usage // nil if the server sent none
+	Model string          // the model that answered, as the server names it
 	// FirstToken is the time to the first piece of text, thought or call; 0 if none came.
 	FirstToken time.Duration
 }

@@ -10,18 +10,24 @@ import (
 
 // Request is one call of a model. [Request.Digest] is computed from its JSON, which omits unused fields.
 type Request struct {
-	Model    string    `json:"model,omitempty"`
+	// Model is the name of the model; "" is the one that the server has loaded.
+	Model string `json:"model,omitempty"`
+	// Messages are the conversation, oldest first.
 	Messages []Message `json:"messages,omitempty"`
-	Tools    []Tool    `json:"tools,omitempty"`
+	// Tools may be called by the model.
+	Tools []Tool `json:"tools,omitempty"`
 	// Choice of tools is "auto" (or empty), "none", "required", or a tool's name.
 	Choice string `json:"choice,omitempty"`
 	// Format of the answer; nil for text.
-	Format      *Format  `json:"format,omitempty"`
-	MaxTokens   int      `json:"max_tokens,omitempty"` // of the answer; zero leaves the limit to the server
+	Format    *Format `json:"format,omitempty"`
+	MaxTokens int     `json:"max_tokens,omitempty"` // of the answer; zero leaves the limit to the server
+	// Temperature and TopP steer the choice of words; nil leaves them to the server.
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
-	Stop        []string `json:"stop,omitempty"`
-	Seed        *int64   `json:"seed,omitempty"`
+	// Stop are texts that end the answer.
+	Stop []string `json:"stop,omitempty"`
+	// Seed makes the choice of words repeatable, with servers that support it.
+	Seed *int64 `json:"seed,omitempty"`
 	// Extra holds further members of the request, such as ttl, top_k or chat_template_kwargs.
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
@@ -61,7 +67,8 @@ const (
 
 // Message is one message of a conversation. Conversations are stored as its JSON.
 type Message struct {
-	Role     Role       `json:"role"`
+	Role Role `json:"role"`
+	// Content is the text of the message.
 	Content  string     `json:"content,omitempty"`
 	Thoughts string     `json:"thoughts,omitempty"` // of an assistant's message; only some servers want them back
 	Calls    []ToolCall `json:"calls,omitempty"`    // of an assistant's message
@@ -70,7 +77,9 @@ type Message struct {
 
 // Tool is a tool that the model may call.
 type Tool struct {
-	Name        string          `json:"name"`
+	// Name is how the model calls it.
+	Name string `json:"name"`
+	// Description tells the model what it does.
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"` // a JSON Schema
 	// Mark is private to whoever offers the tool; no model sees it.
@@ -79,7 +88,9 @@ type Tool struct {
 
 // Format asks for an answer in JSON: any object if there is no schema.
 type Format struct {
-	Name   string          `json:"name,omitempty"`
+	// Name is a name for the schema, which some servers require.
+	Name string `json:"name,omitempty"`
+	// Schema is a JSON Schema; empty for any object.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	Strict bool            `json:"strict,omitempty"` // the server enforces the schema, if it can
 }

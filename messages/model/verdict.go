@@ -47,7 +47,8 @@ type Evidence struct {
 
 // Failure is an error that the server reported.
 type Failure struct {
-	Code    string `json:"code,omitempty"` // the server's, or "html", "json" and so on for a body that is not a stream
+	Code string `json:"code,omitempty"` // the server's, or "html", "json" and so on for a body that is not a stream
+	// Message is the server's own words, without secrets.
 	Message string `json:"message"`
 	// Type is the server's kind of error. Param is the member of the request that caused it.
 	Type  string `json:"type,omitempty"`
