@@ -287,10 +287,7 @@ type (
 	// answerDue: the question's timeout has passed.
 	answerDue notice[*openQuestion]
 	// commitRequest gets its reply once everything emitted so far is durable.
-	commitRequest struct {
-		attempt *attempt
-		reply   chan<- error
-	}
+	commitRequest struct{ reply chan<- error }
 )
 
 // answer is a value, or the reason why there is none.

@@ -293,7 +293,7 @@ func (w *simWorker) act() {
 		w.want()
 	case 8:
 		w.verdict, w.said = make(chan error, 4), w.s.judge.Peek().Seq
-		w.s.post(&commitRequest{w.a, w.verdict})
+		w.s.post(&commitRequest{w.verdict})
 	case 9, 10:
 		w.keep("k" + string(rune('0'+w.s.dice.IntN(2))))
 	}

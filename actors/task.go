@@ -227,17 +227,23 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 // Commit waits until everything that the task has emitted is durable in the journal.
 func (t *TaskContext) Commit(ctx context.Context) error {
 	reply := make(chan error, 1)
-	if err := t.work.Send(&commitRequest{t.attempt, reply}); err != nil {
-		return err
+	kept, err := request(ctx, t, &commitRequest{reply}, reply)
+	return cmp.Or(err, kept)
+}
+
+// request sends the run's actor a request, and waits for the reply or for the end of ctx or of the attempt.
+func request[T any](ctx context.Context, t *TaskContext, message any, reply <-chan T) (got T, err error) {
+	if err := t.work.Send(message); err != nil {
+		return got, err
 	}
 	select {
-	case err := <-reply:
-		return err
+	case got = <-reply:
+		return got, nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
 	case <-t.work.Context().Done():
-		return context.Cause(t.work.Context())
+		ctx = t.work.Context()
 	}
+	return got, context.Cause(ctx)
 }
 
 // Earlier yields what the run's log held when this attempt began, or nothing in a first attempt. So an attempt can
@@ -280,18 +286,12 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	if err := cmp.Or(storable(a.body, in.Prompt), checkLimit("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {
 		return nil, err
 	}
-	if err := t.work.Send(a); err != nil {
+	got, err := request(ctx, t, a, a.reply)
+	if err != nil {
+		t.attempt.run.post(&stopWaiting{request: in.Request, reply: a.reply})
 		return nil, err
 	}
-	select {
-	case got := <-a.reply:
-		return slices.Clone(got.value), got.err
-	case <-ctx.Done():
-	case <-t.work.Context().Done():
-		ctx = t.work.Context()
-	}
-	t.attempt.run.post(&stopWaiting{request: in.Request, reply: a.reply})
-	return nil, context.Cause(ctx)
+	return slices.Clone(got.value), got.err
 }
 
 // Start starts a sub-run, and returns when the run's log names it. Its actor is below the run's actor. It is
@@ -321,20 +321,11 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 		a.mu.Unlock()
 	}
 	reply := make(chan childStart, 1)
-	if err := t.work.Send(&childWanted{a, name, job, queued, reply}); err != nil {
+	child, err := request(ctx, t, &childWanted{a, name, job, queued, reply}, reply)
+	if err = cmp.Or(err, child.err); err != nil {
 		return nil, err
 	}
-	select {
-	case b := <-reply:
-		if b.err != nil {
-			return nil, b.err
-		}
-		return &Run{system: a.run.system, id: b.id, live: b.run}, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-t.work.Context().Done():
-		return nil, context.Cause(t.work.Context())
-	}
+	return &Run{system: s, id: child.id, live: child.run}, nil
 }
 
 // Recorded returns, in a test that replays a log, the recorded answer of the outside world. asked is the llm.started

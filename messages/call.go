@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"slices"
 )
 
 // LLMStarted says that a call to a language model began. Call is unique in its run.
@@ -75,12 +74,8 @@ func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
 var llmCompleted = row[LLMCompleted](KindLLMCompleted, "model", "A call to a language model ended, with the verdict on its end.", traits{
 	taskSays: true,
-	clone: of(func(b LLMCompleted) Body {
-		b.Usage, b.Error, b.Calls = cloned(b.Usage), cloned(b.Error), slices.Clone(b.Calls)
-		return b
-	}),
-	legal: with(func(b LLMCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, true) }),
-	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
+	legal:    with(func(b LLMCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, true) }),
+	apply:    to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
 })
 
 // ToolStarted says that a tool call began. Call is unique in its run.
@@ -98,7 +93,6 @@ func (ToolStarted) info() *KindInfo { return toolStarted }
 
 var toolStarted = row[ToolStarted](KindToolStarted, "tools", "A tool call began.", traits{
 	taskSays: true,
-	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
 	legal:    with(func(b ToolStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
 		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
@@ -143,12 +137,8 @@ func (ToolCompleted) info() *KindInfo { return toolCompleted }
 
 var toolCompleted = row[ToolCompleted](KindToolCompleted, "tools", "A tool call ended, with its result or its error.", traits{
 	taskSays: true,
-	clone: of(func(b ToolCompleted) Body {
-		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
-		return b
-	}),
-	legal: with(func(b ToolCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, false) }),
-	apply: to(func(b ToolCompleted, f *Fold) { f.endCall(b.Call) }),
+	legal:    with(func(b ToolCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, false) }),
+	apply:    to(func(b ToolCompleted, f *Fold) { f.endCall(b.Call) }),
 })
 
 // openCall returns the index of the open model or tool call, or -1.

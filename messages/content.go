@@ -185,7 +185,6 @@ func (ThoughtDone) info() *KindInfo { return thoughtDone }
 
 var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole thought, authoritative; closes its stream.", traits{
 	taskSays: true,
-	clone:    of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
 	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
 	legal: with(func(b ThoughtDone, f *Fold) *Refusal { return f.legalDone(b.text(), true) }),
 	apply: to(func(b ThoughtDone, f *Fold) { f.done(b.text(), true) }),

@@ -35,7 +35,7 @@ type Fold struct {
 
 // NewFold returns a Fold that continues from s. It does not change s.
 func NewFold(s State) *Fold {
-	f := &Fold{s: s, openInputs: living(s.Inputs), openChildren: living(s.Children)}
+	f := &Fold{s: s, openInputs: int32(len(open(s.Inputs))), openChildren: int32(len(open(s.Children)))}
 	f.s.clip()
 	return f
 }
@@ -121,7 +121,7 @@ func (f *Fold) OpenInputs() int { return int(f.openInputs) }
 // OpenChildren returns how many sub-runs have not ended.
 func (f *Fold) OpenChildren() int {
 	if f.single {
-		return int(living(f.s.Children))
+		return len(open(f.s.Children))
 	}
 	return int(f.openChildren)
 }

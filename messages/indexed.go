@@ -16,25 +16,9 @@ type item interface {
 // indexed is a Fold's knowledge of one list of its State. With it an event costs the same for short and for long
 // lists.
 type indexed[T item] struct {
-	*index       // nil while the list is short
-	found  int32 // position that was found last
-	own    bool  // nobody else holds the list's memory
-}
-
-// index finds the items of a long list.
-type index struct {
-	at    map[string]int      // positions by key
-	alive map[string]struct{} // keys of live items; nil until they are asked for
-}
-
-// living counts the live items.
-func living[T item](list []T) (n int32) {
-	for _, v := range list {
-		if v.live() {
-			n++
-		}
-	}
-	return n
+	at    map[string]int // positions by key; nil while the list is short
+	found int32          // position that was found last
+	own   bool           // nobody else holds the list's memory
 }
 
 // find returns the position of the key, or -1. With bare it builds no index.
@@ -45,7 +29,7 @@ func (h *indexed[T]) find(list []T, key string, bare bool) int {
 	i := -1
 	if bare || len(list) <= short {
 		i = slices.IndexFunc(list, func(v T) bool { return v.key() == key })
-	} else if place, ok := h.long(list).at[key]; ok {
+	} else if place, ok := h.long(list)[key]; ok {
 		i = place
 	}
 	h.found = int32(max(i, 0))
@@ -53,43 +37,27 @@ func (h *indexed[T]) find(list []T, key string, bare bool) int {
 }
 
 // long returns the index of a long list, and builds it first if needed.
-func (h *indexed[T]) long(list []T) *index {
-	if h.index == nil {
-		h.index = &index{at: make(map[string]int, 2*len(list))}
+func (h *indexed[T]) long(list []T) map[string]int {
+	if h.at == nil {
+		h.at = make(map[string]int, 2*len(list))
 		for i, v := range slices.Backward(list) {
 			h.at[v.key()] = i
 		}
 	}
-	return h.index
+	return h.at
 }
 
 // put replaces the item at position i, or appends v for -1. It appends in place: older States end before the new
 // item.
 func (h *indexed[T]) put(list *[]T, i int, v T) {
-	was := false
 	if i >= 0 {
 		h.own = unshared(list, h.own)
-		was = (*list)[i].live()
 		(*list)[i] = v
-	} else {
-		*list = append(*list, v)
-		if h.index != nil {
-			h.at[v.key()] = len(*list) - 1
-		}
+		return
 	}
-	if v.live() != was {
-		h.turn(v.key(), was)
-	}
-}
-
-// turn updates the set of live keys after an item has become live, or was live.
-func (h *indexed[T]) turn(key string, was bool) {
-	switch {
-	case h.index == nil || h.alive == nil:
-	case was:
-		delete(h.alive, key)
-	default:
-		h.alive[key] = struct{}{}
+	*list = append(*list, v)
+	if h.at != nil {
+		h.at[v.key()] = len(*list) - 1
 	}
 }
 
@@ -97,11 +65,8 @@ func (h *indexed[T]) turn(key string, was bool) {
 func (h *indexed[T]) drop(list *[]T, i int) {
 	h.own = unshared(list, h.own)
 	gone, last := (*list)[i], len(*list)-1
-	if gone.live() {
-		h.turn(gone.key(), true)
-	}
 	(*list)[i] = (*list)[last]
-	if h.index != nil {
+	if h.at != nil {
 		h.at[(*list)[i].key()] = i
 		delete(h.at, gone.key())
 	}
@@ -109,32 +74,13 @@ func (h *indexed[T]) drop(list *[]T, i int) {
 	*list = (*list)[:last]
 }
 
-// living returns the positions of the live items, in order.
-func (h *indexed[T]) living(list []T) []int {
-	var out []int
-	if len(list) <= short {
-		for i, v := range list {
-			if v.live() {
-				out = append(out, i)
-			}
+// open returns the positions of the live items, in order.
+func open[T item](list []T) (out []int) {
+	for i, v := range list {
+		if v.live() {
+			out = append(out, i)
 		}
-		return out
 	}
-	old := h.long(list).alive
-	now := make(map[string]struct{}, len(old)) // a new map, because an old one never shrinks
-	if old == nil {
-		for i, v := range list {
-			if v.live() {
-				now[v.key()], out = struct{}{}, append(out, i)
-			}
-		}
-	} else {
-		for key := range old {
-			now[key], out = struct{}{}, append(out, h.find(list, key, false))
-		}
-		slices.Sort(out)
-	}
-	h.alive = now
 	return out
 }
 

@@ -37,7 +37,6 @@ func TestShelfLooksAtFewElements(t *testing.T) {
 			h.put(&list, at, spied{name(size - 1 - i), i < 10, &n})
 		}
 		for range size {
-			h.living(list[:min(len(list), short+size)])
 			if at := h.find(list, name(3), false); at < 0 {
 				t.Fatal("lost")
 			}

@@ -89,7 +89,6 @@ func (s State) Waited(now time.Time) (sum time.Duration) {
 func (InputRequired) info() *KindInfo { return inputRequired }
 
 var inputRequired = row[InputRequired](KindInputRequired, "people", "The run waits for an answer.", traits{
-	clone: of(func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b }),
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
 		i := f.input(b.Request)
@@ -142,7 +141,6 @@ type InputReceived struct {
 func (InputReceived) info() *KindInfo { return inputReceived }
 
 var inputReceived = row[InputReceived](KindInputReceived, "people", "The answer came.", traits{
-	clone: of(func(b InputReceived) Body { b.Value = slices.Clone(b.Value); return b }),
 	legal: with(InputReceived.legal),
 	apply: to(func(b InputReceived, f *Fold) {
 		i := f.input(b.Request)

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -147,7 +146,6 @@ func (Unknown) info() *KindInfo { return unknown }
 // unknown is the row of all unknown kinds: milestones that change nothing.
 var unknown = row[Unknown]("", "", "", traits{
 	early: true,
-	clone: of(func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b }),
 })
 
 // StepKept keeps the Result or the Error of a task's step, so that no later attempt repeats the step. An error that
@@ -166,7 +164,6 @@ type StepKept struct {
 func (StepKept) info() *KindInfo { return stepKept }
 
 var stepKept = row[StepKept](KindStepKept, "steps", "A task's step has ended, and will not be made again.", traits{
-	clone: of(func(b StepKept) Body { b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error); return b }),
 	legal: with(StepKept.legal),
 	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),
 })

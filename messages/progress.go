@@ -67,7 +67,6 @@ var logged = row[Log](KindLog, "progress", "Log lines for a closer look, numbere
 		}
 		return b
 	}),
-	clone: of(func(b Log) Body { b.Lines = slices.Clone(b.Lines); return b }),
 	key:   of(func(Log) partKey { return partKey{group: 'l'} }),
 	legal: with(func(b Log, f *Fold) *Refusal { return f.legalLog(b.Lines) }),
 	apply: to(func(b Log, f *Fold) { f.log(b.Lines) }),
@@ -128,7 +127,6 @@ func (Merged) info() *KindInfo { return merged }
 var merged = row[Merged](KindMerged, "progress", "Several deltas of several streams as one event.", traits{
 	level: Delta,
 	own:   with(func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) }),
-	clone: of(func(b Merged) Body { return b.each(Clone) }),
 	legal: with(Merged.legal),
 	apply: to(func(b Merged, f *Fold) {
 		for _, p := range b.Parts {

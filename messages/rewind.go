@@ -29,13 +29,6 @@ type StreamMark struct {
 	Index uint64 `json:"index"`
 }
 
-func (r *Rewind) clone() *Rewind {
-	if r == nil {
-		return nil
-	}
-	return &Rewind{slices.Clone(r.Streams), slices.Clone(r.Open), slices.Clone(r.Progress), slices.Clone(r.Tools), slices.Clone(r.Log)}
-}
-
 // Marks returns how much of each open text the journal holds. open lists the reader's open texts and thoughts in the
 // order in which they began. Those without a mark vanish.
 func (r *Rewind) Marks(open []string) map[string]StreamMark {
@@ -82,7 +75,7 @@ func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 
 // openTexts returns the names of the open texts and thoughts, in the order in which they began.
 func (f *Fold) openTexts() (names []string) {
-	for _, i := range f.streams.living(f.s.Streams) {
+	for _, i := range open(f.s.Streams) {
 		names = append(names, f.s.Streams[i].Name)
 	}
 	return names
@@ -123,7 +116,7 @@ func (f *Fold) legalRewind(r *Rewind) *Refusal {
 // whatever they saw.
 func (f *Fold) rewind(r *Rewind) {
 	marks := r.Marks(f.openTexts())
-	for _, i := range slices.Backward(f.streams.living(f.s.Streams)) {
+	for _, i := range slices.Backward(open(f.s.Streams)) {
 		t := f.s.Streams[i]
 		m, kept := marks[t.Name]
 		if !kept {
@@ -138,7 +131,7 @@ func (f *Fold) rewind(r *Rewind) {
 	if n := len(r.Log); n > 0 {
 		f.s.Log.Next = r.Log[n-1].Number + 1
 	}
-	for _, i := range f.calls.living(f.s.Calls) {
+	for _, i := range open(f.s.Calls) {
 		f.setToolProgress(i, ToolProgress{})
 	}
 	for _, p := range r.Tools {

@@ -13,9 +13,8 @@ type traits struct {
 	taskSays  bool // a task may emit it
 	takesBack bool // takes texts back, so readers of a text's deltas must see it
 
-	own   func(Body, string) Body // the body as emitted by the task; nil if setting the field Task is enough
-	clone func(Body) Body         // a copy of the body that shares no memory with the caller
-	wire  func(Body) Body         // the body in the form that is written
+	own  func(Body, string) Body // the body as emitted by the task; nil if setting the field Task is enough
+	wire func(Body) Body         // the body in the form that is written
 
 	key    func(Body) partKey // deltas with equal keys can be merged
 	stream func(Body) string  // the name of its text or thought
@@ -86,15 +85,37 @@ func Owned(b Body, task string) Body {
 
 // Clone returns a copy of the body that shares no memory with it.
 func Clone(b Body) Body {
-	if clone := rowOf(b).clone; clone != nil {
-		return clone(b)
-	}
-	return b
-}
-
-func cloned[T any](p *T) *T {
-	if p == nil {
+	if b == nil {
 		return nil
 	}
-	return new(*p)
+	return copied(reflect.ValueOf(b)).Interface().(Body)
+}
+
+// copied returns a copy of a value and of all that it refers to. Maps hold texts alone.
+func copied(v reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	switch k := v.Kind(); {
+	case k == reflect.Struct:
+		for i := range v.NumField() {
+			c.Field(i).Set(copied(v.Field(i)))
+		}
+	case k == reflect.Interface && !v.IsNil():
+		c.Set(copied(v.Elem()))
+	case k == reflect.Pointer && !v.IsNil():
+		c.Set(reflect.New(v.Type().Elem()))
+		c.Elem().Set(copied(v.Elem()))
+	case k == reflect.Slice && !v.IsNil():
+		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		reflect.Copy(c, v)
+		for i := 0; v.Type() != rawJSON && i < v.Len(); i++ {
+			c.Index(i).Set(copied(v.Index(i)))
+		}
+	case k == reflect.Map && !v.IsNil():
+		c.Set(reflect.MakeMap(v.Type()))
+		for name, value := range v.Seq2() {
+			c.SetMapIndex(name, value)
+		}
+	}
+	return c
 }

@@ -3,8 +3,6 @@ package messages
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -54,10 +52,6 @@ func (l Limits) Or(others Limits) Limits {
 func (RunQueued) info() *KindInfo { return runQueued }
 
 var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, input without secrets, owner and limits.", traits{
-	clone: of(func(b RunQueued) Body {
-		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
-		return b
-	}),
 	legal: with(func(b RunQueued, _ *Fold) *Refusal {
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
@@ -106,7 +100,6 @@ func (RunRecovered) info() *KindInfo { return runRecovered }
 
 var runRecovered = row[RunRecovered](KindRunRecovered, "run", "The run goes on after its process died; carries a rewind.", traits{
 	early: true, takesBack: true,
-	clone:  of(func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b }),
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
 	legal: with(func(b RunRecovered, f *Fold) *Refusal {
 		if b.Rewind == nil {
@@ -117,7 +110,7 @@ var runRecovered = row[RunRecovered](KindRunRecovered, "run", "The run goes on a
 	apply: to(func(b RunRecovered, f *Fold) {
 		f.rewind(b.Rewind)
 		wait := func(t TaskState) { t.Status = TaskWaiting; f.setTask(t) }
-		for _, i := range f.tasks.living(f.s.Tasks) {
+		for _, i := range open(f.s.Tasks) {
 			wait(f.s.Tasks[i])
 		}
 		for _, t := range f.s.Tasks {

@@ -43,7 +43,6 @@ type TaskFailed struct {
 func (TaskFailed) info() *KindInfo { return taskFailed }
 
 var taskFailed = row[TaskFailed](KindTaskFailed, "task", "An attempt failed; says whether another follows, and when.", traits{
-	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
 	legal: with(func(b TaskFailed, f *Fold) *Refusal {
 		if b.Error == nil || !b.Cause.isCause() {
 			return violates(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)

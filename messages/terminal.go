@@ -64,11 +64,7 @@ func (RunCompleted) info() *KindInfo { return runCompleted }
 
 var runCompleted = terminal[RunCompleted](KindRunCompleted, "Terminal: the job's work is done and its artifacts are on disk.", traits{
 	begins: true,
-	clone: of(func(b RunCompleted) Body {
-		b.Result, b.Artifacts = slices.Clone(b.Result), slices.Clone(b.Artifacts)
-		return b
-	}),
-	wire: of(func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b }),
+	wire:   of(func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunCompleted) ending {
 		return ending{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, b.ArtifactCount, nil}
 	}),
@@ -87,10 +83,6 @@ func (RunFailed) info() *KindInfo { return runFailed }
 
 var runFailed = terminal[RunFailed](KindRunFailed, "Terminal: the run ended with a cause.", traits{
 	early: true, begins: true,
-	clone: of(func(b RunFailed) Body {
-		b.Error, b.Artifacts, b.Rewind = cloned(b.Error), slices.Clone(b.Artifacts), b.Rewind.clone()
-		return b
-	}),
 	wire: of(func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunFailed) ending {
 		return ending{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.ArtifactCount, b.Rewind}
@@ -105,11 +97,7 @@ func (RunCanceled) info() *KindInfo { return runCanceled }
 
 var runCanceled = terminal[RunCanceled](KindRunCanceled, "Terminal: the run ended because it was asked to.", traits{
 	early: true,
-	clone: of(func(b RunCanceled) Body {
-		b.Artifacts, b.Rewind = slices.Clone(b.Artifacts), b.Rewind.clone()
-		return b
-	}),
-	wire: of(func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b }),
+	wire:  of(func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunCanceled) ending {
 		return ending{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.ArtifactCount, b.Rewind}
 	}),

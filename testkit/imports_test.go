@@ -70,7 +70,7 @@ var rules = []rule{
 		ours: "messages messages/fit messages/model messages/words actors actors/confined actors/llmstxt/repository/scan " +
 			"actors/llmstxt/repository/secret",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
-	{pkgs: "actors/chat/conversation", ours: "messages messages/model actors/confined actors/filelock actors/chat/history", denied: offline},
+	{pkgs: "actors/chat/conversation", ours: "messages messages/model messages/words actors/confined actors/filelock actors/chat/history", denied: offline},
 	{pkgs: "actors/chat/citation", ours: "messages/model/decode", denied: offline},
 	{pkgs: "actors/chat/approval", denied: offline},
 	{pkgs: "actors/chat/history", ours: "messages/model", denied: offline + " os"},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/chat/citation"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // Citation is a source that the answer cites.
@@ -58,6 +57,7 @@ func (u *turn) citations(text string, listed []string, numbered bool) (out []Cit
 	for _, m := range citation.Of(text, u.sources, numbered) {
 		c := at(m.Source)
 		c.Offsets = append(c.Offsets, m.Offset)
+		u.task.Log(messages.LogDebug, fmt.Sprintf("the answer cites %s at byte %d", c.Source, m.Offset))
 	}
 	for _, name := range listed {
 		for _, m := range citation.Of("["+name+"]", u.sources, numbered) {
@@ -65,27 +65,4 @@ func (u *turn) citations(text string, listed []string, numbered bool) (out []Cit
 		}
 	}
 	return out
-}
-
-// logCitations returns a function that takes the pieces of the answer, and logs each citation once its mark is complete.
-func (u *turn) logCitations(numbered bool) func(piece string) {
-	f := citation.New(u.sources, numbered)
-	return func(piece string) {
-		for _, m := range f.Push(piece) {
-			u.task.Log(messages.LogDebug, fmt.Sprintf("the answer cites %s at byte %d", u.sources[m.Source], m.Offset))
-		}
-	}
-}
-
-// logTextCitations logs the citations in an answer that is text.
-func (u *turn) logTextCitations() func(model.Part) {
-	if len(u.sources) == 0 || u.whole {
-		return func(model.Part) {}
-	}
-	report := u.logCitations(u.numbered)
-	return func(part model.Part) {
-		if text, ok := part.(model.Text); ok {
-			report(text.Text)
-		}
-	}
 }

@@ -59,7 +59,7 @@ func TestDefectsOfJeeves(t *testing.T) {
 		m, _, state := staged(t, chat.Input{Output: chat.Structured}, chat.Bounds{}, said{text: greeting},
 			said{text: `{"response":"Hello.","confidence":"high"}`}, said{text: `{"response":"Hello.","citations":[],"confidence":"high"}`})
 		again := m.requests[2].Messages
-		if words := again[len(again)-1].Content; !strings.Contains(words, "missing property 'citations'") || state.End.Degraded {
+		if words := again[len(again)-1].Content; !strings.Contains(words, "citations is missing") || state.End.Degraded {
 			t.Errorf("the model is told %q", words)
 		}
 	})

@@ -103,8 +103,6 @@ type Config struct {
 	// Profile is what the server requires of the messages.
 	Profile history.Profile
 	Bounds  Bounds
-	// Prompts replace the default instructions of the stages.
-	Prompts Prompts
 	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
 	Ladder *structured.Ladder
 	// NoThoughts are members of a request that disable the model's reasoning, which understand does not need.
@@ -169,9 +167,6 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
-	if err := config.Prompts.check(); err != nil {
-		return actors.Job{}, err
-	}
 	job := actors.Job{Name: Name, Input: in, Restart: true}
 	if in.Stages {
 		job.Tasks = stages(in, config)

@@ -3,42 +3,21 @@ package chat
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/seed889630bf/lastword/messages"
 )
 
-// Prompts are the instructions of the stages, which follow the conversation. The keys are understand, think, respond
-// and, for text, respond_streaming. A missing key has its default.
-type Prompts map[string]string
-
-func (p Prompts) check() error {
-	for key := range p {
-		if defaults[key] == "" {
-			return messages.InvalidInput("there is no prompt %q; the prompts are %s", key,
-				strings.Join(slices.Sorted(maps.Keys(defaults)), ", "))
-		}
-	}
-	return nil
-}
-
-func (p Prompts) of(key string) string { return cmp.Or(p[key], defaults[key]) }
-
-// streaming returns the key of the variant for an answer that is text.
-func streaming(key string) string { return key + "_streaming" }
-
-var defaults = Prompts{
-	"understand": "Do not answer the user yet. Say what the user wants: the intent, whether the tools below must be used " +
-		"to answer, and what to look for with them.",
-	"think": "Do not answer the user yet. Use the tools to find what the answer needs. When you have found it, or cannot " +
+// The instructions of the stages, which follow the conversation.
+const (
+	askIntent = "Do not answer the user yet. Say what the user wants: the intent, whether the tools below must be used " +
+		"to answer, and what to look for with them."
+	askFindings = "Do not answer the user yet. Use the tools to find what the answer needs. When you have found it, or cannot " +
 		"find more, write one JSON object and nothing else: " +
-		`{"findings": "what you found, briefly", "complete": true or false}`,
-	"respond": "Answer the user now, with what was found above. The response is what the user reads. The citations are " +
-		"the names of the sources that it rests on. The confidence is high, medium or low.",
-	streaming("respond"): "Answer the user now, with what was found above.",
-}
+		`{"findings": "what you found, briefly", "complete": true or false}`
+	askText  = "Answer the user now, with what was found above."
+	askReply = askText + " The response is what the user reads. The citations are the names of the sources that it rests on. " +
+		"The confidence is high, medium or low."
+)
 
 // intent is the result of the stage understand.
 type intent struct {

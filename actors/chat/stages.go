@@ -118,7 +118,7 @@ func (s *staged) understand(ctx context.Context) error {
 		return nil
 	}
 	var words strings.Builder
-	words.WriteString(s.Prompts.of("understand") + "\nThe tools:")
+	words.WriteString(askIntent + "\nThe tools:")
 	for _, t := range tools {
 		words.WriteString("\n- " + t.Name + ": " + t.Description)
 	}
@@ -141,7 +141,7 @@ func (s *staged) think(ctx context.Context) error {
 		s.task.Summarize("skipped: the answer needs no tools")
 		return nil
 	}
-	s.conversation = append(s.conversation, s.instruction(s.Prompts.of("think")+s.plan.hint()))
+	s.conversation = append(s.conversation, s.instruction(askFindings+s.plan.hint()))
 	s.aside = true
 	a, err := s.loop(ctx)
 	if err == nil && !s.denied {
@@ -180,8 +180,8 @@ func (s *staged) respond(ctx context.Context) error {
 	if s.in.Output == Structured {
 		return s.structured(ctx)
 	}
-	s.conversation = append(s.conversation, s.instruction(s.Prompts.of(streaming("respond"))+s.marks()))
-	s.voice, s.whole, s.numbered = answers, s.in.whole(), true
+	s.conversation = append(s.conversation, s.instruction(askText+s.marks()))
+	s.voice, s.whole = answers, s.in.whole()
 	s.spent.iterations, s.Tools, s.hear = 0, new(tool.Set), s.debugged(s.answer())
 	a, err := s.ask(ctx)
 	if err != nil {
@@ -196,7 +196,6 @@ func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var said strings.Builder
-	report := s.logCitations(true)
 	field := func(path, piece string) {
 		if path != "response" {
 			return
@@ -208,9 +207,8 @@ func (s *staged) structured(ctx context.Context) error {
 		if err := s.task.Say(s.answer(), piece); err != nil {
 			stop(err)
 		}
-		report(piece)
 	}
-	words := s.Prompts.of("respond") + s.marks()
+	words := askReply + s.marks()
 	r, err := question[reply](ctx, s, s.answer(), words, structured.Options{Field: field})
 	a := call.Answer{Text: r.Response, End: s.end}
 	if err != nil {

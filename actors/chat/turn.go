@@ -25,7 +25,6 @@ type turn struct {
 	voice        string           // prefix of its texts: VOICE.1 and so on
 	whole        bool             // the texts arrive in one piece
 	hear         func(model.Part) // gets the parts of the model's answers; may be nil
-	numbered     bool             // the model was told the numbers of the sources
 	model        string
 	memory       *conversation.Turn // nil without a context
 	aside        bool               // what is said now is not for the memory
@@ -106,13 +105,8 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 		return call.Answer{}, err
 	}
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
-	report := u.logTextCitations()
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
-		Whole: u.whole, Hear: func(part model.Part) {
-			if report(part); u.hear != nil {
-				u.hear(part)
-			}
-		}}
+		Whole: u.whole, Hear: u.hear}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
 	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {

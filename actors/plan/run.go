@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -183,11 +184,11 @@ func (r *runner) sayStarted(m move) error {
 }
 
 func (r *runner) emitStarted(m move) error {
-	words := m.name + " starts: " + clipped(m.reason)
+	line := m.name + " starts: " + clipped(m.reason)
 	if m.do == doStart && r.earlier.keeps(r.core, m) {
-		words = m.name + " is taken over"
+		line = m.name + " is taken over"
 	}
-	return r.task.Emit(messages.StepStarted{Step: m.name}, words)
+	return r.task.Emit(messages.StepStarted{Step: m.name}, line)
 }
 
 // sayEnded announces how a step ended, unless the log says so.
@@ -204,15 +205,15 @@ func (r *runner) sayEnded(m move) error {
 	if m.start > 0 && r.earlier.keeps(r.core, m) {
 		m.reason = strings.TrimPrefix(m.reason+", as in "+string(r.earlier.id), ", ")
 	}
-	next, words := nextSteps(m.next), fmt.Sprintf("%s %s", m.name, m.outcome)
+	next, line := nextSteps(m.next), fmt.Sprintf("%s %s", m.name, m.outcome)
 	if m.outcome == Skipped {
-		words = m.name + " is skipped"
+		line = m.name + " is skipped"
 	}
 	if m.reason != "" {
-		words += ": " + clipped(m.reason)
+		line += ": " + clipped(m.reason)
 	}
 	return r.task.Emit(messages.StepEnded{Step: m.name, Outcome: string(m.outcome), Next: next,
-		Reason: clipped(m.reason)}, words)
+		Reason: clipped(m.reason)}, line)
 }
 
 // nextSteps lists the steps that start because a step has ended, as far as a line has room.
@@ -226,11 +227,7 @@ func nextSteps(names []string) string {
 
 // clipped shortens a reason for the log.
 func clipped(text string) string {
-	const most = 500
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.ToValidUTF8(text, "")
+	return strings.ToValidUTF8(words.Clip(text, 500), "")
 }
 
 // finish ends the task with the plan's result.
@@ -250,8 +247,8 @@ func (r *runner) finish() error {
 		outcomes[c.steps[i].Name] = e.outcome
 		count[e.outcome]++
 	}
-	words := fmt.Sprintf("%d of %d steps completed", count[Completed], len(c.steps))
-	r.task.Summarize(words)
+	line := fmt.Sprintf("%d of %d steps completed", count[Completed], len(c.steps))
+	r.task.Summarize(line)
 	if c.result == nil {
 		return r.task.Result(map[string]any{"steps": outcomes}, false)
 	}

@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,29 +21,15 @@ const (
 	Prompt              // instructions only
 )
 
+var levelNames = []string{"json_schema strict", "json_schema", "json_object", "tool call", "prompt"}
+
 // String names the level.
-func (l Level) String() string {
-	switch l {
-	case Strict:
-		return "json_schema strict"
-	case Loose:
-		return "json_schema"
-	case Object:
-		return "json_object"
-	case Call:
-		return "tool call"
-	}
-	return "prompt"
-}
+func (l Level) String() string { return levelNames[l] }
 
 // LevelOf returns the level with the name; ok is false if there is none.
 func LevelOf(name string) (level Level, ok bool) {
-	for l := Strict; l <= Prompt; l++ {
-		if l.String() == name {
-			return l, true
-		}
-	}
-	return Strict, false
+	i := slices.Index(levelNames, name)
+	return Level(max(i, 0)), i >= 0
 }
 
 // Ladder remembers the strictest level that a server has not refused. The zero value starts at Strict. It is safe for
@@ -113,10 +100,5 @@ var (
 )
 
 func containsAny(s string, words ...string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }

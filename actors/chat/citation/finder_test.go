@@ -85,28 +85,6 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// However a text is cut, the marks are the same, and each is reported with the byte that decides it.
-func TestPieces(t *testing.T) {
-	for _, e := range corpus(t) {
-		f := citation.New(e.names, e.numbered)
-		var got []citation.Mark
-		for at := range len(e.text) {
-			for _, m := range f.Push(e.text[at : at+1]) {
-				end := m.Offset + strings.IndexAny(e.text[m.Offset:], "]}") + 1
-				if late := at - end; late > 1 && e.text[m.Offset+1] != '^' && e.text[end] != '[' {
-					t.Errorf("%s: %q is reported %d bytes late", e.title, e.text[m.Offset:end], late)
-				}
-				got = append(got, m)
-			}
-		}
-		got = append(got, f.Close()...)
-		slices.SortStableFunc(got, func(a, b citation.Mark) int { return a.Offset - b.Offset })
-		if want := citation.Of(e.text, e.names, e.numbered); !slices.Equal(got, want) {
-			t.Errorf("%s: %v in pieces, %v as a whole", e.title, got, want)
-		}
-	}
-}
-
 // FuzzFinder: no text crashes it, and marks are inside the text and in order of their ends.
 func FuzzFinder(f *testing.F) {
 	for _, e := range corpus(f) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Info describes a conversation in a list.
@@ -198,21 +199,13 @@ func (c *state) info(id string) Info {
 		}
 		if i.Turns++; i.Title == "" {
 			first, _, _ := strings.Cut(strings.TrimSpace(m.Content), "\n")
-			i.Title = cut(first, 80)
+			i.Title = words.Clip(first, 80)
 		}
 	}
 	for _, m := range c.history() {
 		i.Bytes += len(m.Content)
 	}
 	return i
-}
-
-// cut shortens a text to whole characters.
-func cut(text string, bytes int) string {
-	if len(text) <= bytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
 func (s *Store) load(id string) (c state, err error) {

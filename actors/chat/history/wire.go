@@ -25,8 +25,8 @@ type Profile struct {
 	Thoughts Return
 	// ShortIDs: ids of calls must have 9 letters and digits, as Mistral's servers require.
 	ShortIDs bool
-	// Budget bounds the size of the messages in bytes, see [Size]. Messages bounds their number. 0 means no bound.
-	Budget, Messages int
+	// Budget bounds the size of the messages in bytes, see [Size]. 0 means no bound.
+	Budget int
 }
 
 // Placeholders for what is missing. Servers refuse an empty result, and calls without results.
@@ -44,7 +44,7 @@ const (
 //   - Exactly one result of each call follows the assistant's message, in the order of the calls. Results without a
 //     call are omitted. The arguments of a call are a JSON object, and its name and id are acceptable.
 //   - No text is empty, except beside calls. Messages without content are omitted.
-//   - If the messages exceed a bound, the oldest are omitted, but results only together with their calls. The system
+//   - If the messages exceed the budget, the oldest are omitted, but results only together with their calls. The system
 //     message, the user's last message, and the very last message with its results stay, even if they are too large.
 func Wire(conversation []model.Message, p Profile) []model.Message {
 	system, groups := grouped(conversation)
@@ -59,10 +59,9 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 			g[0].Thoughts = ""
 		}
 	}
-	groups = dropOldest(groups, func(bytes, messages int) bool {
-		return (p.Budget <= 0 || bytes+Size(system) <= p.Budget) &&
-			(p.Messages <= 0 || messages+len(system) <= p.Messages)
-	})
+	if p.Budget > 0 {
+		groups = dropOldest(groups, p.Budget-Size(system))
+	}
 	return slices.Concat(append([][]model.Message{system}, groups...)...)
 }
 
@@ -178,24 +177,23 @@ func lastUser(groups []group) int {
 	return 0
 }
 
-// dropOldest omits the oldest groups until the rest fits. The rest begins with a message of the user.
-func dropOldest(groups []group, fits func(bytes, messages int) bool) []group {
+// dropOldest omits the oldest groups until the rest fits into the bytes. The rest begins with a message of the user.
+func dropOldest(groups []group, most int) []group {
 	if len(groups) == 0 {
 		return groups
 	}
-	last, bytes, messages := lastUser(groups), 0, 0
+	last, bytes := lastUser(groups), 0
 	for _, g := range groups {
-		bytes, messages = bytes+Size(g), messages+len(g)
+		bytes += Size(g)
 	}
-	omit := func(g group) { bytes, messages = bytes-Size(g), messages-len(g) }
 	first := 0
-	for first < last && (!fits(bytes, messages) || groups[first][0].Role != model.User) {
-		omit(groups[first])
+	for first < last && (bytes > most || groups[first][0].Role != model.User) {
+		bytes -= Size(groups[first])
 		first++
 	}
 	tail := last + 1 // in the turn itself, the first group after the user's message
-	for tail < len(groups)-1 && !fits(bytes, messages) {
-		omit(groups[tail])
+	for tail < len(groups)-1 && bytes > most {
+		bytes -= Size(groups[tail])
 		tail++
 	}
 	return slices.Concat(groups[first:last+1], groups[tail:])

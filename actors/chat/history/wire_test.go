@@ -97,9 +97,6 @@ func TestWire(t *testing.T) {
 			user("new"), assistant("", "", call("a", "f", ``)), result("a", strings.Repeat("z", 99)),
 			assistant("", "", call("b", "f", ``)), result("b", "2")},
 			`user:new | assistant: b=f{} | toolb:2`},
-		{"old turns are cut by their messages", history.Profile{Messages: 4}, []model.Message{system("s"), user("old"),
-			assistant("x", ""), user("new"), assistant("", "", call("a", "f", ``)), result("a", "1")},
-			`system:s | user:new | assistant: a=f{} | toola:1`},
 		{"the last message of the user stays", history.Profile{Budget: 1}, []model.Message{user("old"), assistant("x", ""),
 			user("new")}, `user:new`},
 	} {

@@ -4,44 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// deepest bounds how many agents may start one another.
-const deepest = 5
-
-// instruction is the arguments of an agent.
-type instruction struct {
-	Prompt string `json:"prompt" jsonschema:"the whole task, with all that the agent must know"`
-}
-
-// Agent makes t run a job in a sub-run of the turn's run, so that readers of the tree see its events. The model gets
-// the field text of the result or, without such a field, the whole result. A repeated call continues with the same
-// sub-run. Its timeout is 10 minutes unless t has one, and cancels the sub-run.
-func Agent(t Tool, job func(prompt string) (actors.Job, error)) Tool {
-	t.Idempotent, t.Outside, t.Timeout = true, true, cmp.Or(t.Timeout, 10*time.Minute)
-	return TaskFunc(t, func(ctx context.Context, c *Call, in instruction) (string, error) {
-		if strings.Count(string(c.Task.RunID()), ".c") >= deepest {
-			return "", messages.Errorf(messages.CauseLimitExceeded,
-				"agents may start one another %d times; do the work without %s", deepest, t.Name)
-		}
-		work, err := job(in.Prompt)
-		if err != nil {
-			return "", err
-		}
-		state, err := c.subRun(ctx, work, messages.Limits{})
-		if err != nil {
-			return "", err
-		}
-		return said(state)
-	})
-}
-
-// Job returns a tool that runs the job in a sub-run, as [Agent] does. The model gets a description of the outcome.
+// Job returns a tool that runs the job in a sub-run of the turn's run, so that readers of the tree see its events. The
+// model gets a description of the outcome: d.Say or else the field text of the result or, without such a field, the whole
+// result. A repeated call continues with the same sub-run. Its timeout is the job's own or 10 minutes, and cancels the
+// sub-run.
 func Job(d actors.Definition) Tool {
 	t := Tool{Name: d.Name, Description: d.Description, Parameters: d.Input.JSON(), Access: All, Network: d.OpenWorld,
 		Idempotent: true, Outside: true, Timeout: cmp.Or(time.Duration(d.Limits.WallClockMS)*time.Millisecond, 10*time.Minute)}
@@ -74,7 +46,7 @@ func (c *Call) subRun(ctx context.Context, work actors.Job, limits messages.Limi
 	state, err := run.Wait(ctx)
 	if err != nil {
 		_ = run.Cancel(context.WithoutCancel(ctx), context.Cause(ctx).Error()) // else the turn waits for it
-	} // otherwise the turn would wait for it
+	}
 	return state, err
 }
 

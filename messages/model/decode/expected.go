@@ -7,24 +7,16 @@ func (t *Thoughts) expected() (w wanted) {
 		return w
 	}
 	fresh := t.blank || !t.code.mid
-	if t.knows(Tags) {
-		w.open, w.close = allTags, allTags
-		if !fresh {
-			w.open &^= template
-		}
+	w.open, w.close = allTags, allTags
+	if !fresh {
+		w.open &^= template
 	}
-	if t.knows(Mistral) {
-		w.pair(mistral, fresh)
-	}
-	if t.knows(Gemma) {
-		w.pair(gemma, true)
-		w.pair(litert, fresh)
-	}
-	if t.knows(Harmony) {
-		w.want(harmony, heads)
-		if t.harmony || t.dialect == Harmony {
-			w.want(harmony, closes)
-		}
+	w.pair(mistral, fresh)
+	w.pair(gemma, true)
+	w.pair(litert, fresh)
+	w.want(harmony, heads)
+	if t.harmony {
+		w.want(harmony, closes)
 	}
 	return w
 }
@@ -52,12 +44,4 @@ func (w *wanted) pair(k kind, open bool) {
 	if open {
 		w.want(k, opens)
 	}
-}
-
-func (t *Thoughts) knows(d Dialect) bool {
-	switch t.dialect {
-	case Tags, Mistral, Gemma, Harmony:
-		return t.dialect == d
-	}
-	return true
 }

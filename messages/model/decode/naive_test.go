@@ -157,44 +157,25 @@ func inCode(source string) bool {
 	return false
 }
 
-func (n *naive) knows(d decode.Dialect) bool {
-	switch n.dialect {
-	case decode.Tags, decode.Mistral, decode.Gemma, decode.Harmony:
-		return n.dialect == d
-	}
-	return true
-}
-
 // before are the marks that may come in text.
 func (n *naive) before() (open, close []string, literals map[string]string) {
 	literals = map[string]string{}
 	line := n.source[strings.LastIndex(n.source, "\n")+1:]
 	fresh := n.blank || strings.Trim(line, space) == ""
-	if n.knows(decode.Tags) {
-		close = tagNames
-		for _, name := range tagNames {
-			if fresh || name != "think" && name != "mm:think" {
-				open = append(open, name)
-			}
+	close = tagNames
+	for _, name := range tagNames {
+		if fresh || name != "think" && name != "mm:think" {
+			open = append(open, name)
 		}
 	}
-	if n.knows(decode.Mistral) {
-		literals["[/THINK]"] = "mistral close"
-		if fresh {
-			literals["[THINK]"] = "mistral open"
-		}
+	literals["[/THINK]"], literals["<channel|>"], literals["<|/think|>"] = "mistral close", "gemma close", "litert close"
+	literals["<|channel>thought"] = "gemma open"
+	if fresh {
+		literals["[THINK]"], literals["<|think|>"] = "mistral open", "litert open"
 	}
-	if n.knows(decode.Gemma) {
-		literals["<channel|>"], literals["<|/think|>"], literals["<|channel>thought"] = "gemma close", "litert close", "gemma open"
-		if fresh {
-			literals["<|think|>"] = "litert open"
-		}
-	}
-	if n.knows(decode.Harmony) {
-		literals["<|start|>"], literals["<|channel|>"] = "harmony head", "harmony head"
-		if n.harmony || n.dialect == decode.Harmony {
-			literals["<|end|>"], literals["<|return|>"], literals["<|call|>"] = "harmony close", "harmony close", "harmony close"
-		}
+	literals["<|start|>"], literals["<|channel|>"] = "harmony head", "harmony head"
+	if n.harmony {
+		literals["<|end|>"], literals["<|return|>"], literals["<|call|>"] = "harmony close", "harmony close", "harmony close"
 	}
 	return open, close, literals
 }
@@ -345,9 +326,7 @@ func (n *naive) run() said {
 	return said{n.text, n.thoughts, open}
 }
 
-var dialects = []decode.Dialect{
-	decode.Auto, decode.Implicit, decode.Tags, decode.Mistral, decode.Gemma, decode.Harmony, decode.None,
-}
+var dialects = []decode.Dialect{decode.Auto, decode.Implicit, decode.None}
 
 func agree(t testing.TB, d decode.Dialect, in string, lengths []byte) {
 	want := said{text: in}

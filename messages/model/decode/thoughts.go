@@ -10,21 +10,16 @@ import (
 type Dialect string
 
 const (
-	// Auto recognizes every form except Implicit.
+	// Auto recognizes every form except Implicit: the tags <think>, <thinking>, <thought>, <reasoning>,
+	// <REASONING_SCRATCHPAD> and <mm:think>; [THINK] … [/THINK] of Mistral; <|channel>thought … <channel|> and <|think|>
+	// … <|/think|> of Gemma; and <|channel|>analysis<|message|> … <|end|> of Harmony, with <|channel|>final<|message|> …
+	// <|return|> as the text.
 	Auto Dialect = ""
 	// None leaves the text as it is.
 	None Dialect = "none"
 	// Implicit answers begin inside a thought that the chat template opened. Only </think> ends it. All other forms
 	// are recognized as well.
 	Implicit Dialect = "implicit"
-	// Tags are <think>, <thinking>, <thought>, <reasoning>, <REASONING_SCRATCHPAD> and <mm:think>, and no other form.
-	Tags Dialect = "tags"
-	// Mistral is [THINK] … [/THINK].
-	Mistral Dialect = "mistral"
-	// Gemma is <|channel>thought … <channel|> and <|think|> … <|/think|>.
-	Gemma Dialect = "gemma"
-	// Harmony is <|channel|>analysis<|message|> … <|end|>, with <|channel|>final<|message|> … <|return|> as the text.
-	Harmony Dialect = "harmony"
 )
 
 // Thoughts splits an answer into text and thoughts, and emits both as they arrive.
@@ -40,7 +35,6 @@ const (
 // Thoughts drops blanks around a thought's text, line breaks after its end, blanks before its beginning if no text
 // precedes them, and thoughts without text.
 type Thoughts struct {
-	dialect Dialect
 	off     bool // everything is text
 	harmony bool // a message of harmony has come
 	stray   bool
@@ -73,7 +67,7 @@ type thoughtState struct {
 
 // NewThoughts returns a splitter for one answer. An unknown dialect stands for Auto.
 func NewThoughts(d Dialect) *Thoughts {
-	t := &Thoughts{dialect: d, off: d == None, blank: d != None, in: d == Implicit}
+	t := &Thoughts{off: d == None, blank: d != None, in: d == Implicit}
 	t.now.implicit = t.in
 	return t
 }

@@ -174,10 +174,6 @@ var forms = []struct {
 	{"implicit", "<think>\na</think>b", "⟦0⟧b", "a"},
 	{"implicit", "</think>b <thinking>c</thinking>", "b ⟦0⟧", "c"},
 	{"none", "<think>a</think>b", "<think>a</think>b", ""},
-	{"tags", "[THINK]a[/THINK]<thinking>b</thinking>", "[THINK]a[/THINK]⟦0⟧", "b"},
-	{"mistral", "[THINK]a[/THINK]<think>b</think>", "⟦0⟧<think>b</think>", "a"},
-	{"gemma", "<|channel>thought\na<channel|><think>", "⟦0⟧<think>", "a"},
-	{"harmony", "b<|return|>", "b", ""},
 }
 
 // Contract, section 7: thoughts "not inside code fences; streamed as they come", "equal under any chunking".
