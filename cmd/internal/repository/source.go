@@ -137,22 +137,13 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 	if err != nil {
 		return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
 	}
-	remote, allow := git.Remote{URL: git.FolderURL(absolute)}, s.allow
+	allow := s.allow
 	allow.File = true
-	o := git.Options{Allow: allow, Secrets: s.Secrets,
-		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
-	head, err := git.Resolve(ctx, remote, o)
+	m, head, err := s.resolve(ctx, git.Remote{URL: git.FolderURL(absolute)}, git.Options{Allow: allow})
 	if err != nil {
 		return nil, err
 	}
-	m := &generate.Material{Name: strings.TrimSuffix(filepath.Base(absolute), ".git")}
-	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
-		files, err := git.Fetch(ctx, remote, head, o, progress)
-		if n := git.Lacked(files); n > 0 {
-			m.Warning = fmt.Sprintf("files that the partial clone has not fetched are left out: %d", n)
-		}
-		return files, err
-	}
+	m.Name = strings.TrimSuffix(filepath.Base(absolute), ".git")
 	from, _ := git.Read(path) // without an origin, links are relative
 	m.Origin = scan.ParseOrigin(from.Remote, head.Commit, "")
 	m.Origin.Branch = head.Ref
@@ -162,33 +153,43 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 // remote describes a repository at a git server. It asks only for the commit; the files are fetched when a run reads
 // them.
 func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Material, error) {
-	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
 	shown, err := s.loginFor(at.URL)
 	if err != nil {
 		return nil, err
 	}
-	o := git.Options{Allow: s.allowed(), Token: shown.tokenFor, User: shown.user, Secrets: s.Secrets, SSH: s.userSSH(),
-		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
-	head, err := git.Resolve(ctx, remote, o)
+	m, head, err := s.resolve(ctx, git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest},
+		git.Options{Allow: s.allowed(), Token: shown.tokenFor, User: shown.user, SSH: s.userSSH()})
 	if err != nil {
 		return nil, err
 	}
 	head.Dir = cmp.Or(head.Dir, at.Dir)
-	origin := scan.ParseOrigin(at.URL, head.Commit, head.Dir)
+	m.Origin = scan.ParseOrigin(at.URL, head.Commit, head.Dir)
 	if at.Ref == "" && at.Rest == "" {
-		origin.Branch = head.Ref
+		m.Origin.Branch = head.Ref
 	}
-	name := filepath.Base(at.URL)
-	if head.Dir != "" { // a part of a repository has a name of its own
-		name = path.Base(head.Dir)
+	// A part of a repository has a name of its own.
+	m.Name = strings.TrimSuffix(path.Base(cmp.Or(head.Dir, at.URL)), ".git")
+	m.Key = at.URL + " " + head.Commit + " " + head.Dir + " " + m.Origin.Branch
+	return m, nil
+}
+
+// resolve finds the commit. The material has no name and no origin yet, and reads what head names then.
+func (s *Source) resolve(ctx context.Context, at git.Remote, o git.Options) (*generate.Material, *git.Head, error) {
+	o.Secrets = s.Secrets
+	o.Limits = git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}
+	head, err := git.Resolve(ctx, at, o)
+	if err != nil {
+		return nil, nil, err
 	}
-	return &generate.Material{
-		Name: strings.TrimSuffix(name, ".git"), Origin: origin,
-		Key: at.URL + " " + head.Commit + " " + head.Dir + " " + origin.Branch,
-		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
-			return git.Fetch(ctx, remote, head, o, progress)
-		},
-	}, nil
+	m := new(generate.Material)
+	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+		files, err := git.Fetch(ctx, at, head, o, progress)
+		if n := git.Lacked(files); n > 0 {
+			m.Warning = fmt.Sprintf("files that the partial clone has not fetched are left out: %d", n)
+		}
+		return files, err
+	}
+	return m, head, nil
 }
 
 // archive describes an archive. Its name and commit are known only when it was read.

@@ -1,9 +1,9 @@
 package scan
 
 import (
-	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -30,16 +30,6 @@ func (r rooted) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// ReadFile reads a regular file.
-func (r rooted) ReadFile(name string) ([]byte, error) {
-	f, _, err := OpenRegular(r, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // rootFS is the part of [os.Root.FS] without the methods that could open a pipe.
@@ -72,17 +62,10 @@ func top(files fs.FS, rules *ignore.Rules) *folder {
 }
 
 // to returns the path in the repository of an entry of the folder.
-func (d *folder) to(name string) string { return join(d.path, name) }
+func (d *folder) to(name string) string { return path.Join(d.path, name) }
 
 // in returns the path in d.files of an entry of the folder.
-func (d *folder) in(name string) string { return join(d.base, name) }
-
-func join(folder, name string) string {
-	if folder == "" {
-		return name
-	}
-	return folder + "/" + name
-}
+func (d *folder) in(name string) string { return path.Join(d.base, name) }
 
 // enter opens a folder below. done releases it.
 func (d *folder) enter(name string) (sub *folder, done func(), err error) {

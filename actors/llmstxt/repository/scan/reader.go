@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ type Reader struct {
 	files  fs.FS
 	folder string // the folder that is kept open
 	held   *rooted
-	buf    []byte // content of the last read
+	buf    bytes.Buffer // content of the last read
 }
 
 // NewReader returns a reader of the files. Close it after use.
@@ -33,22 +34,40 @@ func (r *Reader) Close() {
 // Read returns a kept file as text: valid UTF-8 without a byte order mark, with lines that end in "\n". It reads at
 // most limit bytes of the file; the text may have fewer or more. whole reports whether that is the complete file.
 // Links and irregular files are refused with an error that wraps [fs.ErrInvalid], even links within the folder.
-// Between blocks it checks ctx, and returns its cause. The text is valid until the next call, and must not be
-// changed.
+// If ctx is done, it returns its cause. The text is valid until the next call, and must not be changed.
 func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byte, whole bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}
-	files, base := r.in(name)
-	data, whole, err := readFile(ctx, files, base, limit, r.buf)
+	f, size, err := r.open(name)
 	if err != nil {
 		return nil, false, err
 	}
-	if cap(data) > cap(r.buf) {
-		r.buf = data[:0]
+	defer f.Close()
+	r.buf.Reset()
+	r.buf.Grow(int(min(max(size, 0), limit)) + bytes.MinRead) // the file may have another size meanwhile
+	n, err := r.buf.ReadFrom(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, false, err
 	}
+	data, whole := r.buf.Bytes()[:min(n, limit)], n <= limit
 	head := data[:min(len(data), HeadBytes)]
 	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
+}
+
+// open opens a file that is not a link.
+func (r *Reader) open(name string) (fs.File, int64, error) {
+	files, base := r.in(name)
+	if _, ok := files.(rooted); !ok { // a rooted file system follows no link by itself
+		if info, err := fs.Lstat(files, base); err == nil && !info.Mode().IsRegular() {
+			return nil, 0, irregular(name)
+		}
+	}
+	f, info, err := OpenRegular(files, base)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
 }
 
 // in returns the file's name in its folder, which is kept open.
@@ -69,53 +88,6 @@ func (r *Reader) in(name string) (fs.FS, string) {
 	return *r.held, base
 }
 
-// readFile returns the file's first bytes, unchanged.
-func readFile(
-	ctx context.Context, files fs.FS, name string, limit int64, buf []byte,
-) (data []byte, whole bool, err error) {
-	if _, ok := files.(rooted); !ok { // a rooted file system follows no link by itself
-		info, err := fs.Lstat(files, name)
-		if err != nil {
-			return nil, false, err
-		}
-		if !info.Mode().IsRegular() {
-			return nil, false, irregular(name)
-		}
-	}
-	f, opened, err := OpenRegular(files, name)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
-	return readAll(ctx, f, limit, opened.Size(), buf)
-}
-
 func irregular(path string) error {
 	return fmt.Errorf("%s is not a regular file: %w", path, fs.ErrInvalid)
-}
-
-// readAll uses size only as a hint, because the file may grow or shrink while it is read.
-func readAll(ctx context.Context, f io.Reader, limit, size int64, buf []byte) (data []byte, whole bool, err error) {
-	const block = 256 << 10
-	if room := min(max(size, 0), limit) + 1; int64(cap(buf)) < room {
-		buf = make([]byte, 0, room+room/4)
-	}
-	buf = buf[:0]
-	for int64(len(buf)) <= limit {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := f.Read(buf[len(buf):min(cap(buf), len(buf)+block)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf[:min(int64(len(buf)), limit)], int64(len(buf)) <= limit, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
-	}
-	return buf[:limit], false, nil
 }
