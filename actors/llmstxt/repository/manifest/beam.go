@@ -54,8 +54,8 @@ func mixValue(toks tokens, key string) string {
 // literalAfter returns the first literal after the words and marks.
 func literalAfter(toks tokens, texts ...string) string {
 	for i := range toks {
-		if next := toks.at(i + len(texts)); next.kind == str && toks.has(i, texts...) {
-			return next.text
+		if s := toks.literal(i + len(texts)); s != "" && toks.has(i, texts...) {
+			return s
 		}
 	}
 	return ""

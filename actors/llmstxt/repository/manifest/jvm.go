@@ -75,19 +75,11 @@ func gradleValue(toks tokens, key string, deep int) string {
 		if !t.is(key) || t.deep-toks[0].deep > deep {
 			continue
 		}
-		if next := gradleLiteral(toks, i+1); next.kind == str && !strings.Contains(next.text, "$") {
+		if next := toks.past(i+1, "=("); next.kind == str && !strings.Contains(next.text, "$") {
 			return next.text
 		}
 	}
 	return ""
-}
-
-// gradleLiteral returns the token at i, or the one after a "=" or "(".
-func gradleLiteral(toks tokens, i int) token {
-	if toks.has(i, "=") || toks.has(i, "(") {
-		i++
-	}
-	return toks.at(i)
 }
 
 func (f *file) gradleDependencies(toks tokens) {
@@ -95,7 +87,7 @@ func (f *file) gradleDependencies(toks tokens) {
 		if !t.is("api") && !t.is("implementation") && !t.is("compileOnlyApi") {
 			continue
 		}
-		next := gradleLiteral(toks, i+1)
+		next := toks.past(i+1, "=(")
 		if parts := strings.Split(next.text, ":"); next.kind == str && len(parts) >= 2 && parts[0] != "" {
 			f.Dependencies = append(f.Dependencies, parts[0]+":"+parts[1])
 		}

@@ -47,6 +47,22 @@ func (toks tokens) at(i int) token {
 	return toks[i]
 }
 
+// past returns the token at i, or the next one if that is one of the marks.
+func (toks tokens) past(i int, marks string) token {
+	if t := toks.at(i); t.kind == mark && strings.Contains(marks, t.text) {
+		i++
+	}
+	return toks.at(i)
+}
+
+// literal returns the text of the string literal at i, or "".
+func (toks tokens) literal(i int) string {
+	if t := toks.at(i); t.kind == str {
+		return t.text
+	}
+	return ""
+}
+
 // has reports whether the words and marks begin at i.
 func (toks tokens) has(i int, texts ...string) bool {
 	for k, text := range texts {

@@ -121,10 +121,7 @@ func readZon(f *file, text string) error {
 		if i < 0 {
 			return ""
 		}
-		if i += 3; toks.has(i, ".") {
-			i++
-		}
-		return toks.at(i).text
+		return toks.past(i+3, ".").text
 	})
 	if i := toks.find(".", "dependencies", "=", ".", "{"); i >= 0 {
 		deps := toks.group(i + 4)
