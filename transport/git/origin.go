@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Origin is what git knows about a folder. It is zero outside a repository. Each field may be empty.
@@ -83,17 +82,10 @@ func (c *Checkout) prefix(dir string) (string, error) {
 // contains reports whether the commit has the folder. It returns true if the commit cannot be read, as in a shallow or
 // partial clone.
 func (c *Checkout) contains(prefix string) bool {
-	if prefix == "" {
-		return true
+	if prefix == "" || c.Head == "" {
+		return prefix == ""
 	}
-	if c.Head == "" {
-		return false
-	}
-	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
-	if err != nil {
-		return true
-	}
-	tree, err := commit.Tree()
+	tree, err := c.tree()
 	if err != nil {
 		return true
 	}

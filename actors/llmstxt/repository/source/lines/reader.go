@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
@@ -189,7 +190,7 @@ func (r *reader) endOf(tag string) int {
 	if r.unended < mostUnended {
 		for i := r.next; i < len(r.lines); i++ {
 			line := strings.TrimLeft(r.lines[i], " \t")
-			if rest, ok := strings.CutPrefix(line, tag); ok && (rest == "" || !surface.IsWord(rest[0])) {
+			if rest, ok := strings.CutPrefix(line, tag); ok && (rest == "" || !prose.IsIdent(rune(rest[0]))) {
 				return i
 			}
 		}

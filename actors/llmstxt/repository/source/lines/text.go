@@ -12,14 +12,10 @@ import (
 
 // identifier returns the identifier at the beginning of s, or "".
 func identifier(s string) string {
-	i := 0
-	for i < len(s) && surface.IsWord(s[i]) {
-		i++
-	}
-	if i == 0 || '0' <= s[0] && s[0] <= '9' {
+	if s == "" || '0' <= s[0] && s[0] <= '9' {
 		return ""
 	}
-	return s[:i]
+	return s[:len(s)-len(strings.TrimLeftFunc(s, prose.IsIdent))]
 }
 
 // indentation returns the column of the first character that is not blank, and the text from there on.

@@ -119,7 +119,7 @@ func braces(before, s string) (kept, text, rest string) {
 
 func brackets(before, s string) (kept, text, rest string) {
 	end := strings.IndexByte(s[:min(len(s), longestSpan)], ']')
-	if end < 0 || before != "" && IsWord(before[len(before)-1]) {
+	if end < 0 || before != "" && prose.IsIdent(rune(before[len(before)-1])) {
 		return before, "[", s[1:]
 	}
 	text, rest = s[1:end], s[end+1:]
@@ -169,16 +169,11 @@ func reference(tag, argument string) string {
 	return "`" + strings.TrimPrefix(strings.ReplaceAll(argument, "#", "."), ".") + "`"
 }
 
-// IsWord reports whether the byte may be part of an identifier, including those in other scripts.
-func IsWord(c byte) bool {
-	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80
-}
-
 // constantPath returns the path at the beginning of s whose first name has a capital, such as Foo::Bar. between has
 // the bytes between names.
 func constantPath(s, between string) string {
 	n := 0
-	for n < len(s) && (IsWord(s[n]) || strings.IndexByte(between, s[n]) >= 0) {
+	for n < len(s) && (prose.IsIdent(rune(s[n])) || strings.IndexByte(between, s[n]) >= 0) {
 		n++
 	}
 	first := strings.TrimLeft(s[:n], between)
