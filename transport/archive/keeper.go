@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"strings"
@@ -141,20 +142,14 @@ const ratioFrom = 16 << 20
 
 // withDefaults replaces the limits that are not set.
 func (l Limits) withDefaults() Limits {
-	fill(&l.WireBytes, 256<<20)
-	fill(&l.UnpackedBytes, 2<<30)
-	fill(&l.FileBytes, 1<<20)
-	fill(&l.Ratio, 100)
-	fill(&l.Files, 200_000)
-	fill(&l.Depth, 128)
-	fill(&l.PathBytes, 4096)
-	return l
-}
-
-// fill sets a field that is not positive.
-func fill[N int | int64](field *N, value N) {
-	if *field <= 0 {
-		*field = value
+	return Limits{
+		WireBytes:     cmp.Or(max(l.WireBytes, 0), 256<<20),
+		UnpackedBytes: cmp.Or(max(l.UnpackedBytes, 0), 2<<30),
+		FileBytes:     cmp.Or(max(l.FileBytes, 0), 1<<20),
+		Ratio:         cmp.Or(max(l.Ratio, 0), 100),
+		Files:         cmp.Or(max(l.Files, 0), 200_000),
+		Depth:         cmp.Or(max(l.Depth, 0), 128),
+		PathBytes:     cmp.Or(max(l.PathBytes, 0), 4096),
 	}
 }
 

@@ -2,6 +2,8 @@ package archive
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,9 +19,12 @@ func name(files []string) string {
 	return ""
 }
 
+// ending matches what says how an archive is packed.
+var ending = regexp.MustCompile(`(?i)(\.orig)?\.(tar(\.gz|\.bz2)?|tgz|tbz2?|zip|crate|gz)$`)
+
 // bare removes the ending and the version from a file name.
 func bare(file string) string {
-	file = withoutEnding(file)
+	file = ending.ReplaceAllString(file, "")
 	for i, r := range file {
 		if (r == '-' || r == '_') && isVersion(file[i+1:]) {
 			return file[:i]
@@ -28,41 +33,20 @@ func bare(file string) string {
 	return file
 }
 
-// withoutEnding removes the ending that says how the archive is packed.
-func withoutEnding(file string) string {
-	lower := strings.ToLower(file)
-	for _, ending := range []string{".tar.gz", ".tar.bz2", ".tgz", ".tbz2", ".tbz", ".tar", ".zip", ".crate", ".gz"} {
-		if strings.HasSuffix(lower, ending) {
-			return strings.TrimSuffix(file[:len(file)-len(ending)], ".orig")
-		}
-	}
-	return file
-}
+var (
+	version = regexp.MustCompile(`^v?[0-9]+\.|^v[0-9]+$|^(?i:main|master|trunk|develop|head)$`)
+	hash    = regexp.MustCompile(`^[0-9a-f]{7,}$`)
+)
 
 // isVersion reports whether the text is a version such as 1.2 or v1, a common branch name or the hash of a commit.
 func isVersion(text string) bool {
-	switch strings.ToLower(text) {
-	case "main", "master", "trunk", "develop", "head":
-		return true
-	}
-	number, marked := strings.CutPrefix(text, "v")
-	rest := strings.TrimLeft(number, "0123456789")
-	if rest != number && (strings.HasPrefix(rest, ".") || marked && rest == "") {
-		return true
-	}
-	return len(text) >= 7 && strings.Trim(text, "0123456789abcdef") == "" && strings.ContainsAny(text, "0123456789")
+	return version.MatchString(text) || hash.MatchString(text) && strings.ContainsAny(text, "0123456789")
 }
 
-// isGeneric reports whether any archive may have this name, or the name is not printable.
+var generic = strings.Fields(". / .. archive download package source src tarball zipball latest release")
+
+// isGeneric reports whether any archive may have this name, or the name is not printable in terminals and file names.
 func isGeneric(name string) bool {
-	switch strings.ToLower(name) {
-	case "", ".", "/", "..", "archive", "download", "package", "source", "src", "tarball", "zipball", "latest", "release":
-		return true
-	}
-	return isVersion(name) || len(name) > 200 || !isPrintable(name)
-}
-
-// isPrintable reports whether the name is safe in terminals and file names.
-func isPrintable(name string) bool {
-	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	return name == "" || slices.Contains(generic, strings.ToLower(name)) || isVersion(name) || len(name) > 200 ||
+		!utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

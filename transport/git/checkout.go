@@ -138,11 +138,8 @@ func readPointer(name, prefix string) (string, error) {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxPointer+1))
-	if err != nil || len(text) > maxPointer {
-		return "", invalid("%s does not say where its repository is", name)
-	}
 	path, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
-	if !ok || path == "" {
+	if err != nil || len(text) > maxPointer || !ok || path == "" {
 		return "", invalid("%s does not say where its repository is", name)
 	}
 	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {

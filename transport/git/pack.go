@@ -292,8 +292,8 @@ func (p *pack) whole(offset int64) ([]byte, error) {
 		var err error
 		if _, isDelta := p.bases[chain[i]]; isDelta {
 			data, err = p.apply(data, chain[i], p.again)
-		} else {
-			data, err = p.root(chain[i])
+		} else if data, err = p.unpack(chain[i]); err == nil {
+			err = p.again(int64(len(data)))
 		}
 		if err != nil {
 			return nil, err
@@ -301,15 +301,6 @@ func (p *pack) whole(offset int64) ([]byte, error) {
 		p.cache.Put(chain[i], data)
 	}
 	return data, nil
-}
-
-// root unpacks an object that is not a delta.
-func (p *pack) root(offset int64) ([]byte, error) {
-	data, err := p.unpack(offset)
-	if err != nil {
-		return nil, err
-	}
-	return data, p.again(int64(len(data)))
 }
 
 // redoneCost is the fixed cost of creating an object again, expressed in bytes.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,27 +144,15 @@ func (r *refs) suggest(asked string) string {
 // similar returns the names of branches and tags that the user may have meant, the best first.
 func (r *refs) similar(asked string) []string {
 	const most = 5
-	type candidate struct {
-		name string
-		far  int
-	}
-	var near []candidate
+	near := map[string]int{}
 	asked = start(strings.ToLower(asked))
 	for full := range r.names {
 		name := short(full)
-		if name == full {
-			continue // neither a branch nor a tag
-		}
-		if far, ok := distance(asked, start(strings.ToLower(name))); ok {
-			near = append(near, candidate{name, far})
+		if far, ok := distance(asked, start(strings.ToLower(name))); ok && name != full { // a branch or a tag
+			near[name] = far
 		}
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
-	var names []string
-	for _, c := range near {
-		names = append(names, c.name)
-	}
-	names = slices.Compact(names)
+	names := slices.SortedFunc(maps.Keys(near), func(a, b string) int { return cmp.Or(near[a]-near[b], cmp.Compare(a, b)) })
 	return names[:min(len(names), most)]
 }
 

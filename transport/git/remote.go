@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"net/url"
@@ -45,26 +46,13 @@ type Limits struct {
 
 // orDefaults replaces the limits that are not set.
 func (l Limits) orDefaults() Limits {
-	set := func(field *int64, value int64) {
-		if *field <= 0 {
-			*field = value
-		}
+	unpacked := cmp.Or(max(l.UnpackedBytes, 0), 1<<30)
+	return Limits{
+		WireBytes:     cmp.Or(max(l.WireBytes, 0), 256<<20),
+		UnpackedBytes: unpacked,
+		ObjectBytes:   cmp.Or(max(l.ObjectBytes, 0), max(unpacked/32, 1<<20)),
+		Files:         cmp.Or(max(l.Files, 0), 1_000_000),
 	}
-	set(&l.WireBytes, 256<<20)
-	set(&l.UnpackedBytes, 1<<30)
-	set(&l.ObjectBytes, max(l.UnpackedBytes/32, 1<<20))
-	if l.Files <= 0 {
-		l.Files = 1_000_000
-	}
-	return l
-}
-
-// withSecrets creates the Secrets if there are none, so that the token can be added.
-func (o Options) withSecrets() Options {
-	if o.Secrets == nil {
-		o.Secrets = new(redact.Secrets)
-	}
-	return o
 }
 
 // Head is the commit that a [Remote] currently refers to.
@@ -90,20 +78,14 @@ type objects interface {
 // Resolve requests the remote's refs, and finds the one that is meant. If Remote.Rest contains a ref and a folder, the
 // longest matching branch or tag is the ref.
 func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err error) {
-	o = o.withSecrets()
-	defer func() { err = o.Secrets.Error(err) }()
-	ctx, cancel := context.WithCancel(ctx) // releases what the transport still holds
-	defer cancel()
-	from, err := open(ctx, remote.URL, o, func(int64, int64) {})
-	if err != nil {
-		return nil, err
-	}
-	defer from.close()
-	all, err := from.refs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return all.resolve(remote)
+	err = visit(ctx, remote, o, nil, func(ctx context.Context, from source, _ Limits) error {
+		all, err := from.refs(ctx)
+		if err == nil {
+			head, err = all.resolve(remote)
+		}
+		return err
+	})
+	return head, err
 }
 
 // Fetch returns the files of head's commit below head.Dir, which the caller may set. Contents are unpacked when they
@@ -112,8 +94,6 @@ func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err err
 func Fetch(
 	ctx context.Context, remote Remote, head *Head, o Options, progress func(done, total int64),
 ) (files fs.FS, err error) {
-	o = o.withSecrets()
-	defer func() { err = o.Secrets.Error(err) }()
 	commit, ok := commitID(head.Commit)
 	if !ok {
 		return nil, invalid("%.80q is not a commit; give all 40 hexadecimal digits", head.Commit)
@@ -122,21 +102,34 @@ func Fetch(
 	if dir != "" && !fs.ValidPath(dir) {
 		return nil, invalid("%.200q is not a folder's path", head.Dir)
 	}
+	err = visit(ctx, remote, o, progress, func(ctx context.Context, from source, limits Limits) error {
+		all, err := from.objects(ctx, commit)
+		if err == nil {
+			files, err = list(ctx, all, commit, dir, limits)
+		}
+		return err
+	})
+	return files, err
+}
+
+// visit opens the remote for read. The error has no secrets.
+func visit(ctx context.Context, remote Remote, o Options, progress func(done, total int64),
+	read func(ctx context.Context, from source, limits Limits) error) error {
+	if o.Secrets == nil {
+		o.Secrets = new(redact.Secrets) // for the token
+	}
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	o.Limits = o.Limits.orDefaults()
+	ctx, cancel := context.WithCancel(ctx) // releases what the transport still holds
 	defer cancel()
 	from, err := open(ctx, remote.URL, o, progress)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		defer from.close()
+		err = read(ctx, from, o.Limits)
 	}
-	defer from.close()
-	all, err := from.objects(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	return list(ctx, all, commit, dir, o.Limits.orDefaults())
+	return o.Secrets.Error(err)
 }
 
 // open opens a source, depending on the URL's scheme, if the policy allows that.
@@ -145,10 +138,10 @@ func open(ctx context.Context, text string, o Options, progress func(done, total
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{limit: o.Limits.orDefaults().WireBytes, progress: progress}
+	m := &meter{limit: o.Limits.WireBytes, progress: progress}
 	switch strings.ToLower(u.Scheme) {
 	case "file":
-		return openFolder(u, o.Limits.orDefaults())
+		return openFolder(u, o.Limits)
 	case "ssh":
 		return openSSH(ctx, u, o, m)
 	}

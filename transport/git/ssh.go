@@ -56,7 +56,7 @@ func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, erro
 		closing()
 		return nil, explainSSH(ctx, u.Hostname(), m, err)
 	}
-	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: closing}, nil
+	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits, closing: closing}, nil
 }
 
 // uploadPackOf returns the command git-upload-pack with a quoted path. It refuses a path that looks like an option.
@@ -75,7 +75,7 @@ func uploadPackOf(u *url.URL) (string, error) {
 // clientConfig prepares an ssh connection. It never asks for passwords. The function closes the connection to the
 // agent.
 func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.ClientConfig, func(), error) {
-	hosts, err := knownHosts(o.KnownHosts)
+	trusted, algorithms, err := knownHosts(o.KnownHosts, address)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,17 +89,12 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 		user = "git"
 	}
 	return &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)},
-		HostKeyCallback: hosts.HostKeyCallback(), HostKeyAlgorithms: hosts.HostKeyAlgorithms(address)}, hangUp, nil
+		HostKeyCallback: trusted, HostKeyAlgorithms: algorithms}, hangUp, nil
 }
 
-// hostKeys checks the keys of hosts.
-type hostKeys interface {
-	HostKeyCallback() ssh.HostKeyCallback
-	HostKeyAlgorithms(hostWithPort string) []string
-}
-
-// knownHosts reads those of the files that exist.
-func knownHosts(files []string) (hostKeys, error) {
+// knownHosts reads those of the files that exist. It returns the check of keys, and the algorithms of those that the
+// address is known to have.
+func knownHosts(files []string, address string) (ssh.HostKeyCallback, []string, error) {
 	var there []string
 	for _, name := range files {
 		if _, err := os.Stat(name); err == nil {
@@ -107,13 +102,13 @@ func knownHosts(files []string) (hostKeys, error) {
 		}
 	}
 	if len(there) == 0 { // go-git would use its own default files
-		return nil, invalid("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
+		return nil, nil, invalid("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
 	}
 	db, err := gitssh.NewKnownHostsDb(there...)
 	if err != nil {
-		return nil, invalid("the known_hosts files cannot be read: %s", oneLine(err.Error()))
+		return nil, nil, invalid("the known_hosts files cannot be read: %s", oneLine(err.Error()))
 	}
-	return db, nil
+	return db.HostKeyCallback(), db.HostKeyAlgorithms(address), nil
 }
 
 // signers returns the keys of the agent, and those in files that the agent does not have. They work until the returned
@@ -184,12 +179,9 @@ func startSSH(conn net.Conn, address string, config *ssh.ClientConfig, command s
 	if err != nil {
 		return nil, err
 	}
-	in, err := session.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := session.StdoutPipe()
-	if err != nil {
+	in, noIn := session.StdinPipe()
+	out, noOut := session.StdoutPipe()
+	if err := errors.Join(noIn, noOut); err != nil {
 		return nil, err
 	}
 	s := &sshSession{session: session, in: in, out: metered{io.NopCloser(out), m}, said: new(clipped)}

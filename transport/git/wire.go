@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -129,15 +131,8 @@ func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumb
 
 // has reports whether a ref points to the commit.
 func (r *refs) has(commit plumbing.Hash) bool {
-	if r.head == commit {
-		return true
-	}
-	for name, id := range r.names {
-		if id == commit || r.peeled[name] == commit {
-			return true
-		}
-	}
-	return false
+	all := slices.AppendSeq([]plumbing.Hash{r.head}, maps.Values(r.names))
+	return slices.Contains(slices.AppendSeq(all, maps.Values(r.peeled)), commit)
 }
 
 // explainPack tells a broken connection from an invalid pack.
@@ -213,7 +208,7 @@ func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
 	if err != nil {
 		return nil, invalid("%s cannot be read: %s", u.Hostname(), oneLine(err.Error()))
 	}
-	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(),
+	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits,
 		closing: client.CloseIdleConnections}, nil
 }
 
