@@ -16,32 +16,21 @@ type page struct {
 	rest  []string
 }
 
-// divide separates the repository from what follows it.
-func divide(host string, segments []string) (repo, after []string, err error) {
-	v := page{host: host, repo: segments}
-	if isKnown(host) && (len(segments) < 2 || host == "github.com" && isGitHubPage(segments[0])) {
-		return nil, nil, v.notRepository()
-	}
-	switch i := mark(host, segments); {
-	case i > 0:
-		return segments[:i], segments[i:], nil
-	case slices.ContainsFunc(segments, isDotGit):
-		i = slices.IndexFunc(segments, isDotGit)
-		return segments[:i+1], segments[i+1:], nil
-	case refAt(segments) >= 0:
-		i = refAt(segments)
-		return segments[:i+1], segments[i+1:], nil
-	}
-	i := pageAt(segments)
-	return segments[:i], segments[i:], nil
-}
-
-// mark returns where the repository ends, if the host or GitLab's "-" determines that; otherwise -1.
-func mark(host string, segments []string) int {
+// nameEnd returns how many segments name the repository.
+func nameEnd(host string, segments []string) int {
 	if hasTwoNames(host) {
 		return 2
 	}
-	return slices.Index(segments, "-")
+	if i := slices.Index(segments, "-"); i > 0 { // GitLab's mark
+		return i
+	}
+	if i := slices.IndexFunc(segments, isDotGit); i >= 0 {
+		return i + 1
+	}
+	if i := refAt(segments); i >= 0 {
+		return i + 1
+	}
+	return pageAt(segments)
 }
 
 // pageAt returns the first segment that begins a page, at hosts whose repositories may have any number of segments.
@@ -93,7 +82,11 @@ func (v *page) read(after []string) error {
 	case (page == "blob" || page == "raw" || page == "blame" || page == "edit") && len(more) > 1:
 		v.rest = more[:len(more)-1]
 	case page == "src" && v.host != "github.com":
-		v.src(more)
+		// Gitea and Forgejo name the kind of ref, and Bitbucket does not.
+		if len(more) > 1 && isGitea(more[0]) && v.host != "bitbucket.org" {
+			more = more[1:]
+		}
+		v.rest = more
 	case page == "commit" && len(more) == 1:
 		v.ref = more[0]
 	case page == "releases" && len(more) > 1 && more[0] == "tag" && hasTwoNames(v.host):
@@ -102,14 +95,6 @@ func (v *page) read(after []string) error {
 		return v.notRepository()
 	}
 	return nil
-}
-
-// src reads the pages of Gitea and Forgejo, which name the kind of ref, and of Bitbucket, which does not.
-func (v *page) src(more []string) {
-	if len(more) > 1 && isGitea(more[0]) && v.host != "bitbucket.org" {
-		more = more[1:]
-	}
-	v.rest = more
 }
 
 // address checks the page and returns its address. A single segment can only be the ref.

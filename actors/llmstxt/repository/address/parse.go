@@ -207,12 +207,13 @@ func web(u *url.URL, segments []string) (Address, error) {
 	if isArchive(u.Host, segments) {
 		return byURL(u), nil
 	}
-	repo, after, err := divide(u.Host, segments)
-	if err != nil {
-		return Address{}, err
+	v := page{host: u.Host, repo: segments}
+	if isKnown(v.host) && (len(segments) < 2 || v.host == "github.com" && isGitHubPage(segments[0])) {
+		return Address{}, v.notRepository()
 	}
-	v := page{host: u.Host, repo: repo}
-	if err := v.read(after); err != nil {
+	end := nameEnd(v.host, segments)
+	v.repo = segments[:end]
+	if err := v.read(segments[end:]); err != nil {
 		return Address{}, err
 	}
 	return v.address(u)

@@ -41,20 +41,13 @@ func (f *file) cmakeProject(args tokens) {
 		return
 	}
 	f.Name = args[0].text
-	for i := range len(args) - 1 {
-		value := args[i+1].text
-		if strings.Contains(value, "$") {
-			continue
+	f.fill(func(key string) string {
+		value := args.at(args.find(key) + 1).text
+		if args.find(key) < 0 || strings.Contains(value, "$") {
+			return ""
 		}
-		switch args[i].text {
-		case "VERSION":
-			f.Version = value
-		case "DESCRIPTION":
-			f.Description = value
-		case "HOMEPAGE_URL":
-			f.Homepage = value
-		}
-	}
+		return value
+	})
 }
 
 // program adds the name of a program, and the file with its main function.

@@ -69,7 +69,7 @@ func (r *reader) found(d declaration, in block) {
 		b.name = in.name
 		b.rule.Through = in.rule.Through
 	}
-	if d.Kind == "" && r.Public != nil && r.Public.MatchString(d.head) {
+	if d.Kind == "" && match(r.Public, d.head) != nil {
 		b.rule.Free = true
 	}
 	r.blocks = append(r.blocks, b)
@@ -87,7 +87,7 @@ var internal = regexp.MustCompile(`@internal|@private|@api private|@hidden|:nodo
 
 func (r *reader) isPublic(d declaration, in block) bool {
 	switch {
-	case in.hidden, in.labeled && d.Kind != "", r.Hidden != nil && r.Hidden.MatchString(d.head),
+	case in.hidden, in.labeled && d.Kind != "", match(r.Hidden, d.head) != nil,
 		internal.MatchString(r.asides), internal.MatchString(d.text), internal.MatchString(r.doc.String()),
 		!strings.Contains(r.asides, d.Needs):
 		return false
@@ -126,10 +126,7 @@ func (r *reader) add(s surface.Symbol, d declaration, public bool) {
 
 // exports reads a list of exported names. Their declarations may follow later.
 func (r *reader) exports(number int, text string) bool {
-	if r.Exports == nil {
-		return false
-	}
-	m := r.Exports.FindStringSubmatch(text)
+	m := match(r.Exports, text)
 	if m == nil {
 		return false
 	}

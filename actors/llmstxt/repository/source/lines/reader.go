@@ -103,7 +103,7 @@ func (r *reader) line() {
 		r.brace(number, column, text)
 		return
 	}
-	if r.Aside != nil && r.Aside.MatchString(text) {
+	if match(r.Aside, text) != nil {
 		if r.Plain && text[0] == '#' { // a comment above a directive is about the directive
 			r.doc.Reset()
 		}
@@ -220,7 +220,7 @@ func (r *reader) open(text string) string {
 			switch {
 			case end >= 0:
 				i += len(mark) + end + len(mark) - 1
-			case r.isText(mark):
+			case slices.Contains(r.Texts, mark):
 				return mark
 			}
 		}
@@ -238,10 +238,6 @@ func (r *reader) markAt(s string) string {
 	return s[:1]
 }
 
-func (r *reader) isText(mark string) bool {
-	return slices.Contains(r.Texts, mark)
-}
-
 // closing returns the index of the next mark without a backslash, or -1.
 func closing(s, mark string) int {
 	for i := 0; i+len(mark) <= len(s); i++ {
@@ -257,10 +253,7 @@ func closing(s, mark string) int {
 
 // documents reads a text that documents what is above or below it.
 func (r *reader) documents(text, begun string) bool {
-	if r.Docs == nil {
-		return false
-	}
-	m := r.Docs.FindStringSubmatch(text)
+	m := match(r.Docs, text)
 	if m == nil {
 		r.waiting = -1
 		return false
@@ -282,10 +275,7 @@ func (r *reader) documents(text, begun string) bool {
 
 // label reads a line that says whether the following lines are public.
 func (r *reader) label(column int, text string) bool {
-	if r.Label == nil {
-		return false
-	}
-	m := r.Label.FindStringSubmatch(text)
+	m := match(r.Label, text)
 	if m == nil {
 		return false
 	}
@@ -335,10 +325,10 @@ func (r *reader) brace(number, column int, text string) {
 	case !strings.HasPrefix(text, "};"): // it closes a type
 		r.blocks = r.blocks[:len(r.blocks)-1]
 	}
-	if r.Last == nil || r.last.number == 0 || r.last.column != column || text[0] != '}' {
+	if r.last.number == 0 || r.last.column != column || text[0] != '}' {
 		return
 	}
-	if m := r.Last.FindStringSubmatch(text); m != nil {
+	if m := match(r.Last, text); m != nil {
 		d := r.last
 		d.name, d.Kind = m[1], surface.Type
 		r.doc.Reset()

@@ -10,6 +10,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
+// match returns what a pattern and its groups match; nothing if the grammar has no such pattern.
+func match(p *regexp.Regexp, s string) []string {
+	if p == nil {
+		return nil
+	}
+	return p.FindStringSubmatch(s)
+}
+
 // identifier returns the identifier at the beginning of s, or "".
 func identifier(s string) string {
 	if s == "" || '0' <= s[0] && s[0] <= '9' {
