@@ -270,12 +270,6 @@ func (m *Model) tell(c *modelConn) {
 	c.exchanges = nil
 }
 
-func (m *Model) forget(c *modelConn) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.conns, c)
-}
-
 var errModelClosed = errors.New("the scripted model is closed")
 
 // ModelRequest is a request as a [Model] read it.

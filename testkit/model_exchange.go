@@ -164,8 +164,12 @@ type modelConn struct {
 }
 
 func (c *modelConn) serve() {
-	defer c.model.forget(c)
-	defer func() { _ = c.conn.Close() }()
+	defer func() {
+		_ = c.conn.Close()
+		c.model.mu.Lock()
+		defer c.model.mu.Unlock()
+		delete(c.model.conns, c)
+	}()
 	requests := make(chan ModelRequest)
 	c.model.group.Go(func() { c.read(requests) })
 	for r := range requests {
@@ -221,7 +225,9 @@ func (c *modelConn) read(out chan<- ModelRequest) {
 	for {
 		r, err := c.next(in)
 		if err != nil {
-			c.left(err)
+			if !errors.Is(err, net.ErrClosed) && c.model.closing.Err() == nil {
+				c.model.lost(c) // this side has not closed the connection
+			}
 			return
 		}
 		select {
@@ -243,13 +249,6 @@ func (c *modelConn) next(in *bufio.Reader) (ModelRequest, error) {
 		}
 	}
 	return c.model.decode(r)
-}
-
-// left notes that the client has left, unless this side closed the connection.
-func (c *modelConn) left(err error) {
-	if !errors.Is(err, net.ErrClosed) && c.model.closing.Err() == nil {
-		c.model.lost(c)
-	}
 }
 
 // ServeURL serves the handler until the test ends, and returns its URL.

@@ -128,16 +128,13 @@ func (o ModelOptions) serve() []ServedModel {
 		s.Kind, s.Arch = cmp.Or(s.Kind, "llm"), cmp.Or(s.Arch, "llama")
 		s.Format, s.Quant = cmp.Or(s.Format, "gguf"), cmp.Or(s.Quant, "Q4_K_M")
 		s.Context, s.MaxContext = cmp.Or(s.Context, 4096), cmp.Or(s.MaxContext, 131072)
-		s.Loaded = s.Loaded || !o.Dialect.loads()
+		s.Loaded = s.Loaded || o.Dialect != LMStudio && o.Dialect != Ollama // the others cannot load and unload
 	}
 	return served
 }
 
 // anyModel is served if the options name no models.
 const anyModel = "scripted"
-
-// loads reports whether the server can load and unload models.
-func (d Dialect) loads() bool { return d == LMStudio || d == Ollama }
 
 // body decodes a request's JSON; it ignores a body that is not JSON.
 func (r ModelRequest) body(v any) { _ = json.Unmarshal(r.Body, v) }

@@ -91,7 +91,8 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
 	e.table = terminal.NewTable(out, &e.program.Display, doctorIDs())
 	e.found.OK = true
-	e.tell(version())
+	b := build.This()
+	e.tell(doctor.Fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform))
 	for _, r := range e.settings(cmd) {
 		e.tell(r)
 	}
@@ -102,11 +103,6 @@ func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
 		e.tell(r)
 	}
 	e.server(cmd.Context())
-}
-
-func version() probe.Result {
-	b := build.This()
-	return doctor.Fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform)
 }
 
 // machine checks this machine.

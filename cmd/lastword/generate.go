@@ -13,7 +13,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/form"
@@ -88,7 +87,11 @@ func generateCommand(p *host.Program) *cobra.Command {
 		g.read.AddFlags(flags)
 		g.read.AddLimitFlags(flags)
 	})
-	settings.Group(flags, "Run", func() { g.addRunFlags(cmd, flags) })
+	settings.Group(flags, "Run", func() {
+		flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
+		flags.BoolVar(&g.watches, "watch", false, "generate again whenever a file of the folder changes, until Ctrl-C")
+		g.Foreground.AddFlags(cmd, flags, "30m")
+	})
 	settings.Group(flags, "Server", func() { g.at.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
 	settings.Must(cmd.MarkFlagDirname("out"))
@@ -98,12 +101,6 @@ func generateCommand(p *host.Program) *cobra.Command {
 
 // ofModel reports whether the member of the input concerns the model.
 func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
-
-func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
-	flags.BoolVar(&g.watches, "watch", false, "generate again whenever a file of the folder changes, until Ctrl-C")
-	g.Foreground.AddFlags(cmd, flags, "30m")
-}
 
 // watch runs generate again whenever a file in the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {

@@ -76,11 +76,6 @@ func meanings(codes string) string {
 	return strings.Join(words, ", ")
 }
 
-// helpText returns the help of a command.
-func helpText(cmd *cobra.Command) string {
-	return terminal.Wrap(terminal.About(cmd), helpColumns) + "\n\n" + usageText(cmd)
-}
-
 // usageText returns the command's usage, examples, subcommands and flags.
 func usageText(cmd *cobra.Command) string {
 	var b strings.Builder

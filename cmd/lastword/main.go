@@ -67,7 +67,9 @@ func rootCommand(p *host.Program) *cobra.Command {
 		return exit.BadUsage(cmd, settings.BadValue(err), settings.MeantFlag(cmd, err))
 	})
 	root.SetHelpCommand(helpCommand())
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpText(cmd)) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		fmt.Fprint(cmd.OutOrStdout(), terminal.Wrap(terminal.About(cmd), helpColumns)+"\n\n"+usageText(cmd))
+	})
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		_, err := fmt.Fprint(cmd.OutOrStderr(), usageText(cmd))
 		return err

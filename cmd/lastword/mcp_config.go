@@ -118,7 +118,9 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) ([]byte, error) {
 		err := fmt.Errorf("%s is for a server that the client starts; leave it out, or --url", given[0])
 		return nil, exit.BadUsage(cmd, err, "")
 	}
-	return written(c.remote, !isLoopback(at.Hostname()), "{url}", inJSON(s.url))
+	host := at.Hostname()
+	here := host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+	return written(c.remote, !here, "{url}", inJSON(s.url))
 }
 
 // given returns the flags on the command line, with which the client can start the same server. Folders become
@@ -141,8 +143,4 @@ func (s *mcpOptions) given(cmd *cobra.Command, anyFolder bool) (args []string) {
 func webURL(text string) (*url.URL, bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
-}
-
-func isLoopback(host string) bool {
-	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
 }

@@ -53,7 +53,9 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if in.Text, err = textOf(cmd, args); err != nil {
+	if len(args) > 0 && args[0] != "-" {
+		in.Text = args[0]
+	} else if in.Text, err = textOn(cmd); err != nil {
 		return err
 	}
 	if strings.TrimSpace(in.Text) == "" {
@@ -88,12 +90,4 @@ func onePrompt(cmd *cobra.Command, args []string) error {
 		return exit.BadUsage(cmd, errNoText, promptExample)
 	}
 	return nil
-}
-
-// textOf returns the argument, or stdin without its last line break.
-func textOf(cmd *cobra.Command, args []string) (string, error) {
-	if len(args) > 0 && args[0] != "-" {
-		return args[0], nil
-	}
-	return textOn(cmd)
 }

@@ -92,7 +92,11 @@ func fileGiven(cmd *cobra.Command, file string) error {
 // addToken adds a line to the file before it prints the token, so that every printed token works.
 func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	token, digest := auth.NewToken()
-	line, err := auth.Line(name, scopesOf(scopes), digest)
+	asked := make([]auth.Scope, len(scopes))
+	for i, scope := range scopes {
+		asked[i] = auth.Scope(scope)
+	}
+	line, err := auth.Line(name, asked, digest)
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
@@ -105,12 +109,4 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n",
 		words.Printable(file), name)
 	return err
-}
-
-func scopesOf(names []string) []auth.Scope {
-	scopes := make([]auth.Scope, len(names))
-	for i, name := range names {
-		scopes[i] = auth.Scope(name)
-	}
-	return scopes
 }

@@ -252,17 +252,13 @@ func AnswerTo(q messages.Input, text string) (json.RawMessage, error) {
 	case f.problem != "":
 		return nil, messages.InvalidInput("%s", f.problem)
 	case !f.single:
-		return nil, messages.InvalidInput("answer with JSON: an object with %s", f.names())
+		names := make([]string, len(f.fields))
+		for i := range f.fields {
+			names[i] = f.fields[i].name
+		}
+		return nil, messages.InvalidInput("answer with JSON: an object with %s", strings.Join(names, ", "))
 	}
 	return f.value(), nil
-}
-
-func (f *form) names() string {
-	names := make([]string, len(f.fields))
-	for i := range f.fields {
-		names[i] = f.fields[i].name
-	}
-	return strings.Join(names, ", ")
 }
 
 // move moves the selection down by the given number of options. The first move selects the first or the last one.

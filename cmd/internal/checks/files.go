@@ -32,8 +32,12 @@ func tooMuch(format string, args ...any) error {
 
 // material checks a file, the files below a folder, or a URL.
 func (c *checker) material(ctx context.Context, what string) error {
-	if isAddress(what) {
-		return c.address(ctx, what)
+	if scheme, _, ok := strings.Cut(what, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
+		text, err := fetch.Get(ctx, what, c.allow, checkBytes)
+		if err != nil {
+			return err
+		}
+		return c.text(ctx, what, "", string(text))
 	}
 	info, err := os.Stat(what)
 	switch {
@@ -55,19 +59,6 @@ func (c *checker) material(ctx context.Context, what string) error {
 		}
 	}
 	return nil
-}
-
-func isAddress(what string) bool {
-	scheme, _, ok := strings.Cut(what, "://")
-	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
-}
-
-func (c *checker) address(ctx context.Context, url string) error {
-	text, err := fetch.Get(ctx, url, c.allow, checkBytes)
-	if err != nil {
-		return err
-	}
-	return c.text(ctx, url, "", string(text))
 }
 
 func (c *checker) file(ctx context.Context, name string) error {

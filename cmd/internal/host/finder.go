@@ -109,7 +109,9 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 			return nil, err
 		}
 	}
-	m.Context = contextOf(list, m.Name)
+	if known := llm.Find(list, m.Name); known != nil && known.Loaded {
+		m.Context = known.Context
+	}
 	applyProfile(m, learned)
 	return m, nil
 }
@@ -141,13 +143,6 @@ func applyProfile(m *generate.Model, learned *probe.Profile) {
 
 func providerError(format string, args ...any) error {
 	return messages.Errorf(messages.CauseProviderError, format, args...)
-}
-
-func contextOf(list []llm.Info, name string) int {
-	if m := llm.Find(list, name); m != nil && m.Loaded {
-		return m.Context
-	}
-	return 0
 }
 
 // Close closes the connections to all servers.

@@ -105,9 +105,6 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 // lmstxtTools is the set of tools of an earlier server, lmstxt-mcp.
 const lmstxtTools = "lmstxt"
 
-// hasModel reports whether a model or a model server is configured.
-func (h *Options) hasModel() bool { return h.model != "" || h.finder.Endpoint.BaseURL != "" }
-
 // Check checks the flags, and derives other fields from them.
 func (h *Options) Check(cmd *cobra.Command) error {
 	var err error

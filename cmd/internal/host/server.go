@@ -155,7 +155,7 @@ func (i *Server) addTools() error {
 	h := i.options
 	err := lmstxt.RegisterGenerate(i.Handler)
 	for _, job := range []string{prompt.Name, chat.Name} {
-		if err == nil && h.hasModel() {
+		if err == nil && (h.model != "" || h.finder.Endpoint.BaseURL != "") {
 			err = i.Handler.AddJob(mcp.JobTool{Job: job})
 		}
 	}

@@ -62,8 +62,11 @@ func (d *Display) verdict(s messages.State) string {
 	status := func(as color) string { return d.Style.paint(string(s.Status), as) }
 	switch s.Status {
 	case messages.Failed:
-		return fmt.Sprintf("%s after %s%s (%s): %s", status(red), took, during(s.End.Task), s.End.Cause,
-			words.Printable(s.End.Error.Message))
+		during := ""
+		if s.End.Task != "" {
+			during = " in " + words.Printable(s.End.Task)
+		}
+		return fmt.Sprintf("%s after %s%s (%s): %s", status(red), took, during, s.End.Cause, words.Printable(s.End.Error.Message))
 	case messages.Canceled:
 		return fmt.Sprintf("%s after %s", status(yellow), took)
 	}
@@ -121,13 +124,6 @@ func WhyDegraded(s messages.State) string {
 		}
 	}
 	return "the result is less than you asked for"
-}
-
-func during(task string) string {
-	if task == "" {
-		return ""
-	}
-	return " in " + words.Printable(task)
 }
 
 // generated parses the run's result. It is empty unless the run has written an llms.txt.

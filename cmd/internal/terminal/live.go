@@ -103,7 +103,7 @@ func (l *live) goOn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.paused = false; !l.over && l.timer != nil {
-		l.screen.restart()
+		l.screen.widths, l.screen.shown = nil, "" // the next block begins at the cursor
 		l.arm()
 		l.timer.Reset(frame)
 	}
@@ -194,6 +194,3 @@ func (s *screen) leave() {
 		io.WriteString(s.out, "\x1b[?25h")
 	}
 }
-
-// restart leaves the block behind. The next one begins at the cursor.
-func (s *screen) restart() { s.widths, s.shown = nil, "" }

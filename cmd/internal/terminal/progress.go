@@ -136,16 +136,12 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 		said = b.progress(t.Name)
 	}
 	return []span{{sign, as}, {"  " + Pad(words.Printable(t.Name), widest), bold},
-		{"  " + padLeft(Elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {said, ""}}
+		{fmt.Sprintf("  %8s  ", Elapsed(end.Sub(p.begun))), dim}, {said, ""}}
 }
 
 // waited appends the seconds of a wait.
 func waited(words string, d time.Duration) string {
 	return fmt.Sprintf("%s, %d s", words, max(d, 0)/time.Second)
-}
-
-func padLeft(text string, columns int) string {
-	return strings.Repeat(" ", max(0, columns-Width(text))) + text
 }
 
 // warning returns the sign for a degraded run or task. It is one column wide.
