@@ -289,28 +289,43 @@ type ModelRequest struct {
 	close bool // the client asks to close the connection
 }
 
-// ChatRequest is the body of a request for a completion.
+// ChatRequest is the body of a request for a completion. A field of an unexpected type stays empty.
 type ChatRequest struct {
-	Model          string
-	Messages       []ChatMessage
-	Stream         bool
-	IncludeUsage   bool // stream_options.include_usage
-	MaxTokens      int  // max_tokens or max_completion_tokens
-	Temperature    *float64
-	ResponseFormat json.RawMessage
-	Tools          []json.RawMessage
-	ToolChoice     json.RawMessage
-	// Extra are all other fields.
-	Extra map[string]json.RawMessage
+	Model         string        `json:"model"`
+	Messages      []ChatMessage `json:"messages"`
+	Stream        bool          `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	MaxTokens           int               `json:"max_tokens"` // or MaxCompletionTokens, if there are any
+	MaxCompletionTokens int               `json:"max_completion_tokens"`
+	Temperature         *float64          `json:"temperature"`
+	ResponseFormat      json.RawMessage   `json:"response_format"`
+	Tools               []json.RawMessage `json:"tools"`
+	ToolChoice          json.RawMessage   `json:"tool_choice"`
 }
 
 // ChatMessage is one message of a ChatRequest.
 type ChatMessage struct {
-	Role    string
-	Content string // the texts of its parts, if it has parts
-	CallID  string // tool_call_id
-	Calls   []json.RawMessage
-	Raw     json.RawMessage // all of it
+	Role    string            `json:"role"`
+	Content string            `json:"content"` // the texts of its parts, if it has parts
+	CallID  string            `json:"tool_call_id"`
+	Calls   []json.RawMessage `json:"tool_calls"`
+}
+
+// UnmarshalJSON understands content as a text or as a list of parts. It reads what it can.
+func (m *ChatMessage) UnmarshalJSON(raw []byte) error {
+	type plain ChatMessage
+	var parted struct {
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	}
+	_, _ = json.Unmarshal(raw, (*plain)(m)), json.Unmarshal(raw, &parted) // one of them has no content
+	for _, part := range parted.Content {
+		m.Content += part.Text
+	}
+	return nil
 }
 
 const maxRequestBody = 64 << 20
@@ -326,60 +341,10 @@ func (m *Model) decode(r *http.Request) (ModelRequest, error) {
 		Bearer: bearer, Authorized: m.options.Key == "" || token == m.options.Key, close: r.Close}
 	out.Header.Del("Authorization")
 	if r.URL.Path == chatPath {
-		out.Chat = decodeChat(body)
+		_ = json.Unmarshal(body, &out.Chat)
+		out.Chat.MaxTokens = cmp.Or(out.Chat.MaxCompletionTokens, out.Chat.MaxTokens)
 	}
 	return out, nil
-}
-
-// decodeChat reads what it can: a field of an unexpected type stays empty.
-func decodeChat(body []byte) ChatRequest {
-	var c ChatRequest
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(body, &fields) != nil {
-		return c
-	}
-	var messages []json.RawMessage
-	var options struct {
-		IncludeUsage bool `json:"include_usage"`
-	}
-	var newer int
-	for name, to := range map[string]any{
-		"model": &c.Model, "messages": &messages, "stream": &c.Stream, "stream_options": &options,
-		"max_tokens": &c.MaxTokens, "max_completion_tokens": &newer, "temperature": &c.Temperature,
-		"response_format": &c.ResponseFormat, "tools": &c.Tools, "tool_choice": &c.ToolChoice,
-	} {
-		if raw, ok := fields[name]; ok {
-			_ = json.Unmarshal(raw, to)
-			delete(fields, name)
-		}
-	}
-	c.IncludeUsage, c.MaxTokens = options.IncludeUsage, cmp.Or(newer, c.MaxTokens)
-	c.Extra = fields
-	for _, raw := range messages {
-		c.Messages = append(c.Messages, decodeMessage(raw))
-	}
-	return c
-}
-
-// decodeMessage understands content as a text or as a list of parts.
-func decodeMessage(raw json.RawMessage) ChatMessage {
-	var m struct {
-		Role    string            `json:"role"`
-		Content json.RawMessage   `json:"content"`
-		CallID  string            `json:"tool_call_id"`
-		Calls   []json.RawMessage `json:"tool_calls"`
-	}
-	_ = json.Unmarshal(raw, &m)
-	out := ChatMessage{Role: m.Role, CallID: m.CallID, Calls: m.Calls, Raw: raw}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(m.Content, &out.Content) != nil && json.Unmarshal(m.Content, &parts) == nil {
-		for _, p := range parts {
-			out.Content += p.Text
-		}
-	}
-	return out
 }
 
 // tokens is the length of the prompt: a token is four bytes of its text.

@@ -104,7 +104,7 @@ func echo(c ChatRequest) []Piece {
 		pieces = append(pieces, Text(w))
 	}
 	pieces = append(pieces, Finish(finish))
-	if c.IncludeUsage || !c.Stream {
+	if c.StreamOptions.IncludeUsage || !c.Stream {
 		pieces = append(pieces, Usage(c.tokens(), len(words)))
 	}
 	return append(pieces, Done())

@@ -39,7 +39,9 @@ func (m *Model) unscripted(r ModelRequest) []Piece {
 	case Ollama:
 		pieces = m.ollama(route, r)
 	case VLLM:
-		pieces = m.vllm(route)
+		if route == "GET /v1/models" {
+			pieces = m.list(func(s ServedModel) object { return object{"owned_by": "vllm", "max_model_len": s.Context} })
+		}
 	}
 	if pieces == nil && route == "GET /v1/models" {
 		pieces = m.list(func(s ServedModel) object { return object{} })
@@ -223,16 +225,6 @@ func (m *Model) llamacpp(route string) []Piece {
 	case "GET /v1/models", "GET /models":
 		return m.list(func(s ServedModel) object {
 			return object{"owned_by": "llamacpp", "meta": object{"n_ctx": s.Context, "n_ctx_train": s.MaxContext}}
-		})
-	}
-	return nil
-}
-
-func (m *Model) vllm(route string) []Piece {
-	switch route {
-	case "GET /v1/models":
-		return m.list(func(s ServedModel) object {
-			return object{"owned_by": "vllm", "max_model_len": s.Context}
 		})
 	}
 	return nil

@@ -123,14 +123,7 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 			if err != nil {
 				return "", "", err
 			}
-			var list []string
-			for _, one := range set.Offered() {
-				list = append(list, "- `"+one.Name+"`: "+one.Description)
-			}
-			if missing != nil {
-				list = append(list, missing.Error())
-			}
-			return cmp.Or(strings.Join(list, "\n"), "There are "+c.box.About()+"."), "", nil
+			return cmp.Or(toolbox.Listed(set, missing), "There are "+c.box.About()+"."), "", nil
 		}},
 		{Name: "resume", About: "go on with another conversation: /resume ID; without one, list them", Run: func(_ context.Context, prefix string) (string, string, error) {
 			if prefix != "" {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,8 +39,8 @@ func TestCLIPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(cliIntroduction)
 	b.WriteString("\n| exit code | meaning |\n|---|---|\n")
-	for _, code := range exit.Codes() {
-		fmt.Fprintf(&b, "| %d | %s |\n", code, exit.Meaning(code))
+	for _, code := range slices.Sorted(maps.Keys(exit.Meanings)) {
+		fmt.Fprintf(&b, "| %d | %s |\n", code, exit.Meanings[code])
 	}
 	b.WriteString("\n## " + commonFlags + "\n\n")
 	for _, g := range flagGroups(root) {

@@ -71,7 +71,7 @@ func meanings(codes string) string {
 	for i := range words {
 		code, err := strconv.Atoi(words[i])
 		settings.Must(err)
-		words[i] += " " + exit.Meaning(code)
+		words[i] += " " + exit.Meanings[code]
 	}
 	return strings.Join(words, ", ")
 }

@@ -2,6 +2,7 @@ package chatui
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -226,19 +227,11 @@ func (f *form) example() string {
 
 // example returns an example of a value.
 func (s valueSchema) example() string {
-	switch {
-	case len(s.Enum) > 0:
+	if len(s.Enum) > 0 {
 		return string(s.Enum[0])
-	case s.Type == "boolean":
-		return "true"
-	case s.Type == "integer", s.Type == "number":
-		return "1"
-	case s.Type == "array":
-		return "[]"
-	case s.Type == "object":
-		return "{}"
 	}
-	return `"TEXT"`
+	byType := map[string]string{"boolean": "true", "integer": "1", "number": "1", "array": "[]", "object": "{}"}
+	return cmp.Or(byType[s.Type], `"TEXT"`)
 }
 
 // AnswerTo converts a text on the command line to the answer. Errors: invalid_input, which gives an example.

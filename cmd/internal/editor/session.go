@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -120,14 +119,7 @@ func (a *agent) listTools(ctx context.Context, s *acp.Session, _ string) (string
 	if err != nil {
 		return "", err
 	}
-	var list []string
-	for _, t := range set.Offered() {
-		list = append(list, "- `"+t.Name+"`: "+t.Description)
-	}
-	if missing != nil {
-		list = append(list, missing.Error())
-	}
-	return strings.Join(list, "\n"), nil
+	return toolbox.Listed(set, missing), nil
 }
 
 func (a *agent) list() (all []acp.Conversation, err error) {

@@ -30,17 +30,10 @@ const (
 	Terminated    = 143
 )
 
-// Codes returns the exit codes in ascending order.
-func Codes() []int {
-	return []int{Completed, Failed, Usage, Configuration, Provider, Limit, Verification, Stale, Timeout, Interrupted, Terminated}
-}
-
-// Meaning describes an exit code in a few words.
-func Meaning(code int) string {
-	return map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
-		Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
-		Verification: "a log or a proof is wrong", Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}[code]
-}
+// Meanings describes each exit code in a few words.
+var Meanings = map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
+	Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
+	Verification: "a log or a proof is wrong", Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}
 
 // Error ends the program with a code. If Err is nil, the command has printed the reason already.
 type Error struct {

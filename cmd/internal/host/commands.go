@@ -19,14 +19,23 @@ func (h *Options) readJobs() error {
 	if h.jobsFile == "" {
 		return nil
 	}
-	text, err := os.ReadFile(h.jobsFile)
+	text, err := readFile("jobs", h.jobsFile)
 	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the jobs in %s: %v", h.jobsFile, exit.Reason(err))}
+		return err
 	}
 	if h.file, err = command.Read(text, taken); err == nil {
 		return nil
 	}
 	return misconfigured(h.jobsFile, err)
+}
+
+// readFile reads a file of the operator; what says what it holds.
+func readFile(what, name string) ([]byte, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		err = &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the %s in %s: %v", what, name, exit.Reason(err))}
+	}
+	return text, err
 }
 
 // Placed adds the file's name to each problem in a file.

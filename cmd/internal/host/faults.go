@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/structured/document"
-	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
@@ -46,9 +45,9 @@ func (h *Options) readFaults() error {
 	if h.faultsFile == "" {
 		return nil
 	}
-	text, err := os.ReadFile(h.faultsFile)
+	text, err := readFile("faults", h.faultsFile)
 	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the faults in %s: %v", h.faultsFile, exit.Reason(err))}
+		return err
 	}
 	var file struct{ Faults []json.RawMessage }
 	at, wrong, _ := document.Read(text, fit.MustCompile([]byte(faultForm)), &file)

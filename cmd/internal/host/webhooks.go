@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -72,9 +71,9 @@ func (h *Options) readHooks() error {
 	if h.hooksFile == "" {
 		return nil
 	}
-	text, err := os.ReadFile(h.hooksFile)
+	text, err := readFile("webhooks", h.hooksFile)
 	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the webhooks in %s: %v", h.hooksFile, exit.Reason(err))}
+		return err
 	}
 	checks := webhook.Checks{Secret: send.CheckSecret, URL: func(t webhook.Target) error { return endpoint(&t).Check() }}
 	for _, job := range append(h.steps().Jobs, actors.Definition{Name: plan.Name}) {

@@ -139,7 +139,7 @@ func (s *Settings) misspelled(names []string, name string) (near string, wrong b
 func (s *Settings) read(from *layer) {
 	info, err := os.Stat(from.File)
 	switch {
-	case missing(err) && from.Kind != "--config":
+	case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && from.Kind != "--config": // the home may be no folder
 		return
 	case err == nil && from.skipped:
 		from.Found = true
@@ -156,11 +156,6 @@ func (s *Settings) read(from *layer) {
 		return
 	}
 	s.load(from)
-}
-
-// missing reports whether the file does not exist. It cannot exist if the home directory is not a directory.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // load parses the file and checks each setting in it. It reports all faults, not only the first.

@@ -66,7 +66,7 @@ func (b *ByteSize) Type() string { return "bytes" }
 func (b *ByteSize) Set(text string) error {
 	digits := strings.TrimRight(text, "BbKkMmGgi")
 	number, err := strconv.ParseFloat(digits, 64)
-	factor, ok := unit(strings.ToLower(strings.TrimPrefix(text, digits)))
+	factor, ok := units[strings.TrimSuffix(strings.ToLower(strings.TrimPrefix(text, digits)), "b")]
 	size := number * factor
 	if err != nil || !ok || size < 0 || size >= math.MaxInt64 || size != size {
 		return fmt.Errorf("must be a number of bytes, such as 200000, 200k, 10MB or 64MiB")
@@ -75,26 +75,8 @@ func (b *ByteSize) Set(text string) error {
 	return nil
 }
 
-// unit returns the number of bytes in a unit.
-func unit(word string) (factor float64, ok bool) {
-	switch strings.TrimSuffix(word, "b") {
-	case "":
-		return 1, true
-	case "k":
-		return 1e3, true
-	case "m":
-		return 1e6, true
-	case "g":
-		return 1e9, true
-	case "ki":
-		return 1 << 10, true
-	case "mi":
-		return 1 << 20, true
-	case "gi":
-		return 1 << 30, true
-	}
-	return 0, false
-}
+// units are the numbers of bytes in the units of a [ByteSize], without their B.
+var units = map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 
 // groupAnnotation is the annotation that holds the title of a flag's group.
 const groupAnnotation = "lastword_group"

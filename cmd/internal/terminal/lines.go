@@ -36,7 +36,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 		}
 	}
 	text := words.Printable(milestone(s, e))
-	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), kindColor(e.Kind()), text)
+	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), cmp.Or(kindColors[e.Kind()], cyan), text)
 }
 
 // milestone returns the event's message, without the reason of a failure, which the card at the end has.
@@ -73,18 +73,9 @@ func (p *lines) line(at, kind string, colour color, text string) {
 	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), text)
 }
 
-// kindColor returns the color of a kind of event.
-func kindColor(k messages.Kind) color {
-	switch k {
-	case messages.KindRunFailed, messages.KindTaskFailed:
-		return red
-	case messages.KindRunCanceling, messages.KindRunCanceled, messages.KindTaskRestarted:
-		return yellow
-	case messages.KindRunCompleted:
-		return green
-	}
-	return cyan
-}
+// kindColors are the colors of kinds of events; all others are cyan.
+var kindColors = map[messages.Kind]color{messages.KindRunFailed: red, messages.KindTaskFailed: red, messages.KindRunCanceling: yellow,
+	messages.KindRunCanceled: yellow, messages.KindTaskRestarted: yellow, messages.KindRunCompleted: green}
 
 func (*lines) End() {}
 

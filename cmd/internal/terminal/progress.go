@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -97,7 +98,7 @@ func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span
 		logs = nil
 	}
 	for _, l := range logs[max(0, len(logs)-min(logLines, max(0, rows-len(lines)-1))):] {
-		lines = append(lines, []span{{"    ", ""}, {l.Text, levelColor(l.Level)}})
+		lines = append(lines, []span{{"    ", ""}, {l.Text, cmp.Or(levelColors[l.Level], dim)}})
 	}
 	if b.state.End == nil {
 		lines = append(lines, b.foot(now))
@@ -105,16 +106,8 @@ func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span
 	return lines[max(0, len(lines)-rows):]
 }
 
-// levelColor returns the color of a level of the log.
-func levelColor(l messages.LogLevel) color {
-	switch l {
-	case messages.LogWarn:
-		return yellow
-	case messages.LogError:
-		return red
-	}
-	return dim
-}
+// levelColors are the colors of levels of the log; all others are dim.
+var levelColors = map[messages.LogLevel]color{messages.LogWarn: yellow, messages.LogError: red}
 
 // task returns the line of a task: its sign, name, time, and what it does or waits for.
 func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {

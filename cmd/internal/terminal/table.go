@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -26,18 +27,8 @@ func NewTable(out io.Writer, how *Options, ids []string) *Table {
 	return t
 }
 
-// statusColor returns the color of a check's result.
-func statusColor(s probe.Status) color {
-	switch s {
-	case probe.Pass:
-		return green
-	case probe.Warn:
-		return yellow
-	case probe.Fail:
-		return red
-	}
-	return dim
-}
+// statusColors are the colors of results; all others are dim.
+var statusColors = map[probe.Status]color{probe.Pass: green, probe.Warn: yellow, probe.Fail: red}
 
 // Row prints a result, without control characters that a server may have sent.
 func (t *Table) Row(r probe.Result) {
@@ -49,7 +40,7 @@ func (t *Table) Row(r probe.Result) {
 		}
 		return strings.Join(lines, "\n"+indent) + "\n"
 	}
-	lines := t.style.paint(string(r.Status), statusColor(r.Status)) + "  " + Pad(r.ID, t.wide) + "  " + cell(r.Seen, "")
+	lines := t.style.paint(string(r.Status), cmp.Or(statusColors[r.Status], dim)) + "  " + Pad(r.ID, t.wide) + "  " + cell(r.Seen, "")
 	if r.Remedy != "" {
 		lines += indent + cell(t.style.arrow()+r.Remedy, dim)
 	}

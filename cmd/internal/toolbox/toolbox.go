@@ -133,6 +133,18 @@ func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missin
 	return set, missing, err
 }
 
+// Listed returns the tools of a set as a Markdown list, and why others are missing.
+func Listed(set *tool.Set, missing error) string {
+	var list []string
+	for _, t := range set.Offered() {
+		list = append(list, "- `"+t.Name+"`: "+t.Description)
+	}
+	if missing != nil {
+		list = append(list, missing.Error())
+	}
+	return strings.Join(list, "\n")
+}
+
 // Close closes the folders and stops the servers.
 func (b *Box) Close() {
 	for _, root := range b.roots {
