@@ -17,15 +17,9 @@ import (
 // journal cannot keep the run's events. The caller may stop early.
 func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		for batch, err := range s.Follow(ctx, id, messages.Follow{After: after}) {
-			if err != nil {
-				yield(messages.Event{}, err)
+		for e, err := range messages.Each(s.Follow(ctx, id, messages.Follow{After: after})) {
+			if !yield(e.Unshared(), err) {
 				return
-			}
-			for _, e := range batch {
-				if !yield(e.Unshared(), nil) {
-					return
-				}
 			}
 		}
 	}

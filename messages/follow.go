@@ -1,6 +1,9 @@
 package messages
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Filter selects events for a reader. The zero Filter selects everything. Events that are left out still move the
 // reader's cursor: it continues from the Seq of the last event that was offered to it.
@@ -78,4 +81,21 @@ type Follow struct {
 	// Snapshot, if set, is called first with the present State, and the events continue from it. It replaces After,
 	// for a reader that has no State at its cursor.
 	Snapshot func(State)
+}
+
+// Each yields the events of the batches, one by one, up to the first error.
+func Each(batches iter.Seq2[[]Event, error]) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for batch, err := range batches {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, e := range batch {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -185,18 +185,8 @@ func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error
 	if err != nil {
 		return explanation{}, err
 	}
-	sentences, err := explain.Read(func(yield func(messages.Event, error) bool) {
-		for batch, err := range s.Runs.Follow(ctx, in.ID, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
-			for _, e := range batch {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if err != nil && !yield(messages.Event{}, err) {
-				return
-			}
-		}
-	}, state.Milestone)
+	milestones := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+	sentences, err := explain.Read(messages.Each(s.Runs.Follow(ctx, in.ID, milestones)), state.Milestone)
 	return explanation{sentences}, err
 }
 

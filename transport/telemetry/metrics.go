@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -37,7 +38,6 @@ type Gauge struct {
 
 // Observer derives metrics and traces from milestones. It is safe for concurrent use; mu guards the fields below it.
 type Observer struct {
-	registry *prometheus.Registry
 	handler  http.Handler
 	metrics  metrics
 	exporter *exporter                            // nil without a collector
@@ -69,15 +69,17 @@ type metrics struct {
 
 // New returns an Observer. Close it after the runtime.
 func New(c Config) *Observer {
+	registry := prometheus.NewRegistry()
+	add := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lastword_" + name, Help: help}, labels)
+		return add.NewCounterVec(prometheus.CounterOpts{Name: "lastword_" + name, Help: help}, labels)
 	}
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+		return add.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	asked := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"}
 	seconds := prometheus.ExponentialBuckets(0.005, 4, 10)
-	o := &Observer{registry: prometheus.NewRegistry(), tell: c.Tokens, runs: map[messages.RunID]*run{}, models: map[string]bool{}, metrics: metrics{
+	o := &Observer{handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), tell: c.Tokens, runs: map[messages.RunID]*run{}, models: map[string]bool{}, metrics: metrics{
 		started:   counter("runs_started_total", "Runs that were queued.", "job"),
 		ended:     counter("runs_ended_total", "Runs that have their terminal.", "job", "status", "cause"),
 		tasks:     counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
@@ -96,23 +98,19 @@ func New(c Config) *Observer {
 			prometheus.ExponentialBuckets(0.00005, 4, 10)),
 		lag: histogram("lastword_reader_lag_seconds", "From an event's time until it is written to a reader that was there.",
 			prometheus.ExponentialBuckets(0.00005, 4, 10)),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lastword_http_requests_in_flight",
+		inFlight: add.NewGauge(prometheus.GaugeOpts{Name: "lastword_http_requests_in_flight",
 			Help: "Requests that are being answered, streams among them."}),
 	}}
-	m := o.metrics
-	o.registry.MustRegister(m.started, m.ended, m.tasks, m.restarts, m.tokens, m.tools, m.durations, m.usage, m.asked, m.firstChunk,
-		m.visible, m.requests, m.lag, m.inFlight,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for name, gauge := range c.Gauges {
-		o.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read))
+		add.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read)
 	}
 	if c.Collector != "" {
 		o.exporter = &exporter{config: c, client: http.Client{Timeout: sendTimeout}, spans: make(chan span, maxSpans)}
 		o.exporter.done.Go(o.exporter.run)
-		o.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "lastword_spans_dropped_total",
-			Help: "Spans that the collector did not take in time."}, func() float64 { return float64(o.exporter.dropped.Load()) }))
+		add.NewCounterFunc(prometheus.CounterOpts{Name: "lastword_spans_dropped_total", Help: "Spans that the collector did not take in time."},
+			func() float64 { return float64(o.exporter.dropped.Load()) })
 	}
-	o.handler = promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})
 	return o
 }
 

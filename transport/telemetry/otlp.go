@@ -71,10 +71,7 @@ func (x *exporter) run() {
 
 // post sends spans, or counts them as dropped. It does not try again: traces are no reason to take memory.
 func (x *exporter) post(list []span) {
-	if len(list) == 0 {
-		return
-	}
-	if !x.deliver(list) {
+	if len(list) > 0 && !x.deliver(list) {
 		x.dropped.Add(int64(len(list)))
 	}
 }
