@@ -75,24 +75,6 @@ func TestAReaderIsNotAskedByATask(t *testing.T) {
 	}
 }
 
-// An answer is held to the question's schema, by whatever way it comes.
-func TestAnswersAreHeldToTheSchema(t *testing.T) {
-	s, _ := taskDoor(t)
-	c := dial(t, s, modernHTTP)
-	r := c.call("confirm", map[string]any{})
-	if len(r.Structured.Questions) != 1 || string(r.Structured.Questions[0].Schema) != `{"type":"boolean"}` {
-		t.Fatalf("the questions are %+v", r.Structured.Questions)
-	}
-	id := r.Structured.RunID
-	for _, bad := range []any{"yes", 1, []int{1}} {
-		c.fails("invalid_input", "run_answer", of(id, "request", "sure", "value", bad))
-	}
-	c.call("run_answer", of(id, "request", "sure", "value", true))
-	if r = c.call("run_wait", of(id)); string(r.Structured.Result) != `"answered true"` {
-		t.Errorf("%+v", r)
-	}
-}
-
 // What clients name is kept as long as they stay: it is bounded.
 func TestWhatClientsMakeGrow(t *testing.T) {
 	s, open, _ := working(t, nil)

@@ -121,9 +121,6 @@ type txtArguments struct {
 	OutputDir     string `json:"output_dir"`
 	CacheLM       *bool  `json:"cache_lm"`
 	GenerateGraph bool   `json:"generate_graph"`
-	// Accepted, but without effect.
-	VerboseBudget       bool `json:"verbose_budget"`
-	EnableSessionMemory bool `json:"enable_session_memory"`
 }
 
 func (d *door) txt(_ context.Context, a txtArguments) (generation, error) {

@@ -20,33 +20,24 @@ func isLog(name string) bool { return name == logName || name == eventsName }
 
 // copyLog writes the run's events, as JSON lines or as sentences.
 func (d *door) copyLog(ctx context.Context, state messages.State, name string, w io.Writer) error {
-	line := sentences
-	if name == eventsName {
-		line = whole
-	}
 	for e, err := range d.Events(ctx, state.RunID, 0) {
 		if err != nil {
 			return err
 		}
-		if err := line(w, e); err != nil {
+		if name == eventsName {
+			err = json.NewEncoder(w).Encode(e)
+		} else {
+			sentences(w, e)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// whole writes an event as a JSON line.
-func whole(w io.Writer, e messages.Event) error {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
-}
-
 // sentences writes what an event says for people.
-func sentences(w io.Writer, e messages.Event) error {
+func sentences(w io.Writer, e messages.Event) {
 	at := e.Time.UTC().Format(time.RFC3339Nano)
 	if e.Message != "" {
 		fmt.Fprintf(w, "%s %s %s\n", at, e.Kind(), e.Message)
@@ -54,7 +45,6 @@ func sentences(w io.Writer, e messages.Event) error {
 	for _, l := range lines(e.Body) {
 		fmt.Fprintf(w, "%s %s %s\n", at, l.Level, l.Text)
 	}
-	return nil
 }
 
 // lines returns the log lines in an event.
