@@ -24,11 +24,9 @@ type ranking struct {
 	items    []*item
 	at       map[string]*item // items by path
 	index    pageIndex
-	passed   []Passed       // files that were not chosen
-	written  map[string]int // number of pages whose code contains the name
+	passed   []Passed // files that were not chosen
 	folders  map[string]bool
 	faces    map[string]*item // the file that represents a folder, by folder, as far as known
-	byFolder map[string]*item // files such as the tasks of roles, by the folder name that settings use
 	settings bool             // the repository consists of settings
 	specs    Uses
 	marks    map[string]bool // folders whose paths contain words that speak against their files
@@ -36,15 +34,14 @@ type ranking struct {
 
 // rank collects the evidence for all files of the survey.
 func (v *survey) rank(ctx context.Context) *ranking {
-	r := &ranking{survey: v, at: make(map[string]*item), written: make(map[string]int), folders: foldersOf(v.repo.Files),
-		faces: make(map[string]*item), byFolder: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
+	r := &ranking{survey: v, at: make(map[string]*item), folders: foldersOf(v.repo.Files),
+		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
 	r.readItems()
 	r.index = newPageIndex(r.items)
 	r.navigate()
 	r.findEntries()
 	r.findPackages()
 	r.readPages()
-	r.nameFolders()
 	if ctx.Err() == nil {
 		r.readSources()
 	}
@@ -52,21 +49,6 @@ func (v *survey) rank(ctx context.Context) *ranking {
 	r.scoreReadmeLinks()
 	r.weighPaths()
 	return r
-}
-
-var mainFile = regexp.MustCompile(`^(.*/)?([^/]+)/(?:[^/]+/)?(main|init)\.\w+$`)
-
-// nameFolders records, for a folder that settings refer to by name, the file where it begins.
-func (r *ranking) nameFolders() {
-	for _, x := range r.items {
-		if m := mainFile.FindStringSubmatch(x.Path); m != nil && x.class == classSource {
-			for _, name := range []string{m[2], path.Base(path.Dir(path.Dir(x.Path)))} {
-				if len(name) > 3 && r.byFolder[name] == nil {
-					r.byFolder[name] = x
-				}
-			}
-		}
-	}
 }
 
 // weighPaths adds the weakest evidence: depth, size, and words of the path, unless the product uses the file anyway.
@@ -101,14 +83,11 @@ func (r *ranking) weighPaths() {
 		if x.marked = r.isMarked(x); x.marked && !(x.class == classPage && x.listed > 0) {
 			x.add(-0.9+0.8*math.Min(1, float64(x.imported)/4), "")
 		}
-		if base := path.Base(x.Path); strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") {
-			x.add(-0.15, "")
-		}
 		if inner.MatchString(x.Path) && r.publishes() {
 			x.add(-1.5, "")
 		}
-		if onePlatform.MatchString(x.Path) {
-			x.add(-0.3, "")
+		if dated.MatchString(x.Path) {
+			x.add(-0.6, "")
 		}
 	}
 }
@@ -117,8 +96,6 @@ func (r *ranking) weighPaths() {
 // others.
 var lasting = []func(base string) bool{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString,
 	regexp.MustCompile(`(?i)^contributing`).MatchString, page.IsLicence, func(string) bool { return true }}
-
-var onePlatform = regexp.MustCompile(`_(windows|linux|darwin|unix|\w*bsd|solaris|plan9|wasm|others?|amd64|arm64)\.\w+$|/src/\w*(native|mingw|linux|apple|js|wasm|windows)\w*Main/`)
 
 // weighSetting weighs a settings file.
 func (r *ranking) weighSetting(x *item) {

@@ -12,7 +12,7 @@
 //     pages that mostly list others, and numbered pages. Links of the README follow.
 //   - What the code says about itself: entry points, packages by their number of importers, and which sources use
 //     each other, which is also read for the graph of packages. A source that uses much counts most, then one that is
-//     used, then one that pages and tests name.
+//     used.
 //   - Words of paths: weak evidence, which use by the product overrides.
 //
 // Tests, generated and foreign files, translations and older versions are left out whatever their evidence. Pages and

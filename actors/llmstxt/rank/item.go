@@ -44,7 +44,6 @@ type item struct {
 	entry   string // the manifest that names the file as an entry point
 
 	imported int  // number of files in the product that use it
-	tested   bool // a test is named after it
 	marked   bool // words of its path speak against it
 }
 

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 
@@ -70,13 +69,6 @@ func (r *ranking) findMembers() {
 		if u == r.main() {
 			x.add(0.5, "has the name of the repository")
 		}
-		users := 0
-		for _, other := range r.units {
-			if slices.Contains(other.About.Dependencies, u.About.Name) {
-				users++
-			}
-		}
-		x.add(0.3*logShare(users, 10), fmt.Sprintf("needed by %s of the workspace", words.Count(users, "package")))
 		r.faces[u.Dir] = x
 	}
 }

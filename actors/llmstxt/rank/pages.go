@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -26,20 +25,19 @@ func limitOf(p string) int64 {
 	return pageBytes
 }
 
-// readPages collects what pages say: the links between them, and the names in their code.
+// readPages collects what pages say, and the links between them.
 func (r *ranking) readPages() {
 	pages := r.likelyPages()
 	type reading struct {
 		page.Features
-		names []string // in its code
-		sum   uint64   // hash of the text; 0 for a page that cannot be read
+		sum uint64 // hash of the text; 0 for a page that cannot be read
 	}
 	seed := maphash.MakeSeed()
 	first := make(map[uint64]string)
 	linked := make(map[string]int)
 	for i, read := range each(r.survey, len(pages), func(v *survey, i int) (read reading) {
 		if text := v.head(pages[i].Path, limitOf(pages[i].Path)); text != "" {
-			read = reading{page.FeaturesOf(pages[i].Path, text), namesInCode(text), maphash.String(seed, text)}
+			read = reading{page.FeaturesOf(pages[i].Path, text), maphash.String(seed, text)}
 		}
 		return read
 	}) {
@@ -53,9 +51,6 @@ func (r *ranking) readPages() {
 			continue
 		}
 		first[read.sum] = x.Path
-		for _, name := range read.names {
-			r.written[name]++
-		}
 		seen := make(map[string]bool)
 		for _, target := range read.Targets {
 			to := r.index.find(path.Dir(x.Path), target, strings.HasSuffix(x.Path, ".rst"))
@@ -124,20 +119,6 @@ func (r *ranking) excludePageReason(x *item, f page.Features, other string) stri
 	return ""
 }
 
-// namesInCode returns each name in the page's code once.
-func namesInCode(text string) []string {
-	var names []string
-	for _, line := range page.CodeOf(text) {
-		for w := range strings.FieldsFuncSeq(line, func(c rune) bool { return !prose.IsIdent(c) }) {
-			if len(w) > 3 {
-				names = append(names, w)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // openings matches the titles of pages for newcomers.
 var openings = regexp.MustCompile(`(?i)\b(getting started|get started|quick ?start|first steps|introduction|overview|` +
 	`user guide|tutorial|installation|installing|core concepts|architecture|usage|configuration|development|deployment)\b`)
@@ -166,7 +147,7 @@ func (r *ranking) scoreReadmeLinks() {
 		case r.named.Targets[x.Path]:
 		case depth(x.Path) > 0 && r.named.Path(x.Path), len(base) > 4 && strings.Contains(base, ".") && r.bases[base] == 1 && r.named.Path(base):
 			x.add(0.6, "named in the README")
-		case x.class == classSource && isDistinctive(stem) && r.named.Word(stem) && r.bases[base] < 2, r.named.Word(dotted(x.Path)):
+		case x.class == classSource && isDistinctive(stem) && r.named.Word(stem) && r.bases[base] < 2:
 			x.add(0.5, "used by the README's code")
 		case x.class == classSource && r.named.SpeaksOf(stemOf(x.Path)):
 			x.add(0.15, "mentioned in the README")
@@ -268,15 +249,6 @@ func faceRank(x *item, dir string) int {
 // isDistinctive reports whether a stem is unlikely to be an ordinary word of a sentence.
 func isDistinctive(stem string) bool {
 	return len(stem) > 2 && stem != strings.ToLower(stem) && stem != strings.ToUpper(stem)
-}
-
-// dotted returns the last two parts of a path in the form of a module: "rich.console".
-func dotted(p string) string {
-	dir := path.Base(path.Dir(p))
-	if dir == "." {
-		return ""
-	}
-	return dir + "." + strings.TrimSuffix(path.Base(p), path.Ext(p))
 }
 
 // stemName returns the file's name up to its first dot.

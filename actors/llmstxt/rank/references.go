@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -21,7 +20,6 @@ const (
 	mostSources  = 2000     // number of sources whose imports and names are read
 	sourceHead   = 16 << 10 // bytes of each
 	mostDefiners = 4        // number of files that may define a name before it no longer distinguishes them
-	mostTests    = 120      // number of tests whose names and texts count
 )
 
 // Uses is what the sources of a repository import, by path. Each file is parsed once, for the ranking and for the
@@ -35,7 +33,6 @@ type text struct {
 	names            []string // identifiers that other files may define
 	notes            int      // lines of comments
 	declares         int      // number of declarations
-	hidden           bool     // nothing in it is public
 	aside            string   // why it is not for readers, or ""
 }
 
@@ -76,30 +73,19 @@ func (r *ranking) readSources() {
 		out[x] = len(used)
 		most = max(most, len(used))
 		for to := range used {
-			if to != nil && !r.isMarked(x) {
+			if !r.isMarked(x) {
 				to.imported++
 				mostIn = max(mostIn, to.imported)
 			}
 		}
 	}
-	r.countTests(defined)
 	for i, x := range list {
 		if x.class == classNone {
 			continue
 		}
 		x.add(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
 		x.add(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
-		mentions := 0
-		for _, name := range texts[i].defines {
-			if len(defined[name]) < 3 && isDistinctive(name) {
-				mentions = max(mentions, r.written[name])
-			}
-		}
-		x.add(0.4*logShare(mentions, 12), "named by "+words.Count(mentions, "page"))
 		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
-		if texts[i].hidden && r.publishes() {
-			x.add(-0.5, "")
-		}
 		if texts[i].declares == 0 && !r.settings && x.entry == "" {
 			x.add(-0.3, "")
 		}
@@ -147,7 +133,6 @@ func (v *survey) readText(x *item) (t text) {
 	if f.Kind == scan.Source && source.IsCopy(head) {
 		t.aside = "copied from elsewhere, as it says"
 	}
-	t.hidden = source.Of(f.Language).IsPrivate(head, f.Size <= sourceHead)
 	t.exports = source.Reexports(f.Language, head)
 	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
@@ -222,9 +207,8 @@ func namesIn(text string) (names, defines []string) {
 	return slices.Sorted(maps.Keys(seen)), defines
 }
 
-// usedBy returns the files that a source uses. Imports of files that were not read count too, as nil or as the
-// folder's representative. If several files define a name, the imported one is meant, or else the one beside the
-// source.
+// usedBy returns the files that a source uses. If several files define a name, the imported one is meant, or else
+// the one beside the source.
 func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]bool {
 	used := make(map[*item]bool)
 	take := func(to *item) {
@@ -242,9 +226,6 @@ func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]
 			continue
 		}
 		folders[to.Path] = true
-		if x.file.Language != "Go" {
-			take(r.entryOf(to))
-		}
 	}
 	family := source.Family(x.file.Language)
 	for _, name := range t.names {
@@ -271,7 +252,7 @@ func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]
 	return used
 }
 
-// usedByPath finds files by the paths and folder names in settings.
+// usedByPath finds files by the paths in settings.
 func (r *ranking) usedByPath(x *item, take func(*item)) {
 	dir := path.Dir(x.Path)
 	for word := range strings.FieldsFuncSeq(r.head(x.Path, sourceHead), func(c rune) bool { return strings.ContainsRune(" \t\n\"'`()[]{},;=:$<>", c) }) {
@@ -284,66 +265,6 @@ func (r *ranking) usedByPath(x *item, take func(*item)) {
 			} else if strings.Contains(word, "/") && r.folders[p] {
 				take(r.faceOf(p))
 			}
-		}
-		if same := r.byFolder[word]; same != nil {
-			take(same)
-		}
-	}
-}
-
-// entryOf returns the file by which a folder of the repository is imported.
-func (r *ranking) entryOf(t resolve.Target) *item {
-	for _, u := range r.units {
-		if u.Dir != t.Path {
-			continue
-		}
-		var first string
-		for p, e := range u.entries {
-			if first == "" || e.order < u.entries[first].order {
-				first = p
-			}
-		}
-		return r.at[first]
-	}
-	return nil
-}
-
-var testMark = regexp.MustCompile(`(?i)^(test|tests|spec)[-_.]|[-_.]?(test|tests|spec|it)$|(Test|Tests|Spec|TestCase)$`)
-
-// countTests gives points to files that tests and examples are named after, or that they name.
-func (r *ranking) countTests(defined map[string][]*item) {
-	stems := make(map[string]bool)
-	users := make(map[*item]int)
-	left := mostTests
-	for i := range r.repo.Files {
-		f := &r.repo.Files[i]
-		if f.Kind != scan.Source || f.Place != scan.Test && f.Place != scan.Example {
-			continue
-		}
-		stems[strings.ToLower(testMark.ReplaceAllString(stemName(f.Path), ""))] = true
-		stems[strings.ToLower(testMark.ReplaceAllString(strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path)), ""))] = true
-		if left--; left < 0 {
-			continue
-		}
-		seen := make(map[*item]bool)
-		names, _ := namesIn(r.head(f.Path, 16<<10))
-		for _, name := range names {
-			if same := defined[name]; len(same) == 1 && isDistinctive(name) && !seen[same[0]] {
-				seen[same[0]] = true
-				users[same[0]]++
-			}
-		}
-	}
-	most := 0
-	for _, n := range users {
-		most = max(most, n)
-	}
-	for _, x := range r.items {
-		if x.class == classSource {
-			if x.tested = stems[stemOf(x.Path)]; x.tested {
-				x.add(0.15, "has a test of its name")
-			}
-			x.add(0.3*logShare(users[x], most), "tests and examples use it")
 		}
 	}
 }

@@ -74,8 +74,6 @@ func parse(name, text string) language.Language {
 			marks = value
 		case key == "tests":
 			l.Tests = append(l.Tests, list...)
-		case key == "private":
-			l.Private = language.Without(list...)
 		case key == "classes":
 			l.Classes = true
 		default:

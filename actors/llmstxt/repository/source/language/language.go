@@ -2,7 +2,6 @@ package language
 
 import (
 	"context"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
@@ -24,8 +23,6 @@ type Language struct {
 	Code func(text string) string
 	// Note returns the first sentence of the description at the top of a file.
 	Note func(text string) string
-	// Private reports whether nothing in a text is public. whole says that the text is the complete file.
-	Private func(text string, whole bool) bool
 
 	// Folders returns the folders where imports are searched, the most likely first. unit is the folder of the
 	// package's manifest.
@@ -35,19 +32,6 @@ type Language struct {
 	Ecosystems []string // ecosystems whose packages are written in it, the main one first
 	Tests      []string // texts that occur in tests
 	Classes    bool     // a file contains the class that it is named after
-}
-
-// IsPrivate reports whether nothing in a file is for others, as far as the language tells.
-func (l Language) IsPrivate(text string, whole bool) bool {
-	return l.Private != nil && l.Private(text, whole)
-}
-
-// Without reports whether a text has none of the marks. A file that is longer than the text may have one later,
-// unless a class was declared already.
-func Without(marks ...string) func(text string, whole bool) bool {
-	return func(text string, whole bool) bool {
-		return (whole || strings.Contains(text, "class ")) && !prose.ContainsAny(text, marks...)
-	}
 }
 
 // IsTest reports whether a text is a test, by its content.
