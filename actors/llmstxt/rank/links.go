@@ -2,6 +2,7 @@ package rank
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -94,10 +95,7 @@ func (l linker) url(p string) string {
 	case l.ref == "" && l.base != "":
 		return l.base + escapePath(p)
 	case l.ref == "":
-		if first, _, _ := strings.Cut(p, "/"); strings.Contains(first, ":") {
-			p = "./" + p // the path must not look like a URL scheme
-		}
-		return escapePath(p)
+		return (&url.URL{Path: p}).String() // a path that looks like a scheme begins with "./"
 	}
 	isFolder := strings.HasSuffix(p, "/")
 	p = escapePath(path.Join(l.prefix, p))
@@ -131,20 +129,8 @@ func (l linker) line(path string, line int) string {
 // hasLines reports whether lines stay where they are in what the links point to.
 func (l linker) hasLines() bool { return l.kind != refHead && l.kind != refBranch }
 
-// escapePath percent-encodes everything that is not unreserved in a URL, so that nothing in a file name can end a
-// Markdown link.
-func escapePath(path string) string {
-	var b strings.Builder
-	for i := range len(path) {
-		if c := path[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-			strings.IndexByte("-._~/@+:", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
+// escapePath percent-encodes what would end or change the path of a URL.
+func escapePath(p string) string { return (&url.URL{Path: p}).EscapedPath() }
 
 // newLinker returns the linker of the repository. If nothing says where the files are published, or if the form of
 // the host's links is unknown, links are below the caller's base, or else relative.
