@@ -122,7 +122,14 @@ func (f *Files) write(
 		to = io.MultiWriter(to, count)
 	}
 	said.Name = name
-	if said.Dropped, err = f.cleaned(to, render); err != nil {
+	if clean := f.output.Clean; clean != nil {
+		cleaner := clean(to)
+		said.Dropped, err = render(cleaner)
+		err = errors.Join(err, cleaner.Close())
+	} else {
+		said.Dropped, err = render(to)
+	}
+	if err != nil {
 		return Written{}, err
 	}
 	if err := f.refuseDropped(name, said.Dropped); err != nil {
@@ -139,15 +146,6 @@ func (f *Files) write(
 	defer f.mu.Unlock()
 	f.written[name] = said
 	return said, nil
-}
-
-func (f *Files) cleaned(w io.Writer, render func(w io.Writer) ([]string, error)) ([]string, error) {
-	if f.output.Clean == nil {
-		return render(w)
-	}
-	clean := f.output.Clean(w)
-	dropped, err := render(clean)
-	return dropped, errors.Join(err, clean.Close())
 }
 
 // refuseDropped returns an error if files had no room and the options forbid that.

@@ -66,8 +66,10 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	}
 	r := &Repository{files: files, base: from.Base, largest: from.Limits.FileBytes, options: o}
 	r.Scan, err = scan.Read(ctx, r.files, from.Limits, func(done int) { by.progress(done, 0, "entries") })
-	if err != nil {
-		return nil, limit(err)
+	if over, ok := errors.AsType[*scan.LimitError](err); ok {
+		return nil, exceeded("%v", over)
+	} else if err != nil {
+		return nil, err
 	}
 	r.Scan.Name, r.Scan.Origin = from.Name, from.Origin
 	if from.Skip != nil {
@@ -93,13 +95,6 @@ func errNothingReadable(all []scan.Left) error {
 		return invalid("the repository is empty; name a folder that holds text files")
 	}
 	return invalid("the repository has no text file to read (%s)", strings.Join(why, ", "))
-}
-
-func limit(err error) error {
-	if over, ok := errors.AsType[*scan.LimitError](err); ok {
-		return exceeded("%v", over)
-	}
-	return err
 }
 
 func exceeded(format string, args ...any) error {

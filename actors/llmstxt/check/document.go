@@ -29,9 +29,6 @@ type Problem struct {
 	Message string
 }
 
-// Severity returns the severity of the problem's rule.
-func (p Problem) Severity() Severity { return p.Rule.severity() }
-
 func (p Problem) String() string {
 	return fmt.Sprintf("%d: %s (%s)", p.Line, p.Message, p.Rule)
 }
@@ -48,9 +45,9 @@ const (
 // Rule names the rule that a problem violates.
 type Rule string
 
-// severity returns the severity of the rule.
-func (r Rule) severity() Severity {
-	switch r {
+// Severity returns the severity of the problem's rule.
+func (p Problem) Severity() Severity {
+	switch p.Rule {
 	case SummaryLine, Details, SectionName, LinkNote, LineEnd:
 		return Warning
 	}

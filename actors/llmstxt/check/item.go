@@ -96,9 +96,5 @@ func (p *parser) characters(line string) {
 	}
 }
 
-// isXMLName accepts the ASCII subset of XML names.
-func isXMLName(name string) bool {
-	return xmlName.MatchString(name) && !strings.HasPrefix(strings.ToLower(name), "xml")
-}
-
+// xmlName matches the ASCII subset of XML names, and those that XML reserves.
 var xmlName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)

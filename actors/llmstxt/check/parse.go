@@ -13,7 +13,10 @@ import (
 // of their lines.
 func Parse(text string) (*Document, []Problem) {
 	p := &parser{doc: &Document{}, sections: make(map[string]bool)}
-	p.document(text)
+	if text != "" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
+		p.line = strings.Count(text, "\n") + 1
+		p.problem(LineEnd, "the text does not end with exactly one line feed; end the last line with one")
+	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
 		p.line = i + 1
@@ -41,13 +44,6 @@ type parser struct {
 
 func (p *parser) problem(rule Rule, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Line: p.line, Rule: rule, Message: fmt.Sprintf(format, args...)})
-}
-
-func (p *parser) document(text string) {
-	if text != "" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
-		p.line = strings.Count(text, "\n") + 1
-		p.problem(LineEnd, "the text does not end with exactly one line feed; end the last line with one")
-	}
 }
 
 func (p *parser) read(line string) {
@@ -130,20 +126,16 @@ func (p *parser) detail(line string) {
 		}
 	case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
 		p.fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
-	case p.prose && isUnderline(trimmed):
+	case p.prose && trimmed != "" && (strings.Trim(trimmed, "=") == "" || strings.Trim(trimmed, "-") == ""):
 		p.problem(HeadingLevel, "a heading made by underlining, which readers do not know; begin it with ##")
 	}
 	p.prose = trimmed != "" && p.fence == "" && !strings.HasPrefix(line, "- ")
 	p.details = append(p.details, line)
 }
 
-func isUnderline(line string) bool {
-	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
-}
-
 func (p *parser) section(name string) {
 	p.closeDetails()
-	if !isXMLName(name) {
+	if !xmlName.MatchString(name) || strings.HasPrefix(strings.ToLower(name), "xml") {
 		p.problem(SectionName, "section %q is not a single word that XML can take for a name: llms-ctx.txt of other tools is broken then; use one word", name)
 	}
 	if low := strings.ToLower(name); p.sections[low] {

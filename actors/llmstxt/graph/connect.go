@@ -27,7 +27,8 @@ func (g *Graph) connect(imports *resolve.Resolver, list []*part) {
 	for _, p := range list {
 		p.id = taken.of(p.path, g.line(p.path))
 		g.parts[p.id] = p
-		g.Nodes = append(g.Nodes, g.node(p))
+		g.Nodes = append(g.Nodes, Node{ID: p.id, Kind: Package, Name: g.line(p.name), Path: g.line(p.path), Language: p.language,
+			Summary: g.line(p.summary), Files: len(p.files), Bytes: p.bytes, Symbols: p.count, Page: p.page})
 	}
 	places := placesOf(list)
 	found := links{}
@@ -90,8 +91,8 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 	g.fact(max(0, len(list)-mostExternal), "%s left out: there are too many", "external package")
 	var nodes []Node
 	for _, t := range list[:min(len(list), mostExternal)] {
-		shown := g.line(t.Name)
-		known[t] = taken.external(t.Ecosystem, t.Name, shown)
+		shown, in := g.line(t.Name), "ext."+t.Ecosystem+"/"
+		known[t] = taken.of(in+t.Name, in+shown)
 		nodes = append(nodes, Node{ID: known[t], Kind: External, Name: shown})
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
@@ -121,11 +122,6 @@ func (g *Graph) keepHeaviest(found links, outside map[resolve.Target]string) {
 
 func compareEdges(a, b Edge) int {
 	return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-}
-
-func (g *Graph) node(p *part) Node {
-	return Node{ID: p.id, Kind: Package, Name: g.line(p.name), Path: g.line(p.path), Language: p.language,
-		Summary: g.line(p.summary), Files: len(p.files), Bytes: p.bytes, Symbols: p.count, Page: p.page}
 }
 
 func (g *Graph) count() Stats {

@@ -33,12 +33,6 @@ func (taken ids) of(path, shown string) string {
 	return id
 }
 
-// external returns the id of something outside.
-func (taken ids) external(ecosystem, name, shown string) string {
-	in := "ext." + ecosystem + "/"
-	return taken.of(in+name, in+shown)
-}
-
 // safeID makes an id of a path. exact: nothing of the path is lost.
 func safeID(path string) (id string, exact bool) {
 	if path == "." {

@@ -60,8 +60,8 @@ func (p *part) byFace() []*file {
 
 // face rates a file as a description of the package; less than 2 means that it describes the whole package.
 func (p *part) face(f *file) int {
-	own := path.Base(p.path)
-	switch name := stemOf(f.Path); {
+	name, _, _ := strings.Cut(strings.ToLower(path.Base(f.Path)), ".")
+	switch {
 	case f.Kind != scan.Source:
 		return 4
 	case f.Place == scan.Generated:
@@ -69,16 +69,10 @@ func (p *part) face(f *file) int {
 	case path.Base(f.Path) == "doc.go", name == "__init__", name == "index", name == "mod", name == "lib",
 		name == "package-info":
 		return 0
-	case name == strings.ToLower(own), name == "main", f.Path == p.path:
+	case name == strings.ToLower(path.Base(p.path)), name == "main", f.Path == p.path:
 		return 1
 	}
 	return 2
-}
-
-// stemOf returns the file's name up to its first dot, in lower case.
-func stemOf(p string) string {
-	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
-	return stem
 }
 
 // readAll reads the packages, a few at a time.
@@ -111,7 +105,12 @@ func (r *reading) read(p *part) *part {
 	if p.goPath != "" {
 		r.golang(p)
 	} else {
-		r.others(p)
+		for _, f := range p.byFace() {
+			r.other(p, f)
+		}
+		slices.SortStableFunc(p.symbols, func(a, b surface.Symbol) int {
+			return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		})
 	}
 	p.count = len(p.symbols)
 	p.symbols = mostImportant(p.symbols)
@@ -140,15 +139,6 @@ func (r *reading) golang(p *part) {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-func (r *reading) others(p *part) {
-	for _, f := range p.byFace() {
-		r.other(p, f)
-	}
-	slices.SortStableFunc(p.symbols, func(a, b surface.Symbol) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
 }
 
 func (r *reading) other(p *part, f *file) {

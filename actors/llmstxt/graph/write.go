@@ -16,9 +16,7 @@ import (
 func (g *Graph) JSON(w io.Writer) error { return write(w, g.Document) }
 
 // Force writes repo.force.json. The only errors are those of w.
-func (g *Graph) Force(w io.Writer) error { return write(w, g.force()) }
-
-func (g *Graph) force() forceDocument {
+func (g *Graph) Force(w io.Writer) error {
 	f := forceDocument{Nodes: []forceNode{}, Links: []forceLink{}}
 	users := map[string]int{}
 	for _, e := range g.Edges {
@@ -37,7 +35,7 @@ func (g *Graph) force() forceDocument {
 		}
 		f.Nodes = append(f.Nodes, node)
 	}
-	return f
+	return write(w, f)
 }
 
 func groupOf(n Node) string {

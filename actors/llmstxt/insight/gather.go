@@ -167,9 +167,9 @@ func (g *gatherer) file(name string, most int) {
 	g.secrets.Add(read.Found)
 	text, cut := string(read.Text), read.Cut
 	if strings.HasSuffix(strings.ToLower(name), ".md") {
-		text = removeBadges(text)
-	} else {
-		text = withoutLicence(text)
+		text = gaps.ReplaceAllString(ornaments.ReplaceAllString(text, "$1"), "\n\n")
+	} else if comment := firstComment.FindString(text); language.IsLicence(comment) {
+		text = text[len(comment):]
 	}
 	if text = g.neutral(text); len(text) > most {
 		text, cut = strings.ToValidUTF8(text[:most], ""), cut+1
@@ -210,23 +210,10 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 	return links, bare
 }
 
-// withoutLicence removes the comment at the beginning of a file if it is a licence.
-func withoutLicence(text string) string {
-	if comment := firstComment.FindString(text); language.IsLicence(comment) {
-		return text[len(comment):]
-	}
-	return text
-}
-
 var firstComment = regexp.MustCompile(`^(?:\s*(?:[/*#;(%-].*)?\n)+`)
 
-// removeBadges removes badges, pictures and the HTML around them from a page, except from its code: they are long and say
-// nothing.
-func removeBadges(page string) string {
-	return gaps.ReplaceAllString(ornaments.ReplaceAllString(page, "$1"), "\n\n")
-}
-
 var (
+	// ornaments are badges, pictures and the HTML around them, except in code: they are long and say nothing.
 	ornaments = regexp.MustCompile("(?ms)(^```.*?^```|^~~~.*?^~~~)|^[ \t]*(?:<|\\[!\\[|!\\[)[^\n]*\n?")
 	gaps      = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
 )

@@ -63,9 +63,6 @@ func (r *ranking) readPages() {
 			}
 		}
 		x.add(0.8*logShare(read.ProseLines+2*read.Fences, 120), "")
-		if read.ProseLines < 3 && read.Fences == 0 && x.listed == 0 {
-			x.add(-0.2, "")
-		}
 		if x.begins && read.ProseLines > 1 {
 			x.add(0.9, "begins a chapter")
 		}

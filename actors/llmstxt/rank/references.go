@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -307,11 +306,8 @@ func (r *ranking) findEntries() {
 			x.add(0.2, "entry point, by its name")
 		}
 		name := strings.ToLower(cmp.Or(moduleName(r.main().About.Name), r.repo.Name))
-		switch stem := stemOf(x.Path); {
-		case len(stem) > 2 && (stem == name || stem == strings.ToLower(r.readme.Title)):
+		if stem := stemOf(x.Path); len(stem) > 2 && (stem == name || stem == strings.ToLower(r.readme.Title)) {
 			x.add(0.45, "has the name of the repository")
-		case depth(x.Path) > 0 && len(stem) > 2 && prose.SameWords(stem, path.Base(path.Dir(x.Path))):
-			x.add(0.15, "has the name of its folder")
 		}
 	}
 }
