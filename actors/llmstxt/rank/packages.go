@@ -49,9 +49,6 @@ func (r *ranking) findPackages() {
 		if x.points += 0.5; r.named.Path(p.dir) {
 			x.add(0.6, "named in the README")
 		}
-		if note != "" {
-			x.add(0.15, "says what it is")
-		}
 		r.faces[p.dir] = x
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // mostPages is how many documents are read to be judged: those in the navigation first, then shallow and large ones.
@@ -25,7 +24,7 @@ func limitOf(p string) int64 {
 	return pageBytes
 }
 
-// readPages collects what pages say, and the links between them.
+// readPages collects what pages say.
 func (r *ranking) readPages() {
 	pages := r.likelyPages()
 	type reading struct {
@@ -34,7 +33,6 @@ func (r *ranking) readPages() {
 	}
 	seed := maphash.MakeSeed()
 	first := make(map[uint64]string)
-	linked := make(map[string]int)
 	for i, read := range each(r.survey, len(pages), func(v *survey, i int) (read reading) {
 		if text := v.head(pages[i].Path, limitOf(pages[i].Path)); text != "" {
 			read = reading{page.FeaturesOf(pages[i].Path, text), maphash.String(seed, text)}
@@ -51,27 +49,11 @@ func (r *ranking) readPages() {
 			continue
 		}
 		first[read.sum] = x.Path
-		seen := make(map[string]bool)
-		for _, target := range read.Targets {
-			to := r.index.find(path.Dir(x.Path), target, strings.HasSuffix(x.Path, ".rst"))
-			if to == "" {
-				to = path.Join(path.Dir(x.Path), target)
-			}
-			if to != x.Path && !seen[to] {
-				seen[to] = true
-				linked[to]++
-			}
-		}
 		x.add(0.8*logShare(read.ProseLines+2*read.Fences, 120), "")
 		if x.begins && read.ProseLines > 1 {
 			x.add(0.9, "begins a chapter")
 		}
 		x.opening(read.Heading)
-	}
-	for _, x := range r.items {
-		if n := linked[x.Path]; n > 0 && x.Path != r.readme.Path {
-			x.add(0.35*logShare(n, 12), "linked from "+words.Count(n, "page"))
-		}
 	}
 }
 

@@ -192,10 +192,7 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 		p.points += 14
 		why += fmt.Sprintf(", names its kind: %s", kind)
 	}
-	switch n := utf8.RuneCountInString(sentence); {
-	case n <= 40:
-		p.points += 4
-	case n <= 240:
+	if utf8.RuneCountInString(sentence) <= 240 {
 		p.points += 14
 	}
 	p.points -= 12 * countOf(low, praises)
