@@ -38,27 +38,13 @@ func safeID(path string) (id string, exact bool) {
 	if path == "." {
 		return rootID, true
 	}
-	exact = len(path) <= idBytes && path != rootID
-	id = strings.Map(func(r rune) rune {
-		switch {
-		case r == '/':
-			return '.'
-		case r == '.':
-			return '~'
-		case isPlain(r):
-			return r
-		}
-		exact = false
-		return '_'
-	}, path)
+	id = strings.NewReplacer("/", ".", ".", "~").Replace(replaced.ReplaceAllString(path, "_"))
 	first, _, _ := strings.Cut(id, ".")
-	return id, exact && !reserved.MatchString(first)
+	return id, len(path) <= idBytes && path != rootID && !replaced.MatchString(path) && !reserved.MatchString(first)
 }
 
-func isPlain(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '@' ||
-		r == '+'
-}
+// replaced matches the characters that an id has an underscore for.
+var replaced = regexp.MustCompile(`[^\w@+./-]`)
 
 // reserved matches device names, which Windows finds in every folder whatever follows a dot.
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)\d)$`)

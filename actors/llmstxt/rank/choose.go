@@ -218,7 +218,12 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
 	index.SummaryPoor = purpose.points < clearPoints
 	chosen := r.choose()
-	r.describeLinks(chosen, progress)
+	for i := range each(v, len(chosen), func(v *survey, i int) bool { v.describe(chosen[i]); return true }) {
+		if progress != nil {
+			progress(i+1, len(chosen))
+		}
+	}
+	r.dropCommonNotes(chosen)
 	r.addSymbols(chosen)
 	r.dropCommonNotes(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
@@ -227,16 +232,6 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 		return nil, context.Cause(ctx)
 	}
 	return index, nil
-}
-
-// describeLinks reads titles and notes of the chosen links.
-func (r *ranking) describeLinks(list []*item, progress func(done, total int)) {
-	for i := range each(r.survey, len(list), func(v *survey, i int) bool { v.describe(list[i]); return true }) {
-		if progress != nil {
-			progress(i+1, len(list))
-		}
-	}
-	r.dropCommonNotes(list)
 }
 
 // commonNotes is how many files may have the same note; with more, it is about none of them.

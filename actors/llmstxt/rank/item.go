@@ -173,7 +173,7 @@ func (r *ranking) promoteSettings() {
 		switch {
 		case x.class == classSource && x.file.Language != "Shell":
 			code++
-		case x.class == classSetting && isStructured(x.Path):
+		case x.class == classSetting && prose.EndsWithAny(strings.ToLower(x.Path), structured...):
 			settings++
 		case x.class == classPage:
 			pages++
@@ -189,9 +189,7 @@ func (r *ranking) promoteSettings() {
 
 var isData = regexp.MustCompile(`(?i)(\.(json|pem|csv|tsv|xml|svg|cff|tpl|j2|erb|txt|patch|sql|css|html?|key|crt|in)|(^|/)\.[^/]*|\.example)$`)
 
-func isStructured(p string) bool {
-	return prose.EndsWithAny(strings.ToLower(p), ".yaml", ".yml", ".tf", ".hcl", ".conf", ".toml", ".ini", ".nix", ".cfg")
-}
+var structured = []string{".yaml", ".yml", ".tf", ".hcl", ".conf", ".toml", ".ini", ".nix", ".cfg"}
 
 var (
 	optionalName = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot-instructions|contributing|` +

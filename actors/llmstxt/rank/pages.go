@@ -120,7 +120,7 @@ func (r *ranking) scoreReadmeLinks() {
 		x.add(1.5-0.6*float64(i)/float64(len(targets)), "linked from the README")
 	}
 	for _, x := range r.items {
-		base, dir := path.Base(x.Path), path.Dir(x.Path)
+		base := path.Base(x.Path)
 		stem := strings.TrimSuffix(base, path.Ext(base))
 		switch {
 		case r.named.Targets[x.Path]:
@@ -130,8 +130,6 @@ func (r *ranking) scoreReadmeLinks() {
 			x.add(0.5, "used by the README's code")
 		case x.class == classSource && r.named.SpeaksOf(stemOf(x.Path)):
 			x.add(0.15, "mentioned in the README")
-		case x.members != "" && (r.named.Word(x.members) || r.named.Path(dir)):
-			x.add(0.6, "named in the README")
 		}
 	}
 }

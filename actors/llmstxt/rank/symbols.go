@@ -92,7 +92,8 @@ func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources [
 func (r *ranking) addOutline(x *item) {
 	methods := make(map[string]int)
 	for _, s := range x.outline.Symbols {
-		methods[ownerOf(s.Name)]++
+		owner := strings.TrimSuffix(s.Name, lastName(s.Name))
+		methods[strings.TrimRight(owner, ".:#")]++
 	}
 	for _, s := range x.outline.Symbols {
 		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: r.weight(s) + min(12, methods[s.Name])})
@@ -189,7 +190,7 @@ var kindWeights = map[surface.Kind]int{
 // Documented symbols come before others.
 func (r *ranking) weight(s surface.Symbol) int {
 	w, last := kindWeights[s.Kind], lastName(s.Name)
-	if s.Kind == surface.Function && isConstructor(s) {
+	if s.Kind == surface.Function && constructor.MatchString(s.Name) {
 		w += 8
 	}
 	if n := r.named.Words[last]; n > 0 && len(last) > 3 && (isDistinctive(last) || r.named.Members[last] > 0) {
@@ -209,8 +210,6 @@ func (r *ranking) weight(s surface.Symbol) int {
 
 var constructor = regexp.MustCompile(`^(?i:new|make|open|create|parse|load|connect)(_|\p{Lu}|$)`)
 
-func isConstructor(s surface.Symbol) bool { return constructor.MatchString(s.Name) }
-
 // isPrivateName reports whether the name itself says that it is private: "_x", "$x".
 func isPrivateName(name string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".:#/\\", r) }) {
@@ -223,8 +222,3 @@ func isPrivateName(name string) bool {
 
 // lastName returns the name within its type or module.
 func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#")+1:] }
-
-// ownerOf returns that type or module, or "".
-func ownerOf(name string) string {
-	return strings.TrimRight(strings.TrimSuffix(name, lastName(name)), ".:#")
-}

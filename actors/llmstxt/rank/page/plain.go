@@ -105,7 +105,7 @@ func withoutLeadIn(s string) string {
 	return cmp.Or(strings.TrimSpace(s[:last]), s)
 }
 
-// rstText matches text in back quotes, with the role before it and the target in it; starred matches text in stars.
+// rstText matches text in back quotes, with the role before it and the target in it; starred matches *emphasised words*.
 var (
 	rstText = regexp.MustCompile("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
 	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
@@ -126,8 +126,5 @@ func rstInline(s string) string {
 	}
 	s = rstText.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
-	return prose.Tidy(strings.ReplaceAll(unstarred(s), "\x00", "`"))
+	return prose.Tidy(strings.ReplaceAll(starred.ReplaceAllString(s, "$1$2"), "\x00", "`"))
 }
-
-// unstarred removes the stars of *emphasised words*.
-func unstarred(s string) string { return starred.ReplaceAllString(s, "$1$2") }
