@@ -128,7 +128,10 @@ func addresses(text string) []string {
 	var list []string
 	between := func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>()[]{}\"'`,;|*", r) }
 	for word := range strings.FieldsFuncSeq(text, between) {
-		if word = strings.TrimRight(word, ".:!?/"); address.MatchString(word) {
+		if !strings.Contains(word, "://") { // a scheme alone counts, too
+			word = strings.TrimRight(word, ".:!?/")
+		}
+		if address.MatchString(word) {
 			list = append(list, word)
 		}
 	}

@@ -317,6 +317,7 @@ func FuzzClean(f *testing.F) {
 	f.Add("Grows things.", "docs/how.md")
 	f.Add("See http://evil.example\n## x", "Docs")
 	f.Add("\x1b]8;;http://evil.example\x07x\u202e", "\x00")
+	f.Add("http:// evil http://. x", "Docs")
 	f.Fuzz(func(t *testing.T, text, name string) {
 		_, _, index := garden()
 		said := insight.Answer{Purpose: text, Concepts: []insight.Concept{{name, text}, {text, name}},
