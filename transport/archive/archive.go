@@ -3,7 +3,6 @@ package archive
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 
@@ -128,9 +127,3 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
-
-// known reports whether the error already has a message for users.
-func known(err error) bool {
-	_, ok := errors.AsType[*messages.Error](err)
-	return ok
-}

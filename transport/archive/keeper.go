@@ -118,10 +118,7 @@ func (k *keeper) stripped() (top string, files fs.FS, err error) {
 
 // setCommit takes the text as the commit if it looks like a hash. The first one wins.
 func (k *keeper) setCommit(text string) {
-	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
-		return
-	}
-	if k.commit == "" {
+	if k.commit == "" && (len(text) == 40 || len(text) == 64) && hash.MatchString(text) {
 		k.commit = text
 	}
 }

@@ -63,10 +63,11 @@ func (w *wire) explain(err error) error {
 	if w.err != nil {
 		err = w.err
 	}
+	_, isDisk := errors.AsType[*fs.PathError](err) // the local disk failed, not the archive
 	switch {
 	case w.ctx.Err() != nil:
 		return context.Cause(w.ctx)
-	case known(err):
+	case messages.CodeOf(err) != "": // it has a message for users
 		return err
 	case w.err != nil && w.in.host != "":
 		return dial.Explain(w.ctx, w.in.host, err)
@@ -74,7 +75,7 @@ func (w *wire) explain(err error) error {
 		return invalid("%s cannot be read: %v", w.in.label, err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return w.cutOff()
-	case isDisk(err):
+	case isDisk:
 		return messages.Errorf(messages.CauseError, "%s cannot be kept for reading: %v", w.in.label, err)
 	}
 	return invalid("%s is damaged: %v", w.in.label, err)
@@ -89,10 +90,4 @@ func (w *wire) cutOff() error {
 		"%s is cut off after %d bytes; try again", w.in.label, w.done)
 	err.Retryable = true
 	return err
-}
-
-// isDisk reports whether the local disk failed, not the archive.
-func isDisk(err error) bool {
-	_, ok := errors.AsType[*fs.PathError](err)
-	return ok
 }

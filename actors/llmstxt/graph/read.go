@@ -149,7 +149,7 @@ func (r *reading) other(p *part, f *file) {
 	text := string(data)
 	specs, known := r.uses[f.Path]
 	if !known {
-		specs = source.Imports(f.Language, source.Code(f.Language, text))
+		specs = source.Imports(f.Language, text)
 	}
 	f.specs = slices.Clip(specs[:min(len(specs), fileSpecs)])
 	var outline surface.Outline

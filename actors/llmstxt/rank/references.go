@@ -119,7 +119,7 @@ func (v *survey) readText(x *item) (t text) {
 	if f.Language == "Go" {
 		t.imports = f.Imports
 	} else if f.Kind == scan.Source {
-		t.imports = source.Imports(f.Language, source.Code(f.Language, head))
+		t.imports = source.Imports(f.Language, head)
 	}
 	if f.Language == "Go" && strings.Contains(head, "//go:build ignore\n") {
 		t.aside = "in no package"

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"path"
@@ -152,15 +153,10 @@ func plain(ecosystem, name string) key {
 	return key{ecosystem, strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))}
 }
 
-func ecosystem(name string) string {
-	switch name {
-	case "deno", "jsr":
-		return "npm"
-	case "gradle":
-		return "maven"
-	}
-	return name
-}
+// kindred maps ecosystems to the one whose packages they have.
+var kindred = map[string]string{"deno": "npm", "jsr": "npm", "gradle": "maven"}
+
+func ecosystem(name string) string { return cmp.Or(kindred[name], name) }
 
 // Targets yields what the imports of a file refer to.
 func (r *Resolver) Targets(f *scan.File, specs []string) iter.Seq[Target] {

@@ -149,21 +149,18 @@ func Outline(ctx context.Context, name string, text []byte) (outline surface.Out
 	return surface.Finish(read(ctx, surface.Normal(text))), true
 }
 
-// Code returns the text without docstrings, and without comments on lines of their own, because examples in them
-// import what the file does not.
-func Code(name, text string) string {
-	if code := Of(name).Code; code != nil {
-		return code(text)
-	}
-	return text
-}
-
 // Family returns the name that the language shares with the languages whose files it may import.
 func Family(name string) string { return cmp.Or(Of(name).Family, name) }
 
 // Imports returns what the lines of a file import, by the rules of its language. It only looks at lines that begin
 // like imports.
-func Imports(name, text string) []string { return eachLine(Of(name).Imports, text) }
+func Imports(name, text string) []string {
+	l := Of(name)
+	if l.Code != nil {
+		text = l.Code(text)
+	}
+	return eachLine(l.Imports, text)
+}
 
 // Reexports returns the modules that a file exports completely.
 func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
@@ -191,14 +188,7 @@ func Note(name, text string) string {
 
 // CommentLines counts the lines that are only comment, without the licence.
 func CommentLines(text string) int {
-	n := 0
-	for line := range strings.Lines(text) {
-		t := strings.TrimSpace(line)
-		if len(t) > 8 && prose.StartsWithAny(t, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc") {
-			n++
-		}
-	}
-	return n
+	return countLines(text, 9, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc")
 }
 
 // IsCopy reports whether a file says that it was copied from elsewhere.
@@ -210,13 +200,16 @@ func IsCopy(text string) bool {
 
 // Declarations counts the lines that begin like declarations in most languages.
 func Declarations(text string) int {
-	n := 0
+	return countLines(text, 0, "def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
+		"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ",
+		"static ", "extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ",
+		"module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "void ", "int ", "char ")
+}
+
+// countLines counts the lines that have at least so many bytes, and begin with one of the texts.
+func countLines(text string, least int, begins ...string) (n int) {
 	for line := range strings.Lines(text) {
-		t := strings.TrimSpace(line)
-		if prose.StartsWithAny(t, "def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
-			"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ",
-			"static ", "extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ",
-			"module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "void ", "int ", "char ") {
+		if t := strings.TrimSpace(line); len(t) >= least && prose.StartsWithAny(t, begins...) {
 			n++
 		}
 	}
