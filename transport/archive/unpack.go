@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/tar"
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -13,7 +14,7 @@ import (
 )
 
 // tar reads all entries. If packed is set, r is a decompressor, which must be read to its end to verify the checksum.
-func (k *keeper) tar(r io.Reader, packed bool) error {
+func (k *keeper) tar(r *bufio.Reader, packed bool) error {
 	if err := k.checkTar(r); err != nil {
 		return err
 	}
@@ -38,8 +39,8 @@ func (k *keeper) tar(r io.Reader, packed bool) error {
 }
 
 // checkTar tells a compressed tar from another compressed file.
-func (k *keeper) checkTar(r io.Reader) error {
-	head, err := r.(peeker).Peek(block)
+func (k *keeper) checkTar(r *bufio.Reader) error {
+	head, err := r.Peek(block)
 	if len(head) < block && err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -48,8 +49,6 @@ func (k *keeper) checkTar(r io.Reader) error {
 	}
 	return nil
 }
-
-type peeker interface{ Peek(n int) ([]byte, error) }
 
 // tarEntry adds an entry to the tree. The global header of an archive that git wrote names the commit.
 func (k *keeper) tarEntry(r io.Reader, h *tar.Header) error {

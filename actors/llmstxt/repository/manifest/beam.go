@@ -11,9 +11,13 @@ func readMix(f *file, text string) error {
 		f.Name = toks.at(i + 3).text
 	}
 	f.fill(func(key string) string { return mixValue(toks, key) })
-	for i, t := range toks {
-		if t.deep <= depth && toks.has(i, "{", ":") && toks.has(i+3, ",") {
-			f.mixDependency(toks.group(i))
+	for i, t := range toks { // {:name, "~> 1.0", …}, unless it is only for some environments
+		if t.deep > depth || !toks.has(i, "{", ":") || !toks.has(i+3, ",") {
+			continue
+		}
+		args := toks.group(i)
+		if args.find("only", ":") < 0 && args.at(1).kind == word && args.at(3).kind != mark && len(args) > 3 {
+			f.Dependencies = append(f.Dependencies, args[1].text)
 		}
 	}
 	if i := toks.find("licenses", ":", "["); i >= 0 {
@@ -24,13 +28,6 @@ func readMix(f *file, text string) error {
 		f.Members = []string{apps + "/*"}
 	}
 	return nil
-}
-
-// mixDependency adds {:name, "~> 1.0", …}, unless it is only for some environments.
-func (f *file) mixDependency(args tokens) {
-	if args.find("only", ":") < 0 && args.at(1).kind == word && args.at(3).kind != mark && len(args) > 3 {
-		f.Dependencies = append(f.Dependencies, args[1].text)
-	}
 }
 
 // mixValue returns the literal of "key: literal", of an @key that is given instead, or of the function of that name.

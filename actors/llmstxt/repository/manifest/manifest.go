@@ -98,12 +98,6 @@ func (m *Manifest) command(names ...string) {
 	}
 }
 
-func (m *Manifest) script(name, command string) {
-	if name != "" && command != "" && len(m.Scripts) < listItems {
-		m.Scripts = append(m.Scripts, Script{line(name), line(command)})
-	}
-}
-
 // bound makes every value a single line of bounded length.
 func (m *Manifest) bound() {
 	for _, s := range []*string{&m.Ecosystem, &m.Name, &m.Version, &m.Description, &m.Homepage, &m.License,

@@ -131,21 +131,19 @@ func readOpam(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true, words: "-"})
 	f.fill(func(key string) string { return literalAfter(toks, key, ":") })
 	f.Name = cmp.Or(f.Name, strings.TrimSuffix(path.Base(f.Path), ".opam"))
-	if i := toks.find("depends", ":", "["); i >= 0 {
-		f.opamDependencies(toks.group(i + 2))
+	at := toks.find("depends", ":", "[")
+	if at < 0 {
+		return nil
 	}
-	return nil
-}
-
-// opamDependencies ignores the conditions in braces.
-func (f *file) opamDependencies(toks tokens) {
-	for i := 0; i < len(toks); i++ {
-		if toks[i].is("{") {
-			i += len(toks.group(i))
-		} else if toks[i].kind == str {
-			f.Dependencies = append(f.Dependencies, toks[i].text)
+	depends := toks.group(at + 2)
+	for i := 0; i < len(depends); i++ {
+		if depends[i].is("{") { // a condition
+			i += len(depends.group(i))
+		} else if depends[i].kind == str {
+			f.Dependencies = append(f.Dependencies, depends[i].text)
 		}
 	}
+	return nil
 }
 
 // readLeiningen reads the keys and values of defproject.

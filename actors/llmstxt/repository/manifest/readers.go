@@ -219,7 +219,10 @@ func (f *file) scripts(value any) {
 	for _, m := range o {
 		sub, _ := m.value.(object)
 		command := strings.Join(items[string](m.value), " && ")
-		f.script(m.key, cmp.Or(command, sub.text("command"), sub.text("cmd"), sub.text("shell")))
+		command = cmp.Or(command, sub.text("command"), sub.text("cmd"), sub.text("shell"))
+		if m.key != "" && command != "" && len(f.Scripts) < listItems {
+			f.Scripts = append(f.Scripts, Script{line(m.key), line(command)})
+		}
 	}
 }
 

@@ -43,18 +43,15 @@ func IsBoilerplate(s string) bool {
 	switch {
 	case low == "":
 		return false
-	case strings.IndexByte("-\\*+=/|<>~^(,;.", low[0]) >= 0, strings.HasSuffix(low, "?"), strings.Contains(low, "@") && mail.MatchString(low), isLegal(low):
+	case strings.IndexByte("-\\*+=/|<>~^(,;.", low[0]) >= 0, strings.HasSuffix(low, "?"), isLegal(low),
+		strings.Contains(low, "@") && mail.MatchString(low):
 		return true
-	case utf8.RuneCountInString(low) < 12, isCutOff(low), len(low) < 40 && strings.Contains(low, "backward"):
+	case utf8.RuneCountInString(low) < 12, phrases["cut off after"].Has(low[strings.LastIndexByte(low, ' ')+1:]),
+		len(low) < 40 && strings.Contains(low, "backward"):
 		return true
 	}
 	return isResidue(s) || phrases["boilerplate begins with"].Start(low) || phrases["boilerplate has"].In(low) ||
 		ContainsAny(low, "|release|", "|version|", "|today|") // of Sphinx
-}
-
-// isCutOff reports whether a sentence breaks off before what it introduces.
-func isCutOff(s string) bool {
-	return phrases["cut off after"].Has(s[strings.LastIndexByte(s, ' ')+1:])
 }
 
 // NeedsContext reports whether a sentence continues the one before it.

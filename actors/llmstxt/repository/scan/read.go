@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -59,7 +60,9 @@ type walker struct {
 }
 
 func (w *walker) result() (*Repository, error) {
-	w.repo.Left = sortLeft(w.left)
+	for _, reason := range slices.Sorted(maps.Keys(w.left)) {
+		w.repo.Left = append(w.repo.Left, *w.left[reason])
+	}
 	if len(w.repo.Files) == 0 {
 		for _, l := range w.repo.Left {
 			if over := w.limits.exceeded(l.Reason); over != nil {

@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // Repository is the content of a folder.
@@ -75,15 +74,6 @@ type Left struct {
 	Folders int
 	Bytes   int64  // of the files whose size was read
 	First   string // path of the first one in walking order
-}
-
-func sortLeft(left map[Reason]*Left) []Left {
-	var list []Left
-	for _, l := range left {
-		list = append(list, *l)
-	}
-	slices.SortStableFunc(list, func(a, b Left) int { return cmp.Compare(a.Reason, b.Reason) })
-	return list
 }
 
 // Limits bound a scan. A zero field means its default. A file over a limit is left out and counted in

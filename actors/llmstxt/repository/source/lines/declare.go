@@ -178,7 +178,7 @@ const renamedMark = "\x00"
 func (r *reader) exported(number int, local, name string, here bool) {
 	s := surface.Symbol{Name: name, Kind: surface.Function, Line: number, Signature: name}
 	switch {
-	case isConstantName(name) && len(name) > 1:
+	case len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name:
 		s.Kind = surface.Constant
 	case unicode.IsUpper(rune(name[0])):
 		s.Kind = surface.Type

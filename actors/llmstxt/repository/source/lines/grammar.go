@@ -118,7 +118,9 @@ func parseRule(of, joins, pattern string) Rule {
 
 // Outline returns the public surface of a text. After ctx is done it soon returns what it has found.
 func (g *Grammar) Outline(ctx context.Context, text []byte) surface.Outline {
-	r := newReader(ctx, g, string(text))
+	r := reader{Grammar: g, ctx: ctx, lines: strings.Split(string(text), "\n"), at: map[string]int{},
+		apart: map[string]surface.Symbol{}, waiting: -1, blocks: []block{{indent: -1, column: 0, rule: Rule{Through: true}}},
+		all: g.Headers == nil || g.Headers.Match(text) || !bodies.Match(text)}
 	for r.more() {
 		r.line()
 	}

@@ -55,12 +55,6 @@ type reader struct {
 	waiting int // index of the symbol whose documentation may follow, or -1
 }
 
-func newReader(ctx context.Context, g *Grammar, text string) *reader {
-	return &reader{Grammar: g, ctx: ctx, lines: strings.Split(text, "\n"), at: map[string]int{},
-		apart: map[string]surface.Symbol{}, waiting: -1, blocks: []block{{indent: -1, column: 0, rule: Rule{Through: true}}},
-		all: g.Headers == nil || g.Headers.MatchString(text) || !bodies.MatchString(text)}
-}
-
 // bodies matches function bodies.
 var bodies = regexp.MustCompile(`\)\s*\{`)
 

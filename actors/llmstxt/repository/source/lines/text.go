@@ -52,11 +52,6 @@ func joined(s string) string {
 	return s
 }
 
-// isConstantName reports whether the name has a capital and no small letter.
-func isConstantName(name string) bool {
-	return strings.ToUpper(name) == name && strings.ToLower(name) != name
-}
-
 // qualify joins a scope and a name; an empty scope is left out.
 func qualify(scope, separator, name string) string {
 	if scope == "" || name == "" {
