@@ -64,18 +64,11 @@ func (s *System) claimAll(ctx context.Context) error {
 		}
 		s.claimed(ctx, c)
 		if c.Run == last { // a journal that lends the same run again and again must not keep the node busy
-			sleep(ctx, loopPause)
+			supervision.Sleep(ctx, loopPause)
 		}
 		last = c.Run
 	}
 	return context.Cause(ctx)
-}
-
-// sleep returns after d, or when ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
-	ctx, stop := context.WithTimeout(ctx, d)
-	defer stop()
-	<-ctx.Done()
 }
 
 // claimed starts a run that this node has opened, and adopts any other run.
@@ -271,7 +264,7 @@ func (s *System) excludeRun(id messages.RunID, why error) {
 // beatAll renews the claims of this node in a loop, after checking in the log that it still owns each run.
 func (s *System) beatAll(ctx context.Context) error {
 	for begun := time.Now(); ; {
-		if sleep(ctx, lease.Every-time.Since(begun)); ctx.Err() != nil {
+		if supervision.Sleep(ctx, lease.Every-time.Since(begun)); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		begun = time.Now()
@@ -408,7 +401,7 @@ func (s *System) watch(ctx context.Context) error {
 // expireAll removes, in a loop, the logs of runs that ended before the retention time.
 func (s *System) expireAll(ctx context.Context) error {
 	for {
-		if sleep(ctx, min(max(s.config.Retention, time.Second), time.Minute)); ctx.Err() != nil {
+		if supervision.Sleep(ctx, min(max(s.config.Retention, time.Second), time.Minute)); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if _, err := s.journal.Expire(ctx, time.Now().Add(-s.config.Retention), s.config.RetentionBytes); err != nil {

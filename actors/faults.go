@@ -108,7 +108,7 @@ func (f *faultyJournal) Keep(ctx context.Context, c journal.Claim, k journal.Cla
 }
 
 func (f *faultyJournal) pause(ctx context.Context) {
-	sleep(ctx, time.Until(locked(&f.mu, func() time.Time { return f.paused })))
+	supervision.Sleep(ctx, time.Until(locked(&f.mu, func() time.Time { return f.paused })))
 }
 
 // disturb returns what happens to the append of the block.

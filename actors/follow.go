@@ -267,18 +267,13 @@ func (f *follower) deliver(c *cursor, events []messages.Event) {
 		return
 	}
 	out := events
-	if f.want.Rate > 0 || f.selects() {
+	if filter := f.want.Filter; f.want.Rate > 0 || filter.MilestonesOnly || len(filter.Kinds)+len(filter.Streams) > 0 {
 		out = f.choose(c, events)
 	}
 	if len(c.held) == 0 && c.after >= c.marked+passedOver && (len(out) == 0 || out[len(out)-1].Seq != c.after) {
 		out = append(slices.Clip(out), messages.Event{RunID: c.id, From: c.after, Seq: c.after})
 	}
 	f.give(c, out)
-}
-
-// selects reports whether the reader has set a filter.
-func (f *follower) selects() bool {
-	return f.want.Filter.MilestonesOnly || len(f.want.Filter.Kinds) > 0 || len(f.want.Filter.Streams) > 0
 }
 
 // give yields events to the reader, unless it has stopped.
@@ -370,8 +365,6 @@ type relay struct {
 	mu     sync.Mutex
 	wakers map[messages.RunID][]chan struct{}
 }
-
-func newRelay() *relay { return &relay{wakers: map[messages.RunID][]chan struct{}{}} }
 
 func (r *relay) listen(id messages.RunID, wake chan struct{}) {
 	r.mu.Lock()

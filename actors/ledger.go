@@ -33,11 +33,6 @@ func (l *ledger) record(now time.Time, body messages.Body, message string) error
 	return l.take(messages.Event{RunID: l.id, From: seq, Seq: seq, Time: now, Message: message, Body: body})
 }
 
-// emitted is record for a task's event, which then names the task.
-func (l *ledger) emitted(now time.Time, task string, body messages.Body, message string) error {
-	return l.record(now, l.stamp(body, task), message)
-}
-
 // recover adds the first event of a new owner. It spans the reserved numbers and carries a rewind.
 func (l *ledger) recover(now time.Time, message string, body func(rewind *messages.Rewind) messages.Body) error {
 	from, seq, rewind := l.fold.Peek().Recovery()

@@ -23,7 +23,7 @@ type machine struct {
 	jitter     func() float64
 	ledger     *ledger
 
-	phase phase
+	phase any // what the run is doing: one of opening to done below
 	next  int // index of the task after the current one
 	// current is the attempt that may emit events: it has begun, and what follows it is not decided yet.
 	current *attempt
@@ -44,9 +44,7 @@ type machine struct {
 	effects []effect
 }
 
-// phase is what the run is doing: one of the types below.
-type phase interface{ phase() }
-
+// What a run is doing.
 type (
 	// opening: the event that takes ownership is not durable yet.
 	opening struct{}
@@ -69,20 +67,6 @@ type (
 	// done: the terminal is in the ledger.
 	done struct{}
 )
-
-func (opening) phase() {}
-
-func (attempting) phase() {}
-
-func (backingOff) phase() {}
-
-func (settling) phase() {}
-
-func (finishing) phase() {}
-
-func (*ending) phase() {}
-
-func (done) phase() {}
 
 // Messages from the run's actor to its machine, besides the events of tasks. Reply channels have room for the reply.
 type (
@@ -304,7 +288,7 @@ func (m *machine) emitted(e *emission) {
 		tell[error](m, e.verdict, errSilenced)
 		return
 	}
-	err := m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message))
+	err := m.refused(e.body, m.ledger.record(m.now, m.ledger.stamp(e.body, e.attempt.task.Name), e.message))
 	if err == nil && e.durable {
 		m.kept(e.verdict)
 		return

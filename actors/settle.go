@@ -163,7 +163,7 @@ func (s *System) awaitWork(r *activeRun) {
 	}
 	over, ended := context.WithCancel(context.Background())
 	a.work.Load().OnEnd(ended)
-	if sleep(over, s.config.CancelHard); over.Err() == nil {
+	if supervision.Sleep(over, s.config.CancelHard); over.Err() == nil {
 		a.work.Load().Abandon()
 	}
 }
@@ -179,7 +179,7 @@ func (s *System) awaitKept(r *activeRun) bool {
 		if r.log.dropped() != nil || s.ctx.Err() != nil {
 			return false
 		}
-		sleep(s.ctx, loopPause) // the journal does not take the run's events now
+		supervision.Sleep(s.ctx, loopPause) // the journal does not take the run's events now
 	}
 }
 

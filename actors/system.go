@@ -89,7 +89,7 @@ func New(ctx context.Context, config Config) (*System, error) {
 	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observer: s.observer,
 		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
 	_, s.appender.inPlace = s.journal.(*journal.Memory)
-	s.archive, s.relay = journal.NewArchive(s.journal), newRelay()
+	s.archive, s.relay = journal.NewArchive(s.journal), &relay{wakers: map[messages.RunID][]chan struct{}{}}
 	s.spawnTree()
 	s.recover(ctx)
 	return s, nil

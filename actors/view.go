@@ -295,7 +295,7 @@ func (o *observer) drain(d time.Duration) {
 		idle()
 	}
 	o.mu.Unlock()
-	sleep(told, d)
+	supervision.Sleep(told, d)
 }
 
 // catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -58,6 +59,13 @@ func (n *Node) Go(
 
 // launch starts a goroutine. It is the only place that does.
 func launch(f func()) { go f() }
+
+// Sleep returns after d, or when ctx is done.
+func Sleep(ctx context.Context, d time.Duration) {
+	ctx, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	<-ctx.Done()
+}
 
 // Send sends msg to the sink when there is a credit. If the task was canceled or abandoned, it sends nothing and
 // returns the cause.

@@ -76,7 +76,7 @@ var rules = []rule{
 	{pkgs: "actors/chat/history", ours: "messages/model", denied: offline + " os"},
 	{pkgs: "actors/plan", ours: "messages messages/fit messages/words supervision actors actors/form actors/structured/document actors/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
-	{pkgs: "actors/schedule", ours: "messages actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", denied: offline + " os"},
+	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", denied: offline + " os"},
 	{pkgs: "actors/webhook", ours: "messages messages/fit supervision supervision/fault actors actors/structured/document", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",

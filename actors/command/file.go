@@ -48,7 +48,8 @@ func Read(text []byte, taken []string) (*File, error) {
 		if c.Name = name; slices.Contains(taken, name) {
 			wrong = append(wrong, at.Problem(place, "there is a job %s already: take another name", name))
 		}
-		if faults := c.compile(at, place); !hasProblemBelow(wrong, place) {
+		known := func(p document.Problem) bool { return p.Path == place+".command" || p.Path == place+".input" }
+		if faults := c.compile(at, place); !slices.ContainsFunc(wrong, known) { // otherwise they may follow from that one
 			wrong = append(wrong, faults...)
 		}
 	}
@@ -57,13 +58,6 @@ func Read(text []byte, taken []string) (*File, error) {
 	}
 	wrong = append(wrong, file.checkSchedules(at, taken)...)
 	return file, wrong.Err()
-}
-
-// hasProblemBelow reports whether a field below the place already has a fault, from which further faults may follow.
-func hasProblemBelow(wrong document.Problems, place string) bool {
-	return slices.ContainsFunc(wrong, func(p document.Problem) bool {
-		return p.Path == document.Below(place, "command") || p.Path == document.Below(place, "input")
-	})
 }
 
 // checkSchedules also checks each schedule's input against its job's parameters.

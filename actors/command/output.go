@@ -219,16 +219,15 @@ func (s *texts) end() error {
 type tail struct {
 	text []byte
 	most int
-	cut  bool
 }
 
 func (t *tail) write(text string) {
 	if len(text) > t.most {
-		text, t.cut = text[len(text)-t.most:], true
+		text = text[len(text)-t.most:]
 	}
 	t.text = append(t.text, text...)
 	if len(t.text) > 2*t.most {
-		t.text, t.cut = append(t.text[:0], t.text[len(t.text)-t.most:]...), true
+		t.text = append(t.text[:0], t.text[len(t.text)-t.most:]...)
 	}
 }
 

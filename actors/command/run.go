@@ -86,13 +86,13 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	}
 	reading.Wait()
 	if ctx.Err() != nil {
-		r.tell(x.cmd.ProcessState)
+		r.say(exitCode(x.cmd.ProcessState))
 		return context.Cause(ctx)
 	}
 	if failed := x.failed.Load(); failed != nil {
 		return supervision.Permanent(*failed)
 	}
-	if err := x.endOutput(); err != nil {
+	if err := cmp.Or(x.stdout.end(), x.stderr.end()); err != nil {
 		return err
 	}
 	if err := r.exited(x.exitError(waited), exitCode(x.cmd.ProcessState)); err != nil {
@@ -211,9 +211,6 @@ func (x *execution) release() {
 	x.group.release()
 }
 
-// endOutput ends the texts and the log.
-func (x *execution) endOutput() error { return cmp.Or(x.stdout.end(), x.stderr.end()) }
-
 // exited reports how the program ended. An error after which it may be tried again is retryable.
 func (r *runner) exited(err *messages.Error, code int) error {
 	if err == nil {
@@ -233,8 +230,6 @@ func (r *runner) exited(err *messages.Error, code int) error {
 	}
 	return supervision.Permanent(err)
 }
-
-func (r *runner) tell(state *os.ProcessState) { r.say(exitCode(state)) }
 
 func (r *runner) say(code int) {
 	if r.Config.Exited != nil {

@@ -139,7 +139,8 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		a.Model = report.Model
 		return a, err
 	})
-	r.said, r.overflow = kept.Answer, report.Overflow || m.mayBeOverflow(err)
+	// some servers end an answer as if it were complete when a context of unknown size is full
+	r.said, r.overflow = kept.Answer, report.Overflow || m.Context == 0 && messages.CodeOf(err) == messages.CauseEmptyCompletion
 	if err == nil && !r.said.Grounded(about, title) {
 		err = messages.Errorf(messages.CauseInvalidOutput,
 			"the model's answer says nothing of this repository: %.80q", r.said.Purpose)
@@ -152,12 +153,6 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		logUncached(t, "the model's answer is", g.cache.write(key, data))
 	}
 	return r, err
-}
-
-// mayBeOverflow reports whether an empty answer may mean that a context of unknown size is full: some servers end
-// such an answer as if it were complete.
-func (m *Model) mayBeOverflow(err error) bool {
-	return m.Context == 0 && messages.CodeOf(err) == messages.CauseEmptyCompletion
 }
 
 // request makes the request. It offers no tools, because strangers wrote what the model reads.

@@ -41,7 +41,7 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 		}
 		events := page.Events
 		if known {
-			if len(events) == 0 || !endsWith(f, events[0]) { // the log has expired, and another run has its key now
+			if last := f.Peek(); len(events) == 0 || events[0].Seq != last.Seq || !events[0].Time.Equal(last.UpdatedAt) { // the log has expired, and another run has its key now
 				f = &messages.Fold{}
 				continue
 			}
@@ -58,11 +58,6 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 			return state, nil
 		}
 	}
-}
-
-// endsWith reports whether the fold's last event is e.
-func endsWith(f *messages.Fold, e messages.Event) bool {
-	return e.Seq == f.Peek().Seq && e.Time.Equal(f.Peek().UpdatedAt)
 }
 
 // take removes and returns the run's fold, or returns an empty one.

@@ -152,7 +152,7 @@ func (r *runner) prepare(m move) error {
 	}
 	r.task.Go(func(context.Context) error {
 		if m.delay > 0 {
-			wait(ctx, m.delay)
+			supervision.Sleep(ctx, m.delay)
 			if r.ctx.Err() != nil {
 				return nil
 			}
@@ -167,12 +167,6 @@ func (r *runner) prepare(m move) error {
 		return nil
 	})
 	return nil
-}
-
-func wait(ctx context.Context, delay time.Duration) {
-	ctx, stop := context.WithTimeout(ctx, delay)
-	defer stop()
-	<-ctx.Done()
 }
 
 // sayStarted announces that a step began, unless the log says so.

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // Mark is what the nodes remember about a schedule.
@@ -73,7 +74,7 @@ func (c *Clock) Run(ctx context.Context) {
 				delete(due, s.Name)
 			}
 		}
-		sleep(ctx, wait(next, len(due) > 0, time.Now()))
+		supervision.Sleep(ctx, wait(next, len(due) > 0, time.Now()))
 		now = time.Now()
 	}
 }
@@ -90,12 +91,6 @@ func wait(next map[string]time.Time, waiting bool, now time.Time) time.Duration 
 		}
 	}
 	return d
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer, stop := context.WithTimeout(ctx, d)
-	defer stop()
-	<-timer.Done()
 }
 
 // start starts the run for the time t. It reports whether that time is settled.

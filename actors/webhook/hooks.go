@@ -92,9 +92,10 @@ func (h *Hooks) Observe(e messages.Event) {
 	case messages.TaskRestarted:
 		delete(h.waitingToRetry, e.RunID)
 	}
+	accepts := func(t Target) bool { return slices.Contains(t.kinds(), e.Kind()) }
 	if e.IsTerminal() { // the end of a delivery allows the next one
 		delete(h.waitingToRetry, e.RunID)
-	} else if !h.anyAccepts(e.Kind()) {
+	} else if !slices.ContainsFunc(h.Targets, accepts) && (h.Callback == nil || !accepts(Target{})) {
 		return
 	}
 	h.pending[e.RunID] = true
@@ -102,12 +103,6 @@ func (h *Hooks) Observe(e messages.Event) {
 	case h.wake <- struct{}{}:
 	default: // Run is awake already
 	}
-}
-
-// anyAccepts reports whether any target accepts events of the kind.
-func (h *Hooks) anyAccepts(k messages.Kind) bool {
-	return h.Callback != nil && slices.Contains(usual, k) ||
-		slices.ContainsFunc(h.Targets, func(t Target) bool { return slices.Contains(t.kinds(), k) })
 }
 
 // Run starts deliveries until ctx ends.
