@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -85,19 +87,10 @@ func canRestart(job Job, f *messages.Fold) bool {
 			may = false
 		}
 		known++
-		waits = waits || now.Status == messages.TaskRunning && asksPeople(state, task.Name)
+		asks := func(in messages.Input) bool { return in.Task == task.Name && !in.Closed }
+		waits = waits || now.Status == messages.TaskRunning && slices.ContainsFunc(state.Inputs, asks)
 	}
 	return (may || waits) && known == len(state.Tasks) // a log with other tasks is of another version of the job
-}
-
-// asksPeople reports whether the task has an open question.
-func asksPeople(s *messages.State, task string) bool {
-	for _, in := range s.Inputs {
-		if in.Task == task && !in.Closed {
-			return true
-		}
-	}
-	return false
 }
 
 // handOver stops the work of a run that another node may start again, and leaves it without a terminal. Any other run

@@ -108,22 +108,14 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 
 // makeJob calls the job's factory, and turns its panic into an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
-	d := s.definition(name)
-	if d == nil {
+	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
+	if i < 0 {
 		return job, invalid("there is no job %q", name)
 	}
+	d := &s.config.Jobs[i]
 	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
 	job.Restart, job.limits = job.Restart || d.Restart, d.Limits
 	return job, err
-}
-
-// definition returns the job's Definition, or nil.
-func (s *System) definition(name string) *Definition {
-	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &s.config.Jobs[i]
 }
 
 // Jobs describes the jobs that Submit can start, in the order of Config.Jobs.

@@ -167,12 +167,6 @@ func (c *recording) wrote(bytes int) {
 	}
 }
 
-// atOnce reports whether the model does not stream. A server that streams sends fewer bytes than most in one piece.
-func (c *recording) atOnce() bool {
-	const most = 512
-	return c.pieces == 1 && c.bytes > most
-}
-
 // thought returns the stream's name of a thought. Calls with the same label share the numbers.
 func (c *recording) thought(number int) string {
 	name := c.thoughts[number]
@@ -192,7 +186,8 @@ func (c *recording) end(e model.End, err error, evidence string) {
 	}
 	name := cmp.Or(e.Model, c.request.Model)
 	words := endMessage(cmp.Or(name, "the model"), c.request.Model, e, verdict)
-	if c.atOnce() {
+	const mostInPiece = 512 // a server that streams sends fewer bytes in one piece
+	if c.pieces == 1 && c.bytes > mostInPiece {
 		evidence += ", not streamed"
 		words += "; it does not stream: the answer came in one piece"
 	}

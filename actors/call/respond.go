@@ -85,28 +85,21 @@ func listen(ctx context.Context, s model.Stream, r model.Request, say func(piece
 				stop(err)
 			}
 		case model.ThoughtDone:
-			a.think(p)
+			if !p.Repeated {
+				a.Thoughts = append(a.Thoughts, Thought{p.Text, p.Type, p.Confidence, sourceOf(p.Source)})
+			}
 		case model.End:
 			a.Calls, a.End, ended = p.Calls, p, true
 		}
 	}
 	a.Text = text.String()
-	if failed == nil {
-		failed = a.verdict(ended, r)
+	switch {
+	case failed != nil:
+	case !ended:
+		failed = messages.Errorf(messages.CauseTransportClosed, "the model's answer has no end")
+	default:
+		a.End.Verdict = judged(a.End.Verdict, r)
+		failed = a.End.Verdict.Err()
 	}
 	return a, cmp.Or(failed, unsaid)
-}
-
-func (a *Answer) think(p model.ThoughtDone) {
-	if !p.Repeated {
-		a.Thoughts = append(a.Thoughts, Thought{p.Text, p.Type, p.Confidence, sourceOf(p.Source)})
-	}
-}
-
-func (a *Answer) verdict(ended bool, r model.Request) error {
-	if !ended {
-		return messages.Errorf(messages.CauseTransportClosed, "the model's answer has no end")
-	}
-	a.End.Verdict = judged(a.End.Verdict, r)
-	return a.End.Verdict.Err()
 }

@@ -28,13 +28,6 @@ type room struct {
 	summarized, overflowed bool
 }
 
-func (r *room) used(usage *messages.Usage, conversation []model.Message) {
-	if usage != nil {
-		r.counted = int(usage.PromptTokens + usage.CompletionTokens - usage.ReasoningTokens)
-		r.messages = len(conversation)
-	}
-}
-
 // tokens estimates the size of the next request: the server's count of the first messages, and an estimate of the
 // rest.
 func (u *turn) tokens() int {

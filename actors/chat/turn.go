@@ -126,7 +126,9 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 		said.Thoughts += t.Text
 	}
 	err = u.appendMessages(said)
-	u.room.used(a.End.Usage, u.conversation)
+	if used := a.End.Usage; used != nil {
+		u.room.counted, u.room.messages = int(used.PromptTokens+used.CompletionTokens-used.ReasoningTokens), len(u.conversation)
+	}
 	return a, err
 }
 

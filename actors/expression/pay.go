@@ -163,7 +163,11 @@ func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs [
 	if args = args[1:]; f.Receiver() != nil {
 		p.measure(f.Receiver())
 	}
-	for _, a := range append(slices.Clone(args), argumentValues(kwargs)...) {
+	all := slices.Clone(args)
+	for _, pair := range kwargs {
+		all = append(all, pair[1])
+	}
+	for _, a := range all {
 		if p.measure(a); kindIn(a) == Value {
 			return nil, fmt.Errorf("%s takes no %s as an argument", f.Name(), a.Type())
 		}
@@ -179,13 +183,6 @@ func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs [
 	}
 	p.measure(v)
 	return v, p.err
-}
-
-func argumentValues(kwargs []starlark.Tuple) (values starlark.Tuple) {
-	for _, pair := range kwargs {
-		values = append(values, pair[1])
-	}
-	return values
 }
 
 // multiplied returns the cost of a function whose work or result can be much larger than its arguments.

@@ -2,11 +2,13 @@ package form
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,39 +126,22 @@ func refine(s *jsonschema.Schema, t reflect.Type, of purpose) error {
 			continue
 		}
 		tag := field.Tag.Get("form")
-		if isHidden(tag, of) {
+		if of != input && slices.Contains(strings.Split(tag, ","), "programs") {
 			delete(s.Properties, name)
 			continue
 		}
 		if err := refine(member, field.Type, of); err != nil {
 			return err
 		}
-		if of == result {
-			trimResultSchema(member)
+		if of == result { // objects in a result are not described
+			inner := cmp.Or(member.Items, member)
+			inner.Properties, inner.Required = nil, nil
 		}
 		if err := describe(member, tag, of); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
-}
-
-// trimResultSchema removes the description of an object in a result.
-func trimResultSchema(s *jsonschema.Schema) {
-	if s.Items != nil {
-		s = s.Items
-	}
-	s.Properties, s.Required = nil, nil
-}
-
-// isHidden reports whether a member is not part of the schema for that use.
-func isHidden(tag string, of purpose) bool {
-	for mark := range strings.SplitSeq(tag, ",") {
-		if mark == "programs" && of != input {
-			return true
-		}
-	}
-	return false
 }
 
 // describe applies a member's tag.
@@ -175,10 +160,7 @@ func describe(s *jsonschema.Schema, tag string, of purpose) error {
 				s.Title = value
 			}
 		case "enum":
-			at := s
-			if s.Items != nil {
-				at = s.Items
-			}
+			at := cmp.Or(s.Items, s)
 			for one := range strings.SplitSeq(value, "|") {
 				at.Enum = append(at.Enum, one)
 			}

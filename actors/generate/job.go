@@ -100,8 +100,11 @@ type fetched struct {
 // fetch is the task fetch. It tries the output folder before anything is downloaded, and reads nothing if the cache
 // has the result.
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetched, err error) {
-	if got.out, err = g.folder(t.Principal()); err != nil {
-		return got, err
+	got.out = g.input.Out
+	if g.config.Folder != nil {
+		if got.out, err = g.config.Folder(t.Principal(), g.input.Out); err != nil {
+			return got, err
+		}
 	}
 	out, err := openOut(got.out, ".") // before the repository is read
 	if err != nil {
@@ -128,14 +131,6 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	}
 	t.Summarize("gathered " + words.Count(len(got.repo.Scan.Files), "file") + at(m.Origin))
 	return got, nil
-}
-
-// folder returns the folder for the files of the principal's runs.
-func (g *generation) folder(principal string) (string, error) {
-	if g.config.Folder == nil {
-		return g.input.Out, nil
-	}
-	return g.config.Folder(principal, g.input.Out)
 }
 
 // warn logs the warning of the material once.

@@ -108,11 +108,7 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, sh
 
 func resultOf(a call.Answer, r model.Request) Result {
 	v := a.End.Verdict
-	name := a.End.Model
-	if name == "" {
-		name = r.Model
-	}
-	return Result{Text: a.Text, Model: name, FinishReason: a.End.Evidence.Finish, Truncated: v.Truncated,
+	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, r.Model), FinishReason: a.End.Evidence.Finish, Truncated: v.Truncated,
 		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls}
 }
 

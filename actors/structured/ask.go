@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -119,16 +120,8 @@ type question struct {
 
 // newQuestion fills in the defaults. The ladder decides how the form is asked for.
 func newQuestion(stream model.Stream, r model.Request, o Options, f *shape) *question {
-	q := &question{stream: stream, request: r, options: o, form: f, reasks: o.Reasks}
-	if q.reasks == 0 {
-		q.reasks = 2
-	}
-	if q.options.Name == "" {
-		q.options.Name = "answer"
-	}
-	if q.options.Ladder == nil {
-		q.options.Ladder = new(Ladder)
-	}
+	o.Name, o.Ladder = cmp.Or(o.Name, "answer"), cmp.Or(o.Ladder, new(Ladder))
+	q := &question{stream: stream, request: r, options: o, form: f, reasks: cmp.Or(o.Reasks, 2)}
 	q.live = newLive(f.fields, o.Field)
 	q.report.Level = q.options.Ladder.Level()
 	return q
@@ -137,7 +130,10 @@ func newQuestion(stream model.Stream, r model.Request, o Options, f *shape) *que
 // ask calls the model until an answer is accepted or the attempts are used up.
 func (q *question) ask(ctx context.Context) error {
 	for {
-		q.announce()
+		q.report.Attempts++
+		if q.options.Attempt != nil {
+			q.options.Attempt(Attempt{Number: q.report.Attempts, Level: q.report.Level, Rejected: q.report.Problems})
+		}
 		a, err := q.call(ctx)
 		if err != nil && !a.cut() {
 			q.report.Overflow = a.end.Evidence.Overflows()
@@ -156,13 +152,6 @@ func (q *question) ask(ctx context.Context) error {
 		}
 		q.reasks--
 		q.last = a
-	}
-}
-
-func (q *question) announce() {
-	q.report.Attempts++
-	if q.options.Attempt != nil {
-		q.options.Attempt(Attempt{Number: q.report.Attempts, Level: q.report.Level, Rejected: q.report.Problems})
 	}
 }
 
