@@ -171,11 +171,8 @@ func (w *world) successor(m *mortal, cancelAfter time.Duration, restart bool) {
 func (s runtimeSuite) waiting() {
 	for _, once := range []bool{false, true} {
 		s.in(fmt.Sprintf("in a task that runs once: %t", once), func(w *world) {
-			job := actors.Job{Name: "asks", Tasks: []actors.Task{{Name: "ask", Once: once,
-				Run: func(ctx context.Context, t *actors.TaskContext) error {
-					answer, err := t.Ask(ctx, question)
-					return errors.Join(err, t.Result(answer, false))
-				}}}}
+			job := asking()
+			job.Tasks[0].Once = once
 			m := w.mortal(dies, 0)
 			a, b := w.node("a", m, job), w.node("b", w.journal, job)
 			run := w.start(a, job)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,19 +90,14 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 
 // check makes every check, and prints them to out unless they are to be JSON.
 func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
-	e.table = terminal.NewTable(out, &e.program.Display, doctorIDs())
+	ids := []string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal", "tls", "proxy", "server", "clock"}
+	e.table = terminal.NewTable(out, &e.program.Display, slices.Concat(ids, doctor.ServingIDs(), serverLines()))
 	e.found.OK = true
 	b := build.This()
 	e.tell(doctor.Fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform))
-	for _, r := range e.settings(cmd) {
-		e.tell(r)
-	}
-	for _, r := range e.machine(cmd) {
-		e.tell(r)
-	}
-	for _, r := range e.serving(cmd.Context()) {
-		e.tell(r)
-	}
+	e.tell(e.settings(cmd)...)
+	e.tell(e.machine(cmd)...)
+	e.tell(e.serving(cmd.Context())...)
 	e.server(cmd.Context())
 }
 
@@ -113,24 +109,19 @@ func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
 		doctor.Roots(), doctor.Proxy(&e.at)}
 }
 
-// doctorIDs lists the checks of this machine and of the server.
-func doctorIDs() []string {
-	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal",
-		"tls", "proxy", "server", "clock"},
-		append(doctor.ServingIDs(), serverLines()...)...)
-}
-
 // serverLines are the checks of the server that doctor makes.
 func serverLines() []string {
 	return []string{"path", "auth", "models", "loaded", "context-size", "answers", "streams", "terminator", "tool",
 		"json"}
 }
 
-func (e *doctorOptions) tell(r probe.Result) {
-	e.found.Checks = append(e.found.Checks, r)
-	e.found.OK = e.found.OK && r.Status != probe.Fail
-	if !e.json {
-		e.table.Row(r)
+func (e *doctorOptions) tell(results ...probe.Result) {
+	for _, r := range results {
+		e.found.Checks = append(e.found.Checks, r)
+		e.found.OK = e.found.OK && r.Status != probe.Fail
+		if !e.json {
+			e.table.Row(r)
+		}
 	}
 }
 

@@ -45,7 +45,8 @@ func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag
 }
 
 // oneModel returns a command that calls do for the model that its argument names.
-func (l *modelsOptions) oneModel(p *host.Program, use string, do func(ctx context.Context, cmd *cobra.Command, c *llm.Client, id string) error) *cobra.Command {
+func (l *modelsOptions) oneModel(p *host.Program, use string,
+	do func(ctx context.Context, cmd *cobra.Command, c *llm.Client, id string) error) *cobra.Command {
 	l.at = p.Endpoint()
 	return &cobra.Command{
 		Use:               use,

@@ -55,17 +55,12 @@ func (h *Options) chat() actors.Definition {
 			return config, err
 		}
 		config.Model = cmp.Or(h.model, chat.Auto)
-		if h.keepsConversations() {
+		if h.Store.Folder(h.Env()) != "" || !h.Store.Durable() { // all who continue a conversation have it, even if another node began it
 			config.Conversations = func(principal string) (*conversation.Store, error) { return h.talks.of(h, homeOf(principal)) }
 		}
 		config.Tools, err = h.chatTools(in)
 		return config, err
 	})
-}
-
-// keepsConversations reports whether a conversation is available to all who continue it, even if another node began it.
-func (h *Options) keepsConversations() bool {
-	return h.Store.Folder(h.Env()) != "" || !h.Store.Durable()
 }
 
 // listing is how long a run waits for the tools of MCP servers. All of them are started with the server.

@@ -18,14 +18,8 @@ import (
 // ModelFinder finds the model that describes a repository. It is safe for concurrent use.
 type ModelFinder struct {
 	Endpoint settings.Endpoint
-	Servers  []string // URLs that "auto" tries; nil means localServers
+	Servers  []string // URLs that "auto" tries; nil means those of this machine
 	clients  clients
-}
-
-// localServers returns the default URLs of LM Studio, llama.cpp (new and old) and Ollama.
-func localServers() []string {
-	return []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1",
-		"http://127.0.0.1:11434/v1"}
 }
 
 const (
@@ -69,8 +63,8 @@ func (d *ModelFinder) look(ctx context.Context, name string) (*generate.Model, e
 		return d.onServer(ctx, d.Endpoint, name)
 	}
 	looked := d.Servers
-	if looked == nil {
-		looked = localServers()
+	if looked == nil { // where LM Studio, llama.cpp (new and old) and Ollama listen by default
+		looked = []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1", "http://127.0.0.1:11434/v1"}
 	}
 	none := providerError("no server with a model answers on this machine; start one, or name it with --base-url")
 	for _, url := range looked {

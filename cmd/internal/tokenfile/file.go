@@ -47,22 +47,18 @@ func Lines(file string) ([]string, error) {
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the file of tokens: %w", err)}
 	}
-	if strings.TrimSpace(withoutComments(string(text))) != "" {
-		if _, err := auth.LoadTokens(file); err != nil {
-			return nil, &exit.Error{Code: exit.Configuration, Err: err}
-		}
+	lines := slices.Collect(strings.Lines(string(text)))
+	says := func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && !strings.HasPrefix(line, "#")
 	}
-	return slices.Collect(strings.Lines(string(text))), nil
-}
-
-func withoutComments(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			b.WriteString(line)
-		}
+	if !slices.ContainsFunc(lines, says) {
+		return lines, nil
 	}
-	return b.String()
+	if _, err := auth.LoadTokens(file); err != nil { // which wants a token in the file
+		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	return lines, nil
 }
 
 // Fields returns the fields of a line with a token.
