@@ -22,6 +22,24 @@ func cancels() []testkit.Cancel {
 	return []testkit.Cancel{testkit.NoCancel, testkit.CancelBefore, testkit.CancelWith, testkit.CancelAfter}
 }
 
+// cell is a cell of the table failure × actor × phase × cancel.
+type cell struct {
+	testkit.Fault
+	Cancel testkit.Cancel
+}
+
+// String returns the fault and the cancel.
+func (c cell) String() string { return c.Fault.String() + " " + string(c.Cancel) }
+
+// hits counts how often each cell has happened.
+func (st *stage) hits() map[cell]int {
+	all := map[cell]int{}
+	for _, trial := range st.trials {
+		all[cell{trial.Plan.Faults[0], trial.Plan.Cancel}] += trial.Hits()
+	}
+	return all
+}
+
 // The tables are made once, because a simulation asks for them a million times.
 var (
 	allFaults = sync.OnceValue(makeFaults)
@@ -64,15 +82,15 @@ func possible(f testkit.Fault) bool {
 }
 
 // makeCells combines each fault with each time of a cancel.
-func makeCells() []testkit.Cell {
-	var all []testkit.Cell
+func makeCells() []cell {
+	var all []cell
 	for _, f := range allFaults() {
 		for _, c := range cancels() {
 			// the run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends
 			// at once when it is cancelled
 			early := f.Actor == testkit.RunActor && f.Phase == testkit.Starting || f.Phase == testkit.Retrying
 			if c != testkit.CancelBefore || !early {
-				all = append(all, testkit.Cell{Fault: f, Cancel: c})
+				all = append(all, cell{Fault: f, Cancel: c})
 			}
 		}
 	}
@@ -89,9 +107,9 @@ func weathers() []testkit.Weather {
 func newPlan(seed uint64) testkit.FaultPlan {
 	cells := allCells()
 	n := uint64(len(cells))
-	cell := cells[seed%n]
+	first := cells[seed%n]
 	dice := rand.New(rand.NewPCG(seed, 0))
-	p := testkit.FaultPlan{Seed: seed, Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel}
+	p := testkit.FaultPlan{Seed: seed, Faults: []testkit.Fault{first.Fault}, Cancel: first.Cancel}
 	if seed/n%2 == 1 {
 		all := allFaults()
 		p.Faults = append(p.Faults, all[dice.IntN(len(all))])
@@ -235,13 +253,13 @@ func judge(p testkit.FaultPlan, end messages.State) error {
 }
 
 func TestPlansAreReproducible(t *testing.T) {
-	cells := map[testkit.Cell]bool{}
+	cells := map[cell]bool{}
 	for seed := range uint64(len(allCells())) {
 		p := newPlan(seed)
 		if again := newPlan(seed); again.String() != p.String() {
 			t.Errorf("seed %d makes %s and %s", seed, p, again)
 		}
-		cells[testkit.Cell{Fault: p.Faults[0], Cancel: p.Cancel}] = true
+		cells[cell{Fault: p.Faults[0], Cancel: p.Cancel}] = true
 	}
 	if len(cells) != len(allCells()) {
 		t.Errorf("a stretch of seeds has %d of %d cells", len(cells), len(allCells()))

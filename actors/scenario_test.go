@@ -197,7 +197,7 @@ func TestScenarios(t *testing.T) {
 				Journal: weathers()[i/len(cells)], Again: i/len(cells) == 1})
 		}
 		st.play(plans...)
-		hits := st.faults.Hits()
+		hits := st.hits()
 		for _, cell := range cells {
 			if hits[cell] == 0 {
 				t.Errorf("%s has not happened", cell)

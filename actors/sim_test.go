@@ -43,23 +43,23 @@ func TestSim(t *testing.T) {
 		return
 	}
 	runs, begin := simRuns(t), time.Now()
-	hits := map[testkit.Cell]int{}
+	hits := map[cell]int{}
 	for first := 0; first < runs && !t.Failed(); first += simStage {
 		onStage(t, func(st *stage) {
 			st.hint = "go test ./actors -run TestSim$ -seed %d"
 			for s := first; s < min(first+simStage, runs); s += wave {
 				st.play(seeds(s, min(s+wave, runs))...)
 			}
-			for cell, n := range st.faults.Hits() {
-				hits[cell] += n
+			for one, n := range st.hits() {
+				hits[one] += n
 			}
 		})
 	}
 	table(t, hits)
 	if cells := allCells(); runs >= len(cells) {
-		for _, cell := range cells {
-			if hits[cell] == 0 {
-				t.Errorf("%s has not happened in %d runs", cell, runs)
+		for _, one := range cells {
+			if hits[one] == 0 {
+				t.Errorf("%s has not happened in %d runs", one, runs)
 			}
 		}
 	}
@@ -86,10 +86,10 @@ func repeat(t *testing.T, seed uint64) {
 }
 
 // table prints how often each cell has happened: a line per fault, a column per cancel.
-func table(t *testing.T, hits map[testkit.Cell]int) {
-	possible := map[testkit.Cell]bool{}
-	for _, cell := range allCells() {
-		possible[cell] = true
+func table(t *testing.T, hits map[cell]int) {
+	possible := map[cell]bool{}
+	for _, one := range allCells() {
+		possible[one] = true
 	}
 	w := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "failure\tactor\tphase")
@@ -99,9 +99,9 @@ func table(t *testing.T, hits map[testkit.Cell]int) {
 	for _, f := range allFaults() {
 		fmt.Fprintf(w, "\n%s\t%s\t%s", f.Failure, f.Actor, f.Phase)
 		for _, cancel := range cancels() {
-			cell := testkit.Cell{Fault: f, Cancel: cancel}
-			if possible[cell] {
-				fmt.Fprintf(w, "\t%d", hits[cell])
+			one := cell{Fault: f, Cancel: cancel}
+			if possible[one] {
+				fmt.Fprintf(w, "\t%d", hits[one])
 			} else {
 				fmt.Fprint(w, "\t-")
 			}

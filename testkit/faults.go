@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -24,7 +23,6 @@ type Faults struct {
 	armed   int
 	waiting map[string]*Trial // by label, until the run has its id
 	trials  map[messages.RunID]*Trial
-	hits    map[Cell]int
 	release chan struct{}
 
 	deaf, everDeaf, blocked, everBlocked atomic.Int64
@@ -32,7 +30,7 @@ type Faults struct {
 
 // NewFaults returns Faults without a plan.
 func NewFaults() *Faults {
-	return &Faults{waiting: map[string]*Trial{}, trials: map[messages.RunID]*Trial{}, hits: map[Cell]int{},
+	return &Faults{waiting: map[string]*Trial{}, trials: map[messages.RunID]*Trial{},
 		release: make(chan struct{})}
 }
 
@@ -82,13 +80,6 @@ func (f *Faults) Deaf() (now, ever int64) { return f.deaf.Load(), f.everDeaf.Loa
 
 // Blocked returns how many actors are blocked in Receive now, and ever were.
 func (f *Faults) Blocked() (now, ever int64) { return f.blocked.Load(), f.everBlocked.Load() }
-
-// Hits returns how often each cell has happened: the fault, with the plan's cancel.
-func (f *Faults) Hits() map[Cell]int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return maps.Clone(f.hits)
-}
 
 // inject is for the Inject of an [actors.Config].
 func (f *Faults) inject(p actors.Point) {
@@ -181,6 +172,7 @@ type Trial struct {
 	canceled bool // the plan's cancel has happened
 	appends  int
 	refused  int
+	hits     int
 }
 
 // poke is a message that makes the turn of its receiver fail.
@@ -203,17 +195,20 @@ func (t *Trial) fire(i int) bool {
 	return first
 }
 
-// hit counts the cell: the fault happens now, and its cancel has happened or is about to happen.
+// hit counts the first fault: it happens now, and its cancel has happened or is about to happen.
 func (t *Trial) hit(i int) {
 	t.mu.Lock()
-	counts := t.Plan.Cancel != CancelBefore || t.canceled
-	t.mu.Unlock()
-	if !counts || i > 0 {
-		return
+	defer t.mu.Unlock()
+	if i == 0 && (t.Plan.Cancel != CancelBefore || t.canceled) {
+		t.hits++
 	}
-	t.faults.mu.Lock()
-	defer t.faults.mu.Unlock()
-	t.faults.hits[Cell{t.Plan.Faults[i], t.Plan.Cancel}]++
+}
+
+// Hits returns how often the plan's first fault has happened, with its cancel.
+func (t *Trial) Hits() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hits
 }
 
 // cancelBefore cancels before or at the first fault of the plan, if the plan says so.

@@ -87,19 +87,14 @@ func (x *Exchange) order(o order) error {
 	case x.orders <- o:
 		return <-o.done
 	case <-x.ended:
-		return x.over()
+		select {
+		case <-x.gone:
+			return ErrClientGone
+		default:
+			return errors.New("the answer has ended")
+		}
 	case <-timer.C:
 		return errors.New("no request came for the scripted answer")
-	}
-}
-
-// over returns why an ended answer accepts no more orders.
-func (x *Exchange) over() error {
-	select {
-	case <-x.gone:
-		return ErrClientGone
-	default:
-		return errors.New("the answer has ended")
 	}
 }
 

@@ -77,15 +77,6 @@ type Fault struct {
 // String returns failure@actor/phase.
 func (f Fault) String() string { return fmt.Sprintf("%s@%s/%s", f.Failure, f.Actor, f.Phase) }
 
-// Cell is a cell of the table failure × actor × phase × cancel.
-type Cell struct {
-	Fault
-	Cancel Cancel
-}
-
-// String returns the fault and the cancel.
-func (c Cell) String() string { return c.Fault.String() + " " + string(c.Cancel) }
-
 // Weather says how a run's journal behaves.
 type Weather string
 

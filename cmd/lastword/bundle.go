@@ -87,8 +87,7 @@ func (b *bundle) collect(cmd *cobra.Command) error {
 	if wrong == nil {
 		learn(s, p)
 		shown = configured(s, p.Env)
-		k, _ := settings.Find(s.Keys, "serve.admin")
-		b.admin = cmp.Or(b.admin, k.Flag.Value.String())
+		b.admin = cmp.Or(b.admin, s.Value("serve.admin"))
 	}
 	var said bytes.Buffer
 	b.doctor.check(cmd, &said) // finds the server, too

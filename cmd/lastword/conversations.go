@@ -34,10 +34,7 @@ type keptConversations struct {
 
 // open opens the store of conversations in the state folder.
 func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error) {
-	dir, err := stateFolder(cmd, k.program, k.dir, func(s *settings.Settings) string {
-		key, _ := settings.Find(s.Keys, "chat.state")
-		return key.Flag.Value.String()
-	})
+	dir, err := stateFolder(cmd, k.program, k.dir, "chat.state")
 	var kept *conversation.Store
 	if err == nil {
 		kept, err = conversation.Open(filepath.Join(dir, host.ConversationFolder), 0)

@@ -139,11 +139,9 @@ func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 	for to, name := range map[*string]string{&e.at.BaseURL: "prompt.base-url", &e.at.KeyFile: "prompt.key-file",
 		&e.at.Proxy: "prompt.proxy", &e.at.CAFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out",
 		&e.remote.URL: "runs.server", &e.remote.TokenFile: "runs.token-file"} {
-		if k, ok := settings.Find(s.Keys, name); ok && *to == "" {
-			*to = k.Flag.Value.String()
-		}
+		*to = cmp.Or(*to, s.Value(name))
 	}
-	e.state = cmp.Or(e.state, serveState(s))
+	e.state = cmp.Or(e.state, s.Value(serveState))
 	files := 0
 	for _, from := range s.Layers {
 		if from.File != "" && from.Found {

@@ -300,14 +300,14 @@ func keyCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-// stateFolder returns the folder that the flag names, or that of the settings, or the default.
-func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*settings.Settings) string) (string, error) {
+// stateFolder returns the folder that the flag names, or the setting with the name, or the default.
+func stateFolder(cmd *cobra.Command, p *host.Program, flag, name string) (string, error) {
 	if flag == "" {
 		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
 		if err != nil {
 			return "", err
 		}
-		flag = cmp.Or(of(s), p.Env.StateFolder())
+		flag = cmp.Or(s.Value(name), p.Env.StateFolder())
 	}
 	if flag == "" {
 		return "", errors.New("there is no home folder; give --state FOLDER")
@@ -315,8 +315,5 @@ func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*sett
 	return settings.Absolute(flag), nil
 }
 
-// serveState returns the folder in the settings for serve, or "".
-func serveState(s *settings.Settings) string {
-	k, _ := settings.Find(s.Keys, "serve.state")
-	return k.Flag.Value.String()
-}
+// serveState is the setting with the folder of serve.
+const serveState = "serve.state"

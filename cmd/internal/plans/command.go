@@ -69,13 +69,6 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-// oneFile checks the argument of commands that read a plan.
-var oneFile = exit.Takes(1, "takes one file", "")
-
-func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
 //go:embed init.yaml
 var first []byte
 
@@ -90,52 +83,56 @@ func initCommand() *cobra.Command {
 	}
 }
 
-func checkCommand(p *host.Program) *cobra.Command {
-	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
+// onPlan returns a command that calls do with the file of a plan.
+func onPlan(use string, do func(cmd *cobra.Command, file string) error) *cobra.Command {
 	return &cobra.Command{
-		Use:  "check <file>",
-		Args: oneFile, ValidArgsFunction: files,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, done, err := o.load(args[0])
-			if err == nil {
-				done()
-			}
-			return err
+		Use:  use,
+		Args: exit.Takes(1, "takes one file", ""),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 		},
+		RunE: func(cmd *cobra.Command, args []string) error { return do(cmd, args[0]) },
 	}
 }
 
+func newOptions(p *host.Program) *options {
+	return &options{program: p, read: p.Source(), endpoint: p.Endpoint(), at: host.Remote{Program: p}}
+}
+
+func checkCommand(p *host.Program) *cobra.Command {
+	o := newOptions(p)
+	return onPlan("check <file>", func(_ *cobra.Command, file string) error {
+		_, _, done, err := o.load(file)
+		if err == nil {
+			done()
+		}
+		return err
+	})
+}
+
 func graphCommand(p *host.Program) *cobra.Command {
-	o, form := options{program: p, read: p.Source(), endpoint: p.Endpoint()}, ""
-	cmd := &cobra.Command{
-		Use:  "graph <file>",
-		Args: oneFile, ValidArgsFunction: files,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, _, done, err := o.load(args[0])
-			if err != nil {
-				return err
-			}
-			defer done()
-			if form == "mermaid" {
-				_, err = fmt.Fprint(cmd.OutOrStdout(), drawing.Mermaid(p))
-			} else {
-				_, err = fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
-			}
+	o, form := newOptions(p), ""
+	cmd := onPlan("graph <file>", func(cmd *cobra.Command, file string) error {
+		p, _, done, err := o.load(file)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		defer done()
+		drawn := drawing.Text
+		if form == "mermaid" {
+			drawn = drawing.Mermaid
+		}
+		_, err = fmt.Fprint(cmd.OutOrStdout(), drawn(p))
+		return err
+	})
 	settings.Choice(cmd, cmd.Flags(), &form, "form", "form of the drawing", "text", "mermaid")
 	return cmd
 }
 
 func runCommand(p *host.Program) *cobra.Command {
-	o := options{program: p, read: p.Source(), endpoint: p.Endpoint(), at: host.Remote{Program: p}}
-	cmd := &cobra.Command{
-		Use:     "run <file>",
-		GroupID: settings.Working,
-		Args:    oneFile, ValidArgsFunction: files,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
-	}
+	o := newOptions(p)
+	cmd := onPlan("run <file>", o.run)
+	cmd.GroupID = settings.Working
 	flags := cmd.Flags()
 	settings.Group(flags, "Plan", func() {
 		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; can be repeated")

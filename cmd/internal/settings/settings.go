@@ -282,6 +282,12 @@ func (s *Settings) Effective(k Key) (layer, any, bool) {
 	return layer{}, nil, false
 }
 
+// Value returns the text of the value that the setting has now.
+func (s *Settings) Value(name string) string {
+	k, _ := Find(s.Keys, name)
+	return k.Flag.Value.String()
+}
+
 // apply sets all flags that are not on the command line.
 func (s *Settings) apply(known *redact.Secrets) {
 	for _, k := range s.Keys {
