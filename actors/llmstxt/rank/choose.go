@@ -223,7 +223,6 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 			progress(i+1, len(chosen))
 		}
 	}
-	r.dropCommonNotes(chosen)
 	r.addSymbols(chosen)
 	r.dropCommonNotes(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed

@@ -114,10 +114,8 @@ func (r *ranking) chooseExamples() {
 			return 0
 		case stem == "main" || stem == "index" || stem == "app":
 			return 1
-		case r.byPath[p].Kind == scan.Source || page.Is(p) || strings.HasSuffix(p, ".tf"):
-			return 2
 		}
-		return 3
+		return 2
 	})
 	for _, x := range r.items {
 		if x.class != classExample {

@@ -20,10 +20,7 @@ const (
 	mostMembers   = 200
 )
 
-var (
-	rootNames, rootEnds = words.Of("roots"), words.Of("ends of roots")
-	makersPackages      = words.Of("packages for their makers")
-)
+var rootNames, rootEnds = words.Of("roots"), words.Of("ends of roots")
 
 const ofWorkspace = "package of the workspace"
 
@@ -190,7 +187,6 @@ func (r *ranking) membersOf() (list []*Unit) {
 	for _, u := range r.units[1:] {
 		switch {
 		case u.About.Ecosystem == "go" || isBuildTree(u.About.Ecosystem) || r.isInner(u):
-		case u.About.Private && (makersPackages.In(strings.ToLower(shortName(u.About.Name))) || marked.MatchString(u.Dir+"/")):
 		case declared && !matches(root.members, u.Dir) || !declared && u.About.Name == "":
 		default:
 			list = append(list, u)
