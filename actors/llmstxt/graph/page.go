@@ -87,7 +87,9 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	ps.related(&b, "Imported by", ps.in[n.ID], from, Imports, "")
 	ps.related(&b, "Needed by", ps.in[n.ID], from, Depends, "")
 	ps.symbols(&b, p)
-	ps.files(&b, p)
+	list(&b, "Files", p.files, filesListed, func(f *file) string {
+		return shown.Code(ps.line(f.Path)) + ", " + words.Count(f.Size, "byte")
+	})
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -124,12 +126,6 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 	if p.partly {
 		fmt.Fprintf(b, "\nNot all of its files were searched for exports.\n")
 	}
-}
-
-func (ps *pages) files(b *bytes.Buffer, p *part) {
-	list(b, "Files", p.files, filesListed, func(f *file) string {
-		return shown.Code(ps.line(f.Path)) + ", " + words.Count(f.Size, "byte")
-	})
 }
 
 func list[T any](b *bytes.Buffer, title string, items []T, most int, say func(T) string) {

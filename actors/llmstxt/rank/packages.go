@@ -28,12 +28,11 @@ func (r *ranking) findPackages() {
 		}
 		return said
 	}) {
-		p, note := r.golang[i], said.note
-		x := r.at[said.file]
+		p, x := r.golang[i], r.at[said.file]
 		if x == nil {
 			continue
 		}
-		x.members, x.command, x.Note = p.dir, p.isCommand(), note
+		x.members, x.command, x.Note = p.dir, p.isCommand(), said.note
 		x.add(0.75*logShare(p.fanIn, most), "imported by "+words.Count(p.fanIn, "package"))
 		switch {
 		case p.dir == ".":

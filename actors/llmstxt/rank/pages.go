@@ -26,7 +26,12 @@ func limitOf(p string) int64 {
 
 // readPages collects what pages say.
 func (r *ranking) readPages() {
-	pages := r.likelyPages()
+	pages := r.likely(classPage, mostPages, func(p string) int {
+		if r.at[p].listed > 0 {
+			return -20
+		}
+		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/3
+	}, "documents are listed, larger, or nearer to the root")
 	type reading struct {
 		page.Features
 		sum uint64 // hash of the text; 0 for a page that cannot be read
@@ -57,25 +62,15 @@ func (r *ranking) readPages() {
 	}
 }
 
-// likelyPages returns the pages to read, and drops the others.
-func (r *ranking) likelyPages() []*item {
-	var pages []*item
-	for _, x := range r.items {
-		if x.class == classPage {
-			pages = append(pages, x)
-		}
+// likely returns the files of a class to read, those of the lowest rank first, and drops the others.
+func (r *ranking) likely(c class, most int, rank func(p string) int, why string) []*item {
+	list := slices.DeleteFunc(slices.Clone(r.items), func(x *item) bool { return x.class != c })
+	byRank := compareBy(rank)
+	slices.SortFunc(list, func(x, y *item) int { return byRank(x.Path, y.Path) })
+	for _, x := range list[min(len(list), most):] {
+		r.drop(x, fmt.Sprintf("not read: %d %s", most, why))
 	}
-	likely := compareBy(func(p string) int {
-		if r.at[p].listed > 0 {
-			return -20
-		}
-		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/3
-	})
-	slices.SortFunc(pages, func(x, y *item) int { return likely(x.Path, y.Path) })
-	for _, x := range pages[min(len(pages), mostPages):] {
-		r.drop(x, fmt.Sprintf("not read: %d documents are listed, larger, or nearer to the root", mostPages))
-	}
-	return pages[:min(len(pages), mostPages)]
+	return list[:min(len(list), most)]
 }
 
 // drop removes an item from the choice.

@@ -37,7 +37,12 @@ type text struct {
 
 // readSources collects which sources use each other: by imports, and by names that others define.
 func (r *ranking) readSources() {
-	list := r.likelySources()
+	list := r.likely(classSource, mostSources, func(p string) int {
+		if r.at[p].entry != "" {
+			return -100
+		}
+		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/2
+	}, "sources are larger or nearer to the root")
 	texts := make([]text, len(list))
 	seen := make(map[string]string)
 	defined := make(map[string][]*item)
@@ -89,27 +94,6 @@ func (r *ranking) readSources() {
 			x.add(-0.3, "")
 		}
 	}
-}
-
-// likelySources returns the sources of the product: entry points first, then large files near the root.
-func (r *ranking) likelySources() []*item {
-	var list []*item
-	for _, x := range r.items {
-		if x.class == classSource {
-			list = append(list, x)
-		}
-	}
-	likely := compareBy(func(p string) int {
-		if r.at[p].entry != "" {
-			return -100
-		}
-		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/2
-	})
-	slices.SortFunc(list, func(x, y *item) int { return likely(x.Path, y.Path) })
-	for _, x := range list[min(len(list), mostSources):] {
-		r.drop(x, fmt.Sprintf("not read: %d sources are larger or nearer to the root", mostSources))
-	}
-	return list[:min(len(list), mostSources)]
 }
 
 // readText reads the beginning of a source.

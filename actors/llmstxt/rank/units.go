@@ -185,10 +185,11 @@ func (r *ranking) membersOf() (list []*Unit) {
 	root := r.units[0]
 	declared := len(root.members) > 0 && !isBuildTree(root.About.Ecosystem)
 	for _, u := range r.units[1:] {
-		switch {
-		case u.About.Ecosystem == "go" || isBuildTree(u.About.Ecosystem) || r.isInner(u):
-		case declared && !matches(root.members, u.Dir) || !declared && u.About.Name == "":
-		default:
+		isMember := matches(root.members, u.Dir)
+		if !declared {
+			isMember = u.About.Name != ""
+		}
+		if isMember && u.About.Ecosystem != "go" && !isBuildTree(u.About.Ecosystem) && !r.isInner(u) {
 			list = append(list, u)
 		}
 	}

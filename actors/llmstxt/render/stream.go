@@ -59,16 +59,12 @@ func (p *packing) blocks(order []int) iter.Seq2[made, error] {
 				if err != nil {
 					return made{}, err
 				}
-				return p.made(order[n], f), nil
+				text := p.spare.Get().(*bytes.Buffer)
+				text.Reset()
+				p.block(text, p.entries[order[n]], f)
+				return made{text: text, cost: p.cost(text.Bytes()), tokens: p.tokensOf(order[n], f), found: f.Found}, nil
 			}, texts.Close
 		})
-}
-
-func (p *packing) made(i int, f shown.Text) made {
-	text := p.spare.Get().(*bytes.Buffer)
-	text.Reset()
-	p.block(text, p.entries[i], f)
-	return made{text: text, cost: p.cost(text.Bytes()), tokens: p.tokensOf(i, f), found: f.Found}
 }
 
 // tokensOf counts the tokens of the i-th entry's file, if the caller asks.
