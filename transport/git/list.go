@@ -32,20 +32,8 @@ type lister struct {
 	lacked  int                      // files that a partial clone did not fetch
 }
 
-// listed is the tree of files of a commit.
-type listed struct {
-	*tree.Tree
-	lacked int
-}
-
-// Lacked returns the number of files that are missing in the result of [Fetch], because the source is a partial clone.
-func Lacked(files fs.FS) int {
-	l, _ := files.(listed)
-	return l.lacked
-}
-
-// list returns the files of a commit below dir.
-func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (fs.FS, error) {
+// list returns the files of a commit below dir, and how many of them a partial clone lacks.
+func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (files fs.FS, lacked int, err error) {
 	l := &lister{from: from, limits: limits, files: new(tree.Tree), extents: map[plumbing.Hash]extent{}}
 	top, err := l.top(commit)
 	if err == nil && dir != "" {
@@ -59,15 +47,15 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 	}
 	switch {
 	case err == nil && l.held == 0 && l.lacked > 0:
-		return nil, invalid("the clone is partial and has none of the commit's files; git checkout brings them")
+		return nil, 0, invalid("the clone is partial and has none of the commit's files; git checkout brings them")
 	case err == nil:
-		return listed{l.files, l.lacked}, nil
+		return l.files, l.lacked, nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return nil, 0, context.Cause(ctx)
 	case messages.CodeOf(err) != "":
-		return nil, err
+		return nil, 0, err
 	}
-	return nil, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, oneLine(err.Error()))
+	return nil, 0, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, oneLine(err.Error()))
 }
 
 // top returns the tree of a commit, or of the commit that a tag points to.

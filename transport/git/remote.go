@@ -60,6 +60,7 @@ type Head struct {
 	Commit string // 40 hexadecimal digits
 	Ref    string // branch or tag, without refs/heads/; "" for a commit given by its hash, or an unnamed default
 	Dir    string // folder from Remote.Rest; "" is the whole repository
+	Lacked int    // files that are missing in the result of [Fetch], because the source is a partial clone
 }
 
 // source provides the refs and objects of one repository.
@@ -105,7 +106,7 @@ func Fetch(
 	err = visit(ctx, remote, o, progress, func(ctx context.Context, from source, limits Limits) error {
 		all, err := from.objects(ctx, commit)
 		if err == nil {
-			files, err = list(ctx, all, commit, dir, limits)
+			files, head.Lacked, err = list(ctx, all, commit, dir, limits)
 		}
 		return err
 	})

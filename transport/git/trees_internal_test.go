@@ -51,7 +51,7 @@ func TestTreesAreMeasuredBeforeTheyAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := &counted{pack: got}
-		_, err = list(t.Context(), from, commit, "", Limits{}.orDefaults())
+		_, _, err = list(t.Context(), from, commit, "", Limits{}.orDefaults())
 		if c.says == "" {
 			if err != nil {
 				t.Errorf("%d levels of %d: %v", c.levels, c.each, err)

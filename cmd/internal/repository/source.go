@@ -184,8 +184,8 @@ func (s *Source) resolve(ctx context.Context, at git.Remote, o git.Options) (*ge
 	m := new(generate.Material)
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		files, err := git.Fetch(ctx, at, head, o, progress)
-		if n := git.Lacked(files); n > 0 {
-			m.Warning = fmt.Sprintf("files that the partial clone has not fetched are left out: %d", n)
+		if head.Lacked > 0 {
+			m.Warning = fmt.Sprintf("files that the partial clone has not fetched are left out: %d", head.Lacked)
 		}
 		return files, err
 	}

@@ -17,7 +17,22 @@ const (
 
 // Tidy joins text into one line with single spaces.
 func Tidy(s string) string {
+	if isTidy(s) {
+		return s
+	}
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// isTidy is a quick check whether Tidy has nothing to do.
+func isTidy(s string) bool {
+	space := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7F || s[i] == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
 }
 
 // Is reports whether the text is a sentence about something, rather than a label, lead-in or marker.
