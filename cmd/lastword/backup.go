@@ -92,11 +92,10 @@ func writeBackup(cmd *cobra.Command, name, dir, files string) error {
 	if err != nil {
 		return err
 	}
-	nothing := func(string) bool { return false }
 	err = errors.Join(b.Add(cmd.Context(), backup.State, beside, func(name string) bool { return !store.Owns(name) }),
 		b.Add(cmd.Context(), backup.State, dir, store.Owns))
 	if err == nil && files != "" {
-		err = b.Add(cmd.Context(), backup.Files, files, nothing)
+		err = b.Add(cmd.Context(), backup.Files, files, func(string) bool { return false })
 	}
 	if err := errors.Join(err, b.Close(), f.Sync(), f.Close()); err != nil {
 		return err

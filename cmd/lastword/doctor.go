@@ -91,7 +91,7 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 // check makes every check, and prints them to out unless they are to be JSON.
 func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
 	ids := []string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal", "tls", "proxy", "server", "clock"}
-	e.table = terminal.NewTable(out, &e.program.Display, slices.Concat(ids, doctor.ServingIDs(), serverLines()))
+	e.table = terminal.NewTable(out, &e.program.Display, slices.Concat(ids, doctor.ServingIDs, serverLines()))
 	e.found.OK = true
 	b := build.This()
 	e.tell(doctor.Fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform))

@@ -266,7 +266,7 @@ result: "${steps.many.result} copies"
 	s := start(t, nil, "lastword", "plan", "run", file)
 	s.drawn = true
 	for _, turn := range [][2]string{{"? Publish? (y or n)", "perhaps\r"}, {"answer y or n", "y\r"}, {"? How many?", "12\r"},
-		{"a whole number, at most 9", "3\r"}} {
+		{"write 9 or less", "3\r"}} {
 		s.shows(turn[0])
 		s.keys(turn[1])
 	}

@@ -54,7 +54,7 @@ func TestRuns(t *testing.T) {
 	}
 	runs(0, string(id)+"  waiting", "", "ls")
 	runs(0, string(sub)+"  waiting", "", "ls", "--all")
-	runs(3, "", "give a whole number, at most 9", "answer", "last", "12")
+	runs(3, "", "12 is too much; write 9 or less", "answer", "last", "12")
 	runs(0, "", "", "answer", "last", "3")
 	ended(t.Context(), t, client, id)
 	runs(1, "", "asks nothing now", "answer", "last", "3")

@@ -23,9 +23,7 @@ import (
 )
 
 // ServingIDs are the checks of a server that lastword serve has started.
-func ServingIDs() []string {
-	return []string{"serve", "serve-clock", "serve-token", "serve-build", "serve-store", "serve-models"}
-}
+var ServingIDs = []string{"serve", "serve-clock", "serve-token", "serve-build", "serve-store", "serve-models"}
 
 const (
 	askTime   = 10 * time.Second

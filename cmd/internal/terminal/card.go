@@ -47,7 +47,7 @@ func (d *Display) card(s messages.State) {
 func (d *Display) files(artifacts []messages.Artifact) {
 	var pages []messages.Artifact
 	for _, a := range artifacts {
-		if isPage(a) {
+		if strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md") { // there may be hundreds of pages of a graph
 			pages = append(pages, a)
 			continue
 		}
@@ -183,11 +183,6 @@ func (d *Display) stack(e *messages.Error) {
 	for line := range strings.Lines(e.Stack) {
 		fmt.Fprintf(d.Stderr, "  | %s\n", words.Printable(strings.TrimRight(line, "\n")))
 	}
-}
-
-// isPage reports whether the artifact is a page of the graph. There may be hundreds, which the card counts in one line.
-func isPage(a messages.Artifact) bool {
-	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
 }
 
 // pages sums up the pages of a graph in one line.
