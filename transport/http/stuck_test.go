@@ -30,7 +30,7 @@ type stuck struct {
 
 func newStuck(t *testing.T, system *actors.System, writeTimeout time.Duration) *stuck {
 	t.Helper()
-	s := &stuck{api: api.New(door.New(door.Config{Runs: system, WriteTimeout: writeTimeout}))}
+	s := &stuck{api: api.New(door.New(door.Config{Runs: system, WriteTimeout: writeTimeout, Heartbeat: time.Hour}))}
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := net.Listen("unix", path)
 	must(t, err)
