@@ -2,20 +2,16 @@ package messages
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
-
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 // WireVersion names the wire form. Within a version, fields and kinds are only added.
@@ -36,6 +32,12 @@ type wireHead struct {
 	TS      time.Time `json:"ts"`
 	Type    Kind      `json:"type"`
 	Message string    `json:"message,omitempty"`
+}
+
+// wireEvent is the wire form of an event.
+type wireEvent struct {
+	wireHead
+	Payload json.RawMessage `json:"payload"`
 }
 
 // Wire caches the wire form of one event. The zero Wire is empty and safe for concurrent use. It is small, because
@@ -93,47 +95,24 @@ func (e Event) encode() ([]byte, error) {
 	return append(append(line, payload...), '}'), nil
 }
 
-// UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown]. It walks over the fields, because
-// reading a journal is mostly this.
+// UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown].
 func (e *Event) UnmarshalJSON(data []byte) error {
-	var own Event
-	var kind Kind
-	var payload []byte
-	var wrong error
-	whole := jsonwalk.Object(data, func(key, value []byte) {
-		var err error
-		switch string(key) {
-		case "run_id":
-			own.RunID = RunID(jsonwalk.Text(value))
-		case "seq":
-			own.Seq, err = strconv.ParseUint(string(value), 10, 64)
-		case "from":
-			own.From, err = strconv.ParseUint(string(value), 10, 64)
-		case "ts":
-			err = own.Time.UnmarshalJSON(value)
-		case "type":
-			kind = Kind(jsonwalk.Text(value))
-		case "message":
-			own.Message = jsonwalk.Text(value)
-		case "payload":
-			payload = value
-		}
-		wrong = cmp.Or(wrong, err)
-	})
-	switch {
-	case !whole:
-		return Errorf(CauseInvalidInput, "not an event: it is no JSON object")
-	case wrong != nil:
-		return Errorf(CauseInvalidInput, "not an event: %v", wrong)
-	case own.RunID == "" || own.Seq == 0 || kind == "":
+	if own, ok := scan(data); ok {
+		*e = own
+		return nil
+	}
+	var w wireEvent
+	if err := json.Unmarshal(data, &w); err != nil {
+		return Errorf(CauseInvalidInput, "not an event: %v", err)
+	}
+	if w.RunID == "" || w.Seq == 0 || w.Type == "" {
 		return Errorf(CauseInvalidInput, "not an event: run_id, seq and type are required")
 	}
-	body, err := decode(kind, payload)
+	body, err := decode(w.Type, w.Payload)
 	if err != nil {
-		return Errorf(CauseInvalidInput, "event %d (%s): %v", own.Seq, kind, err)
+		return Errorf(CauseInvalidInput, "event %d (%s): %v", w.Seq, w.Type, err)
 	}
-	own.From, own.Time, own.Body = cmp.Or(own.From, own.Seq), own.Time.UTC(), body
-	*e = own
+	*e = w.event(body)
 	return nil
 }
 
@@ -150,6 +129,88 @@ func (e *Event) UnmarshalKept(line []byte) error {
 	kept.wire.line.Store(&kept.line)
 	e.cache = &kept.wire
 	return nil
+}
+
+func (w *wireEvent) event(body Body) Event {
+	e := Event{RunID: w.RunID, Seq: w.Seq, From: w.From, Time: w.TS.UTC(), Message: w.Message, Body: body}
+	if e.From == 0 {
+		e.From = e.Seq
+	}
+	return e
+}
+
+// scan reads the wire form as encode writes it, if no string has an escape. Reading a journal is mostly this.
+// encoding/json reads everything else.
+func scan(data []byte) (Event, bool) {
+	var w wireEvent
+	s := scanner{rest: data}
+	w.RunID = RunID(s.text(`{"run_id":"`))
+	w.Seq = s.number(`,"seq":`)
+	if s.at(`,"from":`) {
+		w.From = s.number(`,"from":`)
+	}
+	ts := s.text(`,"ts":"`)
+	w.Type = Kind(s.text(`,"type":"`))
+	if s.at(`,"message":"`) {
+		w.Message = s.text(`,"message":"`)
+	}
+	payload, found := bytes.CutPrefix(s.rest, []byte(`,"payload":`))
+	payload, closed := bytes.CutSuffix(payload, []byte("}"))
+	if s.failed || !found || !closed || w.RunID == "" || w.Seq == 0 || !w.Type.Known() || w.TS.UnmarshalText([]byte(ts)) != nil {
+		return Event{}, false
+	}
+	body, err := decode(w.Type, payload)
+	return w.event(body), err == nil
+}
+
+// scanner reads the fields of a line one after the other. failed stays true after the first mismatch.
+type scanner struct {
+	rest   []byte
+	failed bool
+}
+
+func (s *scanner) at(name string) bool { return bytes.HasPrefix(s.rest, []byte(name)) }
+
+// skip passes over the field's name.
+func (s *scanner) skip(name string) {
+	s.failed = s.failed || !s.at(name)
+	if !s.failed {
+		s.rest = s.rest[len(name):]
+	}
+}
+
+// text reads a string of printable ASCII without escapes, and its closing quote.
+func (s *scanner) text(name string) string {
+	s.skip(name)
+	for i, c := range s.rest {
+		switch {
+		case s.failed:
+		case c == '"':
+			text := string(s.rest[:i])
+			s.rest = s.rest[i+1:]
+			return text
+		case c < ' ' || c > '~' || c == '\\':
+			s.failed = true
+		}
+	}
+	s.failed = true
+	return ""
+}
+
+// number reads a number of at most 18 digits.
+func (s *scanner) number(name string) (n uint64) {
+	s.skip(name)
+	digits := 0
+	for digits < len(s.rest) && digits < 19 && s.rest[digits] >= '0' && s.rest[digits] <= '9' {
+		n = 10*n + uint64(s.rest[digits]-'0')
+		digits++
+	}
+	if s.failed || digits == 0 || digits == 19 || s.rest[0] == '0' {
+		s.failed = true
+		return 0
+	}
+	s.rest = s.rest[digits:]
+	return n
 }
 
 // encodeBody writes the payload.
