@@ -1,11 +1,13 @@
 package check_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 func seeds() []string {
@@ -13,6 +15,7 @@ func seeds() []string {
 		"", "# Title\n", "# Title\n\n> Summary\n\n- Fact\n\n## Docs\n\n- [a](b): c\n", "\uFEFF# T\r\n\r\n## S\r\n", "## S\n# T\n- [a](b\n",
 		"# T\n\n```\n# not a heading\n```\n\n## A\n\n- [x\\]y](z%29): \\[note\\]\n## A\n", "# T\n\nTitle\n===\n", "- [](:::)\n", "#\n>\n##\n- [](",
 		"# \x1b[31m\n> \u202e\n\n## \u200b\n\n- [\xff](\x00)\n", "# T\n\n## f.go\n\n````go\n```\n````\n",
+		"#\tT\n", "# T\n\n- Fact\n\n##  Docs\n\n- [a](b): c\n", "# T\n\n- Fact\n\n ## Docs\n\n- [a](b): c\n",
 	}
 }
 
@@ -39,7 +42,7 @@ func FuzzParse(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, s := range doc.Sections {
-			if low := strings.ToLower(s.Name); names[low] || !strings.Contains(text, "\n## "+s.Name) {
+			if low := strings.ToLower(s.Name); names[low] || !regexp.MustCompile(`\n##[ \t]+`+s.Name).MatchString(prose.Unescape(text)) {
 				t.Errorf("the section %q of %q", s.Name, text)
 			} else {
 				names[low] = true

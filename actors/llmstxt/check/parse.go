@@ -57,6 +57,9 @@ func (p *parser) read(line string) {
 	case level == 1:
 		p.problem(TitleUnique, "a second H1: readers expect one, the name; begin sections with ##")
 	case level == 2:
+		if line[0] != '#' {
+			p.problem(HeadingLevel, "an indented heading: some readers lose the section; begin the line with ##")
+		}
 		p.section(rest)
 	case level > 2:
 		p.problem(HeadingLevel, "a heading of level %d: readers stop or lose the links below it; begin sections with ##", level)
@@ -84,7 +87,7 @@ func heading(line string) (level int, text string) {
 
 func (p *parser) title(level int, rest, line string) {
 	p.titled = true
-	if level != 1 || strings.HasPrefix(line, " ") || rest == "" {
+	if level != 1 || !strings.HasPrefix(line, "# ") || rest == "" {
 		p.problem(TitleFirst, "the first line is not an H1 with a name; begin with # and the name")
 		if level != 1 {
 			return

@@ -62,6 +62,7 @@ func TestParseFindsEachProblem(t *testing.T) {
 		{"Details.", "### Details", check.HeadingLevel, 5},
 		{"Details.", "Details\n===", check.HeadingLevel, 6},
 		{"## Docs\n", "## Docs\n\n### More\n", check.HeadingLevel, 9},
+		{"## Docs\n", " ## Docs\n", check.HeadingLevel, 7},
 		{"## Docs", "## My Docs", check.SectionName, 7},
 		{"## Docs", "## .Docs", check.SectionName, 7},
 		{"## Docs", "## 1", check.SectionName, 7},
