@@ -1,5 +1,10 @@
 package messages
 
+import (
+	"encoding/json"
+	"reflect"
+)
+
 // Kind names what an event says. [Kinds] lists all of them.
 type Kind string
 
@@ -135,3 +140,118 @@ func (k Kind) IsTerminal() bool { return k.info().ending != nil }
 
 // TaskMaySay reports whether a task may emit the kind itself. Only the run emits the others.
 func (k Kind) TaskMaySay() bool { return k.info().taskSays }
+
+// traits define the behaviour of a kind. A nil function does nothing.
+type traits struct {
+	level     Level
+	early     bool // may come before run.started
+	begins    bool // may not come after an accepted cancel
+	taskSays  bool // a task may emit it
+	takesBack bool // takes texts back, so readers of a text's deltas must see it
+
+	own  func(Body, string) Body // the body as emitted by the task; nil if setting the field Task is enough
+	wire func(Body) Body         // the body in the form that is written
+
+	key    func(Body) partKey // deltas with equal keys can be merged
+	stream func(Body) string  // the name of its text or thought
+	closes Kind               // the kind of the deltas that it closes
+
+	rewind func(Body) *Rewind
+	ending func(Body) ending // the ending of a terminal
+
+	legal func(Body, *Fold) *Refusal // why the body is not legal now; changes nothing
+	apply func(Body, *Fold)          // its change to the State
+	list  func(Body, *Summary)       // its change to a Summary
+
+	decode func([]byte) (Body, error)
+	is     func(Body) bool
+}
+
+// row makes the row of the kind with bodies of type B.
+func row[B Body](kind Kind, group, says string, t traits) *KindInfo {
+	var zero B
+	t.decode = func(payload []byte) (Body, error) {
+		var b B
+		if len(payload) == 0 {
+			payload = []byte("{}")
+		}
+		err := json.Unmarshal(payload, &b)
+		return b, err
+	}
+	t.is = func(b Body) bool { _, ok := b.(B); return ok }
+	info := &KindInfo{Kind: kind, Level: t.level, Group: group, Says: says, Zero: zero, traits: t}
+	if task, ok := reflect.TypeFor[B]().FieldByName("Task"); ok {
+		info.own = func(b Body, name string) Body {
+			owned := b.(B)
+			reflect.ValueOf(&owned).Elem().FieldByIndex(task.Index).SetString(name)
+			return owned
+		}
+	}
+	return info
+}
+
+// rowOf returns the row of the body's kind. For a pointer to a body it returns noKind.
+func rowOf(b Body) *KindInfo {
+	if b != nil {
+		if row := b.info(); row.is(b) {
+			return row
+		}
+	}
+	return noKind
+}
+
+var noKind = &KindInfo{}
+
+// of, with and to adapt a function of one body type to any body.
+func of[B Body, R any](f func(B) R) func(Body) R { return func(b Body) R { return f(b.(B)) } }
+
+func with[B Body, A, R any](f func(B, A) R) func(Body, A) R {
+	return func(b Body, a A) R { return f(b.(B), a) }
+}
+
+func to[B Body, A any](f func(B, A)) func(Body, A) { return func(b Body, a A) { f(b.(B), a) } }
+
+// Owned returns the body with the given task, if its kind names a task.
+func Owned(b Body, task string) Body {
+	if own := rowOf(b).own; own != nil {
+		return own(b, task)
+	}
+	return b
+}
+
+// Clone returns a copy of the body that shares no memory with it.
+func Clone(b Body) Body {
+	if b == nil {
+		return nil
+	}
+	return copied(reflect.ValueOf(b)).Interface().(Body)
+}
+
+// copied returns a copy of a value and of all that it refers to. Maps hold texts alone.
+func copied(v reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	switch k := v.Kind(); {
+	case k == reflect.Struct:
+		for i := range v.NumField() {
+			c.Field(i).Set(copied(v.Field(i)))
+		}
+	case k == reflect.Interface && !v.IsNil():
+		c.Set(copied(v.Elem()))
+	case k == reflect.Pointer && !v.IsNil():
+		c.Set(reflect.New(v.Type().Elem()))
+		c.Elem().Set(copied(v.Elem()))
+	case k == reflect.Slice && !v.IsNil():
+		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		reflect.Copy(c, v)
+		for i := 0; v.Type() != rawJSON && i < v.Len(); i++ {
+			c.Index(i).Set(copied(v.Index(i)))
+		}
+	case k == reflect.Map && !v.IsNil():
+		c.Set(reflect.MakeMap(v.Type()))
+		for name, value := range v.Seq2() {
+			c.SetMapIndex(name, value)
+		}
+	}
+	return c
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/journal/hostile"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -292,3 +293,10 @@ func story(run messages.RunID) []messages.Event {
 	bodies := slices.Concat([]messages.Body{queued, started, begun}, talk(20), []messages.Body{done, success})
 	return numbered(run, 1, bodies...)
 }
+
+// Journal wraps a journal and disturbs its appends. Disturbance says how one append is disturbed; the zero value does
+// nothing.
+type (
+	Journal     = hostile.Journal
+	Disturbance = hostile.Disturbance
+)

@@ -1,14 +1,22 @@
 package generate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // Define returns the definition of the job.
@@ -63,4 +71,97 @@ func filesOf(ended messages.State) string {
 		all = append(all, fmt.Sprintf("%d more", pages))
 	}
 	return strings.Join(all, ", ")
+}
+
+// Result is the result of the run.
+type Result struct {
+	Title   string `json:"title"`
+	Summary string `json:"summary,omitempty"`
+	// Folder is the folder with the files: slash-separated, relative to Input.Out.
+	Folder string `json:"folder"`
+	Files  int    `json:"files"`
+	Links  int    `json:"links"`
+	// Symbols counts the exported names in llms.json.
+	Symbols int `json:"symbols"`
+	// Packages counts the packages of the repository in the graph.
+	Packages int `json:"packages,omitempty"`
+	// Dropped counts the links and files that did not fit the budget.
+	Dropped int `json:"dropped,omitempty"`
+	// TokenBudget bounds the tokens of llms-full.txt and of llms-ctx.txt.
+	TokenBudget int64 `json:"token_budget,omitempty"`
+	// Secrets counts the secrets that were redacted.
+	Secrets int `json:"secrets,omitempty"`
+	// Tokens counts the tokens of llms-full.txt, if requested.
+	Tokens int    `json:"tokens,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	Remote string `json:"remote,omitempty"`
+	// Cached says that the files come from an earlier run.
+	Cached bool `json:"cached,omitempty"`
+	// Model is the model that answered, or else the one that was requested.
+	Model string `json:"model,omitempty"`
+	// Degraded says that the model failed, and that the files were written without it. Cause is the reason.
+	Degraded bool          `json:"degraded,omitempty"`
+	Cause    messages.Code `json:"degraded_cause,omitempty"`
+}
+
+// result summarizes the files in the folder dir.
+func (g *generation) result(
+	dir string, about *llmstxt.Analysis, files *llmstxt.Files, written []render.Artifact,
+) Result {
+	packages, tokens := 0, 0
+	if about.Graph != nil {
+		packages = about.Graph.Stats.Packages
+	}
+	full := func(a render.Artifact) bool { return a.Name == llmstxt.NameFull }
+	if i := slices.IndexFunc(written, full); i >= 0 {
+		tokens = written[i].Tokens
+	}
+	d, s, o := files.Document(), g.config.Secrets, about.Scan.Origin // d's strings are safe to show
+	links, symbols := count(files.Index)
+	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(about.Scan.Files),
+		Links: links, Symbols: symbols, Packages: packages, Dropped: len(d.Dropped),
+		TokenBudget: d.Options.TokenBudget, Secrets: len(about.Secrets.Findings()), Tokens: tokens,
+		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Code(d.Cause)}
+}
+
+// Config holds what the job needs besides its input, and what only an operator may set.
+type Config struct {
+	Open Open
+	// RemoteOnly refuses repositories on this machine, without looking for them.
+	RemoteOnly bool
+	// Limits bound what is read of a repository.
+	Limits scan.Limits
+	// Folder returns the folder below which the runs of a principal write, for Input.Out. nil uses Input.Out as it
+	// is.
+	Folder func(principal, out string) (string, error)
+	// File is the file name for llms.txt. If set, no other file is written.
+	File string
+	// Model finds the model of an Input that names one; nil finds none. DefaultModel is the model for AutoModel.
+	Model        FindModel
+	DefaultModel string
+	// Cache is the folder of earlier results. If it is empty, or if the input says so, nothing is cached.
+	Cache string
+	// Secrets are removed from every file. It may be nil.
+	Secrets *redact.Secrets
+	// Spend is called with a number of bytes before they are written. Its error ends the run. nil allows all.
+	Spend func(ctx context.Context, principal string, bytes int) error
+	// Version is the version of the program. Cached results of other versions are not used.
+	Version string
+}
+
+// Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
+// is not allowed. Network errors may be retried.
+type Open func(ctx context.Context, at address.Address) (*Material, error)
+
+// Material is a repository to read.
+type Material struct {
+	Name   string // used if Origin is empty
+	Origin scan.Origin
+	// Key identifies the content of the files before they are read, as a commit does. Results without a key are not
+	// cached.
+	Key string
+	// Warning says what is unknown or missing; usually "". Read may set it again.
+	Warning string
+	// Read returns the files. It calls progress with the number of bytes received; total is 0 if unknown.
+	Read func(ctx context.Context, progress func(done, total int64)) (fs.FS, error)
 }

@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -111,4 +114,25 @@ func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, er
 	t.Summarize("without the model")
 	return cause, t.Log(messages.LogWarn,
 		fmt.Sprintf("the model failed (%s): %v; the files were written without it", cause, err))
+}
+
+// otherModel logs and returns the model that answered instead of the requested one, or "". Some servers answer with a
+// loaded model if they cannot load the requested one. If the requested model answered, its requested name is used, as
+// in the cache.
+func otherModel(t *actors.TaskContext, asked, answered string) string {
+	name := shownModel(answered)
+	if name == "" || model.SameModel(asked, answered) {
+		return ""
+	}
+	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, asked))
+	return name
+}
+
+// shownModel returns the server's name for a model, without control characters and the folders of its machine.
+func shownModel(name string) string {
+	name = shown.Liner()(name)
+	if strings.HasPrefix(name, "/") || strings.Contains(name, `\`) {
+		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	}
+	return strings.ToValidUTF8(name[:min(len(name), maxModelName)], "")
 }

@@ -2,8 +2,10 @@ package model
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -93,4 +95,29 @@ type Format struct {
 	// Schema is a JSON Schema; empty for any object.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	Strict bool            `json:"strict,omitempty"` // the server enforces the schema, if it can
+}
+
+// SameModel reports whether two names mean one model. Each name may begin with a path or vendor, and end with a date,
+// the tag latest or a file extension.
+func SameModel(a, b string) bool {
+	a, b = trimModel(a), trimModel(b)
+	return within(a, b) || within(undated(a), b) || within(a, undated(b))
+}
+
+func trimModel(name string) string {
+	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), `\`, "/")
+	for _, end := range []string{".gguf", ":latest", "-latest"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}
+
+func within(a, b string) bool {
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+// undated removes a release date from the end: year, month and day, or month and day.
+func undated(name string) string {
+	date := regexp.MustCompile(`-(\d{4}-\d\d-\d\d|\d{8}|(0\d|1[0-2])([0-2]\d|3[01]))$`)
+	return date.ReplaceAllString(name, "")
 }

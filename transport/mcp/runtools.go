@@ -2,16 +2,20 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -224,4 +228,114 @@ func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error)
 		return nil, err
 	}
 	return s.ofRun(s.runState)(ctx, a)
+}
+
+const (
+	// defaultRead and longestRead are the default and the maximum number of bytes that one call returns.
+	defaultRead = 10_000
+	longestRead = 100_000
+)
+
+// filePart is a part of a file. Offsets and sizes are in bytes.
+type filePart struct {
+	Name   string `json:"name"`
+	Text   string `json:"text,omitempty"`
+	Base64 string `json:"base64,omitempty"` // if it is not text
+	Offset int64  `json:"offset"`
+	// Next is the offset of the next part; 0 at the end of the file.
+	Next  int64 `json:"next,omitempty"`
+	Total int64 `json:"total"`
+}
+
+// filePartSchema is the JSON Schema of a filePart.
+const filePartSchema = `{"type":"object","required":["name","offset","total"],"properties":{"name":{"type":"string"},` +
+	`"text":{"type":"string"},"base64":{"type":"string"},"offset":{"type":"integer"},"next":{"type":"integer"},` +
+	`"total":{"type":"integer"}}}`
+
+// runRead returns a part of a file, which begins and ends between characters.
+func (s *Server) runRead(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
+	file, _, err := s.OpenArtifact(ctx, state, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	asked := span{offset: a.Offset, limit: cmp.Or(a.Limit, defaultRead), asked: true}
+	c, at, err := asked.read(messages.MediaType(a.Name), file)
+	if err != nil {
+		return nil, err
+	}
+	p := filePart{Name: a.Name, Text: c.Text, Base64: base64.StdEncoding.EncodeToString(c.Blob), Offset: at.Offset, Total: at.Total}
+	text := c.Text
+	if c.Blob != nil {
+		text = fmt.Sprintf("%s is no text. Its bytes as base64:\n%s", a.Name, p.Base64)
+	}
+	if end := at.Offset + int64(at.Bytes); end < at.Total {
+		p.Next = end
+		text += fmt.Sprintf("\n[bytes %d to %d of %d; go on with offset %d]", at.Offset, end, at.Total, end)
+	}
+	return &Result{Text: text, Structured: p}, nil
+}
+
+// wait returns how long a call should wait. missing is the default in milliseconds.
+func (a runArguments) wait(missing int) time.Duration {
+	if a.Wait != nil {
+		missing = *a.Wait
+	}
+	return time.Duration(missing) * time.Millisecond
+}
+
+// runEvents returns a page of events. It waits for the first one if the caller wants to.
+func (s *Server) runEvents(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
+	p, err := newPage(state, a.After)
+	if err != nil {
+		return nil, err
+	}
+	p.Next.all = p.Next.all && a.Deltas
+	if p.most, p.deltas = a.Max, a.Deltas; a.Max > 0 {
+		p.room = longPageBytes
+	}
+	if err := s.readPage(ctx, &p, state, a.wait(0)); err != nil {
+		return nil, err
+	}
+	return Structured(p)
+}
+
+const defaultWait = 50_000 // milliseconds
+
+func (s *Server) runWait(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
+	return s.waitFor(ctx, a.RunID, cursor.At(state), a.wait(defaultWait))
+}
+
+// waitFor streams the run from the cursor on. It returns the run's state at its end or when the time is over.
+func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Cursor, wait time.Duration) (*Result, error) {
+	within, stop := context.WithTimeout(ctx, wait)
+	defer stop()
+	state, terminal, err := s.follow(within, streamWait, id, at)
+	if err != nil && within.Err() != nil && ctx.Err() == nil { // the time is over, but the client still waits
+		state, err = s.Run(ctx, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.streamed(ctx, state, terminal), nil
+}
+
+// runAttach streams a run from a cursor to its end.
+func (s *Server) runAttach(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
+	after, err := parsePageCursor(a.RunID, a.After)
+	if err == nil {
+		err = checkCursor(state, after.Seq)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.attach(ctx, a.RunID, after.Cursor)
+}
+
+func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {
+	state, terminal, err := s.follow(ctx, streamAttach, id, at)
+	if err != nil {
+		return nil, err
+	}
+	return s.streamed(ctx, state, terminal), nil
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
+	"maps"
 	"net/http"
 	"time"
 
@@ -137,4 +139,72 @@ func (s *Server) options() []server.ServerOption {
 		server.WithExtensions(map[string]any{caller.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
 	}
+}
+
+// methods returns the handlers of methods that do not go to mcp-go.
+func (s *Server) methods() map[string]wire.Method {
+	all := s.hub.Methods()
+	maps.Copy(all, s.tasks.Methods())
+	for name, method := range all {
+		all[name] = public(method)
+	}
+	return all
+}
+
+// public returns the method with its errors converted to those that clients may see.
+func public(method wire.Method) wire.Method {
+	return func(ctx context.Context, x *wire.Exchange) (any, error) {
+		result, err := method(ctx, x)
+		return result, caller.RPCError(err)
+	}
+}
+
+// hooks add tasks to what clients of 2025-11-25 see. Other clients must not see them. mcp-go's own support for tasks
+// (Tool.Execution) is not used.
+func (s *Server) hooks() *server.Hooks {
+	hooks := &server.Hooks{}
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+		if result.ProtocolVersion == task.LegacyVersion {
+			result.Capabilities.Tasks = mcp.NewTasksCapability()
+		}
+	})
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+		if task.HasLegacy(wire.From(ctx)) {
+			s.showTaskSupport(result.Tools)
+		}
+	})
+	return hooks
+}
+
+// showTaskSupport sets how each tool can be called as a task. The slice belongs to this response.
+func (s *Server) showTaskSupport(tools []mcp.Tool) {
+	for i, tool := range tools {
+		t := s.jobs[tool.Name]
+		if t == nil || t.Tasks == TasksForbidden {
+			continue
+		}
+		support := mcp.TaskSupportOptional
+		if t.Tasks == TasksRequired {
+			support = mcp.TaskSupportRequired
+		}
+		tools[i].Execution = &mcp.ToolExecution{TaskSupport: support}
+	}
+}
+
+// Run returns the State of the caller's run. Errors: not_found, also for the runs of others.
+func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	return s.runs.Own(ctx, id)
+}
+
+// Runs returns the runs of the caller in ctx. It ignores the query's Principal and Everyone.
+func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	return s.runs.List(ctx, q)
+}
+
+// Events yields the events of the caller's run after the given number. Errors: not_found, and those of the runtime.
+func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
+	if _, err := s.Run(ctx, id); err != nil {
+		return func(yield func(messages.Event, error) bool) { yield(messages.Event{}, err) }
+	}
+	return s.runs.Events(ctx, id, after)
 }

@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"modernc.org/sqlite"
+
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
-	"modernc.org/sqlite"
 )
 
 // Journal is the journal of the node that owns a directory. It implements [journal.Journal], and is safe for concurrent
@@ -191,4 +192,43 @@ func openReading(dir, how string) (*sql.DB, error) {
 	db.SetMaxOpenConns(readers)
 	db.SetMaxIdleConns(readers)
 	return db, nil
+}
+
+// background is a goroutine that does its work once at the start, and again after each call of signal.
+type background struct {
+	wake   chan struct{}
+	cancel context.CancelFunc
+	over   chan struct{}
+}
+
+func startBackground(work func(context.Context)) *background {
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &background{wake: make(chan struct{}, 1), cancel: cancel, over: make(chan struct{})}
+	a.signal()
+	go func() {
+		defer close(a.over)
+		for {
+			select {
+			case <-a.wake:
+				work(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return a
+}
+
+// signal makes the work run again. It never blocks.
+func (a *background) signal() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the goroutine, and waits for the current work.
+func (a *background) stop() {
+	a.cancel()
+	<-a.over
 }

@@ -1,9 +1,10 @@
 package sqlite
 
 import (
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	lib "modernc.org/sqlite/lib"
 )
 
 // seal adds chains and digests to the blocks of older schemas, and fills new columns of runs. It skips a log that
@@ -76,3 +77,76 @@ func (w *writer) rewrite() {
 		_, _ = w.conn.ExecContext(ctx, "VACUUM")
 	}
 }
+
+// migrations brings a database from each version of the schema to the next. PRAGMA user_version is the number of those
+// applied.
+var migrations = []string{`
+CREATE TABLE store (
+	id      INTEGER PRIMARY KEY CHECK (id = 1),
+	opening INTEGER NOT NULL, -- how often the directory was opened for writing
+	salt    BLOB NOT NULL
+);
+INSERT INTO store VALUES (1, 0, randomblob(32));
+
+-- A run's head and its summary. Times are nanoseconds since 1970.
+CREATE TABLE runs (
+	id         INTEGER PRIMARY KEY,
+	run        TEXT NOT NULL UNIQUE,
+	principal  TEXT NOT NULL,
+	job        TEXT NOT NULL,
+	labels     TEXT NOT NULL, -- JSON, or ''
+	status     TEXT NOT NULL,
+	canceling  INTEGER NOT NULL,
+	cause      TEXT NOT NULL,
+	seq        INTEGER NOT NULL,
+	epoch      INTEGER NOT NULL,
+	ended      INTEGER NOT NULL,
+	merged     INTEGER NOT NULL DEFAULT 0,
+	bytes      INTEGER NOT NULL,
+	queued_at  INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+);
+CREATE INDEX runs_by_queueing ON runs (principal, queued_at DESC, run);
+-- No index has what changes with each block of a live run: that would double what a block writes.
+CREATE INDEX runs_live ON runs (principal) WHERE ended = 0;
+CREATE INDEX runs_ended_by_update ON runs (principal, updated_at DESC, run) WHERE ended = 1;
+CREATE INDEX runs_ended ON runs (updated_at, id, bytes) WHERE ended = 1;
+CREATE INDEX runs_to_merge ON runs (id) WHERE ended = 1 AND merged = 0;
+
+-- The body holds the events, each as the length of its JSON and the JSON.
+CREATE TABLE blocks (
+	run      INTEGER NOT NULL,
+	first    INTEGER NOT NULL,
+	last     INTEGER NOT NULL CHECK (last >= first),
+	id       BLOB NOT NULL, -- empty for what merging has made of several blocks
+	opening  INTEGER NOT NULL,
+	epoch    INTEGER NOT NULL,
+	writer   TEXT NOT NULL,
+	terminal INTEGER NOT NULL,
+	body     BLOB NOT NULL,
+	PRIMARY KEY (run, first)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX blocks_one_terminal ON blocks (run) WHERE terminal = 1;
+CREATE TRIGGER blocks_follow BEFORE INSERT ON blocks BEGIN
+	SELECT CASE
+		WHEN NEW.opening < (SELECT opening FROM store) THEN RAISE(ABORT, '` + openedElsewhere + `')
+		WHEN EXISTS (SELECT 1 FROM blocks WHERE run = NEW.run AND terminal = 1) THEN RAISE(ABORT, 'the log has ended')
+		WHEN NEW.first <> 1 + coalesce((SELECT last FROM blocks WHERE run = NEW.run ORDER BY first DESC LIMIT 1), 0)
+			THEN RAISE(ABORT, 'the block does not follow the last one')
+	END;
+END;
+`, `
+ALTER TABLE runs ADD COLUMN input TEXT NOT NULL DEFAULT ''; -- '' for the runs before it
+`, `
+ALTER TABLE runs ADD COLUMN requests TEXT NOT NULL DEFAULT ''; -- the open ones as JSON, or ''
+`, `
+-- Those of journal.StoredBlock. No run's row has the chain: it follows from the last block.
+ALTER TABLE blocks ADD COLUMN before BLOB NOT NULL DEFAULT x'';
+ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
+`, `
+-- What somebody has removed: journal.Removed as JSON, and its SHA-256.
+CREATE TABLE removed (line TEXT NOT NULL, digest BLOB NOT NULL);
+`}
+
+// sealed is the version of the schema from which on blocks have digests.
+const sealed = 4

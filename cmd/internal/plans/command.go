@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -287,4 +288,29 @@ func parseParams(p *plan.Plan, texts []string) (map[string]any, error) {
 		all[name] = v
 	}
 	return all, nil
+}
+
+// Show prints why each step of a plan ran, was skipped or ran again, from the events of its steps.
+func Show(w io.Writer, events iter.Seq2[messages.Event, error]) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		words := terminal.Flat(e.Message)
+		switch b := e.Body.(type) {
+		case messages.StepStarted, messages.InputRequired, messages.InputReceived:
+		case messages.StepEnded:
+			if b.Next != "" {
+				words += "; next " + terminal.Flat(b.Next)
+			}
+		default:
+			if !e.Kind().IsTerminal() {
+				continue
+			}
+		}
+		if _, err := fmt.Fprintf(w, "%s  %s\n", e.Time.Format("15:04:05.000"), words); err != nil {
+			return err
+		}
+	}
+	return nil
 }

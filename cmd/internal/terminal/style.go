@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"bytes"
+	"io"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/words"
@@ -87,4 +89,67 @@ func (o *Options) ASCIIOnly() bool {
 		}
 	}
 	return false
+}
+
+// Shown returns the stream for a program's output. On a terminal, it removes all escape sequences except colors.
+func Shown(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return &colors{To: w}
+	}
+	return w
+}
+
+// colors is a writer to a terminal that removes all escape sequences except those that change the style of text.
+// Sequences may be split over several writes.
+type colors struct {
+	To   io.Writer
+	held []byte // the beginning of an incomplete sequence
+}
+
+// longestEscape is the maximum length of a sequence that is examined.
+const longestEscape = 64
+
+// Write writes what may be passed on.
+func (c *colors) Write(p []byte) (int, error) {
+	out := make([]byte, 0, len(p))
+	for _, b := range p {
+		switch {
+		case len(c.held) == 1 && c.held[0] == 0xc2: // a two-byte control character, or another character
+			if c.held = c.held[:0]; b < 0x80 || b >= 0xa0 {
+				out = append(out, 0xc2, b)
+			}
+		case len(c.held) > 0:
+			c.held = append(c.held, b)
+			if end, look := escape(c.held); end {
+				if look {
+					out = append(out, c.held...)
+				}
+				c.held = c.held[:0]
+			}
+		case b == 0x1b, b == 0xc2:
+			c.held = append(c.held, b)
+		case b >= 0x20 && b != 0x7f, b == '\n', b == '\t', b == '\r', b == '\b':
+			out = append(out, b)
+		}
+	}
+	if _, err := c.To.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// escape reports whether the text, which begins with ESC, is a complete escape sequence, and whether it changes only
+// the style.
+func escape(s []byte) (end, look bool) {
+	last := s[len(s)-1]
+	switch {
+	case len(s) == 1:
+		return false, false
+	case s[1] == '[': // CSI: parameters and a letter
+		end = len(s) > 2 && last >= 0x40 && last <= 0x7e || last < 0x20
+		return end || len(s) > longestEscape, end && last == 'm' && !bytes.ContainsAny(s[2:], "<=>?")
+	case s[1] == ']', s[1] == 'P', s[1] == 'X', s[1] == '^', s[1] == '_': // a string that ends with BEL or ESC \
+		return last == '\a' || last == '\\' && s[len(s)-2] == 0x1b || len(s) > 1<<16, false
+	}
+	return last >= 0x30 || last < 0x20, false
 }

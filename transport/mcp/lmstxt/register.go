@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -77,4 +80,38 @@ func Register(s *mcp.Server, c Config) error {
 // addTool adds a tool, and keeps the error in d.failed.
 func addTool[A any](d *door, t mcp.Tool, call func(ctx context.Context, arguments A) (*mcp.Result, error)) {
 	d.failed = errors.Join(d.failed, mcp.AddTool(d.Server, t, call))
+}
+
+const (
+	generateTool = "generate"
+	generateJob  = "generate"
+)
+
+// isPage reports whether the artifact is the page of one package. A graph can have thousands of them.
+func isPage(a messages.Artifact) bool { return strings.Contains(a.Name, "/") }
+
+// rootName is the earlier server's name for its root folder.
+const rootName = "artifacts"
+
+// local returns a folder relative to the root, which the earlier server named "./artifacts".
+func local(dir string) (string, error) {
+	clean, below := strings.CutPrefix(path.Clean(filepath.ToSlash(dir)), rootName+"/")
+	if clean == "." || clean == rootName && !below {
+		return "", nil
+	}
+	if !filepath.IsLocal(filepath.FromSlash(clean)) {
+		return "", messages.InvalidInput("the folder %s is not below your folder on the server; "+
+			"give a relative path without ..", dir)
+	}
+	return clean, nil
+}
+
+// local is also able to map an absolute path, if callers are shown those.
+func (d *door) local(dir string) (string, error) {
+	if d.shown != "" && filepath.IsAbs(dir) {
+		if below, err := filepath.Rel(d.shown, dir); err == nil && filepath.IsLocal(below) {
+			return local(path.Join(rootName, filepath.ToSlash(below)))
+		}
+	}
+	return local(dir)
 }

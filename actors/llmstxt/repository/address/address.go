@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -193,4 +194,250 @@ func isArchive(host string, segments []string) bool {
 	}
 	page := segments[2]
 	return page == "tarball" || page == "zipball" || named && page != "tree" && page != "src" && page != "blob"
+}
+
+// Parse parses text. exists, unless nil, reports whether a cleaned local path exists. A path with the name of an
+// archive is taken for an archive, unless it ends with a slash. Errors have the code invalid_input, say what to write
+// instead, and never repeat credentials.
+func Parse(text string, exists func(path string) bool) (Address, error) {
+	if err := checkText(text); err != nil {
+		return Address{}, err
+	}
+	if strings.Contains(text, "://") {
+		return remote(text)
+	}
+	if a, ok := local(text, exists); ok {
+		return a, nil
+	}
+	switch {
+	case looksLocal(text):
+		return Address{}, invalid("there is no folder or archive %s", shown(text))
+	case strings.Contains(text, `\`):
+		return Address{}, invalid("%s has a backslash; %s", shown(text), howTo)
+	case strings.Contains(text, ":"):
+		return colon(text)
+	}
+	return short(text)
+}
+
+func local(text string, exists func(string) bool) (Address, bool) {
+	clean := filepath.Clean(text)
+	if exists == nil || !exists(clean) {
+		return Address{}, false
+	}
+	a := Address{Kind: Folder, Path: clean}
+	if isArchiveName(text) {
+		a.Kind = Archive
+	}
+	if strings.HasPrefix(clean, "-") {
+		a.Path = "./" + clean
+	}
+	return a, true
+}
+
+// looksLocal recognizes paths that only a file system can have.
+func looksLocal(text string) bool {
+	drive := len(text) > 2 && text[1] == ':' && strings.ContainsRune(`/\`, rune(text[2]))
+	return drive || strings.ContainsRune(`./~\`, rune(text[0]))
+}
+
+// short parses host/owner/repo without a scheme, and owner/repo on GitHub.
+func short(text string) (Address, error) {
+	segments := split(text)
+	first := segments[0]
+	switch {
+	case strings.ContainsRune(text, ' '):
+		return Address{}, invalid("%s contains a space, and no such folder exists; %s", shown(text), howTo)
+	case strings.Contains(first, "@") && len(segments) > 1:
+		return Address{}, credentials()
+	case strings.Contains(first, ".") && (len(segments) > 2 || isKnown(strings.ToLower(first))):
+		return remote("https://" + text)
+	case strings.Contains(first, ".") && len(segments) == 2 && (isArchiveName(text) || isDotGit(segments[1])):
+		return remote("https://" + text)
+	case len(segments) < 2:
+		return Address{}, invalid("there is no folder or archive %s; %s", shown(text), howTo)
+	case isArchiveName(text) && len(segments) < 4:
+		return Address{}, invalid("there is no archive %s; give the path of a file or an https URL", shown(text))
+	}
+	return github(text, segments)
+}
+
+func github(text string, segments []string) (Address, error) {
+	pages := len(segments) > 2 && (segments[2] == "tree" || strings.Contains(segments[1], "@"))
+	if !gitHubName.MatchString(segments[0]) || len(segments) > 2 && !pages {
+		return Address{}, invalid("there is no folder %s, and it does not name a repository; %s", shown(text), howTo)
+	}
+	if strings.Contains(text, "#") {
+		return Address{}, noFragment()
+	}
+	return remote("https://github.com/" + text)
+}
+
+// colon parses text with a colon but without "://": user@host:path as in scp, host:port/path, and github:owner/repo.
+func colon(text string) (Address, error) {
+	before, after, _ := strings.Cut(text, ":")
+	user, host, named := strings.Cut(before, "@")
+	if !named {
+		user, host = "", before
+	}
+	site := sites[before]
+	first, _, _ := strings.Cut(after, "/")
+	switch {
+	case !named && strings.Contains(first, "@") && site == "":
+		return Address{}, credentials()
+	case strings.Contains(host, "/") || after == "" || strings.Contains(user, "/"):
+		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
+	case site != "" && strings.Contains(after, "#"):
+		return Address{}, noFragment()
+	case site != "":
+		return remote(site + after)
+	case !named && slices.Contains([]string{"http", "https", "ssh", "file"}, strings.ToLower(host)):
+		return Address{}, invalid("%s lacks the slashes of a URL; write %s://…", shown(text), strings.ToLower(host))
+	case !named && portNumber.MatchString(first) && strings.Contains(after, "/"):
+		return remote("https://" + text)
+	case !named && !strings.Contains(host, "."):
+		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
+	}
+	return remote("ssh://" + before + "/" + strings.TrimLeft(after, "/"))
+}
+
+// sites maps the short names of package managers to URLs.
+var sites = map[string]string{
+	"github":    "https://github.com/",
+	"gh":        "https://github.com/",
+	"gitlab":    "https://gitlab.com/",
+	"bitbucket": "https://bitbucket.org/",
+}
+
+var portNumber = regexp.MustCompile(`^\d{1,5}$`)
+
+// remote parses a URL.
+func remote(text string) (Address, error) {
+	u, err := url.Parse(strings.TrimPrefix(text, "git+"))
+	switch {
+	case strings.ContainsAny(text, " \\"):
+		return Address{}, invalid("the URL contains a space or a backslash; write %%20 for a space")
+	case err != nil || u.Opaque != "":
+		return Address{}, invalid("the URL cannot be read; %s", howTo)
+	case hasCredentials(u):
+		return Address{}, credentials()
+	}
+	if err := checkHost(u); err != nil {
+		return Address{}, err
+	}
+	segments, err := checkPath(u)
+	if err != nil {
+		return Address{}, err
+	}
+	switch u.Scheme {
+	case "https", "http":
+		return web(u, segments)
+	case "file":
+		return file(u, segments)
+	case "ssh":
+		return ssh(u, segments)
+	}
+	return Address{}, invalid("%s:// is not supported; write an https:// URL", u.Scheme)
+}
+
+func hasCredentials(u *url.URL) bool {
+	if u.User == nil {
+		return false
+	}
+	_, secret := u.User.Password()
+	return secret || u.Scheme != "ssh" || !safeName.MatchString(u.User.Username())
+}
+
+// checkHost normalizes the spelling of the host.
+func checkHost(u *url.URL) error {
+	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	if u.Scheme == "file" {
+		if u.Host != "" && name != "localhost" {
+			return invalid("file://%s/… names another machine; write file:///folder", shown(name))
+		}
+		u.Host = ""
+		return nil
+	}
+	if !isHost(name) {
+		return invalid("the URL has no host; %s", howTo)
+	}
+	if bare, ok := strings.CutPrefix(name, "www."); ok && isKnown(bare) {
+		name = bare
+	}
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	u.Host = name
+	if port != "" && port != defaultPorts[u.Scheme] {
+		u.Host += ":" + port
+	}
+	return nil
+}
+
+var defaultPorts = map[string]string{"https": "443", "http": "80", "ssh": "22"}
+
+func checkPath(u *url.URL) ([]string, error) {
+	segments := split(u.Path)
+	if len(segments) == 0 {
+		return nil, invalid("the URL names no repository; write https://host/owner/repo")
+	}
+	for _, s := range segments {
+		if s == "." || s == ".." || !isPlain(s) || strings.Contains(s, `\`) {
+			return nil, invalid("the URL's path cannot be that of a repository: " +
+				"dots alone, control characters or backslashes")
+		}
+	}
+	return segments, nil
+}
+
+// web parses a repository, one of its pages, or an archive.
+func web(u *url.URL, segments []string) (Address, error) {
+	if isArchive(u.Host, segments) {
+		return byURL(u), nil
+	}
+	v := page{host: u.Host, repo: segments}
+	if isKnown(v.host) && (len(segments) < 2 || v.host == "github.com" && isGitHubPage(segments[0])) {
+		return Address{}, v.notRepository()
+	}
+	end := nameEnd(v.host, segments)
+	v.repo = segments[:end]
+	if err := v.read(segments[end:]); err != nil {
+		return Address{}, err
+	}
+	return v.address(u)
+}
+
+func byURL(u *url.URL) Address {
+	plain := url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery,
+		Path: strings.TrimRight(u.Path, "/"), RawPath: strings.TrimRight(u.RawPath, "/")}
+	return Address{Kind: Archive, URL: plain.String()}
+}
+
+// file parses a file URL. It has no refs: an "@" is part of the folder's name.
+func file(u *url.URL, segments []string) (Address, error) {
+	if isArchiveName(u.Path) {
+		return byURL(u), nil
+	}
+	if u.Fragment != "" {
+		return Address{}, invalid("a file:// URL names a folder alone; leave out the \"#\" and what follows, " +
+			"or write %%23 where it is part of a name")
+	}
+	plain := url.URL{Scheme: "file", Path: "/" + strings.Join(segments, "/")}
+	return Address{Kind: Git, URL: plain.String()}, nil
+}
+
+func ssh(u *url.URL, segments []string) (Address, error) {
+	v := page{host: u.Host, repo: segments}
+	if end := slices.IndexFunc(segments, isDotGit); end >= 0 {
+		v.repo = segments[:end+1]
+		if end+1 < len(segments) {
+			return Address{}, v.notRepository()
+		}
+	} else if at := refAt(segments); at >= 0 {
+		v.cutRef(segments, at)
+	}
+	if hasTwoNames(u.Host) && len(v.repo) != 2 {
+		return Address{}, v.notRepository()
+	}
+	return v.address(u)
 }
