@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/openai"
 )
@@ -34,7 +33,7 @@ type said struct {
 	door.Message
 	Calls []struct {
 		ID       string
-		Function llm.ToolCall
+		Function model.ToolCall
 	} `json:"tool_calls"`
 	CallID string `json:"tool_call_id"`
 }
@@ -49,7 +48,7 @@ func (m *said) add(turn *door.Turn) error {
 		err = turn.Add(m.Role, text)
 	}
 	for _, c := range m.Calls {
-		turn.AddCall(llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+		turn.AddCall(model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
 	}
 	return err
 }
