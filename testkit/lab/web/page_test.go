@@ -16,7 +16,7 @@ func TestChecksAgree(t *testing.T) {
 	const good = "# Name\n\n> Summary.\n\nDetails.\n\n## Docs\n\n- [Title](https://example.com/a): note\n- [Other](docs/b.md)\n"
 	pieces := []string{"# Name", "## Docs", "### More", "> quote", ">", "> # x", "- [a](b)", "- [a](b): n", "- [a](b) n", "- [](b)",
 		"- [a`b](c)", "- [a\\`b](c)", "- [a [b] c](d)", "- [a](about:x)", "- [a](https:///x)", "- [a](https://x/é)", "- [a](b c)", "- [a](b",
-		"- [a](b): ", "- a", "* [a](b)", "  - [a](b)", "```", "````", "~~~", "===", "---", "text", "", " ", "\t# x", "## xmlDocs", "## My Docs",
+		"- [a](b): ", "- a", "* [a](b)", "  - [a](b)", "```", "````", "~~~", "===", "---", "text", "", " ", "\t# x", " ## More", "#\tName", "## xmlDocs", "## My Docs",
 		"## docs", "## 1", "a\u200bb", "a\rb", "end\r", "\u2028", "#", "#x", "## ", "- [a](%zz)", "- [a](1:2)", "- [a](#x)", "- [a](//x/y)", "# a\\#b"}
 	texts := []string{good, "", "\n", "# Name", "# Name\n\n"}
 	r := rand.New(rand.NewPCG(19, 1))

@@ -68,10 +68,11 @@ export function check(text: string): { links: LlmsLink[]; findings: Finding[] } 
     if (!titled) {
       titled = true;
       if (head?.level === 1) title = head.text;
-      if (head?.level !== 1 || line.startsWith(" ") || !head.text) finds("title-first", "the first line is not an H1 with a name");
+      if (head?.level !== 1 || !line.startsWith("# ") || !head.text) finds("title-first", "the first line is not an H1 with a name");
     } else if (head?.level === 1) {
       finds("title-unique", "a second H1");
     } else if (head?.level === 2) {
+      if (line[0] !== "#") finds("heading-level", "an indented heading");
       closeDetails();
       const low = head.text.toLowerCase();
       if (!/^[a-z_][a-z0-9_.-]*$/i.test(head.text) || low.startsWith("xml")) finds("section-name", `section "${head.text}" is not a single word that XML can take for a name`);
