@@ -351,6 +351,11 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add("https://x:y@z/a@b/-/tree/c")
 	f.Add("https://h/a/b@c/d/tree/e.git")
+	f.Add("https://gitlab.com/a/b/c/tree/main/d/-/")
+	f.Add("https://gitlab.com/a/-/?ref_type=head")
+	f.Add("https://gitlab.com/a/b@/c.git")
+	f.Add("a/b.git.git")
+	f.Add("https://h/a/b/.@c")
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := address.Parse(text, here)
 		if err != nil {

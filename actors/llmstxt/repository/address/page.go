@@ -113,6 +113,13 @@ func (v *page) address(u *url.URL) (Address, error) {
 	if isKnown(v.host) {
 		repo = strings.TrimSuffix(repo, ".git")
 	}
+	// Without GitLab's mark or .git, some names would read as a page or a ref. GitLab reserves them.
+	names := strings.Split(repo, "/")
+	last := len(names) - 1
+	ends := hasTwoNames(v.host) || nameEnd(v.host, names) == len(names) && (isDotGit(names[last]) || refAt(names) < 0)
+	if !ends || last == 0 && isKnown(v.host) {
+		return Address{}, v.notRepository()
+	}
 	plain := url.URL{Scheme: u.Scheme, User: u.User, Host: v.host, Path: "/" + repo}
 	a.URL = plain.String()
 	return a, nil
@@ -123,7 +130,8 @@ func (v *page) check(a Address) error {
 		return invalid("the URL has %d groups before the repository, and no host allows so many; %s", len(v.repo)-1, howTo)
 	}
 	for _, name := range v.repo {
-		if strings.HasPrefix(name, "-") || strings.TrimSuffix(name, ".git") == "" || len(name) > maxName {
+		twice := isKnown(v.host) && strings.HasSuffix(name, ".git.git") // the hosts take one .git off
+		if strings.HasPrefix(name, "-") || strings.Trim(strings.TrimSuffix(name, ".git"), ".") == "" || len(name) > maxName || twice {
 			return invalid("%s cannot be the name of an owner or a repository; %s", shown(name), howTo)
 		}
 	}
