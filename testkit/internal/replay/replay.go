@@ -71,15 +71,13 @@ func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.De
 // follow reads the events of the run and its sub-runs, and answers their questions.
 func (r *replay) follow(ctx context.Context, id messages.RunID) error {
 	r.logs = map[messages.RunID][]messages.Event{}
-	for batch, err := range r.system.Follow(ctx, id, messages.Follow{Tree: true}) {
+	for e, err := range messages.Each(r.system.Follow(ctx, id, messages.Follow{Tree: true})) {
 		if err != nil {
 			return err
 		}
-		for _, e := range batch {
-			r.logs[e.RunID] = append(r.logs[e.RunID], e)
-			if b, ok := e.Body.(messages.InputRequired); ok {
-				r.answer(ctx, e.RunID, b)
-			}
+		r.logs[e.RunID] = append(r.logs[e.RunID], e)
+		if b, ok := e.Body.(messages.InputRequired); ok {
+			r.answer(ctx, e.RunID, b)
 		}
 	}
 	return nil
