@@ -199,7 +199,9 @@ func (c *checker) log(want *head) error {
 		for _, e := range events {
 			got.summary.Add(e)
 		}
-		got.bytes += int64(len(bodyOf(b.Lines)))
+		for _, line := range b.Lines {
+			got.bytes += int64(framed(line))
+		}
 		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
 	}
 	c.report.Events += audit.Events
