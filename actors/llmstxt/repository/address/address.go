@@ -395,12 +395,11 @@ func web(u *url.URL, segments []string) (Address, error) {
 	if isArchive(u.Host, segments) {
 		return byURL(u), nil
 	}
-	v := page{host: u.Host, repo: segments}
-	if isKnown(v.host) && (len(segments) < 2 || v.host == "github.com" && isGitHubPage(segments[0])) {
+	end := min(nameEnd(u.Host, segments), len(segments))
+	v := page{host: u.Host, repo: segments[:end]}
+	if isKnown(v.host) && (end < 2 || v.host == "github.com" && isGitHubPage(segments[0])) {
 		return Address{}, v.notRepository()
 	}
-	end := nameEnd(v.host, segments)
-	v.repo = segments[:end]
 	if err := v.read(segments[end:]); err != nil {
 		return Address{}, err
 	}

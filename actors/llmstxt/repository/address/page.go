@@ -115,9 +115,8 @@ func (v *page) address(u *url.URL) (Address, error) {
 	}
 	// Without GitLab's mark or .git, some names would read as a page or a ref. GitLab reserves them.
 	names := strings.Split(repo, "/")
-	last := len(names) - 1
-	ends := hasTwoNames(v.host) || nameEnd(v.host, names) == len(names) && (isDotGit(names[last]) || refAt(names) < 0)
-	if !ends || last == 0 && isKnown(v.host) {
+	ends := nameEnd(v.host, names) == len(names) && (isDotGit(names[len(names)-1]) || refAt(names) < 0)
+	if !ends && !hasTwoNames(v.host) {
 		return Address{}, v.notRepository()
 	}
 	plain := url.URL{Scheme: u.Scheme, User: u.User, Host: v.host, Path: "/" + repo}
