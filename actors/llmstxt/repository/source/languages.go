@@ -38,16 +38,16 @@ var languages = sync.OnceValue(func() (all []language.Language) {
 	_, blocks, _ := strings.Cut(languagesText, "\n= ")
 	for block := range strings.SplitSeq(blocks, "\n= ") {
 		names, text, _ := strings.Cut(block, "\n")
-		for name := range strings.SplitSeq(names, ", ") {
-			all = append(all, parse(name, text))
+		l := parse(names, text)
+		for l.Name = range strings.SplitSeq(names, ", ") { // they share one grammar
+			all = append(all, l)
 		}
 	}
 	return all
 })
 
-// parse reads the block of a language.
-func parse(name, text string) language.Language {
-	l := language.Language{Name: name}
+// parse reads the block of the languages with these names.
+func parse(names, text string) (l language.Language) {
 	grammar, note, marks := "", "", ""
 	for line := range strings.Lines(text) {
 		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
@@ -80,7 +80,7 @@ func parse(name, text string) language.Language {
 			grammar += line
 		}
 	}
-	l.Note, l.Outline = noteOf(note, marks), outlineOf(name, grammar)
+	l.Note, l.Outline = noteOf(note, marks), outlineOf(names, grammar)
 	return l
 }
 
@@ -96,9 +96,9 @@ func noteOf(how, marks string) func(text string) string {
 
 // outlineOf returns a function that reads a language by a grammar of its lines. The grammar is compiled when it is first
 // needed.
-func outlineOf(name, grammar string) func(ctx context.Context, text []byte) surface.Outline {
+func outlineOf(names, grammar string) func(ctx context.Context, text []byte) surface.Outline {
 	switch {
-	case name == "Go":
+	case names == "Go":
 		return golang.Outline
 	case grammar == "":
 		return nil
