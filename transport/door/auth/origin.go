@@ -42,10 +42,11 @@ func normalOrigin(text string) (string, bool) {
 	return strings.TrimSuffix(text, ":"+port), ok
 }
 
+// usualPorts are the ports that browsers leave out.
+var usualPorts = map[string]string{"http": "80", "https": "443"}
+
 // impliedPort returns the default port of http or https, "" for other schemes.
-func impliedPort(scheme string) string {
-	return map[string]string{"http": "80", "https": "443"}[strings.ToLower(scheme)]
-}
+func impliedPort(scheme string) string { return usualPorts[strings.ToLower(scheme)] }
 
 // allow reports whether a page of the origin may call the server at host. If the server needs tokens, every loopback
 // page may: without a token it learns nothing.
