@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -192,7 +193,11 @@ type requestTable struct {
 	mu     sync.Mutex
 	open   map[string]*Exchange
 	closed bool
+
+	touched atomic.Int64 // when the last request began or ended, in nanoseconds
 }
+
+func (r *requestTable) touch() { r.touched.Store(time.Now().UnixNano()) }
 
 // add adds a request. It returns errClosed, errBusy or errTaken if the request is refused.
 func (r *requestTable) add(x *Exchange, limit int) *Error {
@@ -216,6 +221,7 @@ func (r *requestTable) add(x *Exchange, limit int) *Error {
 func (r *requestTable) remove(x *Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.touch() // whoever finds the table empty must find this time, too
 	if r.open[x.key] == x {
 		delete(r.open, x.key)
 	}

@@ -79,7 +79,6 @@ func (s *Session) take(ctx context.Context, m message) {
 
 // request handles a request of the session.
 func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
-	defer s.touch()
 	x := s.server.newExchange(r.Context(), m, s, &s.requestTable)
 	p := x.respond(w, r)
 	switch err := x.table.add(x, s.server.config.Requests); err {

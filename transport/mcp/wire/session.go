@@ -25,8 +25,7 @@ type Session struct {
 	principal   auth.Principal
 	server      *Server
 	initialized atomic.Bool
-	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
-	timer       *time.Timer  // looks whether the session is idle; the session table's lock guards it
+	timer       *time.Timer // looks whether the session is idle; the session table's lock guards it
 
 	known     client
 	streams   []*sessionStream // open streams, the newest last: those of GETs, or stdio
@@ -86,8 +85,6 @@ func (s *Server) Broadcast(method string) {
 
 // errNoStream means that a notification cannot reach the client now.
 var errNoStream = errors.New("the client has no stream open for the notification")
-
-func (s *Session) touch() { s.touched.Store(time.Now().UnixNano()) }
 
 func (s *Session) client() client {
 	s.mu.Lock()
@@ -153,9 +150,9 @@ func (s *Session) attach(p *sessionStream) bool {
 
 // detach removes a stream, so that the session writes to the newest of the others.
 func (s *Session) detach(p *sessionStream) {
-	defer s.touch()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.touch()
 	s.streams = slices.DeleteFunc(s.streams, func(o *sessionStream) bool { return o == p })
 }
 
