@@ -350,10 +350,10 @@ func TestFoldingIsLinear(t *testing.T) {
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
 	for name := range long(0) {
-		half, whole := cost(4000, name), cost(8000, name)
-		t.Logf("%s: %.0f and %.0f bytes", name, half/4000, whole/8000)
+		half, whole := cost(1000, name), cost(2000, name)
+		t.Logf("%s: %.0f and %.0f bytes", name, half/1000, whole/2000)
 		if whole > 2.5*half {
-			t.Errorf("%s: 8,000 take %.1f times the memory of 4,000", name, whole/half)
+			t.Errorf("%s: 2,000 take %.1f times the memory of 1,000", name, whole/half)
 		}
 	}
 }

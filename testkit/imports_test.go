@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/mod/modfile"
@@ -546,12 +547,17 @@ func undocumented(sources []source) []string {
 	return out
 }
 
-// readModule parses every Go file of the module and of the lab, their tests included.
 func readModule(t *testing.T) []source {
 	t.Helper()
+	sources, err := sourcesOfModule()
+	must(t, err)
+	return sources
+}
+
+// sourcesOfModule parses every Go file of the module and of the lab, their tests included.
+var sourcesOfModule = sync.OnceValues(func() (sources []source, err error) {
 	root := os.DirFS("..")
-	var sources []source
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -569,9 +575,8 @@ func readModule(t *testing.T) []source {
 		sources = append(sources, src)
 		return err
 	})
-	must(t, err)
-	return sources
-}
+	return sources, err
+})
 
 func readSource(root fs.FS, name string) (source, error) {
 	text, err := fs.ReadFile(root, name)

@@ -57,19 +57,22 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 		all = append(all, v.Name+"="+value)
 	}
 	for _, form := range cheapest {
-		var codes [2]ran
-		for i, env := range [][]string{bare, all} {
-			folder := t.TempDir()
-			write(t, filepath.Join(folder, "llms.txt"), "# Garden\n\n> Peas.\n")
-			write(t, filepath.Join(folder, "plan.yaml"), "name: first\nsteps:\n  - {name: look, read: {run: r_x, name: llms.txt}}\n")
-			words := strings.Fields(strings.NewReplacer("FOLDER", folder, "FILE", filepath.Join(folder, "llms.txt"),
-				"PLAN", filepath.Join(folder, "plan.yaml")).Replace(form))
-			codes[i] = run(t, env, words...)
-		}
-		if codes[0].code != codes[1].code {
-			t.Errorf("lastword %s exits with %d, and with all shared variables set with %d: %s", form, codes[0].code,
-				codes[1].code, codes[1].stderr)
-		}
+		t.Run(form, func(t *testing.T) {
+			t.Parallel() // some wait for a server
+			var codes [2]ran
+			for i, env := range [][]string{bare, all} {
+				folder := t.TempDir()
+				write(t, filepath.Join(folder, "llms.txt"), "# Garden\n\n> Peas.\n")
+				write(t, filepath.Join(folder, "plan.yaml"), "name: first\nsteps:\n  - {name: look, read: {run: r_x, name: llms.txt}}\n")
+				words := strings.Fields(strings.NewReplacer("FOLDER", folder, "FILE", filepath.Join(folder, "llms.txt"),
+					"PLAN", filepath.Join(folder, "plan.yaml")).Replace(form))
+				codes[i] = run(t, env, words...)
+			}
+			if codes[0].code != codes[1].code {
+				t.Errorf("lastword %s exits with %d, and with all shared variables set with %d: %s", form, codes[0].code,
+					codes[1].code, codes[1].stderr)
+			}
+		})
 	}
 }
 
