@@ -1,4 +1,4 @@
-.PHONY: help test race lint other-systems bench sim crash museum cluster quality conformance clients models page oracle proxy inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover nightly go tools node
+.PHONY: help test race lint debian other-systems bench sim crash museum cluster quality conformance clients models page oracle proxy inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover nightly go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -55,12 +55,6 @@ lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the
 	staticcheck=$$(go tool -n staticcheck) && for module in $(LAB) $(PACKAGE); do \
 		(cd $$module && go vet ./... && $$staticcheck ./... && go fix -diff ./... && go mod tidy -diff) || exit 1; done
 
-SYSTEMS = windows darwin freebsd
-
-other-systems: go ##+ Vet everything, tests too, and build the binary for the systems on which nothing is run
-	@for os in $(SYSTEMS); do echo $$os; GOOS=$$os CGO_ENABLED=0 go vet ./... && \
-		GOOS=$$os CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o /dev/null ./cmd/lastword || exit 1; done
-
 # The tests of the lab, built once for all targets of one call of make; they run in the lab's folder.
 LAB_TESTS = $(CURDIR)/bin/lab.test
 LAB_TEST = $(LAB_TESTS) -test.v $(SHORT:-%=-test.%)
@@ -70,6 +64,9 @@ $(LAB_TESTS): go always
 
 .PHONY: always
 always:
+
+other-systems: $(LAB_TESTS) ##+ Check the types of everything, tests too, as it is on the systems on which nothing is run
+	cd $(LAB) && LASTWORD_SYSTEMS='windows darwin freebsd' $(LAB_TEST) -test.run '^TestOtherSystems$$'
 
 bench: node $(LAB_TESTS) ## Print one table of name, ours, baseline, ratio and goal; medians of five
 	cd $(LAB) && LASTWORD_BENCH=1 $(LAB_TEST) -test.run '^TestBenchTable$$' -test.timeout 60m
@@ -198,6 +195,8 @@ $(DEBIAN):
 	@mkdir -p $(@D); root=$$(mktemp -d) && chmod 755 $$root; . /etc/os-release; \
 	debootstrap --variant=minbase --include=curl $$VERSION_CODENAME $$root >$@.log && rm -rf $$root/var/cache/apt/archives $$root/var/lib/apt/lists $$root/usr/share/locale && \
 	tar -C $$root -cf $@.new . && mv $@.new $@ || { cat $@.log >&2; exit 1; }; rm -rf $$root
+
+debian: $(DEBIAN) ##+ Make the empty Debian in which make package-test installs; needs root and debootstrap
 
 package-test: tools build $(DEBIAN) ##+ Install the package of Debian in an empty one, serve, go through the tutorial, purge; needs root, debootstrap and systemd-analyze
 	go -C $(PACKAGE) test ./...

@@ -378,7 +378,7 @@ func (s runtimeSuite) expiredKey() {
 		if state, err := b.State(w.within(time.Second), id); err != nil || state.Status != messages.Completed {
 			w.complain("the first run is %s (%v)", state.Status, err)
 		}
-		time.Sleep(25 * time.Hour)
+		time.Sleep(2 * time.Hour)
 		if again, err := a.Submit(w.within(time.Minute), request); err != nil || again != id {
 			w.Fatalf("%s: the key again: %s, %v", w.what, again, err)
 		}
