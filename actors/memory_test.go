@@ -17,7 +17,7 @@ import (
 // TestSimMemory holds that a node forgets: once the retention has passed, its heap is that before, however many runs
 // there were.
 func TestSimMemory(t *testing.T) {
-	runs := 5_000
+	runs := 2_000
 	if os.Getenv("LASTWORD_SIM") != "" {
 		runs = 100_000
 	}
