@@ -45,11 +45,12 @@ func (s *stream) touch() {
 	s.timer = time.AfterFunc(idle, func() {
 		s.server.mu.Lock()
 		defer s.server.mu.Unlock()
-		if s.watchers > 0 {
+		switch {
+		case s.watchers > 0:
 			s.touch()
-			return
+		case time.Since(s.used) >= idle: // else somebody used it while this waited for the lock
+			s.expire()
 		}
-		s.expire()
 	})
 }
 
