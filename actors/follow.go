@@ -119,6 +119,7 @@ func (f *follower) snapshot(ctx context.Context, id messages.RunID) error {
 	return err
 }
 
+// add adds a run to read past after. With Follow.Tree it reads silently up to there, for the children that are named.
 func (f *follower) add(id messages.RunID, after uint64) *cursor {
 	c := &cursor{id: id, after: after, marked: after}
 	if f.want.Tree {

@@ -137,6 +137,7 @@ func (a *subscriber) end(c actor.Context, err error) {
 	}
 }
 
+// run sends the run's events to the subscriber, each against a credit.
 func (a *subscriber) run(ctx context.Context, t *supervision.Routine) error {
 	for e, err := range a.system.Events(ctx, a.order.run, a.order.after) {
 		if err != nil {

@@ -158,6 +158,7 @@ func endMessage(name, asked string, e model.End, v model.Verdict) string {
 	return words
 }
 
+// cutReason says why the server cut an answer that is Truncated or Filtered.
 func cutReason(v model.Verdict) string {
 	if v.Message != "" {
 		return v.Message

@@ -148,6 +148,7 @@ func (u *turn) taint() (withheld []string) {
 	return withheld
 }
 
+// warn logs that the tools are withheld; it logs nothing if there are none.
 func (u *turn) warn(withheld []string) error {
 	names := strings.Join(withheld[:min(len(withheld), mostNamed)], ", ")
 	switch more := len(withheld) - mostNamed; {

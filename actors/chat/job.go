@@ -37,7 +37,7 @@ type Input struct {
 	// Context is the id of the conversation that the turn continues or begins. Without it the turn remembers nothing.
 	Context string `json:"context,omitempty" jsonschema:"id of the conversation, new or known"`
 	// Earlier is the conversation before the message, the oldest message first, if the caller keeps the conversation.
-	// It replaces Context.
+	// It must be empty if there is a Context.
 	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt. If it is empty, the conversation's system prompt applies, if there is one.
 	System string `json:"system,omitempty"`
@@ -54,6 +54,7 @@ type Input struct {
 	Tokens Tokens `json:"tokens,omitempty" form:"enum=authoritative|debug|off,programs"`
 }
 
+// check returns the error of an input that fits no Config: limit_exceeded for its size, else invalid_input.
 func (in Input) check() error {
 	if err := model.CheckEarlier(in.Earlier, false); err != nil {
 		return err

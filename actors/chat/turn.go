@@ -134,6 +134,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	return a, err
 }
 
+// count adds the tokens of one call of the model to those of the turn; usage may be nil.
 func (u *turn) count(usage *messages.Usage) {
 	if usage == nil {
 		return
@@ -263,6 +264,7 @@ func repeated(times int) error {
 		"call something else", times)
 }
 
+// result makes the turn's Result from its last answer.
 func (u *turn) result(a call.Answer) Result {
 	v, reason := a.End.Verdict, a.End.Evidence.Finish
 	if u.denied {
@@ -272,6 +274,7 @@ func (u *turn) result(a call.Answer) Result {
 		Truncated: v.Truncated, Filtered: v.Filtered, Usage: u.usage}
 }
 
+// finish ends the turn with the result. The run is degraded if the answer is not whole, as Result says.
 func (u *turn) finish(r Result) error {
 	words := fmt.Sprintf("%d bytes of text", len(r.Text))
 	if n := u.spent.toolCalls; n > 0 {

@@ -58,6 +58,7 @@ func (g *group) kill() {
 
 func (g *group) end() { g.kill() }
 
+// release closes the job object. Windows then kills what still runs in it: see JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE.
 func (g *group) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

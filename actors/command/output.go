@@ -221,6 +221,7 @@ type tail struct {
 	most int
 }
 
+// write appends text. It cuts only at twice the size, so that each byte is moved about once.
 func (t *tail) write(text string) {
 	if len(text) > t.most {
 		text = text[len(text)-t.most:]

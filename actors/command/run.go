@@ -348,6 +348,7 @@ func (l *limits) ask() (answered func()) {
 	}
 }
 
+// stop stops the timers. The caller holds mu.
 func (l *limits) stop() {
 	if l.whole != nil {
 		l.whole.Stop()

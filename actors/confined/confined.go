@@ -95,6 +95,7 @@ func Make(root *os.Root, dir string) (*os.Root, error) {
 	return walk(root, dir, makeStep)
 }
 
+// makeStep is enter for a folder that may be missing: it makes the folder, and syncs the one around it.
 func makeStep(at *os.Root, part string) (*os.Root, error) {
 	switch err := at.Mkdir(part, 0o755); {
 	case err == nil:
@@ -226,6 +227,7 @@ type refused struct{ err *messages.Error }
 func (r refused) Error() string   { return r.err.Message }
 func (r refused) Unwrap() []error { return []error{r.err, fs.ErrInvalid} }
 
+// refusal returns the error for a name that is not of the kind asked for. seen is what Lstat said of it, or nil.
 func refusal(name string, seen fs.FileInfo) error {
 	say := func(format string) error { return refused{messages.InvalidInput(format, name)} }
 	switch {

@@ -135,6 +135,7 @@ func (c *checker) root(root, name string) Type {
 	return t
 }
 
+// member returns the type of a member. Only c.names knows the members of a root.
 func (c *checker) member(of syntax.Expr, name string) Type {
 	if root, ok := of.(*syntax.Ident); ok && !c.locals[root.Name] && words[root.Name] == "" {
 		return c.root(root.Name, name)

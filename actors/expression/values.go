@@ -87,6 +87,7 @@ func (o Record) Attr(name string) (Data, error) {
 	return starlark.None, nil
 }
 
+// Get implements starlark.Mapping. It finds a missing member too: None.
 func (o Record) Get(name Data) (v Data, found bool, err error) {
 	s, ok := starlark.AsString(name)
 	if !ok {

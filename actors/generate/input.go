@@ -66,6 +66,7 @@ func (in Input) check(c Config) (Input, address.Address, error) {
 	return in, at, nil
 }
 
+// checkPlace returns the error of an output folder, layout or Config.File that cannot be used. It touches no file.
 func (in Input) checkPlace(c Config) error {
 	if c.Folder != nil {
 		if err := confined.Name(path.Clean(filepath.ToSlash(in.Out))); err != nil {
@@ -83,6 +84,7 @@ func (in Input) checkPlace(c Config) error {
 	return nil
 }
 
+// checkModel returns the error of a model's name that is malformed or missing, or that nothing here can find.
 func (in Input) checkModel(c Config) error {
 	switch {
 	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):

@@ -128,6 +128,7 @@ func (r *record) has(b Block) bool {
 	return false
 }
 
+// Read implements [Reader]. The page shares memory with the log: what a log holds never changes in place.
 func (j *Memory) Read(_ context.Context, run messages.RunID, after uint64) (Page, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,7 +139,7 @@ func (j *Memory) Read(_ context.Context, run messages.RunID, after uint64) (Page
 	page := Page{Events: r.events[FirstAfter(r.events, after):len(r.events):len(r.events)], Head: r.head}
 	for i, mark := range slices.Backward(r.blocks) {
 		if i+1 < len(r.blocks) && r.blocks[i+1].first <= after+1 || len(page.Events) == 0 {
-			break
+			break // neither this block nor an earlier one reaches past after
 		}
 		page.Blocks = append(page.Blocks, mark.id)
 	}
@@ -175,6 +176,7 @@ func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredB
 	}
 }
 
+// List implements [Reader]. It sorts no more summaries than it returns.
 func (j *Memory) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -211,6 +213,7 @@ func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*
 	return list[:min(len(list), most)]
 }
 
+// Expire implements [Journal]. It looks at the runs in the order of their terminals, and stops at the first that stays.
 func (j *Memory) Expire(_ context.Context, before time.Time, bytes int64) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -235,6 +238,7 @@ func (j *Memory) Expire(_ context.Context, before time.Time, bytes int64) (int, 
 	return len(j.ended), nil
 }
 
+// Forget implements [Journal].
 func (j *Memory) Forget(_ context.Context, run messages.RunID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -42,10 +42,12 @@ type Input struct {
 	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the request, such as {\"top_k\":40}"`
 }
 
+// check returns the error of an input that fits no Config: limit_exceeded for its size, else invalid_input.
 func (in Input) check() error {
 	if err := model.CheckEarlier(in.Earlier, true); err != nil {
 		return err
 	}
+	// The bounds of numbers are negated, so that NaN is refused too.
 	switch size := len(in.Text) + len(in.System) + model.Size(in.Earlier); {
 	case strings.TrimSpace(in.Text) == "" && !in.afterResult():
 		return messages.InvalidInput("the prompt is empty; give a text")
@@ -70,6 +72,7 @@ func (in Input) afterResult() bool {
 	return in.Text == "" && n > 0 && in.Earlier[n-1].Role == model.ToolRole
 }
 
+// checkFunctions requires that all functions have names, each a different one, and that Choice is one or a known word.
 func (in Input) checkFunctions() error {
 	names := map[string]bool{"": true}
 	for _, f := range in.Functions {

@@ -112,6 +112,7 @@ func resultOf(a call.Answer, r model.Request) Result {
 		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls}
 }
 
+// summary returns the words with which the task describes its result.
 func (r Result) summary() string {
 	summary := fmt.Sprintf("%d bytes of text", len(r.Text))
 	switch {

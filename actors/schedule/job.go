@@ -71,6 +71,7 @@ func (c *Clock) do(ctx context.Context, action string, s *Schedule, by string) e
 	return c.keep(ctx, marks, s.Name, m)
 }
 
+// list describes the principal's schedules, in the order of Clock.Schedules.
 func (c *Clock) list(ctx context.Context, principal string) ([]Line, error) {
 	lines := []Line{} // never null
 	for i := range c.Schedules {
@@ -85,6 +86,7 @@ func (c *Clock) list(ctx context.Context, principal string) ([]Line, error) {
 	return lines, nil
 }
 
+// line describes a schedule. Status stays empty if the last run is no longer known.
 func (c *Clock) line(ctx context.Context, s *Schedule) (Line, error) {
 	marks, err := c.Load(ctx)
 	m := marks[s.Name]

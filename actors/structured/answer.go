@@ -69,6 +69,7 @@ func (a *answer) take(part model.Part, live func(text string)) int {
 	return 0
 }
 
+// count adds what an attempt has cost to the report.
 func (q *question) count(end model.End) {
 	if end.Model != "" {
 		q.report.Model = end.Model

@@ -157,6 +157,7 @@ func (q *question) ask(ctx context.Context) error {
 	}
 }
 
+// rejected returns the error of the last answer. The report has at least one problem of it.
 func (q *question) rejected() error {
 	p := q.report.Problems
 	more := ""

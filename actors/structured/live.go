@@ -50,6 +50,7 @@ func (l *live) close() (doc []byte, open bool) {
 	return doc, false
 }
 
+// add passes on what is new of a piece. It ignores fields that are not streamed.
 func (l *live) add(path, piece string) {
 	name, _, _ := strings.Cut(path, ".")
 	t := l.transcripts[name]

@@ -39,6 +39,7 @@ type folder struct {
 
 const suffix = ".jsonl"
 
+// open implements place. A conversation that exists opens even if there are too many.
 func (f folder) open(id string, create bool) (journal, error) {
 	how := os.O_RDWR | os.O_APPEND
 	if create {
@@ -67,6 +68,7 @@ func (f folder) full(id string) error {
 	return err
 }
 
+// ids lists the conversations. Folders, and files with other names, do not count.
 func (f folder) ids() (ids []string, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), ".")
 	for _, e := range entries {

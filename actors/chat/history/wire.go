@@ -171,6 +171,7 @@ func joined(a, b string) string {
 	return a + paragraph + b
 }
 
+// lastUser returns the index of the last group that is the user's, or 0 if there is none.
 func lastUser(groups []group) int {
 	for i, g := range slices.Backward(groups) {
 		if g[0].Role == model.User {
@@ -299,6 +300,7 @@ func (n *names) accepts(id string) bool {
 	return !n.profile.ShortIDs || len(id) == shortID
 }
 
+// hashed returns shortID letters and digits for an id of any length, the same for the same id.
 func hashed(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	number := binary.BigEndian.Uint64(sum[:])

@@ -157,6 +157,7 @@ func (a artifacts) extend(name, text string) ([]byte, error) {
 	return append(content, text...), f.Sync()
 }
 
+// written emits the event of a file, partial or whole, and returns the words that tell the model the same.
 func (a artifacts) written(c *Call, name string, content []byte, partial bool) (string, error) {
 	sum := sha256.Sum256(content)
 	is := messages.Artifact{Name: name, Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),

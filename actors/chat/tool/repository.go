@@ -78,6 +78,7 @@ type listing struct {
 	Path string `json:"path,omitempty" jsonschema:"the folder, such as src/lib; the whole repository if empty"`
 }
 
+// list is the tool list_files. It writes a line for each entry that could be read; a folder ends with a slash.
 func (r repository) list(_ context.Context, in listing) (string, error) {
 	folder, err := inside(in.Path)
 	if err != nil {
@@ -109,6 +110,7 @@ type reading struct {
 	Most int    `json:"most,omitempty" jsonschema:"how many lines; 400 if missing"`
 }
 
+// read is the tool read_file. Its text has whole lines; a last line says how many follow, and how to get them.
 func (r repository) read(_ context.Context, in reading) (string, error) {
 	name, err := inside(in.Path)
 	if err != nil {
@@ -156,6 +158,7 @@ func (r repository) text(name string) ([]byte, error) {
 	return secret.NewFinder().Redact(data, nil), nil
 }
 
+// missing turns the error of a name that is no file or folder into one that helps the model. It keeps other errors.
 func missing(err error, name string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

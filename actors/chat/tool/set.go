@@ -194,6 +194,7 @@ func (t entry) told(ctx context.Context, name string, c *Call) (text string, err
 	return text, json.Unmarshal(done.Result, &text)
 }
 
+// call runs the tool within its timeout. When ctx is done, its cause counts, and not what the tool returned.
 func (t entry) call(ctx context.Context, c *Call) (string, error) {
 	limit := cmp.Or(t.Timeout, Timeout)
 	late := messages.Errorf(messages.CauseDeadline, "%s took longer than its timeout of %s", t.Name, limit)

@@ -159,6 +159,7 @@ type timeout struct {
 	timer  *time.Timer
 }
 
+// pause stops the timer, unless another pause has done so.
 func (t *timeout) pause() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,6 +169,7 @@ func (t *timeout) pause() {
 	}
 }
 
+// resume starts the timer with the time that is left, once no other pause lasts.
 func (t *timeout) resume() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

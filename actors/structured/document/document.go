@@ -193,6 +193,7 @@ func (r *reader) value(n *yaml.Node, path string, depth int) any {
 	return r.scalar(n, path)
 }
 
+// object converts a mapping. A name that is given twice is a problem; the last value stays.
 func (r *reader) object(n *yaml.Node, path string, depth int) map[string]any {
 	all := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -205,6 +206,7 @@ func (r *reader) object(n *yaml.Node, path string, depth int) map[string]any {
 	return all
 }
 
+// scalar converts a scalar. A date stays a text, because JSON has none.
 func (r *reader) scalar(n *yaml.Node, path string) (v any) {
 	if tag := n.ShortTag(); tag == "!!timestamp" || tag == "!!str" {
 		return n.Value
