@@ -58,6 +58,7 @@ func (a Address) String() string {
 	return u.String()
 }
 
+// suffix returns what follows the repository's URL: ref and folder, in a form that Parse understands.
 func (a Address) suffix(u *url.URL) string {
 	switch {
 	case a.Rest != "":
@@ -66,7 +67,7 @@ func (a Address) suffix(u *url.URL) string {
 		return treeMark(u.Host) + cmp.Or(a.Ref, "HEAD") + "/" + a.Dir
 	case a.Ref == "":
 		return ""
-	case u.Scheme == "ssh" || strings.Contains(a.Ref, "/"):
+	case u.Scheme == "ssh" || strings.Contains(a.Ref, "/"): // after a tree mark, a slash may begin the folder
 		return "@" + a.Ref
 	}
 	return treeMark(u.Host) + a.Ref
@@ -112,6 +113,7 @@ func shown(text string) string {
 	return `"` + text + `"`
 }
 
+// checkText refuses a text that is empty, too long, deceptive, or like a flag.
 func checkText(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -220,6 +222,7 @@ func Parse(text string, exists func(path string) bool) (Address, error) {
 	return short(text)
 }
 
+// local returns the address of a path that exists. Clean removes "./" before a dash; local adds it again for Parse.
 func local(text string, exists func(string) bool) (Address, bool) {
 	clean := filepath.Clean(text)
 	if exists == nil || !exists(clean) {
@@ -262,6 +265,7 @@ func short(text string) (Address, error) {
 	return github(text, segments)
 }
 
+// github parses owner/repo, with or without a ref, as a repository on GitHub.
 func github(text string, segments []string) (Address, error) {
 	pages := len(segments) > 2 && (segments[2] == "tree" || strings.Contains(segments[1], "@"))
 	if !gitHubName.MatchString(segments[0]) || len(segments) > 2 && !pages {
@@ -376,6 +380,7 @@ func checkHost(u *url.URL) error {
 
 var defaultPorts = map[string]string{"https": "443", "http": "80", "ssh": "22"}
 
+// checkPath returns the segments of the URL's path, at least one. None of them leads elsewhere or deceives a reader.
 func checkPath(u *url.URL) ([]string, error) {
 	segments := split(u.Path)
 	if len(segments) == 0 {
@@ -425,6 +430,7 @@ func file(u *url.URL, segments []string) (Address, error) {
 	return Address{Kind: Git, URL: plain.String()}, nil
 }
 
+// ssh parses an ssh URL. It shows no pages, so only a ref may follow the name, after an "@".
 func ssh(u *url.URL, segments []string) (Address, error) {
 	v := page{host: u.Host, repo: segments}
 	if end := slices.IndexFunc(segments, isDotGit); end >= 0 {

@@ -64,6 +64,7 @@ func (v *page) cutRef(segments []string, at int) {
 	v.ref, v.named = strings.Join(append([]string{ref}, segments[at+1:]...), "/"), true
 }
 
+// read reads what follows the repository's name. The page of a file stands for the file's folder.
 func (v *page) read(after []string) error {
 	last := len(v.repo) - 1
 	switch {
@@ -124,6 +125,7 @@ func (v *page) address(u *url.URL) (Address, error) {
 	return a, nil
 }
 
+// check checks the names and the ref. a is the address as read so far.
 func (v *page) check(a Address) error {
 	if len(v.repo) > maxNames {
 		return invalid("the URL has %d groups before the repository, and no host allows so many; %s", len(v.repo)-1, howTo)
@@ -147,6 +149,7 @@ func (v *page) check(a Address) error {
 	return nil
 }
 
+// notRepository returns the error of a page that names no repository; it says what to write instead.
 func (v *page) notRepository() error {
 	switch {
 	case v.host == "github.com" && isGitHubPage(v.repo[0]):

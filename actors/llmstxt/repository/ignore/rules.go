@@ -160,6 +160,7 @@ const (
 	anyDepth          // "**"
 )
 
+// parse reads a line of an ignore file. It returns false for comments, and for patterns that are empty or too long.
 func parse(line string) (pattern, bool) {
 	line = trimSpaces(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	if line == "" || line[0] == '#' || len(line) > maxPattern {
@@ -193,6 +194,7 @@ func trimSpaces(line string) string {
 	return short
 }
 
+// partOf reads a segment of a pattern. As in git, "**" is special only beside a slash.
 func partOf(text string, ofPath bool) part {
 	if text == "**" && ofPath {
 		return part{kind: anyDepth}
@@ -218,6 +220,7 @@ func (p *pattern) literal() (string, bool) {
 	return strings.Join(texts, "/"), true
 }
 
+// match reports whether the pattern matches the path or, without a slash, the name.
 func (p *pattern) match(path, name string, isFolder bool, w *work) bool {
 	switch {
 	case p.folderOnly && !isFolder:
@@ -255,6 +258,7 @@ func (p *pattern) matchPath(path string, w *work) bool {
 	return at == len(p.parts)
 }
 
+// match reports whether the part matches a segment. matchPath handles "**" itself.
 func (p part) match(s string, w *work) bool {
 	switch p.kind {
 	case literal:

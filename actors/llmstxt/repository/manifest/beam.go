@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// readMix reads a mix.exs. A value may be a literal, an attribute, or a function of the file: see mixValue.
 func readMix(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true})
 	if i := toks.find("app", ":", ":"); i >= 0 {
@@ -68,6 +69,7 @@ func erlangTerm(toks tokens, key string) tokens {
 	return nil
 }
 
+// readRebar reads a rebar.config. A dependency is an atom in the list deps, or the first element of a tuple in it.
 func readRebar(f *file, text string) error {
 	toks := lex(text, erlangSyntax())
 	deps := erlangTerm(toks, "deps")
@@ -80,6 +82,7 @@ func readRebar(f *file, text string) error {
 	return nil
 }
 
+// readAppSrc reads an .app.src. Of its links, a bare host is the homepage, and one with two segments the repository.
 func readAppSrc(f *file, text string) error {
 	toks := lex(text, erlangSyntax())
 	f.Name = erlangTerm(toks, "application").at(0).text

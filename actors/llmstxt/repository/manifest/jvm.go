@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// readPOM reads a pom.xml. One that only joins modules is private. Dependencies for tests do not count.
 func readPOM(f *file, text string) error {
 	o, err := parseXML(text)
 	value := func(place string) string { return resolved(o, o.text(place)) }
@@ -82,6 +83,7 @@ func gradleValue(toks tokens, key string, deep int) string {
 	return ""
 }
 
+// gradleDependencies adds dependencies as group:name. Other configurations, such as those of tests, do not count.
 func (f *file) gradleDependencies(toks tokens) {
 	for i, t := range toks {
 		if !t.is("api") && !t.is("implementation") && !t.is("compileOnlyApi") {
@@ -94,6 +96,7 @@ func (f *file) gradleDependencies(toks tokens) {
 	}
 }
 
+// readGradleSettings reads the name and the included projects of a settings.gradle: ":a:b" is the folder a/b.
 func readGradleSettings(f *file, text string) error {
 	toks := lex(text, gradleSyntax())
 	f.Name = gradleValue(toks, "rootProject.name", 3)
@@ -113,6 +116,7 @@ func readGradleSettings(f *file, text string) error {
 	return nil
 }
 
+// readMSBuild reads a .NET project. A .props file only has settings that projects share, and no name.
 func readMSBuild(f *file, text string) error {
 	o, err := f.tree(parseXML, text)
 	property := func(name string) string { return o.text("Project/PropertyGroup/" + name) }

@@ -162,6 +162,7 @@ func (l *lexer) emit(kind kind, text string, line int) {
 	l.toks = append(l.toks, token{kind, text, line, l.deep})
 }
 
+// step reads a token, or skips blanks or a comment. It always advances.
 func (l *lexer) step() {
 	c := l.s[l.i]
 	switch {
@@ -180,6 +181,7 @@ func (l *lexer) step() {
 	}
 }
 
+// mark reads one byte of punctuation, and counts open brackets: see token.
 func (l *lexer) mark(c byte) {
 	if strings.IndexByte(")]}", c) >= 0 {
 		l.deep--

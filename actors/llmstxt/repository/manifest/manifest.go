@@ -125,6 +125,7 @@ func (m *Manifest) bound() {
 	}
 }
 
+// lines makes a line of each text. It drops empty ones, and those beyond listItems.
 func lines(list []string) []string {
 	var kept []string
 	for _, s := range list[:min(len(list), listItems)] {
@@ -167,6 +168,8 @@ func repositoryURL(s string) (address, dir string) {
 	return "", ""
 }
 
+// webURL returns the https URL of a repository, without the ports of other schemes. dir is the folder that u shows, if
+// any.
 func webURL(u *url.URL) (address, dir string) {
 	host := u.Host
 	if u.Scheme != "https" {

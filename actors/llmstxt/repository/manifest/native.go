@@ -16,6 +16,7 @@ func (toks tokens) calls(visit func(name string, args tokens)) {
 	}
 }
 
+// readCMake reads the commands of a CMakeLists.txt, unless a variable is their first argument.
 func readCMake(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, words: "./-+:$"})
 	toks.calls(func(name string, args tokens) {
@@ -36,6 +37,7 @@ func readCMake(f *file, text string) error {
 	return nil
 }
 
+// cmakeProject reads the first project command. A value with a variable is left out.
 func (f *file) cmakeProject(args tokens) {
 	if f.Name != "" {
 		return
@@ -60,6 +62,7 @@ func (f *file) program(args tokens) {
 	}
 }
 
+// readMeson reads the calls in a meson.build that begin with a literal.
 func readMeson(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `'`, triple: true})
 	toks.calls(func(name string, args tokens) {
@@ -82,6 +85,7 @@ func readMeson(f *file, text string) error {
 	return nil
 }
 
+// readSwift reads a Package.swift. The comment in its first line has the required version.
 func readSwift(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"//"}, block: true, quotes: `"`, triple: true})
 	if first, _, _ := strings.Cut(text, "\n"); strings.Contains(first, "swift-tools-version") {
@@ -127,6 +131,7 @@ func readZon(f *file, text string) error {
 	return nil
 }
 
+// readOpam reads an opam file. Without a field for the name, the package has that of the file.
 func readOpam(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true, words: "-"})
 	f.fill(func(key string) string { return literalAfter(toks, key, ":") })

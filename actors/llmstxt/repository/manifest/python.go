@@ -8,6 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
+// readPyproject reads a pyproject.toml by its rules, and the commands that the package installs.
 func readPyproject(f *file, text string) error {
 	t, err := f.tree(parseTOML, text)
 	for _, place := range []string{"project/scripts", "project/gui-scripts", "tool/poetry/scripts"} {
@@ -35,6 +36,7 @@ func (f *file) pythonScript(l string) {
 	}
 }
 
+// readSetupCfg reads a setup.cfg by its rules. Repository and commands are lines in texts, which rules do not reach.
 func readSetupCfg(f *file, text string) error {
 	o, err := f.tree(parseLines, text)
 	if strings.Contains(f.Version, ":") {
@@ -135,6 +137,8 @@ func listed(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
 }
 
+// readDescription reads the DESCRIPTION of an R package, whose URLs are in one field: one at a Git host is the
+// repository.
 func readDescription(f *file, text string) error {
 	o, err := f.tree(parseLines, text)
 	for _, url := range listed(o.text("url")) {
@@ -152,6 +156,7 @@ func readDescription(f *file, text string) error {
 	return err
 }
 
+// readCabal reads a .cabal file by its rules, and the programs and exposed modules in its sections.
 func readCabal(f *file, text string) error {
 	o, err := f.tree(parseLines, text)
 	dir := func(part object) string { return cmp.Or(part.text("hs-source-dirs"), ".") } // if there are several, the first is used

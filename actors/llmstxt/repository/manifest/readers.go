@@ -242,6 +242,7 @@ func (f *file) customary() {
 	}
 }
 
+// readGoMod reads a go.mod. Of a faulty one it only reads the path. Indirect requirements do not count.
 func readGoMod(f *file, text string) error {
 	mod, err := modfile.ParseLax(f.Path, []byte(text), nil)
 	if err != nil {
@@ -262,6 +263,7 @@ func readGoMod(f *file, text string) error {
 	return nil
 }
 
+// readGoWork reads a go.work. The folders that it uses are the members.
 func readGoWork(f *file, text string) error {
 	mod, err := modfile.ParseWork(f.Path, []byte(text), nil)
 	if err != nil {

@@ -167,6 +167,7 @@ func (r *jsonReader) value(t token, level int) any {
 	return nil
 }
 
+// literal returns the value of a bare word. Numbers stay texts, as member says.
 func literal(word string) any {
 	switch word {
 	case "true":
@@ -179,6 +180,7 @@ func literal(word string) any {
 	return word
 }
 
+// object parses an object after its "{". After a fault it returns the members before that.
 func (r *jsonReader) object(level int) object {
 	o := object{}
 	for {
@@ -194,6 +196,7 @@ func (r *jsonReader) object(level int) object {
 	}
 }
 
+// array parses a list after its "[". After a fault it returns the elements before that.
 func (r *jsonReader) array(level int) []any {
 	list := []any{}
 	for {
@@ -225,6 +228,7 @@ func parseYAML(text string) (object, error) {
 	return o, nil
 }
 
+// yamlValue converts a node to a value of a member. Aliases, and what is nested too deeply, become nil.
 func yamlValue(n *yaml.Node, level int) any {
 	if level > depth {
 		return nil
@@ -309,6 +313,7 @@ func tomlValue(value any, at map[string]int) any {
 	return value
 }
 
+// readCargo reads a Cargo.toml by its rules, and adds the programs and usual entry points. A mere workspace has none.
 func readCargo(f *file, text string) error {
 	t, err := f.tree(parseTOML, text)
 	if f.Name == "" {

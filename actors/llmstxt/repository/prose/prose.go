@@ -110,6 +110,7 @@ func SentenceEnd(s string) int {
 	return len(s)
 }
 
+// endsSentence reports whether the mark between two texts ends a sentence. after must not be empty.
 func endsSentence(before, after string) bool {
 	if after[0] != ' ' {
 		return false

@@ -77,6 +77,7 @@ func IsImported(f *scan.File) bool {
 	return f.Kind == scan.Source && (f.Place == scan.Product || f.Place == scan.Generated)
 }
 
+// addManifest adds a package and its dependencies. Of several packages with one name, the first has it.
 func (r *Resolver) addManifest(folder string, m manifest.Manifest) {
 	eco := ecosystem(m.Ecosystem)
 	if at := plain(eco, m.Name); m.Name != "" && r.byName[at] == "" {
@@ -95,9 +96,10 @@ func (r *Resolver) addManifest(folder string, m manifest.Manifest) {
 	}
 }
 
+// addFile adds the names by which other files may import this one.
 func (r *Resolver) addFile(f *scan.File) {
 	fam, p := source.Family(f.Language), stem(f.Path)
-	if fam == "c" {
+	if fam == "c" { // includes name the extension
 		p = f.Path
 	}
 	r.name(fam, p, f.Path)
@@ -129,6 +131,7 @@ func (r *Resolver) name(fam, name, path string) {
 // mostNamesakes bounds the files that each import is compared with.
 const mostNamesakes = 500
 
+// addTail adds a file or folder, which tail finds. Names in .NET have dots instead of slashes.
 func (r *Resolver) addTail(fam, name, to string) {
 	if fam == ".net" {
 		name = strings.ReplaceAll(name, ".", "/")
@@ -190,6 +193,7 @@ func (r *Resolver) Needed(manifests []manifest.Manifest) iter.Seq[Target] {
 	}
 }
 
+// find returns what one import of the file refers to. fam is the family of its language.
 func (r *Resolver) find(f *scan.File, fam, spec string) Target {
 	if strings.HasPrefix(spec, ".") && fam != ".net" {
 		p := path.Join(path.Dir(f.Path), spec)

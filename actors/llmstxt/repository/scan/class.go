@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
+// kindOf returns the kind of a file. docs: the file is in a folder for documents.
 func kindOf(name string, docs bool, language string, head []byte) Kind {
 	switch {
 	case manifest.Known(name) || isManifest(name):
@@ -34,6 +35,7 @@ func isManifest(name string) bool {
 		ext == ".txt" && strings.HasPrefix(name, "requirements")
 }
 
+// isDocument reports whether the name is one of prose. In a folder for documents, every .txt is prose.
 func isDocument(name string, docs bool, language string) bool {
 	switch ext := extension(name); {
 	case is("document extension", ext):
@@ -173,6 +175,7 @@ func SourceRoot(folder string) string {
 var sourceRoot = regexp.MustCompile(
 	`^((?:.*?/)??(?:(?:src|java)/(?:com|org)|src/[^/]*/(?:java|kotlin|scala|groovy|clojure)))(?:/|$)`)
 
+// folderPlace returns the place that a folder's own name tells, or Product if it tells none.
 func folderPlace(name string) Place {
 	switch low := strings.ToLower(name); {
 	case is("test folder", low):

@@ -96,6 +96,7 @@ func readUpTo(f io.Reader, buf []byte) (int, error) {
 	return n, err
 }
 
+// describe returns the File with this head. Attributes in .gitattributes say before its text whether it is generated.
 func (d *folder) describe(path, name string, size int64, head []byte) File {
 	language := languageOf(name, head)
 	f := File{Path: path, Size: size, Language: language, Kind: kindOf(name, d.docs, language, head), Place: d.place}

@@ -96,6 +96,7 @@ type minified struct {
 	found         int64
 }
 
+// read counts the lines of the next block. The last line may go on in the block after it.
 func (m *minified) read(block []byte) {
 	for {
 		line, rest, ends := bytes.Cut(block, []byte("\n"))

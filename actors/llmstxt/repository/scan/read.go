@@ -59,6 +59,7 @@ type walker struct {
 	rules    *ignore.Rules // the rules that all others extend
 }
 
+// result returns the repository, in order. If limits left no file at all, it returns the LimitError of one.
 func (w *walker) result() (*Repository, error) {
 	for _, reason := range slices.Sorted(maps.Keys(w.left)) {
 		w.repo.Left = append(w.repo.Left, *w.left[reason])
@@ -119,6 +120,7 @@ func (w *walker) visit(d *folder, entries []entry) (below []string, err error) {
 	return below, nil
 }
 
+// enter reads a folder within d. A folder that is too deep or cannot be opened counts as left out.
 func (w *walker) enter(d *folder, name string) error {
 	if d.depth >= w.limits.Depth {
 		w.skip(TooDeep, d.to(name), true, 0)
@@ -141,6 +143,7 @@ func (w *walker) step() error {
 	return w.stop()
 }
 
+// stop returns why the scan must end now, or nil.
 func (w *walker) stop() error {
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
@@ -157,6 +160,7 @@ func (w *walker) report() {
 	}
 }
 
+// skip counts what is left out, and keeps the first path for each reason.
 func (w *walker) skip(r Reason, path string, folder bool, size int64) {
 	l := w.left[r]
 	if l == nil {

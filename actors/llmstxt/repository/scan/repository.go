@@ -179,6 +179,7 @@ func ParseOrigin(remote, commit, prefix string) Origin {
 	return o
 }
 
+// splitRemote returns host and path of a remote. Only an https URL keeps its port, because Origin.Remote is one.
 func splitRemote(remote string) (host, repo string, ok bool) {
 	if !strings.Contains(remote, "://") {
 		// host:path, as in scp. A slash before the colon makes it a local path, and a single letter a drive.

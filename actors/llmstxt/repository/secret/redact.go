@@ -70,6 +70,7 @@ func (f *Finder) Redact(text []byte, found func(rule string, at int)) []byte {
 	return append(b, text[done:]...)
 }
 
+// match returns the rule that finds a secret at start, and where the secret itself begins and ends; nil if none does.
 func (f *Finder) match(text []byte, start int) (by *rule, keep, end int) {
 	for _, r := range f.rules[text[start]] {
 		if string(text[start:min(start+len(r.word), len(text))]) == r.word {

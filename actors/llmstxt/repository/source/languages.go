@@ -84,6 +84,7 @@ func parse(names, text string) (l language.Language) {
 	return l
 }
 
+// noteOf returns the function for the value of note in languages.txt.
 func noteOf(how, marks string) func(text string) string {
 	if mark, ok := strings.CutPrefix(how, "lines "); ok {
 		return language.LineNote(mark)
@@ -165,6 +166,7 @@ func Imports(name, text string) []string {
 // Reexports returns the modules that a file exports completely.
 func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
 
+// eachLine joins what read finds in lines of the length of imports. read may be nil.
 func eachLine(read func(line string) []string, text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {

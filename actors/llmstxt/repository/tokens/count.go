@@ -46,6 +46,7 @@ func (c *counter) line(s string) int {
 	return n
 }
 
+// pieces is line without what the vocabulary remembers.
 func (c *counter) pieces(s string) int {
 	n := 0
 	for s != "" {
@@ -123,6 +124,7 @@ func (c *counter) look(s string, at int32) {
 	}
 }
 
+// push adds a pair to the heap: its rank in the high bits, so that it counts first, and its place in the low ones.
 func (c *counter) push(v uint64) {
 	c.heap = append(c.heap, v)
 	for i := len(c.heap) - 1; i > 0; {
@@ -134,6 +136,7 @@ func (c *counter) push(v uint64) {
 	}
 }
 
+// pop removes the least value of the heap, which must not be empty.
 func (c *counter) pop() uint64 {
 	least, last := c.heap[0], len(c.heap)-1
 	v := c.heap[last]
@@ -206,6 +209,7 @@ var table = sync.OnceValue(func() *vocabulary {
 	return v
 })
 
+// unpack returns the lengths and the texts of all tokens, as packed has them.
 func unpack() string {
 	var text strings.Builder
 	text.Grow(unpacked)
@@ -270,6 +274,7 @@ func (c *Counts) Of(text []byte) int {
 	return n
 }
 
+// find returns the count of a text that is known. The first call asks Earlier.
 func (c *Counts) find(of digest) (n int, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

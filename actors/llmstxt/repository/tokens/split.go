@@ -25,6 +25,7 @@ var ascii = func() (classes [utf8.RuneSelf]class) {
 	return classes
 }()
 
+// classify returns the classes of a rune. As in the pattern, marks and letters without case are upper and lower.
 func classify(r rune) class {
 	switch {
 	case r == '\r' || r == '\n':
@@ -190,6 +191,7 @@ func raised(s string) int {
 	return n + run(s[n:], lower, false)
 }
 
+// contraction returns the length of the 's, 're or the like with which s begins, or 0.
 func contraction(s string) int {
 	if len(s) < 2 || s[0] != '\'' {
 		return 0
@@ -207,6 +209,7 @@ func contraction(s string) int {
 	return 0
 }
 
+// digits returns the length of up to three digits.
 func digits(s string) int {
 	n := 0
 	for range 3 {

@@ -61,6 +61,7 @@ type goPackage struct {
 	out surface.Outline
 }
 
+// parse returns a syntax tree for each file; nil for one that cannot be parsed, or that ctx leaves no time for.
 func (p *goPackage) parse(files []Source) []*ast.File {
 	parsed := make([]*ast.File, len(files))
 	for i, f := range files {
@@ -90,6 +91,7 @@ func mainName(files []*ast.File) (name string) {
 	return name
 }
 
+// file adds what a file exports, in the order of its lines.
 func (p *goPackage) file(path string, file *ast.File) {
 	first := len(p.out.Symbols)
 	for _, decl := range file.Decls {
@@ -118,6 +120,7 @@ func (p *goPackage) add(path string, pos gotoken.Pos, doc string, s surface.Symb
 	p.out.Symbols = append(p.out.Symbols, s)
 }
 
+// function adds an exported function, or an exported method of an exported type.
 func (p *goPackage) function(path string, d *ast.FuncDecl) {
 	s := surface.Symbol{Name: d.Name.Name, Kind: surface.Function, Signature: goFunction(d)}
 	if !ast.IsExported(s.Name) {
@@ -156,6 +159,7 @@ func typeName(e ast.Expr) string {
 	}
 }
 
+// general adds the exported types of a declaration, or leaves constants and variables to values.
 func (p *goPackage) general(path string, d *ast.GenDecl) {
 	switch d.Tok {
 	case gotoken.TYPE:

@@ -74,6 +74,7 @@ func (w *goWriter) typeParams(list *ast.FieldList) {
 	}
 }
 
+// signature writes type parameters, parameters and results, without the word func.
 func (w *goWriter) signature(t *ast.FuncType) {
 	w.typeParams(t.TypeParams)
 	w.put("(", t.Params, ")")
@@ -112,6 +113,7 @@ func (w *goWriter) members(keyword string, list *ast.FieldList) {
 	w.put(" }")
 }
 
+// member writes a field, or the method of an interface, whose type has no word func of its own.
 func (w *goWriter) member(f *ast.Field) {
 	if method, ok := f.Type.(*ast.FuncType); ok && len(f.Names) == 1 && method.Func == 0 {
 		w.put(f.Names[0])
@@ -175,6 +177,7 @@ func (w *goWriter) expr(e ast.Expr) {
 	}
 }
 
+// composed writes the expressions that consist of others. Elements and bodies become "…".
 func (w *goWriter) composed(e ast.Expr) {
 	switch t := e.(type) {
 	case *ast.ArrayType:
@@ -229,6 +232,7 @@ func (p *goPackage) values(path string, d *ast.GenDecl) {
 	flush()
 }
 
+// run adds neighbouring constants or variables as one symbol. Each of the specs has an exported name.
 func (p *goPackage) run(path string, d *ast.GenDecl, specs []*ast.ValueSpec) {
 	v := specs[0]
 	s := surface.Symbol{Name: exported(v.Names)[0].Name, Kind: surface.Constant}
@@ -250,6 +254,7 @@ func (p *goPackage) run(path string, d *ast.GenDecl, specs []*ast.ValueSpec) {
 	p.add(path, v.Names[0].Pos(), doc, s)
 }
 
+// value writes the exported names of a spec, its type, and its value if there is only one name.
 func (w *goWriter) value(v *ast.ValueSpec) {
 	w.put(exported(v.Names))
 	if v.Type != nil {

@@ -91,6 +91,7 @@ func CFolders(file, unit string) []string {
 	return []string{path.Dir(file), path.Join(unit, "include"), unit, path.Join(unit, "src"), "include", ".", "src"}
 }
 
+// RustImports reads "mod name;" and "use a::b::{C, D};". Of a group it takes the first ten names.
 func RustImports(line string) []string {
 	line = strings.TrimPrefix(line, "pub ")
 	if name, ok := strings.CutPrefix(line, "mod "); ok && strings.HasSuffix(name, ";") {
@@ -112,6 +113,7 @@ func RustImports(line string) []string {
 	return list
 }
 
+// RustFolders returns where the modules of a Rust file are: in a folder of its name, beside it, or below src.
 func RustFolders(file, unit string) []string {
 	return []string{strings.TrimSuffix(file, path.Ext(file)), path.Dir(file), path.Join(unit, "src")}
 }
@@ -134,6 +136,7 @@ func ScriptImports(line string) []string {
 	return nil
 }
 
+// ScriptReexports reads "export * from 'module'".
 func ScriptReexports(line string) []string {
 	if rest, ok := strings.CutPrefix(line, "export * from"); ok {
 		return []string{between(rest, `'"`, `'"`)}
@@ -141,6 +144,7 @@ func ScriptReexports(line string) []string {
 	return nil
 }
 
+// ScriptFolders returns where scripts look for a path that is not relative.
 func ScriptFolders(_, unit string) []string {
 	return []string{path.Join(unit, "src"), unit, path.Join(unit, "src/lib"), "src", "."}
 }
@@ -209,6 +213,8 @@ func PythonImports(line string) []string {
 	}
 	return list
 }
+
+// importsFrom returns the module, and the first names imported from it, which may be modules too. Dots lead upwards.
 func importsFrom(module, names string) []string {
 	dots := len(module) - len(strings.TrimLeft(module, "."))
 	up := ""
@@ -265,6 +271,7 @@ func stringEnd(text string, i int, mark string) int {
 	return len(text)
 }
 
+// PythonFolders returns where Python looks for packages.
 func PythonFolders(_, unit string) []string {
 	return []string{".", "src", unit, path.Join(unit, "src")}
 }

@@ -81,6 +81,7 @@ func LineBlocks(text, mark string) []string {
 	return list
 }
 
+// isDeclaration recognizes a line that declares or imports. A comment right above it may be about the whole file.
 func isDeclaration(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	switch word {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
+// declare reads a line of the block in: a list of exports, or what the first rule that matches declares.
 func (r *reader) declare(number, column int, text string, in *block) {
 	if r.exports(number, text) {
 		return
@@ -42,6 +43,7 @@ type declaration struct {
 	Rule
 }
 
+// found takes a declaration: it adds the symbol, and opens a block if members may follow.
 func (r *reader) found(d declaration, in block) {
 	switch {
 	case d.Alias:
@@ -51,13 +53,13 @@ func (r *reader) found(d declaration, in block) {
 		r.last, r.lastDoc = d, r.doc.String()
 		return
 	}
-	between := cmp.Or(in.rule.Between, ".")
+	between := cmp.Or(in.rule.Between, ".") // Ruby: A::B, A#method, and A.method for all of "class << self"
 	if d.Between != "" && !d.Opens && between != "." {
 		between = d.Between
 	}
 	full := qualify(in.name, between, qualify(d.owner, between, d.name))
 	public := r.isPublic(d, in)
-	if d.Kind == "" {
+	if d.Kind == "" { // Rust's impl is as public as its type
 		_, apart := r.apart[full]
 		public = public && !apart
 	}
@@ -67,7 +69,7 @@ func (r *reader) found(d declaration, in block) {
 	}
 	b := block{indent: d.column, column: -1, name: full, rule: d.Rule, hidden: !public, braced: strings.HasSuffix(d.text, "{"),
 		labeled: r.Label != nil && r.Block && strings.HasPrefix(d.head, "class")}
-	if d.name == "" {
+	if d.name == "" { // such as Python's if: what is in it belongs to the block around it
 		b.name = in.name
 		b.rule.Through = in.rule.Through
 	}
@@ -87,6 +89,7 @@ func group(p *regexp.Regexp, m []string, name string) string {
 // internal matches the marks of declarations that are not for others.
 var internal = regexp.MustCompile(`@internal|@private|@api private|@hidden|:nodoc:|doc\(hidden\)|doc false|@impl |cfg\(test\)|\.(?:setter|deleter)\b|@(?:typing\.)?overload`)
 
+// isPublic reports whether others may use a declaration, by its head, annotations, comment and block.
 func (r *reader) isPublic(d declaration, in block) bool {
 	switch {
 	case in.hidden, in.labeled && d.Kind != "", match(r.Hidden, d.head) != nil,
@@ -177,6 +180,7 @@ var keywords = []string{"self", "super", "crate", "default", "extends", "if", "f
 // renamedMark precedes the name that an exported symbol has within the file.
 const renamedMark = "\x00"
 
+// exported adds a name of a list of exports, with a kind guessed from its capitals. here: this file may declare it.
 func (r *reader) exported(number int, local, name string, here bool) {
 	s := surface.Symbol{Name: name, Kind: surface.Function, Line: number, Signature: name}
 	switch {

@@ -88,6 +88,7 @@ func Parse(text string) *Grammar {
 	return g
 }
 
+// add adds a rule for the lines outside of types, inside, or both.
 func (g *Grammar) add(where string, r Rule) {
 	if where != "inside" {
 		g.Outside = append(g.Outside, r)

@@ -58,6 +58,7 @@ type reader struct {
 // bodies matches function bodies.
 var bodies = regexp.MustCompile(`\)\s*\{`)
 
+// more reports whether to read on. It checks the context only after some lines.
 func (r *reader) more() bool {
 	if r.next-r.asked >= everyNthLine {
 		r.asked = r.next
@@ -68,6 +69,7 @@ func (r *reader) more() bool {
 	return r.next < len(r.lines) && len(r.symbols) < surface.MaxSymbols
 }
 
+// line reads the next line, with the lines of a comment, text or head that begins on it.
 func (r *reader) line() {
 	line := r.lines[r.next]
 	r.next++

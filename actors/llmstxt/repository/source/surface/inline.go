@@ -52,6 +52,7 @@ func span(before, s string) (kept, text, rest string) {
 // longestSpan bounds the length of markup, in bytes.
 const longestSpan = 300
 
+// ticks reads text in backticks, and the role before it. Without an end, the backticks stay as they are.
 func ticks(before, s string) (kept, text, rest string) {
 	if strings.HasPrefix(s, "```") {
 		n := len(s) - len(strings.TrimLeft(s, "`"))
@@ -94,6 +95,7 @@ func withoutRole(s string) string {
 	return s
 }
 
+// braces reads {@tag text}, {Name label} or {label}[URL]. Other braces stay as they are.
 func braces(before, s string) (kept, text, rest string) {
 	end := strings.IndexByte(s[:min(len(s), longestSpan)], '}')
 	if end < 0 {
@@ -117,6 +119,7 @@ func braces(before, s string) (kept, text, rest string) {
 	return before, "{", s[1:]
 }
 
+// brackets reads a link, or the name of a symbol. Other brackets, such as an index, stay as they are.
 func brackets(before, s string) (kept, text, rest string) {
 	end := strings.IndexByte(s[:min(len(s), longestSpan)], ']')
 	if end < 0 || before != "" && prose.IsIdent(rune(before[len(before)-1])) {
