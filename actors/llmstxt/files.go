@@ -232,6 +232,7 @@ func (f *Files) Document() render.Document {
 	return d
 }
 
+// pack returns what llms-full.txt and llms-ctx.txt contain, by the options. Linked keeps the tokens for llms.json.
 func (f *Files) pack(by Caller) render.Pack {
 	a, o := f.analysis, f.analysis.options
 	pack := render.Pack{Bytes: o.SizeBudget, Tokens: max(0, o.TokenBudget), Go: by.Go,
@@ -362,6 +363,7 @@ func DocumentOf(files fs.FS, name string) *render.Document {
 	return d
 }
 
+// readAtMost returns the content of a regular file, or fs.ErrInvalid if the file has more than most bytes.
 func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
 	f, info, err := scan.OpenRegular(files, name)
 	if err != nil {

@@ -78,6 +78,7 @@ func (o Options) Checked() (Options, error) {
 	return o, o.problem()
 }
 
+// problem returns the error of the first option with an impossible value. It needs the defaults that Checked sets.
 func (o Options) problem() error {
 	switch {
 	case o.Full != FullNone && o.Full != FullSelected && o.Full != FullAll:

@@ -50,6 +50,7 @@ func (p *parser) problem(rule Rule, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Line: p.line, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
+// read gives a line to the part of the document that it belongs to. Within a fence of the details nothing is a heading.
 func (p *parser) read(line string) {
 	level, rest := heading(line)
 	inSection := len(p.doc.Sections) > 0
@@ -89,6 +90,7 @@ func heading(line string) (level int, text string) {
 	return marks, prose.Unescape(strings.TrimSpace(rest))
 }
 
+// title reads the first line. A faulty H1 is a problem, but still gives the title.
 func (p *parser) title(level int, rest, line string) {
 	p.titled = true
 	if level != 1 || !strings.HasPrefix(line, "# ") || rest == "" {
@@ -124,6 +126,7 @@ func (p *parser) summary(quote string) {
 	p.doc.Summary = prose.Unescape(quote)
 }
 
+// detail keeps a line between the title and the first section, and finds fences and headings that are underlined.
 func (p *parser) detail(line string) {
 	trimmed := strings.TrimSpace(line)
 	switch {
@@ -140,6 +143,7 @@ func (p *parser) detail(line string) {
 	p.details = append(p.details, line)
 }
 
+// section begins a section. Its name must be an XML name, and new without regard to case.
 func (p *parser) section(name string) {
 	p.closeDetails()
 	if !xmlName.MatchString(name) || strings.HasPrefix(strings.ToLower(name), "xml") {
@@ -164,6 +168,7 @@ func (p *parser) closeDetails() {
 	}
 }
 
+// finish reports what only the end of the text shows.
 func (p *parser) finish() {
 	if !p.titled || p.doc.Title == "" && len(p.problems) == 0 {
 		p.line = 1
@@ -203,6 +208,7 @@ func (p *parser) item(line string) {
 	s.Links = append(s.Links, l)
 }
 
+// note returns what follows a link, without the colon and the space that must precede it.
 func (p *parser) note(rest string) string {
 	if rest == "" {
 		return ""
@@ -217,6 +223,7 @@ func (p *parser) note(rest string) string {
 	return prose.Unescape(strings.TrimSpace(note))
 }
 
+// linkTitle checks the title of a link as it is written, with its escapes.
 func (p *parser) linkTitle(title string) {
 	switch {
 	case strings.TrimSpace(title) == "" || title != strings.TrimSpace(title):
@@ -228,6 +235,7 @@ func (p *parser) linkTitle(title string) {
 	}
 }
 
+// linkURL checks that the URL of a link is encoded, and is http, https or relative.
 func (p *parser) linkURL(target string) {
 	if target == "" || strings.ContainsAny(target, " ()[]<>\"\\`{}|^") || strings.IndexFunc(target, isNotASCII) >= 0 {
 		p.problem(LinkURL, "the URL %q is empty or not encoded: readers end it early; write %%20 for a space, %%28 for (", target)
@@ -246,6 +254,7 @@ func (p *parser) linkURL(target string) {
 
 func isNotASCII(r rune) bool { return r <= ' ' || r > '~' }
 
+// characters checks the characters of a line. Of those that are invisible, it reports only the first.
 func (p *parser) characters(line string) {
 	if strings.Contains(line, "\r") {
 		p.problem(LineEnd, "a carriage return")

@@ -131,6 +131,7 @@ func compareEdges(a, b Edge) int {
 	return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
 }
 
+// count sums the nodes and edges up. Of nodes outside the repository it counts the number alone.
 func (g *Graph) count() Stats {
 	var s Stats
 	for _, n := range g.Nodes {

@@ -47,6 +47,7 @@ type parts struct {
 	byPath map[string]*part
 }
 
+// newParts returns parts without packages; list makes those.
 func newParts(repo *scan.Repository, survey rank.Survey) *parts {
 	ps := &parts{repo: repo, survey: survey, units: map[string]*rank.Unit{}, byPath: map[string]*part{}}
 	for _, u := range survey.Units {
@@ -103,6 +104,7 @@ func isSourceFolder(name string, u *rank.Unit) bool {
 	return false
 }
 
+// put adds the file to the package at the path, and makes the package if needed.
 func (ps *parts) put(at string, f *scan.File) {
 	p := ps.byPath[at]
 	if p == nil {
@@ -137,13 +139,14 @@ func (ps *parts) addUnits() {
 	}
 }
 
+// finish fills in what the files of a package add up to: bytes, the language of most bytes, and the name.
 func (ps *parts) finish(p *part) {
 	slices.SortFunc(p.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	languages := map[string]int64{}
 	for _, f := range p.files {
 		p.bytes += f.Size
 		if f.Kind == scan.Source {
-			languages[f.Language] += f.Size + 1
+			languages[f.Language] += f.Size + 1 // an empty file has a language too
 		}
 		if languages[f.Language] > languages[p.language] {
 			p.language = f.Language
@@ -156,6 +159,7 @@ func (ps *parts) finish(p *part) {
 	p.name = ps.nameOf(p)
 }
 
+// nameOf returns the name under which others use the package: its import path, the name in its manifest, or its module.
 func (ps *parts) nameOf(p *part) string {
 	switch {
 	case p.goPath != "" && (p.goPath != "." || p.unit == nil):

@@ -126,7 +126,7 @@ func (r *reading) golang(p *part) {
 	for i, f := range p.byFace() {
 		if f.Language != "Go" {
 			r.other(p, f)
-		} else if f.Package != "" && (f.whole || i == 0) { // the scan has its imports
+		} else if f.Package != "" && (f.whole || i == 0) { // the scan has its imports; the first has the doc
 			sources = append(sources, golang.Source{Path: f.Path, Text: bytes.Clone(r.text(f))})
 		}
 	}
@@ -141,6 +141,8 @@ func firstLine(s string) string {
 	return line
 }
 
+// other reads a source that is not Go: its imports and, if it is planned as whole, its exported symbols. A file that
+// describes the package gives the summary.
 func (r *reading) other(p *part, f *file) {
 	if f.Kind != scan.Source {
 		return

@@ -96,6 +96,7 @@ func CheckForce(data []byte) error {
 	return nil
 }
 
+// decodeStrictly decodes JSON. It refuses unknown members, and characters that visible refuses.
 func decodeStrictly(data []byte, v any) error {
 	if err := visible(data); err != nil {
 		return err
@@ -173,6 +174,7 @@ func (g *Graph) Pages() []Page {
 	return list
 }
 
+// newNeighbour escapes a node for the pages of others.
 func newNeighbour(n *Node) neighbour {
 	title, summary := shown.Paragraph(n.Name), ""
 	if n.Page {
@@ -184,6 +186,7 @@ func newNeighbour(n *Node) neighbour {
 	return neighbour{n, title, summary}
 }
 
+// write writes the page of a node: facts, edges by their kinds, exported symbols, files.
 func (ps *pages) write(w io.Writer, n *Node) error {
 	var b bytes.Buffer
 	p := ps.parts[n.ID]
@@ -229,6 +232,7 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 	})
 }
 
+// symbols lists the symbols that mostImportant has kept, and says how many it has not.
 func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 	list(b, "Exported", p.symbols, symbolsKept, func(s surface.Symbol) string {
 		line := shown.Code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
@@ -245,6 +249,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 	}
 }
 
+// list writes a section with at most most items, and how many are left out. Without items it writes nothing.
 func list[T any](b *bytes.Buffer, title string, items []T, most int, say func(T) string) {
 	if len(items) == 0 {
 		return

@@ -103,6 +103,7 @@ func (a Answer) Into(index *rank.Index, reason string, room int) *rank.Index {
 	return &out
 }
 
+// facts returns the lines for the details list in order of importance: Into leaves out the last first.
 func (a Answer) facts() []rank.Fact {
 	var list []rank.Fact
 	for _, c := range a.Concepts {
@@ -117,6 +118,7 @@ func (a Answer) facts() []rank.Fact {
 	return list
 }
 
+// noted returns the sections with the model's notes on links that have none. It copies what it changes.
 func (a Answer) noted(sections []rank.Section) []rank.Section {
 	notes := map[string]string{}
 	for _, n := range a.Notes {

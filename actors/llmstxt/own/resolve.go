@@ -21,6 +21,7 @@ type resolver struct {
 	ranked  map[string]rank.Link // by URL and by path
 }
 
+// newResolver indexes the files, and the links backward: of several to one file, the first counts.
 func newResolver(index *rank.Index, name string, files []string) resolver {
 	r := resolver{dir: path.Dir(name), home: index.Origin.Remote, files: make(map[string]bool), folders: make(map[string]bool),
 		stems: make(map[string][]string), ranked: make(map[string]rank.Link)}

@@ -150,6 +150,7 @@ func (v *survey) commandNames(m manifest.Manifest) []string {
 	})
 }
 
+// packageFact returns the package's name with its ecosystem. The path of a Go module tells both.
 func packageFact(m manifest.Manifest) string {
 	switch {
 	case m.Name == "" || m.Ecosystem == "go":

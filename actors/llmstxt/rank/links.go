@@ -90,6 +90,8 @@ func (l linker) commit() string {
 	return l.origin.Commit
 }
 
+// url returns the URL of a file or, if the path ends with a slash, of a folder. Without a ref it is below base, or
+// relative.
 func (l linker) url(p string) string {
 	switch {
 	case l.ref == "" && l.base != "":
@@ -100,7 +102,7 @@ func (l linker) url(p string) string {
 	isFolder := strings.HasSuffix(p, "/")
 	p = escapePath(path.Join(l.prefix, p))
 	s, ref := siteOf(l.origin.Host), escapePath(l.ref)
-	if s == gitea {
+	if s == gitea { // its URLs name the kind of ref
 		ref = [...]string{refCommit: "commit/", refTag: "tag/", refBranch: "branch/", refHead: ""}[l.kind] + ref
 	}
 	switch {

@@ -30,6 +30,7 @@ type pageIndex struct {
 	byBase map[string][]string // by the last part of the path under which a site shows the page
 }
 
+// newPageIndex indexes the items that are pages.
 func newPageIndex(items []*item) pageIndex {
 	x := pageIndex{make(map[string]bool), make(map[string][]string)}
 	for _, i := range items {

@@ -37,6 +37,7 @@ func (v *survey) describe(c *item) {
 	c.Note = finishNote(c.Note, c)
 }
 
+// describePage fills in title and note of a page. It replaces a title that names only a part, or repeats the project's.
 func (v *survey) describePage(c *item) {
 	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
 	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))

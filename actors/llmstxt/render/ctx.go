@@ -59,6 +59,7 @@ func Ctx(
 
 const projectEnd = "</project>\n"
 
+// ctxFront returns the start tag of the project, with the details below it.
 func (v cleaned) ctxFront() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<project title=\"%s\" summary=\"%s\">\n", attribute(v.title), attribute(v.summary))
@@ -72,6 +73,7 @@ func sectionStart(s Section) string { return "<" + strings.ToLower(s.Name) + ">\
 
 func sectionEnd(s Section) string { return "</" + strings.ToLower(s.Name) + ">\n" }
 
+// ctxBlock writes the doc element of a file. In the text it escapes only what would end the element.
 func ctxBlock(b *bytes.Buffer, e entry, f shown.Text) {
 	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(e.link.Title))
 	if e.link.Note != "" {

@@ -39,6 +39,7 @@ type Pack struct {
 
 const defaultFileBytes = 256 << 10
 
+// withDefaults returns the pack with its defaults: then neither Secrets nor Counts is nil.
 func (p Pack) withDefaults() Pack {
 	if p.FileBytes <= 0 {
 		p.FileBytes = defaultFileBytes

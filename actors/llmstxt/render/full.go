@@ -31,6 +31,7 @@ func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack
 	return p.dropped, err
 }
 
+// fullBlock writes a file under its path and between fences, or why it is left out.
 func fullBlock(b *bytes.Buffer, e entry, f shown.Text) {
 	fmt.Fprintf(b, "\n## %s\n\n", shown.Heading(shown.Line(e.link.file)))
 	if f.Absent != "" {

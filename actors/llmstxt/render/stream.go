@@ -87,6 +87,7 @@ type cleaned struct {
 	sections []Section
 }
 
+// newCleaned cleans the index. Afterwards it has a title and details, which front needs.
 func newCleaned(index *rank.Index) cleaned {
 	line := shown.Liner()
 	v := cleaned{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary),
@@ -123,6 +124,7 @@ func sections(index *rank.Index, line func(string) string) []Section {
 	return list
 }
 
+// newLink cleans a link. file stays as it is, because the text is read under that name.
 func newLink(l rank.Link, url string, line func(string) string) Link {
 	path := line(l.Path)
 	link := Link{Title: cmp.Or(line(l.Title), strings.TrimSpace(path), url), URL: url, Note: line(l.Note), Path: path,

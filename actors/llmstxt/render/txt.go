@@ -68,6 +68,7 @@ func linkURL(s string) string {
 	return encoded
 }
 
+// encodeURL percent-encodes the bytes that a link may not contain. It keeps what is encoded already.
 func encodeURL(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -102,6 +103,7 @@ func sectionNames(names []string) []string {
 	return list
 }
 
+// oneWord turns a name into an XML name of one word, in ASCII. Where that is impossible, it begins with Section.
 func oneWord(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool {
 		return r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'

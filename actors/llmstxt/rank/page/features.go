@@ -65,6 +65,7 @@ func isUnderlined(t, next string) bool {
 	return isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next[0] != ' ' && t[0] != '|' && t[0] != '+'
 }
 
+// directive counts a directive of reStructuredText; one with code counts as a fence too.
 func (f *Features) directive(t string) {
 	f.Directives++
 	name, _, _ := strings.Cut(strings.TrimPrefix(t, ".. "), "::")

@@ -63,6 +63,7 @@ type mdReader struct {
 	htmlTitle  string
 }
 
+// block reads a block at the top level. Lists, tables and all other kinds give neither title nor prose.
 func (r *mdReader) block(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -80,6 +81,7 @@ func (r *mdReader) block(n ast.Node) {
 	}
 }
 
+// heading takes a heading for the title, or for one below it. It decides whether the text that follows is an aside.
 func (r *mdReader) heading(n *ast.Heading) {
 	title, _ := r.inline(n)
 	title = prose.Clean(title)

@@ -58,6 +58,7 @@ var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$|^(?:ifn?
 // plainHeading matches a heading with a mark, in AsciiDoc, Textile or Org.
 var plainHeading = regexp.MustCompile(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
 
+// plainTitle returns the heading with which a block begins, and how many lines it takes: 0 if there is none.
 func plainTitle(lines []string) (title string, used int) {
 	if len(lines) == 0 {
 		return "", 0
