@@ -259,6 +259,7 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 	return nil
 }
 
+// appendText adds what is new of a legal delta. If a delta begins beyond the text, all before it was dropped.
 func (f *Fold) appendText(d TextDelta, thought bool) {
 	i, t := f.open(d.Stream, d.Task, thought)
 	first := t.empty()
@@ -278,6 +279,7 @@ func (f *Fold) legalDone(b TextDone, thought bool) *Refusal {
 	return when(Digest(b.Text) != b.SHA256, RuleDigest, "stream %q: the text's sha256 is not %q", b.Stream, b.SHA256)
 }
 
+// done closes a stream with its whole text, even if earlier bytes were dropped.
 func (f *Fold) done(b TextDone, thought bool) {
 	i, t := f.open(b.Stream, b.Task, thought)
 	first := t.empty()

@@ -46,6 +46,8 @@ func (f Filter) parts(e Event, m Merged) (Event, bool) {
 	return e.Unshared(), true
 }
 
+// wants reports whether the filter selects a body that is not merged: by kind and stream, or because it ends or takes
+// back what is selected.
 func (f Filter) wants(b Body) bool {
 	row, kind := rowOf(b), KindOf(b)
 	switch {

@@ -106,6 +106,7 @@ func (m *merger) part(key partKey) *part {
 	return p
 }
 
+// append adds a delta of a text or thought. The first one stays in newest, because it has the offset.
 func (p *part) append(b Body, d TextDelta) {
 	if p.newest == nil {
 		p.newest = b
@@ -142,6 +143,7 @@ func counted(n uint64) uint64 {
 	return n
 }
 
+// body returns the body of the merged event. A single part needs no Merged.
 func (m *merger) body() Body {
 	if len(m.parts) == 1 {
 		return m.parts[0].body()

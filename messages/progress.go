@@ -91,6 +91,7 @@ func (f *Fold) legalLog(lines []LogLine) *Refusal {
 	return nil
 }
 
+// legalLines checks that the lines are few, short and numbered without gaps.
 func legalLines(lines []LogLine) *Refusal {
 	if len(lines) > LogTail {
 		return violates(RuleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))

@@ -226,6 +226,7 @@ func (r *roster) add(k *child) {
 	}
 }
 
+// remove puts the last child of the list into the place of k.
 func (r *roster) remove(k *child) {
 	last := len(r.list) - 1
 	r.list[k.at] = r.list[last]

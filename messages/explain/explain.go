@@ -218,6 +218,7 @@ var authors = map[messages.Author]string{messages.BySupervisor: ", by its superv
 
 func because(b messages.RunFailed) string { return authors[b.By] + after(" in the task ", b.Task) }
 
+// answered tells the answer to an open question.
 func (r *Run) answered(b messages.InputReceived, at time.Time) {
 	i := slices.IndexFunc(r.waited.Inputs, func(in messages.Input) bool { return in.Request == b.Request && !in.Closed })
 	if i < 0 {
@@ -228,6 +229,7 @@ func (r *Run) answered(b messages.InputReceived, at time.Time) {
 	r.say("It asked %q, and %s answered after %s.", words.Clip(in.Prompt, 200), cmp.Or(b.Principal, "somebody"), took(at.Sub(in.AskedAt)))
 }
 
+// end tells which questions nobody answered, and then how the run ended.
 func (r *Run) end(format string, args ...any) {
 	for _, in := range r.waited.Inputs {
 		if !in.Closed {
@@ -325,6 +327,7 @@ func after(before, text string) string {
 // mostListed is the greatest number of names in a sentence.
 const mostListed = 8
 
+// listed joins names for a sentence. Of more than mostListed it counts the last.
 func listed(all []string) string {
 	if n := len(all); n > mostListed {
 		all = append(slices.Clone(all[:mostListed-1]), words.Count(n-mostListed+1, "other"))

@@ -37,7 +37,7 @@ func Repeated(text []byte) iter.Seq[string] {
 
 // level is an object or a list that is open.
 type level struct {
-	keys  map[string]bool // the last key
+	keys  map[string]bool // all so far; nil for a list
 	key   string          // the last one
 	keyed bool            // its value comes next
 	index int             // of the last element
@@ -58,6 +58,7 @@ func (l *level) next(token json.Token) (again bool) {
 	return again
 }
 
+// path returns the path of the current member or element.
 func path(open []level) (path string) {
 	for _, l := range open {
 		if l.keys == nil {

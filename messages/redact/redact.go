@@ -81,6 +81,7 @@ func (k *known) fresh(values []string) (fresh []string) {
 // noKeys are the keys that documentation of model servers suggests where no key is needed.
 var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
 
+// isSecret reports whether a value is long enough to be a secret, and is none of noKeys.
 func isSecret(value string) bool {
 	if slices.Contains(noKeys, value) {
 		return false

@@ -150,6 +150,7 @@ func (b *Board) Fire(p Point, at *Site) *Armed {
 	return b.fire(p, at)
 }
 
+// fire is Fire once a rule may fire. A fault that the log does not take does not happen, and its rule may fire again.
 func (b *Board) fire(p Point, at *Site) *Armed {
 	a := b.choose(p, at)
 	if a != nil && at.Record() != nil {

@@ -65,6 +65,7 @@ func (c *Calls) Done() []model.ToolCall {
 	return done
 }
 
+// id returns the id of a call or, without one, an id that no other call has.
 func (c *Calls) id(number int) string {
 	if id := c.calls[number].id; id != "" {
 		return id

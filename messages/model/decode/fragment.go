@@ -15,6 +15,7 @@ type fragment struct {
 	arguments json.RawMessage
 }
 
+// read gives the members of a delta their types. It makes all that servers send for no arguments the same: nil.
 func read(d CallDelta) fragment {
 	f := fragment{id: word(d.ID), name: word(d.Name), index: index(d.Index), arguments: d.Arguments}
 	// the markup of a harmony message leaks into names

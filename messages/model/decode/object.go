@@ -139,6 +139,7 @@ func (o *object) structure(b byte) bool {
 	return true
 }
 
+// close takes the byte that ends an object or a list. It returns true, as structure does.
 func (o *object) close(b byte) bool {
 	o.doc = append(o.doc, b)
 	o.levels = o.levels[:len(o.levels)-1]

@@ -37,6 +37,7 @@ func (p *pass) run() {
 	p.held = append(p.held, p.text[p.at:]...)
 }
 
+// flush passes on what is not done before to, as text or as thought.
 func (p *pass) flush(to int) {
 	if p.in {
 		if p.from < to {
@@ -117,6 +118,7 @@ func (p *pass) thinking(i int) int {
 	return p.at + 1
 }
 
+// remember notes of a thought whether it has more than blanks, and its last two bytes.
 func (p *pass) remember(text string) {
 	p.now.said = p.now.said || strings.Trim(text, blanks) != ""
 	switch n := len(text); n {

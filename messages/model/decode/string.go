@@ -44,6 +44,8 @@ func plainRun(text string) int {
 	return len(text)
 }
 
+// escape takes a byte of an escape, and returns how many bytes it used. If the escape is invalid, it uses none, and
+// doubles the backslash, so that doc stays valid JSON.
 func (o *object) escape(b byte) int {
 	var literal int
 	if o.out, literal = o.str.escape(o.out, b); literal == 0 {
