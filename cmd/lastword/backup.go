@@ -135,6 +135,7 @@ func sound(cmd *cobra.Command, at, named string) error {
 	return nil
 }
 
+// readBackup restores a backup, and checks the runs in it. It needs files if and only if the backup has files of runs.
 func readBackup(cmd *cobra.Command, name, dir, files string) error {
 	b, err := backup.Open(name)
 	if err != nil {

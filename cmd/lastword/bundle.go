@@ -61,6 +61,7 @@ func bundleCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
+// write makes the file, which must not exist, and lists what is inside. If it cannot write all, it removes the file.
 func (b *bundle) write(cmd *cobra.Command, name string) (err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -111,7 +112,7 @@ func (b *bundle) collect(cmd *cobra.Command) error {
 	return errors.Join(append(errs, b.events(ctx))...)
 }
 
-// learn adds the secrets that the settings hold or name to those that nothing says.
+// learn adds the secrets in the settings, and in the files that they name, to those that are redacted.
 func learn(s *settings.Settings, p *host.Program) {
 	for _, k := range s.Keys {
 		value := k.Flag.Value.String()
@@ -220,6 +221,7 @@ func (b *bundle) events(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// untilNow returns the run's milestones as lines of JSON, up to its last event at the time of the call.
 func untilNow(ctx context.Context, from host.Source, id messages.RunID) ([]byte, error) {
 	var text bytes.Buffer
 	state, err := from.State(ctx, id)

@@ -115,6 +115,7 @@ func serverLines() []string {
 		"json"}
 }
 
+// tell keeps the results for JSON, or prints them at once.
 func (e *doctorOptions) tell(results ...probe.Result) {
 	for _, r := range results {
 		e.found.Checks = append(e.found.Checks, r)

@@ -29,6 +29,7 @@ type client struct {
 	anyFolder     bool   // the client starts servers in any folder, so that relative paths do not work
 }
 
+// clientsKnown returns the clients of clients.txt.
 func clientsKnown() (all []client) {
 	for _, page := range strings.Split(strings.TrimSuffix(clientPages, "\n"), "\n\n== ")[1:] {
 		head, page, _ := strings.Cut(page, "\nlocal:\n")

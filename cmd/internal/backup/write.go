@@ -95,6 +95,7 @@ func (b *Writer) Add(ctx context.Context, folder, dir string, leaveOut func(name
 	})
 }
 
+// file adds as many bytes as the file has when it is opened. If it becomes shorter meanwhile, that is an error.
 func (b *Writer) file(folder string, root *os.Root, name string) error {
 	f, err := root.Open(name)
 	if err != nil {

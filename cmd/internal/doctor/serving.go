@@ -39,6 +39,7 @@ type answer struct {
 	body   []byte
 }
 
+// ask returns what the server answers to a path, at most mostAsked bytes of it.
 func ask(ctx context.Context, c *api.Client, path string) (a answer, err error) {
 	response, err := c.Get(ctx, path)
 	if err != nil {
@@ -109,6 +110,7 @@ func mayDo(ctx context.Context, c *api.Client, read, admin, token bool) probe.Re
 	return Fine("serve-token", "yours has the scopes %s", strings.Join(scopes, ", "))
 }
 
+// sameVersion compares the version in the server's /openapi.json with that of this program.
 func sameVersion(ctx context.Context, c *api.Client) probe.Result {
 	const id = "serve-build"
 	var document struct{ Info struct{ Version string } }
@@ -123,7 +125,7 @@ func sameVersion(ctx context.Context, c *api.Client) probe.Result {
 	return Fine(id, "the server is lastword %s, too", there)
 }
 
-// kept tells how the server's store fares, by its metrics.
+// kept tells the state of the server's store, from its metrics.
 func kept(metrics []byte) probe.Result {
 	const id = "serve-store"
 	value := map[string]float64{}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
+// openNATS opens a store in NATS. at is the URLs of servers, separated by commas; secrets learns the passwords in them.
 func openNATS(ctx context.Context, at, credentials string, secrets *redact.Secrets, log *zap.Logger,
 	retention time.Duration) (*Store, error) {
 	for one := range strings.SplitSeq(at, ",") {

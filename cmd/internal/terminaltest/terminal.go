@@ -33,6 +33,7 @@ func (v *Terminal) Size() (columns, rows int) {
 	return v.columns, v.rows
 }
 
+// Write shows what a display writes. It keeps a character or sequence that is not complete for the next call.
 func (v *Terminal) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

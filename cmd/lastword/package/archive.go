@@ -47,6 +47,7 @@ func (r *release) archive(t target) error {
 	})
 }
 
+// tarred writes a tar that is the same for the same files: in their order, and with one time for all.
 func tarred(w io.Writer, files []file, at time.Time) error {
 	t := tar.NewWriter(w)
 	for _, f := range files {
@@ -71,6 +72,7 @@ func tarred(w io.Writer, files []file, at time.Time) error {
 	return t.Close()
 }
 
+// zipped is tarred for a zip.
 func zipped(w io.Writer, files []file, at time.Time) error {
 	z := zip.NewWriter(w)
 	for _, f := range files {

@@ -53,6 +53,7 @@ func (r *release) components() error {
 	return r.create("lastword-"+r.version+".spdx.json", func(w io.Writer) error { return json.Write(doc, w, json.Indent(" ")) })
 }
 
+// component describes the program of a system as a package of SPDX.
 func (r *release) component(t target) (*spdx.Package, error) {
 	data, err := os.ReadFile(r.binaries[t])
 	return &spdx.Package{
@@ -65,6 +66,7 @@ func (r *release) component(t target) (*spdx.Package, error) {
 
 var unlike = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
+// moduleOf describes a module in a program as a package of SPDX.
 func moduleOf(m *debug.Module) *spdx.Package {
 	return &spdx.Package{
 		PackageName: m.Path, PackageVersion: m.Version,

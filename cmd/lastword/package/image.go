@@ -50,6 +50,7 @@ func (r *release) image(stage string) error {
 	return r.create("lastword-"+r.version+"-oci.tar", func(w io.Writer) error { return tarred(w, files, r.at) })
 }
 
+// imageOf returns the image for a system. Its only layer has the program and what that needs: roots, /tmp and a home.
 func (r *release) imageOf(t target) (v1.Image, error) {
 	var layer bytes.Buffer
 	err := tarred(&layer, []file{

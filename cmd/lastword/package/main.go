@@ -75,6 +75,8 @@ func main() {
 
 var versions = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
+// run makes the files of a release in out. With a binary, it packs only that, and makes nothing that is for all
+// systems.
 func run(out, binary, version string, kinds []string) error {
 	if !versions.MatchString(version) {
 		return fmt.Errorf("the version is %q; give one such as v0.1.0", version)
