@@ -47,6 +47,7 @@ func (s *journalSuite) fenced() {
 	}
 }
 
+// sealed appends to a log that has its terminal.
 func (s *journalSuite) sealed() {
 	events := story("r_sealed")
 	s.mustAppend(events)

@@ -62,6 +62,7 @@ func (s *journalSuite) keep(c journal.Claim, k journal.ClaimState) {
 	}
 }
 
+// firstTwice appends the first block again, before and after the claim. Still the run is lent once.
 func (s *journalSuite) firstTwice() {
 	b := s.offer("r_first", "a")
 	s.must(b)
@@ -91,6 +92,7 @@ func (s *journalSuite) held() {
 	s.lendsNothing("a", 2*c.Every)
 }
 
+// released checks that a claim goes on to another node, even back to the first one.
 func (s *journalSuite) released() {
 	s.offer("r_released", "a")
 	first := s.lends("a", longest, "r_released")
@@ -100,6 +102,7 @@ func (s *journalSuite) released() {
 	s.lends("a", second.Every, "r_released")
 }
 
+// ended checks that nobody is lent a run that has its terminal.
 func (s *journalSuite) ended() {
 	s.offer("r_over", "a")
 	c := s.lends("a", longest, "r_over")

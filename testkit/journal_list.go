@@ -19,6 +19,7 @@ func (s *journalSuite) listed(q messages.Query) []messages.Summary {
 	return list
 }
 
+// lists checks which runs the query selects, in which order.
 func (s *journalSuite) lists(q messages.Query, want ...messages.RunID) {
 	s.t.Helper()
 	var got []messages.RunID

@@ -245,6 +245,7 @@ func (m *Model) take(c *modelConn, r ModelRequest) *Exchange {
 	return x
 }
 
+// scripted takes the next answer of the path's script, or returns nil. The caller holds the model's lock.
 func (m *Model) scripted(r ModelRequest) *Exchange {
 	queue := m.scripts[r.Path]
 	if len(queue) == 0 || !r.Authorized {

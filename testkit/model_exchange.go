@@ -98,6 +98,7 @@ func (x *Exchange) order(o order) error {
 	}
 }
 
+// wait waits until c is closed. what says in the error for what.
 func (x *Exchange) wait(c <-chan struct{}, what string) error {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -158,6 +159,7 @@ type modelConn struct {
 	lost      bool // the client has closed the connection
 }
 
+// serve answers the requests in order. After this side has ended the connection, it only reads them.
 func (c *modelConn) serve() {
 	defer func() {
 		_ = c.conn.Close()
@@ -174,6 +176,7 @@ func (c *modelConn) serve() {
 	}
 }
 
+// answer answers a request. It hangs up after an answer that broke off, or that closes the connection.
 func (c *modelConn) answer(r ModelRequest) {
 	x := c.model.take(c, r)
 	w := newAnswerWriter(c, x)
@@ -233,6 +236,7 @@ func (c *modelConn) read(out chan<- ModelRequest) {
 	}
 }
 
+// next reads a request. A client with an Expect header waits for permission to send the body.
 func (c *modelConn) next(in *bufio.Reader) (ModelRequest, error) {
 	r, err := http.ReadRequest(in)
 	if err != nil {

@@ -199,6 +199,7 @@ func (m *Model) lmstudioLoad(r ModelRequest) []Piece {
 	return append(m.loading(s.ID, after.Context), reply(object{"instance_id": s.ID, "status": "loaded"})...)
 }
 
+// lmstudioUnload unloads a model. One that is not loaded counts as missing.
 func (m *Model) lmstudioUnload(r ModelRequest) []Piece {
 	var ask struct {
 		Instance string `json:"instance_id"`
@@ -282,6 +283,7 @@ func (m *Model) ollamaChat(r ModelRequest) []Piece {
 
 const ollamaContext = 4096 // by default
 
+// ollamaList answers with the entries that are not nil.
 func (m *Model) ollamaList(entry func(ServedModel) object) []Piece {
 	models := []object{}
 	for _, s := range m.served {

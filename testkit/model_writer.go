@@ -30,6 +30,7 @@ type answerWriter struct {
 	closes bool // the connection closes after it
 }
 
+// newAnswerWriter returns the writer of the answer to the request of x.
 func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
 	w := &answerWriter{conn: c, exchange: x, status: http.StatusOK, length: -1,
 		header: http.Header{"Content-Type": {"text/event-stream"}}, closes: x.request.close}
@@ -91,6 +92,7 @@ func (w *answerWriter) whole(code int, contentType, body string) error {
 	return w.body(body)
 }
 
+// until waits for the gate. The error says that the client is gone, or the model closed.
 func until[T any](w *answerWriter, gate <-chan T) error {
 	select {
 	case <-gate:
@@ -202,6 +204,7 @@ func (w *answerWriter) pieces(s string) iter.Seq[[]byte] {
 	return slices.Chunk([]byte(s), size)
 }
 
+// write writes to the connection as many bytes at a time as the script says.
 func (w *answerWriter) write(s string) error {
 	for piece := range w.pieces(s) {
 		if _, err := w.conn.conn.Write(piece); err != nil {
@@ -276,6 +279,7 @@ type toolCall struct {
 	id, name, arguments string
 }
 
+// json returns the piece in the form of OpenAI. Later pieces of a call have neither id nor name.
 func (t toolCall) json() string {
 	var id, name string
 	if t.id != "" {
@@ -298,6 +302,7 @@ func (m *message) call(piece toolCall) {
 	m.calls = append(m.calls, piece)
 }
 
+// fields returns the members of the message in JSON, without braces. reasoning is the name of the thought.
 func (m *message) fields(reasoning string) string {
 	out := `"role":"assistant","content":` + quote(m.text)
 	if m.thought != "" {

@@ -273,6 +273,7 @@ func (s runtimeSuite) heldChild() {
 	})
 }
 
+// parentOf returns the id of the parent of a sub-run, or "".
 func parentOf(id messages.RunID) messages.RunID {
 	for i := len(id) - 1; i >= 0; i-- {
 		if id[i] == '.' {

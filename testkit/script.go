@@ -88,6 +88,7 @@ func (s Script) Job() actors.Job {
 	return job
 }
 
+// play performs the steps of this attempt, until one returns an error.
 func play(ctx context.Context, t *actors.TaskContext, task string, steps []Step) error {
 	for _, s := range steps {
 		if s.Attempt != 0 && s.Attempt != t.Attempt() {
@@ -102,6 +103,7 @@ func play(ctx context.Context, t *actors.TaskContext, task string, steps []Step)
 	return nil
 }
 
+// play performs the step once.
 func (s Step) play(ctx context.Context, t *actors.TaskContext, task string) error {
 	switch s.Do {
 	case Say:
@@ -124,6 +126,7 @@ func (s Step) play(ctx context.Context, t *actors.TaskContext, task string) erro
 	return s.fail(ctx, t)
 }
 
+// ask makes the answer to the step's question the run's result.
 func (s Step) ask(ctx context.Context, t *actors.TaskContext) error {
 	question, ok := s.Body.(messages.InputRequired)
 	if !ok {
@@ -174,6 +177,7 @@ func (s Step) err() error {
 
 var errScripted = errors.New("as the script says")
 
+// pause sleeps, or returns the cause of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -185,6 +189,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// await waits for the gate, or returns the cause of ctx. A nil gate never opens.
 func await(ctx context.Context, gate <-chan struct{}) error {
 	select {
 	case <-gate:

@@ -57,6 +57,7 @@ func (m Server) Serve(in io.Reader, out io.Writer) {
 	}
 }
 
+// answer answers a request. A server begins only in the way of its own version of the protocol.
 func (s *Session) answer(m Server, got message) {
 	info := map[string]any{"name": "scripted", "version": "1"}
 	able := map[string]any{"tools": map[string]any{"listChanged": true}}

@@ -42,6 +42,7 @@ func (r *told) seen() []messages.Event {
 // unanswered marks an answer in a story that nobody has given yet.
 const unanswered = "\x00"
 
+// find returns the run. The caller holds mu.
 func (t *Teller) find(id messages.RunID) (*told, error) {
 	for _, r := range t.runs {
 		if r.id == id {
