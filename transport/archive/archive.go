@@ -125,6 +125,7 @@ type meter struct {
 	budget *budget
 }
 
+// Read implements io.Reader. Over the limit, its error is the budget's.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	m.budget.streamed += int64(n)

@@ -79,6 +79,7 @@ func Notification(method string, params any) []byte {
 // AnswerTo returns the reply to a call: the result, or the error if err is not nil.
 func AnswerTo(c Call, result any, err error) []byte { return JSON(answerTo(c, result, err)) }
 
+// answerTo returns the reply before it is JSON. A reply must have an id, if only null.
 func answerTo(c Call, result any, err error) reply {
 	r := reply{Version: "2.0", ID: c.ID, Result: result}
 	if err != nil {

@@ -28,6 +28,7 @@ const (
 	longContents = 64 << 10
 )
 
+// addResources adds the resources of runs, and the hooks that list artifacts and set errors.
 func (s *Server) addResources() error {
 	run := s.AddResource(Resource{Template: "run://{run_id}", Name: "run", Title: "Run", MIMEType: "application/json",
 		Description: "What is known of a run of yours: its status, tasks, texts, artifacts and end. Subscribe to it " +

@@ -201,6 +201,7 @@ type background struct {
 	over   chan struct{}
 }
 
+// startBackground starts the goroutine. stop cancels the context of the work.
 func startBackground(work func(context.Context)) *background {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &background{wake: make(chan struct{}, 1), cancel: cancel, over: make(chan struct{})}

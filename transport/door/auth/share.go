@@ -101,6 +101,7 @@ type paidBody struct {
 	pay func(n int64) error
 }
 
+// Read implements io.Reader. It returns no bytes that the share refuses.
 func (b *paidBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {

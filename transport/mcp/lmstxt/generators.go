@@ -123,6 +123,7 @@ type txtArguments struct {
 	GenerateGraph bool   `json:"generate_graph"`
 }
 
+// txt returns what lmstxt_generate_llms_txt starts.
 func (d *door) txt(_ context.Context, a txtArguments) (generation, error) {
 	out, err := d.local(a.OutputDir)
 	return generation{input: input{a.URL, out}, more: map[string]any{"full": "none", "graph": a.GenerateGraph,
@@ -136,12 +137,14 @@ type fullArguments struct {
 	OutputDir string         `json:"output_dir"`
 }
 
+// full returns what lmstxt_generate_llms_full starts.
 func (d *door) full(ctx context.Context, a fullArguments) (generation, error) {
 	asked, err := d.again(ctx, a)
 	asked.set("selected", false)
 	return asked, err
 }
 
+// ctx returns what lmstxt_generate_llms_ctx starts.
 func (d *door) ctx(ctx context.Context, a fullArguments) (generation, error) {
 	if a.RunID == "" && a.RepoURL == "" {
 		return generation{}, messages.InvalidInput("name the repository with repo_url, or a run for it with run_id")

@@ -123,6 +123,7 @@ func sameHost(r *http.Request, via []*http.Request) error {
 // boundedTransport limits the size of responses, and of single events in streams.
 type boundedTransport struct{ *http.Transport }
 
+// RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Transport.RoundTrip(r)
 	if err == nil {

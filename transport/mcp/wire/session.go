@@ -216,6 +216,7 @@ func (v clientSession) RequestElicitation(ctx context.Context, r mcp.Elicitation
 	return &result, v.x.Ask(ctx, mcp.MethodElicitationCreate, r.Params, &result)
 }
 
+// RequestSampling has the client ask its model. JSON leaves the content as a map, so it is parsed by itself.
 func (v clientSession) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	var result mcp.CreateMessageResult
 	if err := v.x.Ask(ctx, mcp.MethodSamplingCreateMessage, r.CreateMessageParams, &result); err != nil {
