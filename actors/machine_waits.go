@@ -331,7 +331,7 @@ func (m *machine) ask(a *question) {
 		tell(m, a.reply, answer{err: messages.Errorf(messages.CauseLimitExceeded,
 			"the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
 		return
-	case !known || in.Closed:
+	case !known || in.Closed: // of a secret, the log has the end and not the value: it is asked for again
 		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
 			tell(m, a.reply, answer{err: err})
 			return

@@ -152,7 +152,7 @@ func (f *Fold) takeBack(task string) {
 	slices.Sort(at)
 	for _, i := range slices.Backward(slices.Compact(at)) {
 		last := len(f.s.Artifacts) - 1
-		f.artifacts.drop(&f.s.Artifacts, i)
+		f.artifacts.drop(&f.s.Artifacts, i) // it moves the last to i, and the tasks must follow
 		f.artifactTasks()[i] = f.s.ArtifactTasks[last]
 		f.s.ArtifactTasks = f.s.ArtifactTasks[:last]
 	}

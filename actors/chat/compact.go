@@ -101,7 +101,7 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 	u.conversation = append(u.conversation[:1:1], history.Summarized(u.conversation[1:], text, first-1)...)
 	u.room.counted, u.room.messages = 0, 0
 	after := history.Size(u.conversation)
-	if after > before/5*4 {
+	if after > before/5*4 { // the next turn would try the same
 		return messages.Errorf(messages.CauseLimitExceeded, "the conversation is too long for the model, "+
 			"and a summary does not make it shorter; begin another, or load the model with more context")
 	}

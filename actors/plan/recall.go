@@ -172,7 +172,7 @@ func (r *runner) recallEarlier() error {
 		state, err := r.runs.State(r.ctx, id)
 		switch {
 		case messages.CodeOf(err) == messages.CodeNotFound && id != r.earlier.id:
-			return nil
+			return nil // kept says if an outcome is missing
 		case err != nil:
 			return err
 		case !state.Status.IsEnded():

@@ -206,7 +206,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if feed.CachedInfo().NumPending == 0 {
+	if feed.CachedInfo().NumPending == 0 { // no message will say that it is the last one
 		ready()
 	}
 	j.index.feed, err = feed.Consume(func(m jetstream.Msg) {

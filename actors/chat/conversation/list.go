@@ -128,7 +128,7 @@ func (s *Store) Fork(id string, turns int) (string, error) {
 			break
 		}
 	}
-	if c.summary != nil && c.summary.Covers > len(said) {
+	if c.summary != nil && c.summary.Covers > len(said) { // it also tells of turns that are not copied
 		c.summary = nil
 	}
 	other := NewID()

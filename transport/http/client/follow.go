@@ -94,7 +94,7 @@ func (r *reader) connect(ctx context.Context) error {
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode == http.StatusNoContent {
+	if response.StatusCode == http.StatusNoContent { // the reader has the terminal
 		r.done = true
 		return nil
 	}

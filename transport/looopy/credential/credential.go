@@ -115,6 +115,7 @@ func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
 		}
 		return b
 	}
+	// The header has the coordinates alone. The 4 says that the point is not compressed.
 	point := slices.Concat([]byte{4}, data(h.Ephemeral.X), data(h.Ephemeral.Y))
 	u, v, iv, sealed := data(h.PartyU), data(h.PartyV), data(parts[2]), slices.Concat(data(parts[3]), data(parts[4]))
 	public, err := ecdh.P256().NewPublicKey(point)
@@ -125,6 +126,7 @@ func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The first number is that of the only round, the last one the length of the key in bits: 256.
 	derived := sha256.Sum256(slices.Concat([]byte{0, 0, 0, 1}, shared, counted([]byte(h.Encryption)), counted(u), counted(v),
 		[]byte{0, 0, 1, 0}))
 	block, err := aes.NewCipher(derived[:])

@@ -251,7 +251,7 @@ func (c *connection) listed(ctx context.Context) (map[string]definition, error) 
 	}
 	ctx, stop := context.WithTimeout(ctx, c.server.StartTimeout)
 	defer stop()
-	c.stale.Store(false)
+	c.stale.Store(false) // before the request, so that a change during it counts
 	tools, cursor := map[string]definition{}, mcp.Cursor("")
 	for {
 		var page struct {
@@ -262,7 +262,7 @@ func (c *connection) listed(ctx context.Context) (map[string]definition, error) 
 		var r mcp.ListToolsRequest
 		r.Params.Cursor = cursor
 		_, err := c.client.ListToolsByPage(context.WithValue(ctx, requestKey{}, ours), r)
-		if ours.result != nil {
+		if ours.result != nil { // see keep
 			err = json.Unmarshal(ours.result, &page)
 		}
 		if err != nil {
