@@ -131,7 +131,7 @@ func (r *ranking) chooseExamples() {
 		x.add(0.5-0.05*float64(depth(x.Path)), "an example")
 		old := chosen[dir]
 		if old == nil || rank(x.Path, old.Path) < 0 {
-			x, old = old, x
+			x, old = old, x // from here on x is the one that goes
 			chosen[dir] = old
 		}
 		if x != nil {

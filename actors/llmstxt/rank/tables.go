@@ -155,7 +155,7 @@ func (x pageIndex) bracketed(dir, text string) (list []listing) {
 			}
 		}
 	}
-	if 8*len(list) < texts {
+	if 8*len(list) < texts { // hardly any of the texts names a page
 		return nil
 	}
 	return list
@@ -215,7 +215,7 @@ func (x pageIndex) indented(dir, text string) (list []listing) {
 			texts++
 		}
 	}
-	if 8*len(list) < texts {
+	if 8*len(list) < texts { // hardly any of the texts names a page
 		return nil
 	}
 	return list

@@ -161,10 +161,10 @@ func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Eve
 		}
 		open := map[question]context.CancelFunc{}
 		var (
-			turn   sync.Mutex
+			turn   sync.Mutex // one question is asked at a time
 			askers sync.WaitGroup
 		)
-		defer askers.Wait()
+		defer askers.Wait() // after end, which withdraws the questions
 		asked, end := context.WithCancel(a.attached)
 		defer end()
 		for e, err := range a.Tree(ctx, after) {

@@ -61,7 +61,7 @@ func (h *Options) checkCallback() func(string) error {
 func (h *Options) readHooks() error {
 	secrets := strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)
 	if len(h.callbackHosts) > 0 && len(secrets) == 0 {
-		secrets = []string{""}
+		secrets = []string{""} // CheckSecret says what is missing
 	}
 	for _, secret := range secrets {
 		if err := send.CheckSecret(secret); err != nil && len(h.callbackHosts) > 0 {
