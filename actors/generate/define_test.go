@@ -105,9 +105,11 @@ func TestRunsWriteBelowTheirPrincipalsFolder(t *testing.T) {
 func TestPartsOfRepositories(t *testing.T) {
 	garden := repository(t, map[string]string{"docs/a/README.md": "# A\n"})
 	for text, want := range map[string]string{
-		garden:                      filepath.Join(garden, "docs", "a"),
-		"https://example.com/x.git": "https://example.com/x.git/-/tree/HEAD/docs/a",
-		"spf13/cobra@v1.9.0":        "https://github.com/spf13/cobra/tree/v1.9.0/docs/a",
+		garden:                                    filepath.Join(garden, "docs", "a"),
+		"https://example.com/x.git":               "https://example.com/x.git/-/tree/HEAD/docs/a",
+		"git@github.com:o/r.git":                  "ssh://git@github.com/o/r/-/tree/HEAD/docs/a",
+		"git@h:g/o/r.git@v1":                      "ssh://git@h/g/o/r.git/-/tree/v1/docs/a",
+		"spf13/cobra@v1.9.0":                      "https://github.com/spf13/cobra/tree/v1.9.0/docs/a",
 		"https://github.com/o/r/tree/main/folder": "https://github.com/o/r/tree/main/folder/docs/a",
 	} {
 		if _, in, err := defined(t, hosted(""), `{"repository":"`+text+`","subfolder":"docs/a"}`); err != nil || in.Repository != want {

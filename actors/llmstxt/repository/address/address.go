@@ -62,20 +62,25 @@ func (a Address) String() string {
 func (a Address) suffix(u *url.URL) string {
 	switch {
 	case a.Rest != "":
-		return treeMark(u.Host) + a.Rest
+		return treeMark(u) + a.Rest
 	case a.Dir != "":
-		return treeMark(u.Host) + cmp.Or(a.Ref, "HEAD") + "/" + a.Dir
+		return treeMark(u) + cmp.Or(a.Ref, "HEAD") + "/" + a.Dir
 	case a.Ref == "":
 		return ""
 	case u.Scheme == "ssh" || strings.Contains(a.Ref, "/"): // after a tree mark, a slash may begin the folder
 		return "@" + a.Ref
 	}
-	return treeMark(u.Host) + a.Ref
+	return treeMark(u) + a.Ref
 }
 
-// treeMark returns what is between repository and ref in the host's own pages. For an unknown host it is the only
-// mark that cannot be part of a path.
-func treeMark(host string) string { return cmp.Or(treeMarks[host], "/-/tree/") }
+// treeMark returns what is between repository and ref in the host's own pages. For an unknown host, and where there are
+// no pages, it is the only mark that cannot be part of a path.
+func treeMark(u *url.URL) string {
+	if u.Scheme == "ssh" {
+		return "/-/tree/"
+	}
+	return cmp.Or(treeMarks[u.Host], "/-/tree/")
+}
 
 var treeMarks = map[string]string{
 	"github.com":    "/tree/",
@@ -430,18 +435,18 @@ func file(u *url.URL, segments []string) (Address, error) {
 	return Address{Kind: Git, URL: plain.String()}, nil
 }
 
-// ssh parses an ssh URL. It shows no pages, so only a ref may follow the name, after an "@".
+// ssh parses an ssh URL. It shows no pages, so a ref follows the name after an "@", or a ref and a folder after "/-/tree/".
 func ssh(u *url.URL, segments []string) (Address, error) {
 	v := page{host: u.Host, repo: segments}
-	if end := slices.IndexFunc(segments, isDotGit); end >= 0 {
-		v.repo = segments[:end+1]
-		if end+1 < len(segments) {
-			return Address{}, v.notRepository()
-		}
-	} else if at := refAt(segments); at >= 0 {
-		v.cutRef(segments, at)
+	if mark := slices.Index(segments, "-"); mark > 0 && mark+1 < len(segments) && segments[mark+1] == "tree" {
+		v.repo, v.rest = segments[:mark], segments[mark+2:]
 	}
-	if hasTwoNames(u.Host) && len(v.repo) != 2 {
+	end, at := slices.IndexFunc(v.repo, isDotGit), refAt(v.repo)
+	if end < 0 && at >= 0 && len(v.rest) == 0 {
+		v.cutRef(v.repo, at)
+		at = -1
+	}
+	if end >= 0 && end+1 < len(v.repo) || end < 0 && at >= 0 || hasTwoNames(u.Host) && len(v.repo) != 2 {
 		return Address{}, v.notRepository()
 	}
 	return v.address(u)

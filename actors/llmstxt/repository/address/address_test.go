@@ -160,6 +160,7 @@ var spellings = []struct {
 	{"git@example.com:roses/red@v1", at("ssh://git@example.com/roses/red", "v1"), "ssh://git@example.com/roses/red@v1"},
 	{"ssh://git@example.com:22/roses/red", repo("ssh://git@example.com/roses/red"), "ssh://git@example.com/roses/red"},
 	{"ssh://git@example.com:2222/roses/red", repo("ssh://git@example.com:2222/roses/red"), ""},
+	{"ssh://h/roses/red/-/tree/main/docs", below("ssh://h/roses/red", "main/docs"), "ssh://h/roses/red/-/tree/main/docs"},
 	{"git+ssh://git@github.com/roses/red", repo("ssh://git@github.com/roses/red"), "ssh://git@github.com/roses/red"},
 	{"file:///srv/red.git", repo("file:///srv/red.git"), ""},
 	{"file:///srv/red@v1", repo("file:///srv/red@v1"), ""},
@@ -270,6 +271,7 @@ func TestParseRefuses(t *testing.T) {
 		"file:///srv/red#v1":                      "%23",
 		"ssh://-oProxyCommand=x/roses/red":        "no host",
 		"ssh://git@example.com/roses/red.git/sub": "page",
+		"ssh://h/roses/red@v1/-/tree/main/docs":   "page",
 	} {
 		a, err := address.Parse(text, here)
 		switch {
