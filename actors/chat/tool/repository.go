@@ -139,14 +139,19 @@ func (r repository) read(_ context.Context, in reading) (string, error) {
 	return string(shown), nil
 }
 
-// text returns the content of a text file, without secrets.
+// text returns the content of a text file, without secrets. Of a file over mostFile it returns the whole lines of the
+// first mostFile bytes, and a line that says so.
 func (r repository) text(name string) ([]byte, error) {
 	f, _, err := scan.OpenRegular(r.files, name)
 	if err != nil {
 		return nil, missing(err, name)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostFile))
+	data, err := io.ReadAll(io.LimitReader(f, mostFile+1))
+	cut := len(data) > mostFile
+	if cut { // half a line could hold half a secret, which the redactor does not know
+		data = data[:bytes.LastIndexByte(data[:mostFile], '\n')+1]
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -155,7 +160,11 @@ func (r repository) text(name string) ([]byte, error) {
 	case bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0:
 		return nil, messages.InvalidInput("%s is not a text file", name)
 	}
-	return secret.NewFinder().Redact(data, nil), nil
+	data = secret.NewFinder().Redact(data, nil)
+	if cut {
+		data = fmt.Appendf(data, "[the file goes on: only its first %d MiB are read]\n", mostFile>>20)
+	}
+	return data, nil
 }
 
 // missing turns the error of a name that is no file or folder into one that helps the model. It keeps other errors.

@@ -216,7 +216,7 @@ func TestRepository(t *testing.T) {
 	files := fstest.MapFS{
 		"README.md": {Data: []byte("# Title\r\nA word.\n")}, "src/main.go": {Data: []byte("package main\n\nfunc main() {}\n")},
 		"many.txt": {Data: []byte(many.String())}, "image.png": {Data: []byte("\x89PNG\x00main")}, "empty": {},
-		"wide": {Data: []byte(wide.String())}, ".git/config": {Data: []byte("password = main")},
+		"wide": {Data: []byte(wide.String())}, "src/huge": {Data: []byte(strings.Repeat("row\n", 1<<20-1) + "pass" + "word = correcthorse\n")}, ".git/config": {Data: []byte("password = main")},
 		".env": {Data: []byte("DATABASE_PASSWORD=correcthorsebattery")}, "id_rsa": {Data: []byte("AAAA")},
 		"tls.key": {Data: []byte("-----BEGIN PRIVATE KEY-----\nAAAA\n")},
 		"key.md":  {Data: []byte("# Key\n-----BEGIN PRIVATE KEY-----\nAAAAB3NzaC1yc2E\n-----END PRIVATE KEY-----\nthe end\n")},
@@ -225,7 +225,7 @@ func TestRepository(t *testing.T) {
 	set := newSet(t, tool.Repository(files)...)
 	for _, c := range []struct{ name, arguments, want string }{
 		{"list_files", `{}`, "README.md\ndeep/\nempty\nid_rsa\nimage.png\nkey.md\nmany.txt\npipe\nsrc/\ntls.key\nwide\n"},
-		{"list_files", `{"path":"/src/"}`, "main.go\n"},
+		{"list_files", `{"path":"/src/"}`, "huge\nmain.go\n"},
 		{"list_files", `{"path":"none"}`, "error: there is no none in the repository; list_files shows what there is"},
 		{"list_files", `{"path":"../etc"}`, `error: "../etc" is not below the folder; give a relative name such as docs/guide.md`},
 		{"list_files", `{"path":".git"}`, `error: ".git" is hidden; give a name without a part that begins with a dot`},
@@ -234,6 +234,7 @@ func TestRepository(t *testing.T) {
 		{"read_file", `{"path":"many.txt","from":2,"most":2}`, "line 2\nline 3\n[997 more lines; go on with from 4]"},
 		{"read_file", `{"path":"many.txt","from":9,"most":9223372036854775807}`, strings.Join(strings.SplitAfter(many.String(), "\n")[8:], "")},
 		{"read_file", `{"path":"many.txt","from":1001}`, "error: many.txt has 1000 lines; give a smaller from"},
+		{"read_file", `{"path":"src/huge","from":1048575}`, "row\n[the file goes on: only its first 4 MiB are read]\n"},
 		{"read_file", `{"path":"empty"}`, "(no output)"},
 		{"read_file", `{"path":"src"}`, "error: src is not a file; list_files shows folders"},
 		{"read_file", `{"path":"pipe"}`, "error: pipe is not a file; list_files shows folders"},
