@@ -170,10 +170,6 @@ func (p *parser) closeDetails() {
 
 // finish reports what only the end of the text shows.
 func (p *parser) finish() {
-	if !p.titled || p.doc.Title == "" && len(p.problems) == 0 {
-		p.line = 1
-		p.problem(TitleFirst, "there is no H1; begin with # and the name")
-	}
 	if p.fence != "" {
 		p.problem(Details, "a fence is not closed: readers lose what follows; close it")
 	}

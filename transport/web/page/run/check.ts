@@ -100,10 +100,6 @@ export function check(text: string): { links: LlmsLink[]; findings: Finding[] } 
     if (unseen) finds("characters", `the character U+${unseen[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")} is not visible`);
     read(line.replace(/\r+$/, ""));
   });
-  if (!title && !findings.length) {
-    at = 1;
-    finds("title-first", "there is no H1");
-  }
   if (fence) finds("details", "a fence is not closed");
   closeDetails();
   return { links, findings: findings.sort((a, b) => a.line - b.line) };
