@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // "No code of a task, job, policy or observer runs under a lock; a panic, a block or a lie of theirs costs their run
@@ -389,10 +390,4 @@ func TestParentWaitsForWhatIsKnownOfItsChildren(t *testing.T) {
 	})
 }
 
-// noError ends the test with the error, where there is one.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var noError = fatal.IfError

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files, the schema and the generated pages")
@@ -209,10 +210,4 @@ func sampleEvents() []messages.Event {
 	return out
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -197,6 +197,7 @@ var rules = []rule{
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/actors/..."},
+	{pkgs: "testkit/fatal"},
 	{pkgs: "testkit/pipes"},
 	{pkgs: "testkit/scripted"},
 	{pkgs: "testkit/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},

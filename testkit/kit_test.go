@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 func TestMemoryJournal(t *testing.T) {
@@ -91,10 +92,4 @@ func log(t *testing.T, script testkit.Script) []messages.Event {
 	return events
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

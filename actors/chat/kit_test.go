@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // said is an answer of the scripted model.
@@ -195,10 +196,4 @@ func kept(store *conversation.Store) func(string) (*conversation.Store, error) {
 	return func(string) (*conversation.Store, error) { return store, nil }
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // The files may go into the repository, even among its documents: the next run does not read them.
@@ -318,10 +319,4 @@ func TestCancelBetweenFiles(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // work is the input of the job work: it returns Give, or fails by Cause, after a time. The first Fails calls of one
@@ -279,10 +280,4 @@ func TestNothingPolls(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

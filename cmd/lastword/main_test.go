@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // TestMain has three commands on the path: lastword, as make build makes it, lastword-faulty and lastword-patient.
@@ -133,13 +134,7 @@ func TestProgramNeedsNoProcess(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
 
 // version is answered before the packages that take long to initialise.
 func TestVersionStartsLittle(t *testing.T) {

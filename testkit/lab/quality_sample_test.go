@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // sample is a repository, with what somebody who read it would want to be given: a block of
@@ -173,10 +175,4 @@ func (s sample) has(t *testing.T, tree string) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/archive"
 )
 
@@ -104,13 +105,7 @@ func zipOf(t testing.TB, comment string, entries ...entry) []byte {
 	return out.Bytes()
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
 
 // save writes an archive into a file with the name.
 func save(t testing.TB, name string, data []byte) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -350,13 +351,7 @@ func (d *deaf) Write(text []byte) (int, error) {
 	return 0, errGone
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
 
 // A client that can only append is told answers whole, one after the other, and is told where one was taken back.
 func TestSpeech(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -201,13 +202,4 @@ func (w *world) answer(id messages.RunID) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"go.uber.org/goleak"
 )
@@ -140,10 +141,4 @@ func (p *playing) Close() error {
 // cuts returns pieces of n bytes for a text.
 func cuts(length, n int) []int { return slices.Repeat([]int{n}, length/n+1) }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

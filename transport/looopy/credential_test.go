@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/looopy"
 )
 
@@ -76,10 +77,4 @@ func TestL8EncryptedCredentials(t *testing.T) {
 	})
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -18,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -393,10 +394,4 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

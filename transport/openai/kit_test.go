@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/openai"
@@ -145,10 +146,4 @@ func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.Follo
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
@@ -271,10 +272,4 @@ func flipped(b []byte) []byte {
 	return b
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

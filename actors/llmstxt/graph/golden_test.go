@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 var update = flag.Bool("update", false, "accept what the golden files have become")
@@ -151,10 +152,4 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t failer, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

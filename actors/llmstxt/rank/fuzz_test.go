@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // FuzzReading holds every reader of text to one tidy line, whatever the file.
@@ -57,10 +58,4 @@ func facts(index *rank.Index) map[string]string {
 	return list
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

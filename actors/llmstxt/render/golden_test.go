@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 var update = flag.Bool("update", false, "accept what the golden files have become")
@@ -126,13 +127,4 @@ func accept(t *testing.T, name string, archive *txtar.Archive, got map[string][]
 	must(t, os.WriteFile(name, txtar.Format(kept), 0o644))
 }
 
-// must ends the test with the error, where there is one.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // What is said to raise a limit raises it.
@@ -105,13 +106,7 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
 
 func TestLogins(t *testing.T) {
 	home := testkit.Repository(t, []byte(`-- tokens --

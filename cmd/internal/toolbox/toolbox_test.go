@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/scripted"
 )
 
@@ -102,13 +103,7 @@ func TestNamedInSettings(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
 
 func ofFolders(t *testing.T, args ...string) (*tool.Set, error) {
 	t.Helper()

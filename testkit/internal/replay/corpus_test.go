@@ -31,6 +31,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/recording"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/internal/replay"
 )
 
@@ -285,10 +286,4 @@ func (c scenario) record(t *testing.T, name string) []byte {
 	return bytes.ReplaceAll(out.Bytes(), []byte(root), []byte("r_"+messages.Digest(name)[:26]))
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 func script(steps ...testkit.Step) actors.Job { return testkit.Script{Fetch: steps}.Job() }
@@ -381,10 +382,4 @@ func TestStella742(t *testing.T) {
 	})
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
@@ -392,10 +393,4 @@ func TestKeyUsedAgain(t *testing.T) {
 	})
 }
 
-// noError ends the test with the error, where there is one.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var noError = fatal.IfError

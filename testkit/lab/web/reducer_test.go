@@ -15,6 +15,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
@@ -149,10 +150,4 @@ func runScript(t *testing.T, code string, input []byte) []byte {
 	return out
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

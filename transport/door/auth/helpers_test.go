@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/server"
 )
@@ -148,10 +149,4 @@ func wantCode(t testing.TB, err error, code messages.Code, parts ...string) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

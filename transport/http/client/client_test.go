@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/http/client"
@@ -233,10 +234,4 @@ func TestOtherServers(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -25,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
@@ -389,10 +390,4 @@ func (c *client) resource(uri string) (text string, ok bool) {
 	return r.Contents[0].Text, true
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/goleak"
 
+	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -416,10 +417,4 @@ func (c *console) begin(capabilities string) {
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError

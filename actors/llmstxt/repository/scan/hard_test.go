@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 func TestNamesOfAllKinds(t *testing.T) {
@@ -319,10 +320,4 @@ func TestIgnoreRulesWithoutEnd(t *testing.T) {
 	}
 }
 
-// must ends the test with the error, where there is one.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
