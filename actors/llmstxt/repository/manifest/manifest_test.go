@@ -139,7 +139,8 @@ func checkBounds(t *testing.T, m manifest.Manifest) {
 	for i := 1; i < v.NumField(); i++ {
 		text := fmt.Sprint(v.Field(i).Interface())
 		list := v.Field(i).Kind() == reflect.Slice
-		if list && v.Field(i).Len() > 300 || len(text) > 300*4*1300 || strings.Contains(text, "\n") {
+		split := strings.Contains(text, "\n") && !strings.Contains(m.Path, "\n") // entries are below the file's folder
+		if list && v.Field(i).Len() > 300 || len(text) > 300*4*1300 || split {
 			t.Errorf("%s: %s has %d bytes", m.Path, v.Type().Field(i).Name, len(text))
 		}
 	}
@@ -161,6 +162,7 @@ func FuzzParse(f *testing.F) {
 			f.Add(file.Name, string(file.Data))
 		}
 	}
+	f.Add("a\nb/package.json", `{"main":"index"}`)
 	f.Fuzz(func(t *testing.T, name, text string) {
 		m, err := manifest.Parse(name, []byte(text))
 		if !manifest.Known(name) && err == nil {
