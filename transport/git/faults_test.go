@@ -256,14 +256,14 @@ func TestDamageOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at := 0; at < size; at += 5 {
-		damage = func(text []byte) []byte { text[at] ^= 4; return text }
+		damage = func(text []byte) []byte { text[min(at, len(text)-1)] ^= 4; return text } // git writes some bytes more or less
 		files, err := git.Fetch(patience(t), remote, head, o, nil)
 		if err == nil {
 			same(t, read(t, files), smallFiles)
 		} else if messages.CodeOf(err) == "" {
 			t.Errorf("flipped byte %d: %T %v", at, err, err)
 		}
-		damage = func(text []byte) []byte { return text[:at] }
+		damage = func(text []byte) []byte { return text[:min(at, len(text))] }
 		if _, err := git.Fetch(patience(t), remote, head, o, nil); err == nil && at < size-25 {
 			t.Errorf("cut at %d of %d: no error", at, size)
 		} else if err != nil && messages.CodeOf(err) == "" {
