@@ -13,7 +13,6 @@ export function check(text: string): { links: LlmsLink[]; findings: Finding[] } 
   const sections = new Set<string>();
   let section: string | undefined;
   let titled = false;
-  let title = "";
   let quoted = false;
   let said = false; // something stands between the title and the first section
   let fence = "";
@@ -67,7 +66,6 @@ export function check(text: string): { links: LlmsLink[]; findings: Finding[] } 
     if (fence && section === undefined) return detail(line);
     if (!titled) {
       titled = true;
-      if (head?.level === 1) title = head.text;
       if (head?.level !== 1 || !line.startsWith("# ") || !head.text) finds("title-first", "the first line is not an H1 with a name");
     } else if (head?.level === 1) {
       finds("title-unique", "a second H1");
