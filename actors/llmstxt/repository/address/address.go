@@ -73,22 +73,6 @@ func (a Address) suffix(u *url.URL) string {
 	return treeMark(u) + a.Ref
 }
 
-// treeMark returns what is between repository and ref in the host's own pages. For an unknown host, and where there are
-// no pages, it is the only mark that cannot be part of a path.
-func treeMark(u *url.URL) string {
-	if u.Scheme == "ssh" {
-		return "/-/tree/"
-	}
-	return cmp.Or(treeMarks[u.Host], "/-/tree/")
-}
-
-var treeMarks = map[string]string{
-	"github.com":    "/tree/",
-	"bitbucket.org": "/src/",
-	"codeberg.org":  "/src/branch/",
-	"gitea.com":     "/src/branch/",
-}
-
 // maxText is longer than any path or URL that a person writes, in bytes.
 const maxText = 4096
 
@@ -441,12 +425,13 @@ func ssh(u *url.URL, segments []string) (Address, error) {
 	if mark := slices.Index(segments, "-"); mark > 0 && mark+1 < len(segments) && segments[mark+1] == "tree" {
 		v.repo, v.rest = segments[:mark], segments[mark+2:]
 	}
-	end, at := slices.IndexFunc(v.repo, isDotGit), refAt(v.repo)
-	if end < 0 && at >= 0 && len(v.rest) == 0 {
+	switch end, at := slices.IndexFunc(v.repo, isDotGit), refAt(v.repo); {
+	case end >= 0 && end+1 < len(v.repo), end < 0 && at >= 0 && len(v.rest) > 0: // something else, or a second ref, follows
+		return Address{}, v.notRepository()
+	case end < 0 && at >= 0:
 		v.cutRef(v.repo, at)
-		at = -1
 	}
-	if end >= 0 && end+1 < len(v.repo) || end < 0 && at >= 0 || hasTwoNames(u.Host) && len(v.repo) != 2 {
+	if hasTwoNames(u.Host) && len(v.repo) != 2 {
 		return Address{}, v.notRepository()
 	}
 	return v.address(u)

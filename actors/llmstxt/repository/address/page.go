@@ -1,6 +1,7 @@
 package address
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -184,4 +185,20 @@ var anchor = regexp.MustCompile(`^(readme(-ov-file)?|(lines-|L)\d[\dLC:-]*)$`)
 func noFragment() error {
 	return invalid("there is no such folder, and in the name of a repository a branch, tag or commit " +
 		"follows an \"@\", not a \"#\"; write owner/repo@v1")
+}
+
+// treeMark returns what is between repository and ref in the host's own pages. For an unknown host, and where there are
+// no pages, it is the only mark that cannot be part of a path.
+func treeMark(u *url.URL) string {
+	if u.Scheme == "ssh" {
+		return "/-/tree/"
+	}
+	return cmp.Or(treeMarks[u.Host], "/-/tree/")
+}
+
+var treeMarks = map[string]string{
+	"github.com":    "/tree/",
+	"bitbucket.org": "/src/",
+	"codeberg.org":  "/src/branch/",
+	"gitea.com":     "/src/branch/",
 }
