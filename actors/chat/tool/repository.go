@@ -148,10 +148,6 @@ func (r repository) text(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, mostFile+1))
-	cut := len(data) > mostFile
-	if cut { // half a line could hold half a secret, which the redactor does not know
-		data = data[:bytes.LastIndexByte(data[:mostFile], '\n')+1]
-	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -159,6 +155,10 @@ func (r repository) text(name string) ([]byte, error) {
 		return nil, messages.InvalidInput("%s holds secrets, which are for nobody here", name)
 	case bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0:
 		return nil, messages.InvalidInput("%s is not a text file", name)
+	}
+	cut := len(data) > mostFile
+	if cut { // half a line could hold half a secret, which the redactor does not know
+		data = data[:bytes.LastIndexByte(data[:mostFile], '\n')+1]
 	}
 	data = secret.NewFinder().Redact(data, nil)
 	if cut {

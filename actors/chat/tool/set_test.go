@@ -218,9 +218,9 @@ func TestRepository(t *testing.T) {
 		"many.txt": {Data: []byte(many.String())}, "image.png": {Data: []byte("\x89PNG\x00main")}, "empty": {},
 		"wide": {Data: []byte(wide.String())}, "src/huge": {Data: []byte(strings.Repeat("row\n", 1<<20-1) + "pass" + "word = correcthorse\n")}, ".git/config": {Data: []byte("password = main")},
 		".env": {Data: []byte("DATABASE_PASSWORD=correcthorsebattery")}, "id_rsa": {Data: []byte("AAAA")},
-		"tls.key": {Data: []byte("-----BEGIN PRIVATE KEY-----\nAAAA\n")},
-		"key.md":  {Data: []byte("# Key\n-----BEGIN PRIVATE KEY-----\nAAAAB3NzaC1yc2E\n-----END PRIVATE KEY-----\nthe end\n")},
-		"pipe":    {Mode: fs.ModeNamedPipe}, "deep/.GIT/config": {Data: []byte("password = main")},
+		"tls.key":    {Data: []byte("-----BEGIN PRIVATE KEY-----\nAAAA\n")},
+		"key.md":     {Data: []byte("# Key\n-----BEGIN PRIVATE KEY-----\nAAAAB3NzaC1yc2E\n-----END PRIVATE KEY-----\nthe end\n")},
+		"deep/zeros": {Data: make([]byte, 4<<20+1)}, "pipe": {Mode: fs.ModeNamedPipe}, "deep/.GIT/config": {Data: []byte("password = main")},
 	}
 	set := newSet(t, tool.Repository(files)...)
 	for _, c := range []struct{ name, arguments, want string }{
@@ -239,6 +239,7 @@ func TestRepository(t *testing.T) {
 		{"read_file", `{"path":"src"}`, "error: src is not a file; list_files shows folders"},
 		{"read_file", `{"path":"pipe"}`, "error: pipe is not a file; list_files shows folders"},
 		{"read_file", `{"path":"image.png"}`, "error: image.png is not a text file"},
+		{"read_file", `{"path":"deep/zeros"}`, "error: deep/zeros is not a text file"},
 		{"read_file", `{"path":"deep/.git/config"}`, `error: "deep/.git/config" is hidden; give a name without a part that begins with a dot`},
 		{"read_file", `{"path":"id_rsa"}`, "error: id_rsa holds secrets, which are for nobody here"},
 		{"read_file", `{"path":"tls.key"}`, "error: tls.key holds secrets, which are for nobody here"},
