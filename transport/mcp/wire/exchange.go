@@ -187,10 +187,9 @@ var (
 	errTaken  = errorf(mcp.INVALID_REQUEST, "a request with this id is in flight")
 )
 
-// requestTable holds a client's requests in flight, by their ids as written: 1 and "1" are different ids. mu guards the
-// other fields.
+// requestTable holds a client's requests in flight, by their ids as written: 1 and "1" are different ids.
 type requestTable struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // guards open and closed
 	open   map[string]*Exchange
 	closed bool
 

@@ -79,7 +79,6 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 	session, table := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())), &s.modern
 	if session != nil {
 		session.touch()
-		defer session.touch()
 		table = &session.requestTable
 	}
 	x := s.newExchange(r.Context(), m, session, table)
