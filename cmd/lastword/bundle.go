@@ -83,7 +83,7 @@ func (b *bundle) write(cmd *cobra.Command, name string) (err error) {
 // collect adds the files. What cannot be had is told in its place.
 func (b *bundle) collect(cmd *cobra.Command) error {
 	p, ctx := b.doctor.program, cmd.Context()
-	s, wrong := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
+	s, wrong := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
 	var shown any
 	if wrong == nil {
 		learn(s, p)

@@ -49,6 +49,8 @@ func chatCommand(program *host.Program) *cobra.Command {
 	settings.Group(flags, "Run", func() { c.AddFlags(cmd, flags, "10m") })
 	settings.Group(flags, "Server", func() { c.remote.AddOwnFlags(cmd, flags) })
 	settings.FlagOnly(flags, "message", "context", "resume")
+	settings.ByOperator(flags, "system", "stages")
+	settings.ByProject(flags, "model")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
 	return cmd
 }

@@ -55,7 +55,7 @@ func configShowCommand(p *host.Program) *cobra.Command {
 		Use:  "show",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
+			s, err := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
 			if err != nil {
 				return err
 			}

@@ -129,7 +129,7 @@ func (e *doctorOptions) tell(results ...probe.Result) {
 // settings takes what the command line does not set from the settings of prompt and generate.
 func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 	const id = "settings"
-	s, err := settings.Load(cmd.Root(), e.program.Env, e.program.ConfigFile, nil, e.program.Secrets)
+	s, err := settings.Load(cmd, e.program.Env, e.program.ConfigFile, nil, e.program.Secrets)
 	if err != nil {
 		wrong, _ := errors.AsType[settings.Mistakes](err)
 		for _, m := range wrong {

@@ -78,10 +78,16 @@ func generateCommand(p *host.Program) *cobra.Command {
 			return member != "repository" && member != "out" && !ofModel(member)
 		})
 		g.input.Default(flags, "ctx", "true")
+		settings.ByProject(flags, "layout", "format", "link-style", "ref")
+		settings.LoweredByProject(flags, "size-budget", "token-budget", "max-links")
+		settings.ByOperator(flags, "out", "output", "in-place", "subfolder", "full", "ctx", "graph", "link-base", "budget-fail",
+			"count-tokens", "secrets", "fresh", "no-cache")
 	})
 	settings.Group(flags, "Model", func() {
 		g.input.AddFlags(cmd, flags, about.About.Input, ofModel)
 		g.by.Endpoint.AddFlags(cmd, flags)
+		settings.ByProject(flags, "model")
+		settings.ByOperator(flags, "require-model")
 	})
 	settings.Group(flags, "Repository", func() {
 		g.read.AddFlags(flags)
@@ -90,6 +96,7 @@ func generateCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Run", func() {
 		flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
 		flags.BoolVar(&g.watches, "watch", false, "generate again whenever a file of the folder changes, until Ctrl-C")
+		settings.ByOperator(flags, "explain", "watch")
 		g.Foreground.AddFlags(cmd, flags, "30m")
 	})
 	settings.Group(flags, "Server", func() { g.at.AddOwnFlags(cmd, flags) })

@@ -62,6 +62,7 @@ func rootCommand(p *host.Program) *cobra.Command {
 			"none")
 		flags.BoolVar(&p.Display.NoColor, "no-color", false, "print without colour, as NO_COLOR in the environment does")
 	})
+	settings.ByOperator(flags, "progress", "no-color")
 	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exit.BadUsage(cmd, settings.BadValue(err), settings.MeantFlag(cmd, err))

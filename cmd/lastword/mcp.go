@@ -38,6 +38,7 @@ func mcpCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Runs", func() { s.Store.AddState(cmd, flags) })
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
 	settings.FlagOnly(flags, "print-config", "url")
+	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd

@@ -41,6 +41,7 @@ func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag
 	l.at.AddServerFlags(cmd, flags)
 	flags.BoolVar(&l.json, "json", false, "print JSON")
 	flags.DurationVar(&l.timeout, "timeout", patience, "maximum `time` to wait")
+	settings.ByOperator(flags, "json", "timeout")
 	return flags
 }
 
@@ -66,6 +67,7 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 	flags.IntVar(&l.load.Context, "context", 0, "context in `tokens` (default: the server's)")
 	flags.DurationVar(&l.load.TTL, "ttl", 0,
 		"unload the model after this `time` without a request (default: the server's)")
+	settings.ByOperator(flags, "context", "ttl")
 	return cmd
 }
 

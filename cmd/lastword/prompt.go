@@ -36,6 +36,9 @@ func promptCommand(program *host.Program) *cobra.Command {
 	settings.Group(flags, "Request", func() {
 		about := prompt.Define(nil)
 		p.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool { return member != "text" })
+		settings.ByOperator(flags)
+		settings.ByProject(flags, "model")
+		settings.LoweredByProject(flags, "max-tokens")
 	})
 	p.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { p.AddFlags(cmd, flags, "30m") })

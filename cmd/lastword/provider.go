@@ -53,6 +53,8 @@ func providerCheckCommand(program *host.Program) *cobra.Command {
 	flags.DurationVar(&p.firstToken, "first-token", 0,
 		"maximum `time` of silence before a token (default 1m, and 5m before the first)")
 	flags.DurationVar(&p.timeout, "timeout", 30*time.Minute, "maximum `time` of all checks")
+	settings.ByOperator(flags)
+	settings.ByProject(flags, "model")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	settings.Must(cmd.MarkFlagFilename("write", "json"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(),

@@ -66,6 +66,7 @@ func serveCommand(p *host.Program) *cobra.Command {
 		flags.BoolVar(&s.allowLocal, "allow-local", false, "let every caller read folders and archives of this machine")
 		s.Read.AddDownloadFlag(flags)
 	})
+	settings.ByOperator(flags)
 	return cmd
 }
 

@@ -34,6 +34,7 @@ func uiCommand(p *host.Program) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&server, "server", "", "`URL` of the server (default "+host.DefaultServer+")")
+	settings.ByOperator(cmd.Flags())
 	return cmd
 }
 

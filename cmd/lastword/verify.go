@@ -303,7 +303,7 @@ func keyCommand(p *host.Program) *cobra.Command {
 // stateFolder returns the folder that the flag names, or the setting with the name, or the default.
 func stateFolder(cmd *cobra.Command, p *host.Program, flag, name string) (string, error) {
 	if flag == "" {
-		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
+		s, err := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
 		if err != nil {
 			return "", err
 		}

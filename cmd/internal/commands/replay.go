@@ -53,6 +53,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 	}
 	at.AddReadFlags(cmd, cmd.Flags())
 	cmd.Flags().StringArrayVar(&inputs, "input", nil, "`file` that the run has read; keep it beside the recording")
+	settings.ByOperator(cmd.Flags())
 	return cmd
 }
 
@@ -114,6 +115,7 @@ func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string)) 
 	}
 	cmd.Flags().Float64Var(&speed, "speed", 1, "play this `many` times as fast")
 	cmd.Flags().BoolVar(&page, "page", false, "show the run on a page as well")
+	settings.ByOperator(cmd.Flags())
 	return cmd
 }
 

@@ -58,6 +58,7 @@ func RunCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Server", func() {
 		o.at.AddFlags(cmd, flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
 	})
+	settings.ByOperator(flags)
 	return cmd
 }
 

@@ -58,6 +58,7 @@ func Command(p *host.Program) *cobra.Command {
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of a run, such as 90s (default 10m)")
 		o.state.AddState(cmd, flags)
 	})
+	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.at)))
 	return cmd
 }

@@ -143,6 +143,8 @@ func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard
 	flags.BoolVar(&f.Show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&f.Show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&f.Timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
+	settings.ByOperator(flags, "jsonl", "json", "quiet")
+	settings.LoweredByProject(flags, "timeout")
 	f.State.AddState(cmd, flags)
 }
 

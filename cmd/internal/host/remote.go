@@ -36,6 +36,7 @@ type Remote struct {
 func (r *Remote) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, server string) {
 	flags.StringVar(&r.URL, "server", "", server)
 	flags.StringVar(&r.TokenFile, "token-file", "", "`file` with the token that the server asks for")
+	settings.ByOperator(flags, "server", "token-file")
 	settings.Must(cobra.MarkFlagFilename(flags, "token-file"))
 }
 
@@ -80,6 +81,7 @@ func (r *Remote) AddReadFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 // AddStateFlag adds --state.
 func (r *Remote) AddStateFlag(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&r.State, "state", "", "`folder` of a server that may have stopped")
+	settings.ByOperator(cmd.PersistentFlags(), "state")
 	settings.Must(cmd.MarkPersistentFlagDirname("state"))
 	cmd.MarkFlagsMutuallyExclusive("server", "state")
 }

@@ -156,6 +156,8 @@ func runCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Server", func() { o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH") })
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.FlagOnly(flags, "param", "dry-run", "from", "run")
+	settings.ByOperator(flags, "out")
+	settings.ByProject(flags, "model")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.endpoint)))
 	return cmd
 }

@@ -41,6 +41,7 @@ func (s *Source) AddFlags(flags *pflag.FlagSet) {
 		"read from private addresses and this machine, with file URLs")
 	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with your keys and known hosts")
 	s.AddDownloadFlag(flags)
+	settings.ByOperator(flags, "allow-http", "allow-private", "allow-ssh")
 }
 
 func (s *Source) AddHTTPFlag(flags *pflag.FlagSet) {
@@ -53,6 +54,7 @@ func (s *Source) Fix() { s.allow.Fixed = true }
 
 func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
 	flags.Var(&s.maxDownload, "max-download", "maximum `bytes` from the network (default 256MiB)")
+	settings.LoweredByProject(flags, "max-download")
 }
 
 func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
@@ -62,6 +64,7 @@ func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
 		"maximum `bytes` of a file, 16 times as many of a notebook (default 1MiB); skips larger ones")
 	flags.Var((*settings.ByteSize)(&l.TotalBytes), "max-bytes", "maximum `bytes` of all files (default 2GiB)")
 	flags.IntVar(&l.Depth, "max-depth", 0, "maximum `depth` of folders (default 32)")
+	settings.LoweredByProject(flags, "max-files", "max-file-size", "max-bytes", "max-depth")
 }
 
 // Check checks the flags.

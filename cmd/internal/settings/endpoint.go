@@ -49,13 +49,14 @@ func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		flags.Var(&p.maxAnswer, "max-answer", "maximum `bytes` of an answer (default 64MiB)")
 		flags.IntVar(&p.retries, "retries", 2, "maximum `number` of retries before the first token")
 	})
+	LoweredByProject(flags, "max-answer", "first-token", "idle")
+	ByOperator(flags, "profile", "retries")
 }
 
 // serverGroup is the title of the flags of a server of models.
 const serverGroup = "Model server"
 
-// AddServerFlags adds the flags that name the server. A project's file cannot set them: otherwise the author of the
-// repository in the current folder could choose where prompts and keys are sent.
+// AddServerFlags adds the flags that name the server.
 func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	Group(flags, serverGroup, func() {
 		flags.StringVar(&p.BaseURL, "base-url", "", "`URL` of the API (default "+LMStudio+", LM Studio's)")
@@ -63,6 +64,7 @@ func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		flags.StringVar(&p.Proxy, "proxy", "", "`URL` of a proxy, or none; wins over the environment")
 		flags.StringVar(&p.CAFile, "ca-file", "", "PEM `file` of certificates to trust besides the system's")
 	})
+	ByOperator(flags, "base-url", "key-file", "proxy", "ca-file") // they say where prompts and keys go
 	Must(cmd.MarkFlagFilename("key-file"))
 	Must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
 }

@@ -32,7 +32,7 @@ func (k Key) variable(env environment.Variables) string {
 
 // Variables returns all environment variables that may set the key.
 func (k Key) Variables() []string {
-	return append([]string{k.env()}, specialOf(k).variables...)
+	return append([]string{k.env()}, shared[k.Flag.Name]...)
 }
 
 func (k Key) env() string {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -63,25 +62,27 @@ type Settings struct {
 	env    environment.Variables
 	Layers []layer // strongest first
 	wrong  Mistakes
+	// ignored is what a project's file says and may not say.
+	ignored Mistakes
 }
 
 // Load reads the environment and the files, and sets all flags that are not on the command line. named is the file of
-// --config, or "". reading lists the folders that the command is about to read. The error contains all Mistakes.
-func Load(root *cobra.Command, env environment.Variables, named string, reading []string,
+// --config, or "". reading lists the folders that the command is about to read. Load names on stderr what it ignores in
+// the project's file. The error contains all Mistakes.
+func Load(cmd *cobra.Command, env environment.Variables, named string, reading []string,
 	known *redact.Secrets) (*Settings, error) {
-	s := &Settings{Keys: KeysOf(root), env: env}
+	s := &Settings{Keys: KeysOf(cmd.Root()), env: env}
 	s.Layers = append([]layer{s.environment()}, Files(env, named, reading)...)
-	for i := range s.Layers[1:] {
-		s.read(&s.Layers[i+1])
+	for i := len(s.Layers) - 1; i > 0; i-- { // the user's file first: the project's may only lower its limits
+		s.read(&s.Layers[i])
 	}
 	s.apply(known)
+	s.wrong.sort()
 	if len(s.wrong) > 0 {
-		slices.SortStableFunc(s.wrong, func(a, b Mistake) int {
-			return cmp.Or(cmp.Compare(a.At.file, b.At.file), a.At.line-b.At.line, cmp.Compare(a.Says, b.Says))
-		})
 		return nil, &exit.Error{Code: exit.Configuration,
 			Err: fmt.Errorf("%w\nthe flags of a command are its settings: lastword <command> --help lists them", s.wrong)}
 	}
+	s.tell(cmd)
 	return s, nil
 }
 
@@ -229,9 +230,9 @@ func (s *Settings) check(from *layer, name string) {
 	shown := words.Printable(name)
 	_, isMap := value.(map[string]any)
 	switch {
-	case ok && specialOf(k).own && from.Kind == "project":
-		s.wrong.add(from.at(name), k.Name+" is for the command line, the environment or your own file: a project's file does not "+
-			"say where prompts and keys go", "take it out; "+k.env()+" in the environment sets it")
+	case ok && from.Kind == "project" && s.barred(k, value) != "":
+		s.ignored.add(from.at(name), s.barred(k, value), "")
+		delete(from.values, name)
 	case ok:
 		if err := k.fits(value); err != nil {
 			s.unfit(*from, k, err)
@@ -324,16 +325,6 @@ func Configure(cmd *cobra.Command, args []string, env environment.Variables, nam
 	if cmd.GroupID != Working {
 		return nil
 	}
-	s, err := Load(cmd.Root(), env, named, foldersRead(cmd, args), known)
-	if err != nil {
-		return err
-	}
-	quiet := cmd.Flags().Lookup("quiet")
-	for _, from := range s.Layers {
-		if from.skipped && from.Found && (quiet == nil || quiet.Value.String() != "true") {
-			fmt.Fprintf(cmd.ErrOrStderr(), "lastword: %s is not used: it belongs to the repository that is being read; "+
-				"--config %s uses it\n", from.File, projectFile)
-		}
-	}
-	return nil
+	_, err := Load(cmd, env, named, foldersRead(cmd, args), known)
+	return err
 }

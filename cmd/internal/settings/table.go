@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,43 +12,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// A setting is a flag. Its name in files and its variable are derived from the names of flag and command. The table has
-// the exceptions. Help, docs/cli.md, config show, doctor and the parser use it, and variables are named nowhere else.
+// A setting is a flag. Its name in files and its variable are derived from the names of flag and command. Help, docs/cli.md, config show, doctor and the parser use it, and variables are named nowhere else.
 
-// special holds the exceptions for one setting.
-type special struct {
-	name      string   // the key, or the flag in all commands that have it
-	variables []string // further variables that set it; the flag's own variable wins
-	own       bool     // a project's file cannot set it, because it decides where prompts, keys and files go, or starts programs
-}
-
-// specials are the keys that differ from others.
-var specials = []special{
-	{"base-url", []string{"LASTWORD_BASE_URL", "OPENAI_BASE_URL"}, true},
-	{"key-file", nil, true},
-	{"proxy", nil, true},
-	{"ca-file", nil, true},
-	{"server", []string{"LASTWORD_SERVER"}, true},
-	{"token-file", []string{"LASTWORD_TOKEN_FILE"}, true},
-	{"mcp-config", nil, true},
-	{"jobs", nil, true},
-	{"webhooks", nil, true},
-	{"callback-hosts", nil, true},
-	{"faults", nil, true},
-	{"enable-faults", nil, true},
-	{"chat.repository", nil, true},
-	{"chat.out", nil, true},
-	{"chat.tool", nil, true},
-	{"provider.write", nil, true},
-}
-
-// specialOf returns the entry of the key, which may be listed by the name of its flag.
-func specialOf(k Key) special {
-	i := slices.IndexFunc(specials, func(s special) bool { return s.name == k.Name || s.name == k.Flag.Name })
-	if i < 0 {
-		return special{}
-	}
-	return specials[i]
+// shared are the variables that set a flag in all commands that have it. The variable of the flag's own key wins.
+var shared = map[string][]string{
+	"base-url":   {"LASTWORD_BASE_URL", "OPENAI_BASE_URL"},
+	"server":     {"LASTWORD_SERVER"},
+	"token-file": {"LASTWORD_TOKEN_FILE"},
 }
 
 // Variable is an environment variable that does not belong to a flag.
@@ -115,6 +86,13 @@ func (m Mistakes) Error() string {
 		lines[i] = one.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// sort sorts the mistakes by file and line.
+func (m Mistakes) sort() {
+	slices.SortStableFunc(m, func(a, b Mistake) int {
+		return cmp.Or(cmp.Compare(a.At.file, b.At.file), a.At.line-b.At.line, cmp.Compare(a.Says, b.Says))
+	})
 }
 
 func (m *Mistakes) add(at place, says, remedy string) { *m = append(*m, Mistake{at, says, remedy}) }

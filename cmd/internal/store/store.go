@@ -32,6 +32,7 @@ type Flags struct {
 // AddState adds --state.
 func (f *Flags) AddState(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events; without it they end with the process")
+	settings.ByOperator(flags, "state")
 	settings.Must(cmd.MarkFlagDirname("state"))
 }
 

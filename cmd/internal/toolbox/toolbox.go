@@ -38,6 +38,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	f.AddServerFlag(cmd, flags)
 	flags.StringSliceVar(&f.Names, "tool", nil,
 		"`name` of a tool that the model may call without asking you, even to write; * stands for any letters (default: all, and chat asks)")
+	settings.ByOperator(flags, "repository", "out", "tool")
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	settings.Must(cmd.MarkFlagDirname("out"))
 }
@@ -56,6 +57,7 @@ func (f *Flags) About() string {
 // AddServerFlag adds only the flag for MCP servers.
 func (f *Flags) AddServerFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools a chat's model may call")
+	settings.ByOperator(flags, "mcp-config")
 	settings.Must(cmd.MarkFlagFilename("mcp-config", "json"))
 }
 
