@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,6 +31,9 @@ type serveOptions struct {
 	http, publicURL string
 	unix, admin     string
 	tokens          string
+	auth            string
+	peers           []string
+	proxy           *auth.Proxy // what stands in front and names the callers, or nil
 	hosts, origins  []string
 	maxBody         settings.ByteSize
 	rate            int
@@ -78,8 +78,11 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		"`names` of other systems whose clients to serve: "+strings.Join(host.DialectNames(), ", "))
 	flags.StringVar(&s.NanoListen, "nano", "", "second `address`, for NANO's own paths /mcp and /ws")
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of the callers' tokens; lastword token add writes it")
+	flags.StringVar(&s.auth, "auth", "", "proxy=`HEADER` takes the caller's name from a header field of the proxy in front")
+	flags.StringSliceVar(&s.peers, "auth-peer", nil,
+		"`addresses` that this proxy calls from, such as 127.0.0.1 or 10.1.0.0/16; unix is whoever opens the socket")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
-	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; * is any, with --tokens")
+	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; others than this machine's need --tokens; * is any")
 	flags.StringSliceVar(&s.origins, "allow-origin", nil, "`origins` of web pages that may call, such as https://app.example.com")
 	flags.Var(&s.maxBody, "max-body", "maximum `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "maximum `number` of requests per second and caller; -1 is no limit")
@@ -153,17 +156,40 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 	if err := auth.CheckBind(s.http, true); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
+	if err := s.checkProxy(); err != nil {
+		return exit.BadUsage(cmd, err, "for example: --auth proxy=X-Forwarded-User --auth-peer 127.0.0.1")
+	}
+	err := auth.CheckHosts(s.hosts, s.authenticated())
 	for _, address := range []string{s.http, cmp.Or(s.NanoListen, s.http)} {
-		if err := auth.CheckBind(address, s.tokens != ""); err != nil {
-			return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
-		}
+		err = cmp.Or(err, auth.CheckBind(address, s.authenticated()))
+	}
+	if err != nil {
+		return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it; "+
+			"--auth proxy=HEADER --auth-peer ADDRESS has a proxy say who calls")
 	}
 	return s.Check(cmd)
 }
 
+// authenticated reports whether callers must say who they are.
+func (s *serveOptions) authenticated() bool { return s.tokens != "" || s.proxy != nil }
+
+// checkProxy reads --auth and --auth-peer.
+func (s *serveOptions) checkProxy() (err error) {
+	header, is := strings.CutPrefix(s.auth, "proxy=")
+	switch {
+	case is:
+		s.proxy, err = auth.NewProxy(header, s.peers)
+	case s.auth != "":
+		err = fmt.Errorf("--auth %.100q: must be proxy=HEADER", s.auth)
+	case s.peers != nil:
+		err = errors.New("--auth-peer has no effect without --auth proxy=HEADER")
+	}
+	return err
+}
+
 // listen opens the address, and puts all routes behind auth.
 func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
-	config := auth.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
+	config := auth.Config{Proxy: s.proxy, Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
 		Rate: float64(s.rate), Open: max(s.connections/2, 1), Log: inside.Slog()}
 	resource := mcpPath
 	if s.publicURL != "" {
@@ -190,39 +216,6 @@ func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Liste
 		return nil, nil, errListen(err)
 	}
 	return listener, s.routes(entrance, door, inside, resource), nil
-}
-
-// The errors of Windows sockets are not those of syscall.
-const wsaInUse, wsaRefused = syscall.Errno(10048), syscall.Errno(10061)
-
-// errListen adds to the error what to do if the address is not available.
-func errListen(err error) error {
-	err = fmt.Errorf("cannot listen: %w", err)
-	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaInUse) {
-		err = fmt.Errorf("%w\nanother program is there, perhaps a server: lastword ui shows it; --http 127.0.0.1:0 takes a free port", err)
-	}
-	return &exit.Error{Code: exit.Configuration, Err: err}
-}
-
-// listenOn listens at the address. It first removes a socket that a killed server has left.
-func listenOn(network, address string) (net.Listener, error) {
-	listener, err := net.Listen(network, address)
-	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, wsaInUse) {
-		return listener, err
-	}
-	left, statErr := os.Lstat(address)
-	c, dialErr := net.Dial(network, address)
-	if dialErr == nil {
-		c.Close()
-	}
-	if statErr != nil || left.Mode().Type() != fs.ModeSocket ||
-		!errors.Is(dialErr, syscall.ECONNREFUSED) && !errors.Is(dialErr, wsaRefused) {
-		return nil, err
-	}
-	if err := os.Remove(address); err != nil {
-		return nil, err
-	}
-	return net.Listen(network, address)
 }
 
 // metadataOf returns the URL of the resource's metadata.
@@ -259,7 +252,7 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
 	mux.Handle("GET /readyz", entrance.Public(ready(inside)))
-	page := entrance.Public(web.Handler(s.tokens != ""))
+	page := entrance.Public(web.Handler(s.tokens != "" && s.proxy == nil)) // the proxy signs people in
 	for _, path := range web.Paths() {
 		mux.Handle(path, page)
 	}
@@ -370,6 +363,9 @@ func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 		where = folder
 	case s.Store.Durable():
 		where = "in NATS"
+	}
+	if !s.authenticated() {
+		lines.WriteString("  callers   need no token: whoever reaches this server may do all; --tokens FILE asks for one\n")
 	}
 	fmt.Fprintf(&lines, "  runs      %s\n", words.Printable(where))
 	_, err := io.WriteString(stderr, lines.String())

@@ -3,17 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"runtime/pprof"
 	"runtime/trace"
 	"strconv"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/server"
@@ -87,4 +92,37 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 			inside.Log.Warn(address, zap.Error(err))
 		}
 	}), nil
+}
+
+// The errors of Windows sockets are not those of syscall.
+const wsaInUse, wsaRefused = syscall.Errno(10048), syscall.Errno(10061)
+
+// errListen adds to the error what to do if the address is not available.
+func errListen(err error) error {
+	err = fmt.Errorf("cannot listen: %w", err)
+	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaInUse) {
+		err = fmt.Errorf("%w\nanother program is there, perhaps a server: lastword ui shows it; --http 127.0.0.1:0 takes a free port", err)
+	}
+	return &exit.Error{Code: exit.Configuration, Err: err}
+}
+
+// listenOn listens at the address. It first removes a socket that a killed server has left.
+func listenOn(network, address string) (net.Listener, error) {
+	listener, err := net.Listen(network, address)
+	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, wsaInUse) {
+		return listener, err
+	}
+	left, statErr := os.Lstat(address)
+	c, dialErr := net.Dial(network, address)
+	if dialErr == nil {
+		c.Close()
+	}
+	if statErr != nil || left.Mode().Type() != fs.ModeSocket ||
+		!errors.Is(dialErr, syscall.ECONNREFUSED) && !errors.Is(dialErr, wsaRefused) {
+		return nil, err
+	}
+	if err := os.Remove(address); err != nil {
+		return nil, err
+	}
+	return net.Listen(network, address)
 }

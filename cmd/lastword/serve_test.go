@@ -336,7 +336,14 @@ func TestServeListensNowhereElse(t *testing.T) {
 		{exit.Usage, "--public-url", []string{"--public-url", "runs.example.com"}},
 		{exit.Usage, "--rate", []string{"--rate", "0"}},
 		{exit.Usage, "--max-runs-each", []string{"--max-runs-each", "0"}},
-		{exit.Configuration, "needs tokens", []string{"--host", "*"}},
+		{exit.Usage, "without tokens", []string{"--host", "*"}},
+		{exit.Usage, "refused to answer for runs.example.com without tokens", []string{"--host", "localhost,runs.example.com"}},
+		{exit.Usage, "refused to answer for runs.example.com without tokens", []string{"--public-url", "https://runs.example.com/mcp"}},
+		{exit.Usage, "without tokens", []string{"--public-url", "https://runs.example.com/mcp", "--unix", "s"}},
+		{exit.Usage, "needs a peer", []string{"--http", ":0", "--auth", "proxy=X-User"}},
+		{exit.Usage, "not the peer", []string{"--auth", "proxy=X-User", "--auth-peer", "0.0.0.0/0"}},
+		{exit.Usage, "must be proxy=HEADER", []string{"--auth", "X-User", "--auth-peer", "127.0.0.1"}},
+		{exit.Usage, "no effect", []string{"--auth-peer", "127.0.0.1"}},
 		{exit.Configuration, "--http 127.0.0.1:0 takes a free port", []string{"--http", busy.Addr().String()}},
 	} {
 		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)

@@ -17,13 +17,16 @@ import (
 
 // Config configures a Middleware. The zero Config is for a server on loopback that needs no tokens.
 type Config struct {
-	// Tokens are the valid tokens. nil means that callers need none.
+	// Tokens are the valid tokens. nil means that callers need none, unless Proxy names them.
 	Tokens *Tokens
-	// Listen is the server's address, host:port; "" is loopback. If it is not loopback, New requires Tokens and Hosts.
+	// Proxy, if not nil, names the callers of the requests that it sends. Other requests need a token.
+	Proxy *Proxy
+	// Listen is the server's address, host:port; "" is loopback. If it is not loopback, New requires Hosts, and Tokens or a
+	// Proxy.
 	Listen string
 	// Hosts are the host names that clients may use, with or without a port. Localhost, 127.0.0.0/8 and [::1] are
-	// always allowed. "*" allows every host and requires Tokens: without them, a web site whose name resolves to this
-	// machine could call.
+	// always allowed. Others, and "*" for every host, require Tokens or a Proxy: such a name is that of something in
+	// front, which lets others in, or of a web site whose name resolves to this machine.
 	Hosts []string
 	// Origins are the origins whose pages may call, as scheme://host[:port]. Pages of the called host are always
 	// allowed, and with Tokens those of loopback.
@@ -59,6 +62,7 @@ const (
 // behind pointers have locks of their own.
 type Middleware struct {
 	tokens   *Tokens
+	proxy    *Proxy
 	hosts    hosts
 	origins  origins
 	maxBody  int64
@@ -88,18 +92,18 @@ func New(c Config) (*Middleware, error) {
 	c.Bodies, c.Burst = cmp.Or(max(c.Bodies, 0), 8*c.MaxBody), cmp.Or(max(c.Burst, 0), int(min(max(2*c.Rate, 1), 1_000_000)))
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	hosts, err := newHosts(c.Hosts)
+	if err == nil {
+		err = CheckHosts(c.Hosts, c.authenticated())
+	}
 	if err != nil {
 		return nil, err
-	}
-	if hosts.any && c.Tokens == nil {
-		return nil, invalid("every host (*) needs tokens; name the hosts that clients use")
 	}
 	origins, err := newOrigins(c.Origins)
 	if err != nil {
 		return nil, err
 	}
 	return &Middleware{
-		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
+		tokens: c.Tokens, proxy: c.Proxy, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
 		sessions: new(sessions),
 		shares:   &shares{open: c.Open, bodies: c.Bodies, each: map[string]*share{}},
@@ -110,6 +114,8 @@ func New(c Config) (*Middleware, error) {
 		nosniff:  []string{"nosniff"}, vary: []string{"Origin"}, exposed: []string{corsExposed},
 	}, nil
 }
+
+func (c Config) authenticated() bool { return c.Tokens != nil || c.Proxy != nil }
 
 // check refuses values that would make a header field invalid or a limit meaningless.
 func (c Config) check() error {
@@ -122,7 +128,7 @@ func (c Config) check() error {
 	if c.Listen == "" {
 		return nil
 	}
-	if err := CheckBind(c.Listen, c.Tokens != nil); err != nil {
+	if err := CheckBind(c.Listen, c.authenticated()); err != nil {
 		return err
 	}
 	if len(c.Hosts) == 0 && !isLoopbackBind(c.Listen) {
@@ -149,7 +155,11 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 		r = r.WithContext(messages.WithTrace(r.Context(), messages.ReadTrace(func(name string) string {
 			return strings.Join(r.Header.Values(name), ",")
 		})))
-		if m.tokens == nil {
+		switch name, _ := m.proxy.caller(r); {
+		case name != "" || m.tokens == nil && m.proxy != nil:
+			m.enter(w, r, name, door)
+			return
+		case m.tokens == nil:
 			r.Header.Del("Authorization")
 			m.meter(w, r, door)
 			return
@@ -187,6 +197,11 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 		return nil, false
 	}
 	if !m.checkOrigin(w, r, host) || !m.checkQuery(w, r) {
+		return nil, false
+	}
+	if _, err := m.proxy.caller(r); err != nil {
+		m.log.Warn("refused a caller's name", "error", err)
+		m.refuse(w, err)
 		return nil, false
 	}
 	return m.limitBody(w, r)

@@ -20,6 +20,7 @@ type grant struct {
 	request *http.Request
 	token   entry
 	session *digest                 // the browser session that stands for the token; nil if there is none
+	weak    bool                    // nothing says that a page of this server sent the session, so it may read at most
 	checked atomic.Pointer[[]entry] // the list of tokens that the token was last found in
 }
 
@@ -55,7 +56,11 @@ func (p *grant) valid() bool {
 // context returns the request's context, which is canceled when the token is revoked. The caller must call stop at the
 // end of the request.
 func (p *grant) context() (_ context.Context, stop func()) {
-	ctx := With(context.WithValue(p.request.Context(), grantKey{}, p), p.token.principal)
+	who := p.token.principal
+	if p.weak {
+		who = who.reader()
+	}
+	ctx := With(context.WithValue(p.request.Context(), grantKey{}, p), who)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
 	timer = time.AfterFunc(math.MaxInt64, func() {
@@ -90,8 +95,8 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			// SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256 random bits.
 			p.token, known = m.tokens.lookup(sha256.Sum256([]byte(token)))
 		}
-	} else if key, is := ofSession(r); is {
-		p.session, sends = &key, true
+	} else if key, weak, is := ofSession(r); is {
+		p.session, p.weak, sends = &key, weak, true
 		if of, open := m.sessions.token(key); open {
 			p.token, known = m.tokens.lookup(of)
 		}

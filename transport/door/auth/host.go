@@ -128,6 +128,22 @@ func CheckBind(addr string, authenticated bool) error {
 		"all; listen at a loopback address such as 127.0.0.1:7878, or give a token file", addr)
 }
 
+// CheckHosts returns an error (invalid_input) if callers need no token but may use the name of another machine: then
+// something in front lets others in.
+func CheckHosts(names []string, authenticated bool) error {
+	h, err := newHosts(names)
+	if err != nil || authenticated {
+		return err
+	}
+	for i, name := range names {
+		if h.any || !h.list[i].loopback() {
+			return invalid("refused to answer for %.100s without tokens: whoever reaches that name could start runs and read all; "+
+				"give a token file, or name the proxy that says who calls", name)
+		}
+	}
+	return nil
+}
+
 // isLoopbackBind reports whether only this machine reaches the address. Names other than localhost may resolve to
 // anything.
 func isLoopbackBind(addr string) bool {

@@ -102,7 +102,8 @@ func TestHostIsChecked(t *testing.T) {
 	_, line := newLine(t, "mia", auth.Admin)
 	gates := []string{
 		serve(t, newMiddleware(t, auth.Config{}).Wrap(door())),
-		serve(t, newMiddleware(t, auth.Config{Hosts: []string{"mcp.example.com", "10.1.2.3:7878", "fd00::1"}}).Wrap(door())),
+		serve(t, newMiddleware(t, auth.Config{Hosts: []string{"mcp.example.com", "10.1.2.3:7878", "fd00::1"},
+			Proxy: inFront(t)}).Public(door())),
 		serve(t, newMiddleware(t, auth.Config{Hosts: []string{"*"}, Tokens: load(t, tokenFile(t, line))}).Public(door())),
 	}
 	for _, c := range hostSpellings {
@@ -144,7 +145,7 @@ func TestHostsAreNamedWithTheirPorts(t *testing.T) {
 		{"[fd00::1]:7878", "[fd00::1]:7879", false},
 		{"::ffff:10.0.0.1", "10.0.0.1", true},
 	} {
-		if got := passes(newMiddleware(t, auth.Config{Hosts: []string{c.named}}), c.host, ""); got != c.want {
+		if got := passes(newMiddleware(t, auth.Config{Hosts: []string{c.named}, Proxy: inFront(t)}), c.host, ""); got != c.want {
 			t.Errorf("named %q, called %q: passed %t, want %t", c.named, c.host, got, c.want)
 		}
 	}
@@ -177,6 +178,7 @@ func passes(g *auth.Middleware, host, origin string) bool {
 	passed := false
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Host = host
+	r.Header.Set("X-User", "mia") // for a gate behind inFront
 	if origin != "" {
 		r.Header.Set("Origin", origin)
 	}

@@ -106,7 +106,7 @@ func TestOriginIsChecked(t *testing.T) {
 
 // A page of the called host is the server's own; one of another port is not.
 func TestOriginOfTheCalledHost(t *testing.T) {
-	g := newMiddleware(t, auth.Config{Hosts: []string{"mcp.example.com", "10.1.2.3"}})
+	g := newMiddleware(t, auth.Config{Hosts: []string{"mcp.example.com", "10.1.2.3"}, Proxy: inFront(t)})
 	for _, c := range []struct {
 		host, origin string
 		want         bool

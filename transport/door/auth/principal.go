@@ -35,6 +35,15 @@ func (p Principal) Same(o Principal) bool {
 	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) && p.May(Admin) == o.May(Admin)
 }
 
+// reader returns the principal without all scopes but that to read.
+func (p Principal) reader() Principal {
+	may := p.May(ReadRuns)
+	if p.Scopes = nil; may {
+		p.Scopes = []Scope{ReadRuns}
+	}
+	return p
+}
+
 type principalKey struct{}
 
 // With returns a context whose caller is p.

@@ -98,11 +98,11 @@ func sessionName(r *http.Request) string {
 }
 
 // ofSession returns the key of the request's session. ok is false unless a page of this server sent the request,
-// according to the browser.
-func ofSession(r *http.Request) (key digest, ok bool) {
+// according to the browser. weak says that the browser does not tell.
+func ofSession(r *http.Request) (key digest, weak, ok bool) {
 	c, err := r.Cookie(sessionName(r))
 	if err != nil {
-		return key, false
+		return key, false, false
 	}
 	switch origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site"); {
 	case origin != "":
@@ -111,10 +111,10 @@ func ofSession(r *http.Request) (key digest, ok bool) {
 		ok = isWeb && samePort && page.sameHost(host)
 	case site == "":
 		// Older browsers on plain http do not tell; such a request may only read, because a page of another origin cannot
-		// see the response.
-		ok = r.Method == http.MethodGet || r.Method == http.MethodHead
+		// see the response. It may ask for a WebSocket, whose messages can do more.
+		weak, ok = true, r.Method == http.MethodGet || r.Method == http.MethodHead
 	default:
 		ok = site == "same-origin" || site == "none"
 	}
-	return sha256.Sum256([]byte(c.Value)), ok
+	return sha256.Sum256([]byte(c.Value)), weak, ok
 }

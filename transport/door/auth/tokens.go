@@ -256,8 +256,7 @@ func parseLine(line string) (entry, error) {
 // entryOf parses a name, scopes and a digest.
 func entryOf(fields []string) (e entry, err error) {
 	e.principal.Name = fields[0]
-	wrong := func(r rune) bool { return notInName(r) && !strings.ContainsRune(".@+", r) }
-	if fields[0] == "" || len(fields[0]) > 64 || strings.ContainsFunc(fields[0], wrong) {
+	if !isPrincipal(fields[0]) {
 		return e, invalid("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", fields[0])
 	}
 	if e.principal.Scopes, err = parseScopes(fields[1]); err != nil {
@@ -269,6 +268,12 @@ func entryOf(fields []string) (e entry, err error) {
 	}
 	copy(e.digest[:], digest)
 	return e, nil
+}
+
+// isPrincipal reports whether the name may be that of a caller.
+func isPrincipal(name string) bool {
+	wrong := func(r rune) bool { return notInName(r) && !strings.ContainsRune(".@+", r) }
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, wrong)
 }
 
 // parseScopes parses the scopes of a token: a list with commas and without spaces.
