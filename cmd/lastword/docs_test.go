@@ -25,7 +25,8 @@ const cliIntroduction = `# The command line
 
 Some flags below have an environment variable and a key. The first of these that gives a value wins: the command line,
 the environment, the file of ` + "`--config`, `.lastword.yaml`" + ` in the current folder,
-` + "`$XDG_CONFIG_HOME/lastword/config.yaml`" + ` or ` + "`~/.config/lastword/config.yaml`" + `, the default. A key
+` + "`$XDG_CONFIG_HOME/lastword/config.yaml`" + ` or ` + "`~/.config/lastword/config.yaml`" + `, the default. A
+project's ` + "`.lastword.yaml`" + ` sets only the keys that are marked with *project*. A key
 ` + "`generate.out`" + ` is written in YAML as ` + "`generate: {out: docs}`" + `.
 `
 
@@ -103,7 +104,8 @@ func flagTable(flags *pflag.FlagSet, keys map[*pflag.Flag]settings.Key) string {
 		}
 		cells := []string{name, meaning, standard}
 		if k := keys[f]; configurable && k.Flag != nil {
-			cells = append(cells, "`"+strings.Join(k.Variables(), "`, `")+"`", "`"+k.Name+"`")
+			may, _ := k.Project()
+			cells = append(cells, "`"+strings.Join(k.Variables(), "`, `")+"`", "`"+k.Name+"`"+map[bool]string{true: ", project"}[may])
 		} else if configurable {
 			cells = append(cells, "", "")
 		}

@@ -41,6 +41,9 @@ func TestPublicSurface(t *testing.T) {
 	p.flags(root)
 	for _, k := range settings.KeysOf(root) {
 		p.add("setting %s", k.Name)
+		if may, _ := k.Project(); may {
+			p.add("a project may set %s", k.Name)
+		}
 	}
 	for _, v := range settings.Variables() {
 		p.add("variable %s", v.Name)

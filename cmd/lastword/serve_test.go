@@ -543,7 +543,7 @@ func TestAddressOfAgents(t *testing.T) {
 			t.Errorf("%s: %v, %s", accept, err, body)
 		}
 	}
-	for _, want := range []string{"programs  " + strings.TrimSuffix(s.url, mcpPath) + "/v1\n", "agents    " + s.url + "\n", "runs      "} {
+	for _, want := range []string{"programs  " + strings.TrimSuffix(s.url, mcpPath) + "/v1\n", "agents    " + s.url + "\n", "callers   need no token: ", "runs      "} {
 		if !strings.Contains(s.said, want) {
 			t.Errorf("serve says %q, without %q", s.said, want)
 		}

@@ -146,6 +146,11 @@ func TestSession(t *testing.T) {
 			t.Errorf("%s: %s, want %d", name, got.Status, c.status)
 		}
 	}
+	socket := w.dial("Cookie", cookie)
+	w.send(socket, `{"op":"start","id":"a","start":{"job":"echo"}}`)
+	if got := w.receive(socket); !strings.Contains(string(got.Problem), "forbidden") {
+		t.Errorf("a page that nobody knows starts a run: %s", got.Problem)
+	}
 	if other := w.call("DELETE", "/v1/session", "", "Cookie", cookie); other.StatusCode != 401 {
 		t.Errorf("somebody who does not say where he is from ends the session: %s", other.Status)
 	}
