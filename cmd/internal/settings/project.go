@@ -5,12 +5,13 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // A project's file is the work of strangers. It sets only flags that say so where they are declared; a test fails for a
@@ -60,13 +61,13 @@ var bareName = regexp.MustCompile(`^[A-Za-z0-9][\w.+@-]*(:[\w.+-]*[A-Za-z][\w.+-
 func (s *Settings) barred(k Key, value any) string {
 	may, _ := k.Project()
 	_, list := value.([]any)
-	text, most := fmt.Sprint(value), s.operators(k)
+	text, most, kind := fmt.Sprint(value), s.operators(k), k.Flag.Value.Type()
 	switch lowers := slices.Contains(k.Flag.Annotations[setBy], projectLowers); {
 	case !may:
 		return k.Name
-	case lowers && math.IsInf(amount(text), 1):
+	case lowers && math.IsInf(amount(kind, text), 1):
 		return k.Name + " without a limit"
-	case lowers && most != "" && amount(text) > amount(most):
+	case lowers && most != "" && amount(kind, text) > amount(kind, most):
 		return k.Name + " above your " + most
 	case !lowers && !list && !bareName.MatchString(text):
 		return k.Name + " that is no bare name"
@@ -84,21 +85,18 @@ func (s *Settings) operators(k Key) string {
 	return ""
 }
 
-// amount returns the size of a limit: a number, bytes or a time. What is not positive is no limit.
-func amount(text string) float64 {
-	size := ByteSize(0)
-	n, err := strconv.ParseFloat(text, 64)
-	if d, no := time.ParseDuration(text); err != nil && no == nil {
-		n = d.Seconds()
-	} else if err != nil && size.Set(text) == nil {
-		n = float64(size)
-	} else if err != nil {
-		return math.NaN() // the flag refuses it
+// amount returns the size of a limit: a time, or a number that may have a unit. What is not positive is no limit.
+func amount(kind, text string) float64 {
+	var size ByteSize
+	n, err := time.ParseDuration(text)
+	if kind != "duration" {
+		err = size.Set(text)
+		n = time.Duration(size)
 	}
-	if n <= 0 {
+	if err != nil || n <= 0 {
 		return math.Inf(1)
 	}
-	return n
+	return float64(n)
 }
 
 // told is the annotation of the root command that keeps tell from repeating itself.
@@ -122,6 +120,7 @@ func (s *Settings) tell(cmd *cobra.Command) {
 	}
 	if s.Layers[i].skipped || names != nil {
 		root.Annotations = map[string]string{told: projectFile}
-		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: %s is not used%s; --config %s uses it\n", s.Layers[i].File, says, projectFile)
+		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: %s is not used%s; --config %s uses it\n",
+			words.Printable(s.Layers[i].File), says, projectFile)
 	}
 }
