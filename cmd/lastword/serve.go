@@ -364,7 +364,11 @@ func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 	case s.Store.Durable():
 		where = "in NATS"
 	}
-	if !s.authenticated() {
+	switch {
+	case s.tokens != "":
+	case s.proxy != nil:
+		fmt.Fprintf(&lines, "  callers   need no token: what calls from %s names them\n", strings.Join(s.peers, ", "))
+	default:
 		lines.WriteString("  callers   need no token: whoever reaches this server may do all; --tokens FILE asks for one\n")
 	}
 	fmt.Fprintf(&lines, "  runs      %s\n", words.Printable(where))

@@ -200,7 +200,7 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 		return nil, false
 	}
 	if _, err := m.proxy.caller(r); err != nil {
-		m.log.Warn("refused a caller's name", "error", err)
+		m.log.Debug("refused a caller's name", "error", err)
 		m.refuse(w, err)
 		return nil, false
 	}
