@@ -1,6 +1,8 @@
 package expression
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,11 +70,13 @@ func compile(tree syntax.Expr) (*starlark.Program, error) {
 // String returns the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
-// Eval returns the value in the environment, as a JSON value.
-func (e *Expression) Eval(environment Environment) (value any, err error) {
-	p, thread := &allowance{left: budget}, &starlark.Thread{}
-	thread.SetLocal(result, p)
-	thread.SetMaxExecutionSteps(maxSteps)
+// Eval returns the value in the environment, as a JSON value. It heeds the context, and spends from b.
+func (e *Expression) Eval(ctx context.Context, b *Budget, environment Environment) (value any, err error) {
+	if err := b.spend(ctx, costEval); err != nil {
+		return nil, err
+	}
+	p := &allowance{ctx: ctx, left: budget}
+	thread := p.thread()
 	names := make(starlark.StringDict, len(builtins)+len(environment))
 	maps.Copy(names, builtins)
 	maps.Copy(names, environment)
@@ -80,21 +84,18 @@ func (e *Expression) Eval(environment Environment) (value any, err error) {
 	if err == nil {
 		value = p.toJSON(globals[result])
 	}
-	switch {
-	case p.err != nil:
+	if p.err != nil {
 		err = p.err
-	case thread.ExecutionSteps() >= maxSteps:
-		err = errBudget
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %v", e.text, err) // without the wrapped errors
+		err = fmt.Errorf("%s: %v", e.text, err) // without the wrapped errors
 	}
-	return value, nil
+	return value, cmp.Or(b.spend(ctx, p.spent(thread)), err)
 }
 
 // True evaluates a guard.
-func (e *Expression) True(environment Environment) (bool, error) {
-	value, err := e.Eval(environment)
+func (e *Expression) True(ctx context.Context, b *Budget, environment Environment) (bool, error) {
+	value, err := e.Eval(ctx, b, environment)
 	if err != nil {
 		return false, err
 	}
@@ -111,8 +112,8 @@ func (e *Expression) Never() bool { return e.never }
 // Template is a value of texts, numbers, lists and objects with expressions in it. In a text, an expression is
 // written "${...}". If it is the whole text, it yields its value unchanged. "$${" yields "${".
 type Template struct {
-	// Eval returns the value in the environment.
-	Eval func(Environment) (any, error)
+	// Eval returns the value in the environment. It heeds the context, and spends from the Budget.
+	Eval func(context.Context, *Budget, Environment) (any, error)
 	// Type is the JSON Schema type of the value, or "" if it is known only during evaluation.
 	Type string
 	// Members holds the types of an object's members.
@@ -125,7 +126,7 @@ const longestText = 4 << 20
 // NewTemplate compiles a JSON value. It calls wrong for each fault, with the path of the text, such as input.list.0.
 func NewTemplate(value any, names Names, path string, wrong func(path string, err error)) *Template {
 	t := &Template{Type: TypeOf(value), Members: map[string]string{}}
-	t.Eval = func(Environment) (any, error) { return value, nil }
+	t.Eval = func(context.Context, *Budget, Environment) (any, error) { return value, nil }
 	switch v := value.(type) {
 	case string:
 		t.read(v, names, func(err error) { wrong(path, err) })
@@ -134,10 +135,10 @@ func NewTemplate(value any, names Names, path string, wrong func(path string, er
 		for i, element := range v {
 			list[i] = NewTemplate(element, names, fmt.Sprintf("%s.%d", path, i), wrong)
 		}
-		t.Eval = func(environment Environment) (_ any, err error) {
-			all := make([]any, len(list))
+		t.Eval = func(ctx context.Context, b *Budget, environment Environment) (_ any, err error) {
+			all, err := make([]any, len(list)), b.spend(ctx, costNode*len(list))
 			for i := 0; i < len(list) && err == nil; i++ {
-				all[i], err = list[i].Eval(environment)
+				all[i], err = list[i].Eval(ctx, b, environment)
 			}
 			return all, err
 		}
@@ -147,10 +148,10 @@ func NewTemplate(value any, names Names, path string, wrong func(path string, er
 			fields[name] = NewTemplate(v[name], names, path+"."+name, wrong)
 			t.Members[name] = fields[name].Type
 		}
-		t.Eval = func(environment Environment) (_ any, err error) {
-			all := make(map[string]any, len(order))
+		t.Eval = func(ctx context.Context, b *Budget, environment Environment) (_ any, err error) {
+			all, err := make(map[string]any, len(order)), b.spend(ctx, costNode*len(order))
 			for i := 0; i < len(order) && err == nil; i++ {
-				all[order[i]], err = fields[order[i]].Eval(environment)
+				all[order[i]], err = fields[order[i]].Eval(ctx, b, environment)
 			}
 			return all, err
 		}
@@ -190,25 +191,27 @@ func (t *Template) read(text string, names Names, wrong func(error)) {
 		}
 	}
 	parts = append(parts, literal)
-	t.Eval = func(environment Environment) (any, error) { return join(parts, environment) }
+	t.Eval = func(ctx context.Context, b *Budget, environment Environment) (any, error) {
+		return join(ctx, b, parts, environment)
+	}
 }
 
 // join evaluates the parts and joins them into one text.
-func join(parts []any, environment Environment) (any, error) {
-	var b strings.Builder
+func join(ctx context.Context, b *Budget, parts []any, environment Environment) (any, error) {
+	var text strings.Builder
 	for _, part := range parts {
 		if e, ok := part.(*Expression); ok {
-			v, err := e.Eval(environment)
+			v, err := e.Eval(ctx, b, environment)
 			if err != nil {
 				return nil, err
 			}
 			part = inText(v)
 		}
-		if b.WriteString(part.(string)); b.Len() > longestText {
+		if text.WriteString(part.(string)); text.Len() > longestText {
 			return nil, fmt.Errorf("the text has more than %d bytes", longestText)
 		}
 	}
-	return b.String(), nil
+	return text.String(), b.spend(ctx, text.Len())
 }
 
 // inText formats a value inside a text: a text as it is, and everything else as JSON.

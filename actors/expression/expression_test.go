@@ -50,7 +50,7 @@ func TestGuards(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got, err := e.True(environment); err != nil || got != want {
+		if got, err := e.True(t.Context(), nil, environment); err != nil || got != want {
 			t.Errorf("%s is %t, %v", text, got, err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestTemplates(t *testing.T) {
 			t.Fatal(err)
 		}
 		tmpl := expression.NewTemplate(value, names, "input", func(path string, err error) { t.Errorf("%s: %v", path, err) })
-		got, err := tmpl.Eval(environment)
+		got, err := tmpl.Eval(t.Context(), nil, environment)
 		data, _ := json.Marshal(got)
 		if err != nil || string(data) != want {
 			t.Errorf("%s is %s, %v, want %s", text, data, err, want)
@@ -164,7 +164,7 @@ func TestValues(t *testing.T) {
 		e, err := expression.Compile(text, names, expression.Value)
 		var got any
 		if err == nil {
-			got, err = e.Eval(environment)
+			got, err = e.Eval(t.Context(), nil, environment)
 		}
 		data, _ := json.Marshal(got)
 		if err != nil {
@@ -206,7 +206,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%.50s: %v", text, err)
 			continue
 		}
-		if _, err := e.Eval(large); err == nil || !strings.Contains(err.Error(), "too large, or takes too long") {
+		if _, err := e.Eval(t.Context(), nil, large); err == nil || !strings.Contains(err.Error(), "too large, or takes too long") {
 			t.Errorf("%.50s: %.99v", text, err)
 		}
 	}

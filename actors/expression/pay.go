@@ -1,10 +1,13 @@
 package expression
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -15,14 +18,61 @@ const (
 	maxSteps = 1 << 20
 	budget   = 16 << 20
 	costNode = 32 // of each value
+	costStep = budget / maxSteps
+	costEval = 1 << 10 // of a value that takes no step
+	// total is what the evaluations of a run may cost together: a few seconds of one core.
+	total = 64 * budget
+	// heeded is after how many steps, and after how many payments, an evaluation looks at its context.
+	heeded = 10_000
 )
 
 var errBudget = errors.New("the value is too large, or takes too long")
 
+// ErrSpent is the error of an evaluation for which a [Budget] has nothing left.
+var ErrSpent = errors.New("the expressions of this plan take too long together; evaluate less, or divide the plan")
+
+// Budget is what evaluations may cost together. nil has no bound. It is safe for concurrent use.
+type Budget struct{ spent atomic.Int64 }
+
+// spend takes the cost of an evaluation. It returns the cause of a context that is done.
+func (b *Budget) spend(ctx context.Context, cost int) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if b != nil && b.spent.Add(int64(cost)) > total {
+		return ErrSpent
+	}
+	return nil
+}
+
 // allowance is the remaining budget of an evaluation. After the first error nothing is left. One goroutine uses it.
 type allowance struct {
-	left int
-	err  error
+	ctx   context.Context
+	left  int
+	calls int // of pay
+	err   error
+}
+
+// thread returns a thread that pays from the allowance.
+func (p *allowance) thread() *starlark.Thread {
+	t := &starlark.Thread{}
+	t.SetLocal(result, p)
+	t.SetMaxExecutionSteps(heeded)
+	t.OnMaxSteps = func(t *starlark.Thread) {
+		if p.err = cmp.Or(p.err, context.Cause(p.ctx)); p.err == nil && t.ExecutionSteps() >= maxSteps {
+			p.err = errBudget
+		}
+		if p.err != nil {
+			t.Cancel("")
+		}
+		t.SetMaxExecutionSteps(t.ExecutionSteps() + heeded)
+	}
+	return t
+}
+
+// spent returns what the evaluation has cost.
+func (p *allowance) spent(t *starlark.Thread) int {
+	return min(budget, budget-p.left) + costStep*int(t.ExecutionSteps())
 }
 
 // allowanceOf returns the allowance of the evaluation on the thread.
@@ -30,6 +80,9 @@ func allowanceOf(t *starlark.Thread) *allowance { return t.Local(result).(*allow
 
 // pay subtracts the cost, and reports whether it could.
 func (p *allowance) pay(cost int) bool {
+	if p.calls++; p.calls%heeded == 0 && p.err == nil {
+		p.err = context.Cause(p.ctx)
+	}
 	if p.err == nil && cost > p.left {
 		p.err = errBudget
 	}

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +71,9 @@ func (o Record) Hash() (uint32, error) {
 }
 func (o Record) Len() int            { return len(o) }
 func (o Record) AttrNames() []string { return slices.Sorted(maps.Keys(o)) }
-func (o Record) String() string      { return inText((&allowance{left: budget}).toJSON(o)) }
+func (o Record) String() string {
+	return inText((&allowance{ctx: context.Background(), left: budget}).toJSON(o))
+}
 
 func (o Record) Iterate() starlark.Iterator {
 	names := make([]Data, 0, len(o))

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,6 +69,8 @@ type move struct {
 // replayed. It has no lock, because one goroutine uses it.
 type core struct {
 	*graph
+	ctx         context.Context // ends evaluations; what follows then is not carried out
+	budget      *expression.Budget
 	environment expression.Environment // params and steps
 	values      expression.Record      // value of steps in the environment
 	states      []state
@@ -117,7 +121,7 @@ type work struct {
 // newCore returns the state before the first step. Steps that have not ended have empty values in the environment.
 func newCore(g *graph, params map[string]any) *core {
 	n := len(g.steps)
-	c := &core{graph: g, values: make(expression.Record, n), states: make([]state, n), left: n}
+	c := &core{graph: g, ctx: context.Background(), values: make(expression.Record, n), states: make([]state, n), left: n}
 	c.environment = expression.Environment{"params": expression.Of(params), "steps": c.values}
 	none := ending{}.values(0, nil)
 	for i := range g.steps {
@@ -234,7 +238,7 @@ func (c *core) consider(i int) bool {
 	}
 	s.why = c.reason(i)
 	if n.guard != nil {
-		yes, err := n.guard.True(c.environment)
+		yes, err := n.guard.True(c.ctx, c.budget, c.environment)
 		if err != nil {
 			c.announce(i)
 			c.endStep(i, invalid(err))
@@ -297,7 +301,7 @@ func (c *core) start(i int) bool {
 		c.ready = append(c.ready, unit{step: i})
 		return true
 	}
-	list, err := n.items.Eval(c.environment)
+	list, err := n.items.Eval(c.ctx, c.budget, c.environment)
 	items, ok := list.([]any)
 	if err == nil && !ok {
 		err = fmt.Errorf("for_each: the value is %v and not a list", list)
@@ -367,7 +371,7 @@ func (c *core) launch(u unit, delay time.Duration, why string) {
 	c.running++
 	var input any
 	var err error
-	c.inside(u, func(environment expression.Environment) { input, err = n.input.Eval(environment) })
+	c.inside(u, func(environment expression.Environment) { input, err = n.input.Eval(c.ctx, c.budget, environment) })
 	m := move{do: doStart, unit: u, name: c.name(u), start: w.starts, delay: delay, input: input, reason: why}
 	if err != nil {
 		m.do, m.delay, m.input = doAnnounce, 0, nil
@@ -411,5 +415,13 @@ func (c *core) name(u unit) string {
 
 // invalid returns the ending of a unit whose input or guard is invalid.
 func invalid(err error) ending {
-	return ending{outcome: Failed, cause: messages.CauseInvalidInput, message: err.Error()}
+	return ending{outcome: Failed, cause: causeOf(err), message: err.Error()}
+}
+
+// causeOf returns the cause of a failed evaluation.
+func causeOf(err error) messages.Code {
+	if errors.Is(err, expression.ErrSpent) {
+		return messages.CauseLimitExceeded
+	}
+	return messages.CauseInvalidInput
 }

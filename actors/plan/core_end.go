@@ -57,7 +57,7 @@ func (c *core) round(u unit, e ending) (end ending, next string) {
 	done, err := n.until == nil && w.rounds+1 >= n.Repeat.Most, error(nil)
 	s.last = e.values(w.rounds+1, nil)
 	if n.until != nil {
-		c.inside(u, func(environment expression.Environment) { done, err = n.until.True(environment) })
+		c.inside(u, func(environment expression.Environment) { done, err = n.until.True(c.ctx, c.budget, environment) })
 	}
 	w.rounds++
 	w.tries = 0

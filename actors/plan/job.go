@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -31,6 +32,8 @@ type Config struct {
 	Read, Write actors.Definition
 	// Runs returns the runs that a principal may read. Without it a plan can only read its own.
 	Runs func(principal string) Runs
+
+	budget *expression.Budget // of the plan around this one; nil if there is none
 }
 
 // Runs finds runs. Errors: not_found.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"fmt"
 	"github.com/seed889630bf/lastword/actors"
 	"maps"
@@ -92,7 +93,7 @@ func (o *oracle) settle() {
 		n, s := &o.graph.steps[i], &o.steps[i]
 		items := 1
 		if n.items != nil {
-			list, _ := n.items.Eval(nil)
+			list, _ := n.items.Eval(context.Background(), nil, nil)
 			items = len(list.([]any))
 		}
 		for s.begun && s.over == "" && !s.stopped && s.next < items && (n.Limit == 0 || len(s.live) < n.Limit) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
@@ -37,6 +39,8 @@ type arrival struct {
 }
 
 func newRunner(config Config, c *core, t *actors.TaskContext, e earlierRun) *runner {
+	config.budget = cmp.Or(config.budget, new(expression.Budget))
+	c.budget = config.budget
 	var runs Runs
 	if config.Runs != nil {
 		runs = config.Runs(t.Principal())
@@ -61,6 +65,7 @@ func (r *runner) run(ctx context.Context) (err error) {
 		r.ctx, stop = context.WithDeadlineCause(ctx, began.Add(timeout), late)
 		defer stop()
 	}
+	r.core.ctx = r.ctx
 	if r.earlier.id != "" {
 		if err := r.recallEarlier(); err != nil {
 			return supervision.Permanent(err)
@@ -105,8 +110,11 @@ func (r *runner) arrived(a arrival) error {
 	return r.do(r.core.ended(a.unit, a.ending))
 }
 
-// do carries out what the core decided.
+// do carries out what the core decided, unless the attempt is over: its end may have ended an evaluation.
 func (r *runner) do(moves []move) (err error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return err
+	}
 	for _, m := range moves {
 		switch m.do {
 		case doAnnounce:
@@ -246,9 +254,12 @@ func (r *runner) finish() error {
 	if c.result == nil {
 		return r.task.Result(map[string]any{"steps": outcomes}, false)
 	}
-	result, err := c.result.Eval(c.environment)
-	if err != nil {
-		return supervision.Permanent(messages.InvalidInput("the result cannot be made: %v", err))
+	result, err := c.result.Eval(c.ctx, c.budget, c.environment)
+	switch {
+	case r.ctx.Err() != nil:
+		return context.Cause(r.ctx)
+	case err != nil:
+		return supervision.Permanent(messages.Errorf(causeOf(err), "the result cannot be made: %v", err))
 	}
 	return r.keep(result)
 }

@@ -240,6 +240,52 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// dear is a text with n expressions that each take a 50th of what all of a plan may.
+func dear(n int) string { return strings.Repeat("${len([x for x in range(100000)])}", n) }
+
+// A cancel and a timeout end the evaluation of expressions, and no step fails because of them.
+func TestEvaluationEndsWithItsRun(t *testing.T) {
+	s, err := actors.New(t.Context(), actors.Config{})
+	must(t, err)
+	defer s.Close(context.Background())
+	for timeout, want := range map[string]messages.Code{"1m": messages.CauseCanceledByUser, "10ms": messages.CauseDeadline} {
+		job, err := plan.Job(plan.Input{Plan: read(t, "timeout: "+timeout+
+			"\nsteps: [{name: a, on_failure: continue, job: work, input: {give: '"+dear(10_000)+"'}}]")}, newWorld(t).Config)
+		must(t, err)
+		run, err := s.Start(t.Context(), job, actors.Options{})
+		must(t, err)
+		if want == messages.CauseCanceledByUser {
+			must(t, run.Cancel(t.Context(), "enough"))
+		}
+		state, err := run.Wait(t.Context())
+		if took := state.End.At.Sub(state.QueuedAt); err != nil || state.End.Cause != want || len(state.Steps) > 0 || took > 4*time.Second {
+			t.Errorf("%v: %s after %v, %+v", err, state.Status, took, state.End)
+		}
+	}
+}
+
+// All evaluations of a plan, with those of plans within, share one budget. The step that finds nothing left fails.
+func TestEvaluationIsBounded(t *testing.T) {
+	part := func(name string, n int) string {
+		return fmt.Sprintf("  - {name: %s, plan: {steps: [{name: it, job: work, input: {give: '%s'}}]}}\n", name, dear(n))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), actors.Config{})
+		must(t, err)
+		defer s.Close(context.Background())
+		for text, want := range map[string]string{
+			part("a", 40): "",
+			part("a", 40) + part("b", 40) + "limit: 1":   "the step b failed",
+			part("a", 40) + "result: '" + dear(40) + "'": "the result cannot be made",
+		} {
+			_, state := newWorld(t).carry(t, s, plan.Input{Plan: read(t, "steps:\n"+text)}, nil)
+			if want == "" && state.Status != messages.Completed || want != "" && (state.End.Cause != messages.CauseLimitExceeded || !strings.Contains(state.End.Error.Message, want)) {
+				t.Errorf("%.60s: %s, %+v", text, state.Status, state.End)
+			}
+		}
+	})
+}
+
 // noReads is a journal that nobody may ask.
 type noReads struct {
 	actors.Journal

@@ -105,7 +105,7 @@ func guard(t *testing.T) float64 {
 	const n = 100_000
 	begin := time.Now()
 	for range n {
-		if yes, err := e.True(environment); !yes || err != nil {
+		if yes, err := e.True(t.Context(), nil, environment); !yes || err != nil {
 			t.Fatal(err)
 		}
 	}
