@@ -18,6 +18,9 @@ import (
 // LASTWORD_EVENTS_VERSION.
 const version = 1
 
+// mostArtifacts bounds the files that a program may name.
+const mostArtifacts = 10_000
+
 var (
 	past       = time.Unix(1, 0)
 	noDeadline = time.Time{}
@@ -116,6 +119,9 @@ func (c *channel) take(text []byte) error {
 	case "ask":
 		return c.ask(l)
 	case "artifact":
+		if len(c.artifacts) == mostArtifacts {
+			return c.warn("a run keeps %d artifacts", mostArtifacts)
+		}
 		c.artifacts = append(c.artifacts, l.Path)
 		return nil
 	case "result":

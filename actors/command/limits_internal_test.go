@@ -42,3 +42,14 @@ func TestLimitsStandStillWhilePeopleAreAsked(t *testing.T) {
 		})
 	}
 }
+
+func TestSilenceIsTheProgramsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l limits
+		l.start("it", 0, schedule.Duration(time.Second), func(err error) { t.Error(err) })
+		l.exited()
+		l.heard()
+		time.Sleep(time.Minute)
+		l.end()
+	})
+}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -54,7 +53,7 @@ type execution struct {
 	file    string         // path of LASTWORD_RESULT
 	killed  sync.Once
 	limits  limits
-	failed  atomic.Pointer[error] // why the run takes no more output
+	end     context.CancelCauseFunc // ends the attempt
 }
 
 // run is the task.
@@ -65,7 +64,10 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if fault.Hit(ctx, fault.CommandFail) != nil {
 		return r.exited(messages.Errorf(CodeExit, "%s exited with 1: injected", r.arguments[0]), 1)
 	}
-	x := &execution{runner: r, task: t}
+	of := ctx // the task's; ctx also ends if the attempt fails
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	x := &execution{runner: r, task: t, end: end}
 	defer x.release()
 	readers, err := x.start(t)
 	if err != nil {
@@ -86,12 +88,12 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 		defer time.AfterFunc(pipeGrace, reader.stopSoon).Stop()
 	}
 	reading.Wait()
-	if ctx.Err() != nil {
+	x.limits.exited()
+	if of.Err() != nil {
 		r.say(exitCode(x.cmd.ProcessState))
-		return context.Cause(ctx)
 	}
-	if failed := x.failed.Load(); failed != nil {
-		return supervision.Permanent(*failed)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err := cmp.Or(x.stdout.end(), x.stderr.end()); err != nil {
 		return err
@@ -99,7 +101,8 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if err := r.exited(x.exitError(waited), exitCode(x.cmd.ProcessState)); err != nil {
 		return err
 	}
-	return x.succeed(ctx)
+	err = x.succeed(ctx)
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // start starts the program. The readers read its output.
@@ -195,11 +198,8 @@ func (x *execution) terminate() {
 	})
 }
 
-// fail ends the program, because the run takes no more of its output.
-func (x *execution) fail(err error) {
-	x.failed.CompareAndSwap(nil, &err)
-	x.terminate()
-}
+// fail ends the attempt, and with it the program.
+func (x *execution) fail(err error) { x.end(supervision.Permanent(err)) }
 
 // release closes everything that is open.
 func (x *execution) release() {
@@ -207,7 +207,7 @@ func (x *execution) release() {
 		c.Close()
 	}
 	if x.file != "" {
-		os.Remove(x.file)
+		os.RemoveAll(x.file) // it may have become a folder
 	}
 	x.group.release()
 }
@@ -355,6 +355,16 @@ func (l *limits) stop() {
 	}
 	if l.silent != nil {
 		l.silent.Stop()
+	}
+}
+
+// exited stops the limit on silence: the program has ended.
+func (l *limits) exited() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.silent != nil {
+		l.silent.Stop()
+		l.silent = nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,9 +67,14 @@ func (x *execution) outcome() (any, error) {
 
 // jsonResult takes the result from the file, or else from the last line of stdout.
 func (x *execution) jsonResult() (json.RawMessage, error) {
-	f, err := os.Open(x.file)
+	folder, err := os.OpenRoot(filepath.Dir(x.file) + "/")
 	if err != nil {
-		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s has removed the file of its result", x.Name)
+		return nil, err
+	}
+	defer folder.Close()
+	f, _, err := confined.Regular(folder, filepath.Base(x.file))
+	if err != nil {
+		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s has removed or replaced the file LASTWORD_RESULT; write into it", x.Name)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, messages.MaxEventBytes/2))
@@ -99,14 +105,14 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	if from == "" {
 		from = "."
 	}
-	dir, err := os.OpenRoot(from)
+	dir, err := os.OpenRoot(from + "/")
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	files := slices.Clone(named)
 	for _, pattern := range x.Artifacts {
-		found, err := fs.Glob(dir.FS(), pattern)
+		found, err := fs.Glob(listing{ctx, dir}, pattern)
 		if err != nil {
 			return err
 		}
@@ -131,6 +137,30 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	return nil
 }
 
+// listing has the names of files below a folder, for patterns. It waits for no file.
+type listing struct {
+	ctx context.Context
+	*os.Root
+}
+
+func (l listing) Open(string) (fs.File, error) { return nil, fs.ErrInvalid } // patterns list and describe
+
+func (l listing) Stat(name string) (fs.FileInfo, error) { return l.Lstat(name) }
+
+func (l listing) ReadDir(name string) (all []fs.DirEntry, err error) {
+	folder, err := confined.File(l.Root, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	for err == nil && l.ctx.Err() == nil {
+		var some []fs.DirEntry
+		some, err = folder.ReadDir(1000)
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
 // keep copies a file. It skips a folder.
 func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) error {
 	f, err := confined.Open(dir, name)
@@ -151,7 +181,7 @@ func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) err
 	sum := sha256.New()
 	err = confined.Write(to, a.Path, 0o644, func(w io.Writer) (err error) {
 		clean := x.Config.Secrets.Writer(io.MultiWriter(w, sum, (*counter)(&a.Bytes)))
-		_, err = io.Copy(clean, io.LimitReader(f, info.Size()))
+		_, err = io.Copy(clean, heeding{ctx, io.LimitReader(f, info.Size())})
 		return errors.Join(err, clean.Close())
 	})
 	if err != nil {
@@ -159,6 +189,19 @@ func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) err
 	}
 	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return x.task.Emit(messages.ArtifactWritten{Artifact: a}, "wrote "+name)
+}
+
+// heeding reads until its context ends.
+type heeding struct {
+	context.Context
+	io.Reader
+}
+
+func (h heeding) Read(p []byte) (int, error) {
+	if err := context.Cause(h); err != nil {
+		return 0, err
+	}
+	return h.Reader.Read(p)
 }
 
 // counter counts bytes.

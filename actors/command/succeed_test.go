@@ -84,3 +84,38 @@ func TestArgumentsAreTheOperators(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the program leaves in place of its files: the run ends, and tells no other file.
+func TestReplacedFilesDoNotHoldTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   messages.Status
+	}{
+		"a pipe":         {`rm $LASTWORD_RESULT; mkfifo $LASTWORD_RESULT`, messages.Failed},
+		"a link":         {`rm $LASTWORD_RESULT; echo 1 >it; ln -s $PWD/it $LASTWORD_RESULT`, messages.Failed},
+		"a device":       {`rm $LASTWORD_RESULT; ln -s /dev/zero $LASTWORD_RESULT`, messages.Failed},
+		"a folder":       {`rm $LASTWORD_RESULT; mkdir $LASTWORD_RESULT`, messages.Failed},
+		"nothing":        {`rm $LASTWORD_RESULT`, messages.Failed},
+		"its folder":     {`cd ..; rm -r $OLDPWD; mkfifo $OLDPWD; echo 1`, messages.Failed},
+		"an artifact":    {`mkdir d; mkfifo d/a.txt; echo 1`, messages.Failed},
+		"a pipe between": {`mkfifo d; echo 1`, messages.Completed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			n := start(t, command.Command{Command: shell(c.script), Result: "json", Dir: dir, Artifacts: []string{"d/*.txt", "*/*/b"}, Timeout: limit(20_000)},
+				command.Config{Folder: func(string) (string, error) { return t.TempDir(), nil }})
+			if s := n.follow(n.submit(""), nil); s.Status != c.want || s.End.Cause == messages.CauseDeadline {
+				t.Errorf("%s, cause %s: %v", s.Status, s.End.Cause, s.End.Error)
+			}
+		})
+	}
+}
+
+// The timeout and a cancel count until what the program left has been read.
+func TestTimeoutCountsUntilTheAttemptIsOver(t *testing.T) {
+	n := start(t, command.Command{Command: shell(`truncate -s 1T a.txt`), Dir: t.TempDir(), Artifacts: []string{"*.txt"}, Timeout: limit(300)},
+		command.Config{Folder: func(string) (string, error) { return t.TempDir(), nil }})
+	if s := n.follow(n.submit(""), nil); s.End.Cause != messages.CauseDeadline {
+		t.Errorf("%s, cause %s: %v", s.Status, s.End.Cause, s.End.Error)
+	}
+}

@@ -202,7 +202,7 @@ func (h *Options) callersFiles(ctx context.Context) (lmstxt.Files, error) {
 
 // home opens the folder of a principal.
 func (h *Options) home(name string) (*os.Root, error) {
-	root, err := os.OpenRoot(h.Out)
+	root, err := os.OpenRoot(h.Out + "/") // with the slash, opening a pipe fails instead of blocking
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (h *Options) spend(ctx context.Context, principal string, bytes int) error 
 // not contain symbolic links.
 func (h *Options) place(principal, out string) (string, error) {
 	below := path.Join(".", homeOf(principal), out)
-	root, err := os.OpenRoot(h.Out)
+	root, err := os.OpenRoot(h.Out + "/") // with the slash, opening a pipe fails instead of blocking
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return filepath.Join(h.Out, filepath.FromSlash(below)), nil
