@@ -1,12 +1,15 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/schedule"
@@ -122,6 +125,14 @@ func (c *Command) checkTemplates(wrong func(field, format string, args ...any)) 
 	for i, text := range c.Command {
 		c.arguments = append(c.arguments, check(fmt.Sprintf("command.%d", i), text))
 	}
+	codeIn(c.arguments, func(i int, p *interpreter) {
+		for _, name := range c.arguments[i].names() {
+			if len(c.members[name].Enum) == 0 {
+				wrong(fmt.Sprintf("command.%d", i), "{%s} would be code for %s: %s", name, strings.ReplaceAll(p.names, " ", ", "),
+					cmp.Or(p.how, "give it an enum"))
+			}
+		}
+	})
 	c.question = check("confirm", c.Confirm)
 	return known
 }
@@ -199,8 +210,20 @@ func (t template) argument(values map[string]any, members map[string]member) (st
 	if strings.ContainsRune(text, 0) {
 		return "", messages.InvalidInput("the argument %q has a NUL: take it out", text)
 	}
-	if len(t) > 1 && t[0] == "" && strings.HasPrefix(text, "-") && !members[t[1]].mayBeOption() {
-		return "", messages.InvalidInput("%s must not begin with a -, because %q would be an option", t[1], text)
+	for i, part := range t {
+		begins, own := part, i%2 == 0
+		if !own {
+			begins = fmt.Sprint(values[part])
+		}
+		switch {
+		case begins == "":
+			continue
+		case begins[0] == '-' && own && i > 0:
+			return "", messages.InvalidInput("%s must not be empty, because %q would be an option", t[i-1], text)
+		case begins[0] == '-' && !own && !members[part].mayBeOption():
+			return "", messages.InvalidInput("%s must not begin with a -, because %q would be an option", part, text)
+		}
+		break
 	}
 	return text, nil
 }
@@ -213,8 +236,48 @@ type member struct {
 	Default any    `json:"default"`
 }
 
-// mayBeOption reports whether the operator has restricted how the value begins.
-func (m member) mayBeOption() bool { return strings.HasPrefix(m.Pattern, "^") || len(m.Enum) > 0 }
+// mayBeOption reports whether the operator has said how the value begins: by an enum, or by a pattern that begins with
+// ^ and a character or a set of them.
+func (m member) mayBeOption() bool {
+	re, err := syntax.Parse(m.Pattern, syntax.Perl)
+	return len(m.Enum) > 0 || err == nil && anchored(re)
+}
+
+// anchored reports whether each alternative of a pattern begins with ^, and then names characters.
+func anchored(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpCapture:
+		return anchored(re.Sub[0])
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(re.Sub, func(one *syntax.Regexp) bool { return !anchored(one) })
+	case syntax.OpConcat:
+		return re.Sub[0].Op == syntax.OpBeginText && beginsAsNamed(re.Sub[1:])
+	}
+	return false
+}
+
+// beginsAsNamed reports whether a sequence begins with characters that it names: not with . or [^x].
+func beginsAsNamed(sequence []*syntax.Regexp) bool {
+	for _, re := range sequence {
+		switch re.Op {
+		case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+			return false
+		case syntax.OpCharClass:
+			return re.Rune[len(re.Rune)-1] != unicode.MaxRune
+		case syntax.OpAlternate:
+			return !slices.ContainsFunc(re.Sub, func(one *syntax.Regexp) bool { return !beginsAsNamed([]*syntax.Regexp{one}) })
+		case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+			return beginsAsNamed(re.Sub)
+		case syntax.OpStar, syntax.OpQuest, syntax.OpRepeat:
+			if !beginsAsNamed(re.Sub) {
+				return false
+			}
+		default: // a text, or the end
+			return true
+		}
+	}
+	return true
+}
 
 // isPlain reports whether the value has only one form in an argument.
 func (m member) isPlain() bool {
