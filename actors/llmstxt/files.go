@@ -65,6 +65,7 @@ type Files struct {
 	List  []File
 	Index *rank.Index // what llms.txt lists
 
+	ctx      context.Context
 	analysis *Analysis
 	output   Output
 	document render.Document
@@ -77,7 +78,7 @@ type Files struct {
 // Files returns the files to write. They read the repository while they are written, until ctx ends. Errors:
 // limit_exceeded if a budget is too small; invalid_input if there are secrets and the options forbid them.
 func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, error) {
-	f := &Files{Index: a.Index, analysis: a, output: out, linked: map[string]int{}, written: map[string]Written{}}
+	f := &Files{ctx: ctx, Index: a.Index, analysis: a, output: out, linked: map[string]int{}, written: map[string]Written{}}
 	if f.output.Counts == nil {
 		f.output.Counts = new(tokens.Counts)
 	}
@@ -122,7 +123,7 @@ func (f *Files) write(
 	w io.Writer, name string, render func(w io.Writer) (dropped []string, err error),
 ) (said Written, err error) {
 	sum, check := sha256.New(), CheckerOf(name)
-	to, count := io.MultiWriter(w, sum, check), &tokens.Counter{Counts: f.output.Counts}
+	to, count := io.MultiWriter(w, sum, check), &tokens.Counter{Context: f.ctx, Counts: f.output.Counts}
 	if f.analysis.options.CountTokens {
 		to = io.MultiWriter(to, count)
 	}

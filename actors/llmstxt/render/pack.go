@@ -53,7 +53,7 @@ func (r room) holds(o room) bool { return o.bytes <= r.bytes && o.tokens <= r.to
 // cost returns the cost of a text.
 func (p *packing) cost(text []byte) room {
 	if p.counts {
-		return room{int64(len(text)), int64(p.pack.Counts.Of(text))}
+		return room{int64(len(text)), int64(p.pack.Counts.Of(p.ctx, text))}
 	}
 	return room{int64(len(text)), int64(len(text))}
 }

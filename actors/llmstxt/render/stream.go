@@ -75,7 +75,7 @@ func (p *packing) tokensOf(i int, f shown.Text) int {
 	if p.pack.Linked == nil || p.entries[i].section < 0 || f.Absent != "" {
 		return 0
 	}
-	return p.pack.Counts.Of(f.Text)
+	return p.pack.Counts.Of(p.ctx, f.Text)
 }
 
 // cleaned is an index ready for any of the formats: clean single lines without secrets, nothing empty, unique names.

@@ -26,7 +26,9 @@ type Files struct {
 
 // Open returns Files that read from files until Close. With keepSecrets, secrets are not redacted.
 func Open(ctx context.Context, files fs.FS, keepSecrets bool) *Files {
-	return &Files{ctx, scan.NewReader(files), keepSecrets, secret.NewFinder()}
+	finder := secret.NewFinder()
+	finder.Context = ctx
+	return &Files{ctx, scan.NewReader(files), keepSecrets, finder}
 }
 
 // Close frees what was opened.

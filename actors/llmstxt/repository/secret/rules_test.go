@@ -1,6 +1,8 @@
 package secret_test
 
 import (
+	"bytes"
+	"context"
 	"strings"
 	"testing"
 
@@ -194,6 +196,28 @@ func TestBeginningsOfSecrets(t *testing.T) {
 		text := strings.Repeat(begin, 200_000/len(begin))
 		if got := secret.Redact(text); strings.Contains(got, "[redacted]") {
 			t.Errorf("%q is redacted", begin)
+		}
+	}
+}
+
+// ended is a context that is over, and counts who looks at it.
+type ended struct {
+	context.Context
+	looks int
+}
+
+func (e *ended) Err() error {
+	e.looks++
+	return context.Canceled
+}
+
+// A search for secrets ends soon after its context, and shows no secret that it has not looked for.
+func TestSearchHeedsItsContext(t *testing.T) {
+	for _, word := range []string{"password: ", "sk- ", "Authorization: Bearer ", "http://", "eyJ", "-----BEGIN PRIVATE KEY-----"} {
+		f, ctx := secret.NewFinder(), &ended{Context: t.Context()}
+		f.Context = ctx
+		if text := f.Redact([]byte(strings.Repeat(word, 10_000)+"ghp_0123456789abcdefghijklmnopqrstuvwxyz"), nil); ctx.looks != 1 || bytes.Contains(text, []byte("ghp_")) {
+			t.Errorf("%s: %d looks at the context, and %d bytes", word, ctx.looks, len(text))
 		}
 	}
 }

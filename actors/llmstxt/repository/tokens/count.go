@@ -3,6 +3,7 @@ package tokens
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
@@ -18,11 +19,15 @@ import (
 
 // Count returns the number of tokens in the text. Names of special tokens such as <|endoftext|> count as text. The
 // time is proportional to n log n of the longest word, and to the number of words. It is safe for concurrent use.
-func Count(text string) int {
+func Count(text string) int { return count(context.Background(), text) }
+
+// count is Count that ends early, with any number, when the context does.
+func count(ctx context.Context, text string) int {
 	c := counters.Get().(*counter)
 	defer counters.Put(c)
+	c.ctx, c.steps = ctx, 0
 	n := 0
-	for text != "" {
+	for text != "" && !c.isOver() {
 		end := line(text)
 		n += c.line(text[:end])
 		text = text[end:]
@@ -40,7 +45,7 @@ func (c *counter) line(s string) int {
 		return n
 	}
 	n := c.pieces(s)
-	if n < lineTokens {
+	if n < lineTokens && !c.isOver() {
 		at.Store(h - h%lineTokens + uint64(n))
 	}
 	return n
@@ -49,7 +54,7 @@ func (c *counter) line(s string) int {
 // pieces is line without what the vocabulary remembers.
 func (c *counter) pieces(s string) int {
 	n := 0
-	for s != "" {
+	for s != "" && !c.isOver() {
 		end := piece(s)
 		n += c.count(s[:end])
 		s = s[end:]
@@ -67,6 +72,21 @@ type counter struct {
 	table *vocabulary
 	parts []part
 	heap  []uint64
+	ctx   context.Context
+	steps int // pieces and merges, until the context ended: then -1
+}
+
+// heeded is after how many steps the context is looked at.
+const heeded = 10_000
+
+// isOver counts a step, and reports whether the context has ended.
+func (c *counter) isOver() bool {
+	if c.steps >= 0 {
+		if c.steps++; c.steps%heeded == 0 && c.ctx.Err() != nil {
+			c.steps = -1
+		}
+	}
+	return c.steps < 0
 }
 
 // part is a part of the piece, and begins at its own index.
@@ -89,7 +109,7 @@ func (c *counter) count(s string) int {
 		c.look(s, int32(i))
 	}
 	n := len(s)
-	for len(c.heap) > 0 {
+	for len(c.heap) > 0 && !c.isOver() {
 		least := c.pop()
 		at := int32(least & math.MaxUint32)
 		if c.parts[at].pair != rank(least>>32) {
@@ -260,17 +280,19 @@ const (
 	mostRecords = 1 << 16
 )
 
-// Of returns the number of tokens of the text.
-func (c *Counts) Of(text []byte) int {
+// Of returns the number of tokens of the text. If the context ends, it returns any number.
+func (c *Counts) Of(ctx context.Context, text []byte) int {
 	sum := sha256.Sum256(text)
 	of := digest(sum[:])
 	if n, known := c.find(of); known {
 		return n
 	}
-	n := Count(string(text))
+	n := count(ctx, string(text))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fresh[of] = uint32(n)
+	if ctx.Err() == nil {
+		c.fresh[of] = uint32(n)
+	}
 	return n
 }
 
@@ -321,24 +343,25 @@ func (c *Counts) Bytes() []byte {
 
 // Counter counts the tokens of what is written to it. It is for one goroutine at a time.
 type Counter struct {
-	Counts *Counts // counts of the parts
-	count  int
-	held   []byte
+	Context context.Context
+	Counts  *Counts // counts of the parts
+	count   int
+	held    []byte
 }
 
-// Write never fails.
+// Write fails only if the context has ended.
 func (c *Counter) Write(text []byte) (int, error) {
 	known := len(c.held)
 	c.held = append(c.held, text...)
 	if end := boundary(c.held, known); end > 0 {
-		c.count += c.Counts.Of(c.held[:end])
+		c.count += c.Counts.Of(c.Context, c.held[:end])
 		c.held = append(c.held[:0], c.held[end:]...)
 	}
-	return len(text), nil
+	return len(text), context.Cause(c.Context)
 }
 
 // Count returns the number of tokens of everything that was written.
-func (c *Counter) Count() int { return c.count + c.Counts.Of(c.held) }
+func (c *Counter) Count() int { return c.count + c.Counts.Of(c.Context, c.held) }
 
 // boundary returns the beginning of the last line that begins at from or later, or 0.
 func boundary(text []byte, from int) int {

@@ -1,6 +1,7 @@
 package tokens_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func TestCounter(t *testing.T) {
 	text := strings.Repeat("if x {\n\t// a\n}\n\n \nfunc ü() {;\n//\r\n1\n", 20)
 	want := tokens.Count(text)
 	for size := 1; size < 60; size++ {
-		c := tokens.Counter{Counts: new(tokens.Counts)}
+		c := tokens.Counter{Context: t.Context(), Counts: new(tokens.Counts)}
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))
 			if _, err := c.Write([]byte(rest[:n])); err != nil {
@@ -78,7 +79,7 @@ func TestCountsAreKept(t *testing.T) {
 		counts := tokens.Counts{Earlier: func() []byte { return kept }}
 		for text := range strings.FieldsSeq(texts) {
 			text = strings.Repeat(text+" ", 40)
-			if got, want := counts.Of([]byte(text)), tokens.Count(text); got != want {
+			if got, want := counts.Of(t.Context(), []byte(text)), tokens.Count(text); got != want {
 				t.Errorf("run %d: %q has %d tokens, not %d", run, text, got, want)
 			}
 		}
@@ -97,8 +98,35 @@ func TestCountsAreKept(t *testing.T) {
 func TestDamagedCounts(t *testing.T) {
 	for _, damaged := range []string{"", "x", strings.Repeat("\x00", 100), strings.Repeat("z\xff", 1000)} {
 		counts := tokens.Counts{Earlier: func() []byte { return []byte(damaged) }}
-		if got := counts.Of([]byte("Hello, world!")); got != 4 {
+		if got := counts.Of(t.Context(), []byte("Hello, world!")); got != 4 {
 			t.Errorf("%d tokens with %.10q", got, damaged)
+		}
+	}
+}
+
+// polled is a context that ends when it has been looked at once, and counts what follows.
+type polled struct {
+	context.Context
+	looks int
+}
+
+func (p *polled) Err() error {
+	if p.looks++; p.looks == 1 {
+		return nil
+	}
+	return context.Canceled
+}
+
+// Counting ends soon after its context, also inside a word without end.
+func TestCountHeedsItsContext(t *testing.T) {
+	for _, text := range []string{"[[", "a", "\n", "a ", "中", "x\n"} {
+		ctx := &polled{Context: t.Context()}
+		c := tokens.Counter{Context: ctx, Counts: new(tokens.Counts)}
+		if _, err := c.Write([]byte(strings.Repeat(text, 1<<20))); err == nil {
+			c.Count()
+		}
+		if ctx.looks < 3 || ctx.looks > 10 {
+			t.Errorf("%q: %d looks at the context", text, ctx.looks)
 		}
 	}
 }
