@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,7 +44,7 @@ func (x *execution) succeed(ctx context.Context) error {
 	if err := x.keepArtifacts(ctx); err != nil {
 		return err
 	}
-	result, err := x.outcome()
+	result, err := x.outcome(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,13 +53,13 @@ func (x *execution) succeed(ctx context.Context) error {
 }
 
 // outcome returns the result: what the program sent on descriptor 3, or else what the operator's file says.
-func (x *execution) outcome() (any, error) {
+func (x *execution) outcome(ctx context.Context) (any, error) {
 	if x.channel != nil && x.channel.result != nil {
 		return x.channel.result, nil
 	}
 	switch x.Result {
 	case "json":
-		return x.jsonResult()
+		return x.jsonResult(ctx)
 	case "none":
 		return Result{Bytes: x.stdout.total}, nil
 	}
@@ -66,7 +67,7 @@ func (x *execution) outcome() (any, error) {
 }
 
 // jsonResult takes the result from the file, or else from the last line of stdout.
-func (x *execution) jsonResult() (json.RawMessage, error) {
+func (x *execution) jsonResult(ctx context.Context) (json.RawMessage, error) {
 	folder, err := os.OpenRoot(filepath.Dir(x.file) + "/")
 	if err != nil {
 		return nil, err
@@ -77,16 +78,19 @@ func (x *execution) jsonResult() (json.RawMessage, error) {
 		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s has removed or replaced the file LASTWORD_RESULT; write into it", x.Name)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, messages.MaxEventBytes/2))
-	if err != nil {
+	var left bytes.Buffer
+	clean := x.Config.Secrets.Writer(&left)
+	_, err = io.Copy(clean, heeding{ctx, io.LimitReader(f, messages.MaxEventBytes/2)})
+	if err := errors.Join(err, clean.Close()); err != nil {
 		return nil, err
 	}
+	text := left.Bytes() // stdout has been cleaned, too
 	where := "the file LASTWORD_RESULT"
 	if len(text) == 0 {
 		lines := strings.Split(strings.TrimSpace(x.stdout.tail.String()), "\n")
 		text, where = []byte(lines[len(lines)-1]), "the last line of stdout"
 	}
-	if text = x.Config.Secrets.Bytes(text); !json.Valid(text) {
+	if !json.Valid(text) {
 		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s of %s is no JSON", where, x.Name)
 	}
 	return text, nil

@@ -21,7 +21,7 @@ func (s *Schema) Fit(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, messages.InvalidInput("the arguments are not JSON: %v", err)
 	}
 	value, changed := read(s.compiled, value)
-	if wrong := s.problems(s.compiled.Validate(value)); wrong != nil {
+	if wrong := s.problems(s.validate(s.compiled, value)); wrong != nil {
 		return nil, messages.InvalidInput("wrong arguments: %s", strings.Join(texts(wrong), "; "))
 	}
 	if !changed {

@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -114,6 +115,23 @@ func TestAnswersFit(t *testing.T) {
 		err := fit.Answer(json.RawMessage(c[0]), json.RawMessage(c[1]))
 		if (err == nil) != (c[2] == "") || err != nil && !strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%s for %s: %v", c[1], c[0], err)
+		}
+	}
+}
+
+// A small schema whose parts refer to each other cannot hold its process.
+func TestValidationIsBounded(t *testing.T) {
+	var parts []string
+	for i := range 60 {
+		parts = append(parts, fmt.Sprintf(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i, i+1, i+1))
+	}
+	for _, last := range []string{`false`, `{"type":"string"}`} {
+		s, err := fit.Compile([]byte(`{"$ref":"#/$defs/a0","$defs":{` + strings.Join(parts, ",") + `,"a60":` + last + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := strings.Join(s.Problems([]byte(`1`)), "; "); !strings.Contains(wrong, "too long to check") {
+			t.Errorf("%s: %s", last, wrong)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -24,7 +25,40 @@ import (
 const location = "schema:"
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	mu       sync.Mutex // held by a validation
+	left     int        // schemas that the validation may still apply to values
+}
+
+// most is how many schemas a validation applies to values: a small schema whose parts refer to each other can make more
+// of them than any machine can.
+const most = 1 << 18
+
+// errTooDear is what ends a validation.
+var errTooDear = errors.New("it takes too long to check: make the schema or the value smaller")
+
+// Validate counts the schemas that are applied. The library calls it after each.
+func (s *Schema) Validate(*jsonschema.ValidatorContext, any) {
+	if s.left--; s.left < 0 {
+		panic(errTooDear)
+	}
+}
+
+// validate applies the schema, or a part of it, to a value.
+func (s *Schema) validate(by *jsonschema.Schema, value any) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if fault := recover(); fault == errTooDear {
+			err = errTooDear
+		} else if fault != nil {
+			panic(fault)
+		}
+	}()
+	s.left = most
+	return by.Validate(value)
+}
 
 // Compile compiles a JSON Schema. References may only point into the schema itself. An empty schema accepts anything.
 func Compile(text []byte) (*Schema, error) {
@@ -40,19 +74,23 @@ func Compile(text []byte) (*Schema, error) {
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, err
 	}
-	compiled, err := c.Compile(location)
-	return &Schema{compiled}, err
+	s := &Schema{left: most}
+	c.AssertVocabs()
+	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: location + "counted",
+		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) { return s, nil }})
+	s.compiled, err = c.Compile(location)
+	return s, err
 }
 
 // CheckDefaults returns an error if a default does not fit its own schema.
-func (s *Schema) CheckDefaults() error { return defaultsFit(s.compiled) }
+func (s *Schema) CheckDefaults() error { return s.defaultsFit(s.compiled) }
 
-func defaultsFit(s *jsonschema.Schema) error {
-	for name, p := range s.Properties {
-		if p.Default != nil && p.Validate(*p.Default) != nil {
+func (s *Schema) defaultsFit(of *jsonschema.Schema) error {
+	for name, p := range of.Properties {
+		if p.Default != nil && s.validate(p, *p.Default) != nil {
 			return fmt.Errorf("the default of %s does not fit its schema", name)
 		}
-		if err := defaultsFit(p); err != nil {
+		if err := s.defaultsFit(p); err != nil {
 			return err
 		}
 	}
@@ -87,7 +125,7 @@ func (s *Schema) All(value any) (all []Problem) {
 		plain, err = jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	}
 	if err == nil {
-		err = s.compiled.Validate(plain)
+		err = s.validate(s.compiled, plain)
 	}
 	return s.problems(err)
 }
@@ -109,7 +147,7 @@ func (s *Schema) Problems(doc []byte) []string {
 			break
 		}
 	}
-	return texts(append(all, s.problems(s.compiled.Validate(value))...))
+	return texts(append(all, s.problems(s.validate(s.compiled, value))...))
 }
 
 // texts returns the first problems as texts.
