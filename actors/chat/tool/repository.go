@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ const (
 	mostLine    = 300     // bytes shown of a line that matches
 	mostFile    = 4 << 20 // bytes of a file that are read
 	mostLines   = 400     // lines of a file, if the call names no number
+	mostPattern = 1000    // instructions of a pattern that a search compiles
+	mostPart    = 8 << 10 // bytes of a line that a pattern is tried on at a time
 )
 
 // Repository returns tools that list, read and search the files of a folder; make files with [confined.FS]. The tools
@@ -111,12 +114,12 @@ type reading struct {
 }
 
 // read is the tool read_file. Its text has whole lines; a last line says how many follow, and how to get them.
-func (r repository) read(_ context.Context, in reading) (string, error) {
+func (r repository) read(ctx context.Context, in reading) (string, error) {
 	name, err := inside(in.Path)
 	if err != nil {
 		return "", err
 	}
-	data, err := r.text(name)
+	data, err := r.text(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +144,7 @@ func (r repository) read(_ context.Context, in reading) (string, error) {
 
 // text returns the content of a text file, without secrets. Of a file over mostFile it returns the whole lines of the
 // first mostFile bytes, and a line that says so.
-func (r repository) text(name string) ([]byte, error) {
+func (r repository) text(ctx context.Context, name string) ([]byte, error) {
 	f, _, err := scan.OpenRegular(r.files, name)
 	if err != nil {
 		return nil, missing(err, name)
@@ -160,7 +163,11 @@ func (r repository) text(name string) ([]byte, error) {
 	if cut { // half a line could hold half a secret, which the redactor does not know
 		data = data[:bytes.LastIndexByte(data[:mostFile], '\n')+1]
 	}
-	data = secret.NewFinder().Redact(data, nil)
+	finder := secret.NewFinder()
+	finder.Context = ctx
+	if data = finder.Redact(data, nil); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if cut {
 		data = fmt.Appendf(data, "[the file goes on: only its first %d MiB are read]\n", mostFile>>20)
 	}
@@ -185,7 +192,7 @@ type searching struct {
 
 // search reads every shown file below the path, and skips what cannot be read.
 func (r repository) search(ctx context.Context, in searching) (string, error) {
-	pattern, err := regexp.Compile(in.Pattern)
+	pattern, err := compile(in.Pattern)
 	if err != nil {
 		return "", messages.InvalidInput("the pattern is wrong: %v", err)
 	}
@@ -208,8 +215,8 @@ func (r repository) search(ctx context.Context, in searching) (string, error) {
 		case e.IsDir() || !isShown(e):
 			return nil
 		}
-		data, err := r.text(name)
-		if err == nil && !found.in(name, data, pattern) {
+		data, err := r.text(ctx, name)
+		if err == nil && !found.in(ctx, name, data, pattern) {
 			return fs.SkipAll
 		}
 		return nil
@@ -223,6 +230,32 @@ func (r repository) search(ctx context.Context, in searching) (string, error) {
 	return found.String(), nil
 }
 
+// compile compiles a pattern that takes little time for each byte.
+func compile(text string) (*regexp.Regexp, error) {
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	program, err := syntax.Compile(re.Simplify())
+	if err == nil && len(program.Inst) > mostPattern {
+		err = errors.New("it repeats too much; give a shorter one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return regexp.Compile(text)
+}
+
+// isMatch reports whether a part of the line matches. A match can be interrupted only between the parts.
+func isMatch(ctx context.Context, line []byte, pattern *regexp.Regexp) bool {
+	for ; len(line) > mostPart && ctx.Err() == nil; line = line[mostPart:] {
+		if pattern.Match(line[:mostPart]) {
+			return true
+		}
+	}
+	return ctx.Err() == nil && pattern.Match(line)
+}
+
 // matches collects the lines that a search finds.
 type matches struct {
 	strings.Builder
@@ -230,11 +263,11 @@ type matches struct {
 }
 
 // in adds the matching lines of a file. It reports whether there is room for more.
-func (m *matches) in(name string, data []byte, pattern *regexp.Regexp) bool {
+func (m *matches) in(ctx context.Context, name string, data []byte, pattern *regexp.Regexp) bool {
 	number := 0
 	for line := range bytes.Lines(data) {
 		number++
-		if line = bytes.TrimRight(line, "\r\n"); !pattern.Match(line) {
+		if line = bytes.TrimRight(line, "\r\n"); !isMatch(ctx, line, pattern) {
 			continue
 		}
 		if m.count == mostMatches {

@@ -249,6 +249,7 @@ func TestRepository(t *testing.T) {
 		{"search_files", `{"pattern":"word\\.$","path":"README.md"}`, "README.md:2: A word.\n"},
 		{"search_files", `{"pattern":"nowhere"}`, "nothing matches"},
 		{"search_files", `{"pattern":"("}`, "error: the pattern is wrong: error parsing regexp: missing closing ): `(`"},
+		{"search_files", `{"pattern":"x{0,999}|y{0,999}"}`, "error: the pattern is wrong: it repeats too much; give a shorter one"},
 		{"search_files", `{"pattern":"x","path":"none"}`, "error: there is no none in the repository; list_files shows what there is"},
 		{"search_files", `{"pattern":"wide"}`, "wide:1: wide " + strings.Repeat("x", 295) + "…\n"},
 	} {
@@ -262,5 +263,16 @@ func TestRepository(t *testing.T) {
 	}
 	if !set.Idempotent("list_files") || !set.Idempotent("read_file") || !set.Idempotent("search_files") {
 		t.Error("reading is not idempotent")
+	}
+}
+
+// A search ends soon after its call, also inside a line; the whole line takes a minute.
+func TestSearchHeedsItsContext(t *testing.T) {
+	files, began := fstest.MapFS{"a": {Data: []byte(strings.Repeat("a", 4<<20))}}, time.Now()
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	newSet(t, tool.Repository(files)...).Call(ctx, "search_files", with(`{"pattern":"(a|aa){100}b"}`))
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the search took %v", took)
 	}
 }
