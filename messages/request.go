@@ -59,6 +59,8 @@ type About struct {
 	// Asks is the boolean member of the input by which a caller agrees to answer questions. It is "" if the job asks
 	// without it, or asks nothing.
 	Asks string
+	// ConfirmByCaller lets an agent that calls the job answer its confirmations; otherwise only people do.
+	ConfirmByCaller bool
 	// ReadOnly, Destructive, Idempotent and OpenWorld tell clients about effects. The zero values mean a job that
 	// writes, destroys nothing, and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool

@@ -274,7 +274,7 @@ func (w *writer) answer(ctx context.Context, m *message, text string, data json.
 	case !asked:
 		return wrong(unsupported, "the task %s asks nothing; SubscribeToTask follows it", w.id)
 	case data != nil:
-		return w.door.Answer(ctx, w.id, in.Request, data)
+		return w.door.Answer(ctx, door.Agent, w.id, in.Request, data)
 	}
-	return w.door.AnswerText(ctx, state, in.Request, text)
+	return w.door.AnswerText(ctx, door.Agent, state, in.Request, text)
 }

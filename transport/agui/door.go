@@ -99,7 +99,7 @@ func (d handler) resume(ctx context.Context, in *input) (run messages.RunID, see
 	}
 	state, _, err := d.Newest(ctx, in.Thread)
 	if err == nil {
-		seen, err = d.Resume(ctx, state, answers)
+		seen, err = d.Resume(ctx, door.Client, state, answers)
 	}
 	return state.RunID, seen, err
 }

@@ -101,7 +101,7 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 		state, err := d.Run(r.Context(), messages.RunID(last.ID))
 		seen := ""
 		if err == nil {
-			seen, err = d.Resume(r.Context(), state, last.answers())
+			seen, err = d.Resume(r.Context(), door.Client, state, last.answers())
 		}
 		return d.play(w, r, state.RunID, seen, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Question returns the oldest open question of a run. ok is false if the run waits for no answer.
@@ -33,35 +34,48 @@ func choiceOf(schema json.RawMessage) (c choice) {
 	return c
 }
 
+// Shown returns the question for clients that show Markdown. A confirmation is a block of code, in which Markdown can
+// hide nothing.
+func Shown(asked messages.InputRequired) string {
+	if !confirms(asked.InputKind) {
+		return asked.Prompt
+	}
+	fence := "```"
+	for strings.Contains(asked.Prompt, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + asked.Prompt + "\n" + fence
+}
+
 // Prompt returns the question as text with a list of the choices, for clients that can only show text.
 func Prompt(asked messages.InputRequired) string {
-	c := choiceOf(asked.Schema)
+	shown, c := Shown(asked), choiceOf(asked.Schema)
 	if c.Type == "boolean" {
 		c.Enum = []string{"yes", "no"}
 	}
 	if len(c.Enum) == 0 {
-		return asked.Prompt
+		return shown
 	}
-	return asked.Prompt + "\n\n- " + strings.Join(c.Enum, "\n- ")
+	return shown + "\n\n- " + words.Visible(strings.Join(c.Enum, "\n- "))
 }
 
 // AnswerText answers a question of the caller's run. The text may be the JSON that the question asks for, or the
 // beginning of a choice. Errors: those of [Door.Answer].
-func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text string) error {
+func (d *Door) AnswerText(ctx context.Context, by By, run messages.State, request, text string) error {
 	var schema json.RawMessage
 	for _, in := range run.Inputs {
 		if in.Request == request {
 			schema = in.Schema
 		}
 	}
-	return d.Answer(ctx, run.RunID, request, choiceOf(schema).value(text))
+	return d.Answer(ctx, by, run.RunID, request, choiceOf(schema).value(text))
 }
 
 // Resume gives the caller's run the client's answers, by the name of the question; a nil answer cancels the run. It
 // returns the newest of these questions: the client's next part begins after it. A client may repeat its answers.
 // Errors: not_found if run is the zero State; invalid_input if the run asked none of the questions; and those of
 // [Door.Answer] and [Door.Cancel].
-func (d *Door) Resume(ctx context.Context, run messages.State, answers map[string]*string) (seen string, err error) {
+func (d *Door) Resume(ctx context.Context, by By, run messages.State, answers map[string]*string) (seen string, err error) {
 	for _, asked := range run.Inputs {
 		text, given := answers[asked.Request]
 		if !given {
@@ -73,7 +87,7 @@ func (d *Door) Resume(ctx context.Context, run messages.State, answers map[strin
 		case text == nil:
 			err = d.Cancel(ctx, run.RunID, "the question was cancelled")
 		default:
-			err = d.AnswerText(ctx, run, asked.Request, *text)
+			err = d.AnswerText(ctx, by, run, asked.Request, *text)
 		}
 		if err != nil {
 			return "", err
@@ -90,11 +104,11 @@ func (d *Door) Resume(ctx context.Context, run messages.State, answers map[strin
 
 // AnswerTurn answers the oldest open question of the newest run in the conversation. It returns the run's State from
 // before the answer, and ok is false if that run does not wait. Errors: those of [Door.Answer].
-func (d *Door) AnswerTurn(ctx context.Context, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {
+func (d *Door) AnswerTurn(ctx context.Context, by By, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {
 	run, ok, err = d.Newest(ctx, context)
 	if err == nil && ok {
 		if asked, ok = Question(run); ok {
-			err = d.AnswerText(ctx, run, asked.Request, text)
+			err = d.AnswerText(ctx, by, run, asked.Request, text)
 		}
 	}
 	return run, asked, ok, err

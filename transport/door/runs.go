@@ -65,6 +65,10 @@ type Config struct {
 	// Callback returns an error if the server may not send a run's events to this URL of the caller. nil means that the
 	// server sends no callbacks.
 	Callback func(url string) error
+	// People returns the URL of the page for people, without a final slash; "" or nil if there is none.
+	People func() string
+	// AgentsConfirm lets agents answer the confirmations of all jobs.
+	AgentsConfirm bool
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
 	Redact func([]byte) []byte
 }
@@ -153,7 +157,11 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 
 // submit starts a run for the caller in ctx.
 func (d *Door) submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
-	q.Principal, q.Mode = auth.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
+	p := auth.From(ctx)
+	if p.Inside != nil {
+		return p.Inside.Start(ctx, q)
+	}
+	q.Principal, q.Mode = p.Name, cmp.Or(q.Mode, messages.Detached)
 	return d.Runs.Submit(ctx, q)
 }
 
@@ -187,8 +195,13 @@ func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, 
 	if err := auth.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
 	}
-	q.Principal, q.Everyone = auth.From(ctx).Name, false
-	return d.Runs.List(ctx, q)
+	p := auth.From(ctx)
+	q.Principal, q.Everyone = p.Name, false
+	list, err := d.Runs.List(ctx, q)
+	if p.Inside != nil {
+		list = slices.DeleteFunc(list, func(s messages.Summary) bool { return !p.Inside.Has(s.RunID) })
+	}
+	return list, err
 }
 
 // Page returns a page of the caller's runs, the last queued first, and the cursor of the next page. The cursor "" asks
@@ -263,8 +276,12 @@ func (d *Door) Leave(ctx context.Context, id messages.RunID) {
 }
 
 // Answer answers a question of the caller's run. Errors: forbidden, not_found, conflict, and those of the runtime.
-func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
-	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
+func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request string, value json.RawMessage) error {
+	run, err := d.owned(ctx, auth.AnswerRuns, id)
+	if err == nil {
+		err = d.mayAnswer(ctx, by, run, request)
+	}
+	if err != nil {
 		return err
 	}
 	return d.Runs.Answer(ctx, id, request, value, auth.From(ctx).Name)
@@ -273,6 +290,9 @@ func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, va
 // Forget removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
 func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
 	state, err := d.owned(ctx, auth.WriteRuns, id)
+	if err == nil && auth.From(ctx).Inside != nil {
+		err = messages.Errorf(auth.CodeForbidden, "what runs inside a run forgets none; its owner does")
+	}
 	if err == nil && !state.Status.IsEnded() {
 		err = messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", id)
 	}

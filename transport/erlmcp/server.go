@@ -78,7 +78,7 @@ func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begu
 	case "stream/cancel", "tasks/cancel":
 		err = s.Cancel(ctx, id, "asked by a client of erlmcp")
 	case "stream/answer":
-		err = s.Answer(ctx, id, p.Request, p.Value)
+		err = s.Answer(ctx, door.Client, id, p.Request, p.Value)
 	case "tasks/get":
 	case "tasks/result":
 		result, err = s.result(ctx, id)

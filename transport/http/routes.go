@@ -37,10 +37,11 @@ func (s *Server) runRoutes() {
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
 		Tags: tags, Summary: "Cancel a run", Responses: accepted,
 		Description: "Answers once the cancel is in the log; the terminal follows. Asking again changes nothing."}, s.cancelRun)
-	raw(s, auth.WriteRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
+	raw(s, auth.AnswerRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
 		Path: path + "/input/{request}", Tags: tags, Summary: "Answer what a run asked",
-		Responses:   accepted,
-		Description: "Answers once the value is in the log. A second answer is a conflict."}, s.answerRun)
+		Responses: accepted,
+		Description: "Answers once the value is in the log. A second answer is a conflict. Questions other than " +
+			"confirmations take run:write too."}, s.answerRun)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
 		Tags: tags, Summary: "Keep an attached run going while this request is open",
 		Description: "Answers with the run's events. The run is cancelled when the last such request ends.",

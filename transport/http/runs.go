@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/explain"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
@@ -273,7 +274,7 @@ type answerInput struct {
 }
 
 func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, in *answerInput) error {
-	return s.accepted(w, r, in.ID, s.Answer(r.Context(), in.ID, in.Request, in.Body.Value))
+	return s.accepted(w, r, in.ID, s.Answer(r.Context(), door.Client, in.ID, in.Request, in.Body.Value))
 }
 
 // waitTime is a duration in a query: "5s", or a number of seconds.

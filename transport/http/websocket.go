@@ -116,7 +116,7 @@ func (c *connection) change(in command) {
 	case "cancel":
 		err = c.Cancel(ctx, id, in.Reason)
 	case "answer":
-		err = c.Answer(ctx, id, in.Request, in.Value)
+		err = c.Answer(ctx, door.Client, id, in.Request, in.Value)
 	}
 	var state messages.State
 	if err == nil {

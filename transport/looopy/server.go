@@ -90,7 +90,7 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 			value, err = s.keys.Open(id, p.ContextID, in.Credential)
 		}
 		if err == nil {
-			err = s.Answer(r.Context(), run, request, value)
+			err = s.Answer(r.Context(), door.Client, run, request, value)
 		}
 		if err != nil {
 			return err

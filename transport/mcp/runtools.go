@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -219,10 +220,10 @@ func (s *Server) runCancel(ctx context.Context, a runArguments) (*Result, error)
 // runAnswer answers a question with the value. If the value does not fit and is a string with JSON in it, that JSON is
 // the answer.
 func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error) {
-	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value)
+	err := s.runs.Answer(ctx, door.Agent, a.RunID, a.Request, a.Value)
 	var text string
 	if messages.CodeOf(err) == messages.CauseInvalidInput && json.Unmarshal(a.Value, &text) == nil && json.Valid([]byte(text)) {
-		err = s.runs.Answer(ctx, a.RunID, a.Request, json.RawMessage(text))
+		err = s.runs.Answer(ctx, door.Agent, a.RunID, a.Request, json.RawMessage(text))
 	}
 	if err != nil {
 		return nil, err

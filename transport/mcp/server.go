@@ -42,6 +42,9 @@ type Config struct {
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
 	// Name, Title and Version identify the server to clients. Instructions says what it is for.
 	Name, Title, Version, Instructions string
+	// People and AgentsConfirm are those of [door.Config].
+	People        func() string
+	AgentsConfirm bool
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
 	Redact func(message []byte) []byte
 	// Log is for operators; nil discards.
@@ -79,7 +82,7 @@ func New(config Config) *Server {
 	config.Log = cmp.Or(config.Log, zap.NewNop())
 	config.Poll, config.Retention = cmp.Or(config.Poll, time.Second), cmp.Or(config.Retention, 24*time.Hour)
 	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
-		Redact: config.Redact})
+		Redact: config.Redact, People: config.People, AgentsConfirm: config.AgentsConfirm})
 	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)

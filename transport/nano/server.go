@@ -105,7 +105,7 @@ func (s *server) run(c *door.Caller, call door.Call) (any, begun, error) {
 // say starts a run, or answers the question of the newest run in the context.
 func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered string, err error) {
 	if p.Context != "" && p.Prompt != "" && p.Job == "" && auth.From(ctx).May(auth.ReadRuns) {
-		if run, asked, ok, err := s.AnswerTurn(ctx, p.Context, p.Prompt); ok || err != nil {
+		if run, asked, ok, err := s.AnswerTurn(ctx, door.Client, p.Context, p.Prompt); ok || err != nil {
 			return run.RunID, asked.Request, err
 		}
 	}

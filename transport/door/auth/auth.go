@@ -2,6 +2,7 @@ package auth
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"math"
@@ -21,6 +22,10 @@ type Config struct {
 	Tokens *Tokens
 	// Proxy, if not nil, names the callers of the requests that it sends. Other requests need a token.
 	Proxy *Proxy
+	// RunTokens are tokens of programs inside runs; nil means none.
+	RunTokens *RunTokens
+	// Terminal is a secret that only commands at a terminal of the server's user send, in [TerminalField]; "" is none.
+	Terminal string
 	// Listen is the server's address, host:port; "" is loopback. If it is not loopback, New requires Hosts, and Tokens or a
 	// Proxy.
 	Listen string
@@ -63,6 +68,9 @@ const (
 type Middleware struct {
 	tokens   *Tokens
 	proxy    *Proxy
+	runs     *RunTokens
+	terminal string
+	page     string // value of the page's cookie, on a server without tokens
 	hosts    hosts
 	origins  origins
 	maxBody  int64
@@ -103,7 +111,8 @@ func New(c Config) (*Middleware, error) {
 		return nil, err
 	}
 	return &Middleware{
-		tokens: c.Tokens, proxy: c.Proxy, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
+		tokens: c.Tokens, proxy: c.Proxy, runs: c.RunTokens, terminal: c.Terminal, page: rand.Text() + rand.Text(),
+		hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
 		sessions: new(sessions),
 		shares:   &shares{open: c.Open, bodies: c.Bodies, each: map[string]*share{}},
@@ -156,18 +165,19 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 			return strings.Join(r.Header.Values(name), ",")
 		})))
 		switch name, _ := m.proxy.caller(r); {
-		case name != "" || m.tokens == nil && m.proxy != nil:
+		case name != "" || m.tokens == nil && m.proxy != nil && !ofRun(r):
 			m.enter(w, r, name, door)
 			return
-		case m.tokens == nil:
+		case m.tokens == nil && !ofRun(r):
 			r.Header.Del("Authorization")
 			m.meter(w, r, door)
 			return
 		}
 		p, ok := m.authenticate(w, r)
-		if !ok || !m.within(w, m.byName.take(p.token.principal.Name)) {
+		if !ok || !m.within(w, m.byName.take(p.token.principal.Name)) || !m.confined(w, r, p.token.principal) {
 			return
 		}
+		p.request = m.locate(w, r, p.session != nil)
 		r.Header.Del("Authorization")
 		ctx, stop := p.context()
 		defer stop()
@@ -210,7 +220,7 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 // meter serves a request without a token, within the limits of its address.
 func (m *Middleware) meter(w http.ResponseWriter, r *http.Request, door http.Handler) {
 	if from := remote(r); m.within(w, m.byAddr.take(from)) {
-		m.share(w, r, from.String(), door)
+		m.share(w, m.locate(w, r, false), from.String(), door)
 	}
 }
 

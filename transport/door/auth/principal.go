@@ -10,12 +10,16 @@ import (
 // Scope is a permission of a token.
 type Scope string
 
-// The scopes. Admin includes the others.
+// The scopes. Admin includes the others. WriteRuns answers all questions but confirmations, which need AnswerRuns.
 const (
-	ReadRuns  Scope = "run:read"
-	WriteRuns Scope = "run:write"
-	Admin     Scope = "admin"
+	ReadRuns   Scope = "run:read"
+	WriteRuns  Scope = "run:write"
+	AnswerRuns Scope = "run:answer"
+	Admin      Scope = "admin"
 )
+
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{ReadRuns, WriteRuns, AnswerRuns, Admin} }
 
 // Principal is a caller. The zero Principal is a caller without a token, on a server that needs none; it has every
 // scope.
@@ -23,16 +27,19 @@ type Principal struct {
 	// Name is the owner of the caller's runs; "" if the server needs no token.
 	Name   string
 	Scopes []Scope
+	// Inside is the run inside which the caller works; nil for all others.
+	Inside *Inside
 }
 
 // May reports whether the principal has the scope.
 func (p Principal) May(s Scope) bool {
-	return p.Name == "" || slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
+	return p.Name == "" && p.Inside == nil || slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
 }
 
 // Same reports whether o has the same name and scopes.
 func (p Principal) Same(o Principal) bool {
-	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) && p.May(Admin) == o.May(Admin)
+	differs := func(s Scope) bool { return p.May(s) != o.May(s) }
+	return p.Name == o.Name && !slices.ContainsFunc(Scopes(), differs)
 }
 
 // reader returns the principal without all scopes but that to read.
@@ -59,7 +66,7 @@ func From(ctx context.Context) Principal {
 
 // Own returns an error (not_found) unless the caller in ctx owns the run. To other callers the run does not exist.
 func Own(ctx context.Context, run messages.State) error {
-	if run.Queued == nil || run.Queued.Principal != From(ctx).Name {
+	if p := From(ctx); run.Queued == nil || run.Queued.Principal != p.Name || !p.Inside.Has(run.RunID) {
 		return messages.Errorf(messages.CodeNotFound, "there is no run %s", run.RunID)
 	}
 	return nil

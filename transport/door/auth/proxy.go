@@ -88,6 +88,7 @@ func (m *Middleware) enter(w http.ResponseWriter, r *http.Request, name string, 
 	switch {
 	case name != "" && m.within(w, m.byName.take(name)):
 		who := m.proxy.principal(name, r)
+		r = m.locate(w, r, true) // the login at the proxy is the page's session
 		r.Header.Del("Authorization")
 		r.Header.Del(m.proxy.header)
 		m.share(w, r.WithContext(With(r.Context(), who)), name, door)

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
@@ -65,7 +64,7 @@ func (s *sessions) close(key digest) {
 }
 
 // OpenSession answers a request that has a token with the cookie of a new session. secure limits the cookie to https.
-// Errors: invalid_input if the server needs no token.
+// Errors: invalid_input if the server needs no token; its page has a session without asking.
 func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	p, ok := r.Context().Value(grantKey{}).(*grant)
 	if !ok {
@@ -83,38 +82,20 @@ func CloseSession(w http.ResponseWriter, r *http.Request) {
 	setSession(w, r, http.Cookie{MaxAge: -1})
 }
 
-// setSession answers with the cookie. Scripts cannot read it, and browsers send it to this site only.
+// setSession answers with the cookie.
 func setSession(w http.ResponseWriter, r *http.Request, c http.Cookie) {
-	c.Name, c.Path, c.HttpOnly, c.SameSite = sessionName(r), "/", true, http.SameSiteStrictMode
-	http.SetCookie(w, &c)
+	http.SetCookie(w, sessionCookie(r, c))
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// sessionName includes the port, because browsers send cookies to all ports of a host.
-func sessionName(r *http.Request) string {
-	host, _ := parseEndpoint(r.Host)
-	return SessionCookie + cmp.Or(host.port, "80")
 }
 
 // ofSession returns the key of the request's session. ok is false unless a page of this server sent the request,
 // according to the browser. weak says that the browser does not tell.
 func ofSession(r *http.Request) (key digest, weak, ok bool) {
-	c, err := r.Cookie(sessionName(r))
+	c, err := r.Cookie(sessionCookie(r, http.Cookie{}).Name) // the port, because browsers send cookies to all ports of a host
 	if err != nil {
 		return key, false, false
 	}
-	switch origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site"); {
-	case origin != "":
-		host, _ := parseEndpoint(r.Host)
-		page, samePort, isWeb := pageOf(origin, host)
-		ok = isWeb && samePort && page.sameHost(host)
-	case site == "":
-		// Older browsers on plain http do not tell; such a request may only read, because a page of another origin cannot
-		// see the response. It may ask for a WebSocket, whose messages can do more.
-		weak, ok = true, r.Method == http.MethodGet || r.Method == http.MethodHead
-	default:
-		ok = site == "same-origin" || site == "none"
-	}
-	return sha256.Sum256([]byte(c.Value)), weak, ok
+	own, told := fromPage(r)
+	return sha256.Sum256([]byte(c.Value)), !told, own
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -281,8 +282,8 @@ func parseScopes(text string) ([]Scope, error) {
 	var scopes []Scope
 	for name := range strings.SplitSeq(text, ",") {
 		s := Scope(name)
-		if s != ReadRuns && s != WriteRuns && s != Admin {
-			return nil, invalid("%.12q is not a scope; the scopes are %s, %s and %s", name, ReadRuns, WriteRuns, Admin)
+		if !slices.Contains(Scopes(), s) {
+			return nil, invalid("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(Scopes()), "[]"))
 		}
 		if !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)

@@ -20,9 +20,9 @@ import (
 
 // Client calls the HTTP API of one server. It is safe for concurrent use.
 type Client struct {
-	base   *url.URL
-	token  string
-	client *http.Client
+	base            *url.URL
+	token, terminal string
+	client          *http.Client
 }
 
 // New returns a client of the server at base, for example http://127.0.0.1:7878 or unix:/run/lastword.sock. token is ""
@@ -42,6 +42,9 @@ func New(base, token string) (*Client, error) {
 	}
 	return &Client{base: at, token: token, client: &http.Client{Transport: transport}}, nil
 }
+
+// AtTerminal makes the client send the secret of the server that says that a person is at a terminal here.
+func (c *Client) AtTerminal(secret string) { c.terminal = secret }
 
 // Submit starts a detached run. With a Key, it sends the request again if the response is lost, because the same key
 // gives the same run.
@@ -210,6 +213,9 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.terminal != "" {
+		r.Header.Set("Lastword-Terminal", c.terminal)
 	}
 	response, err := c.client.Do(r)
 	if err != nil {

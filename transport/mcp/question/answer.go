@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
@@ -64,7 +65,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 			left = true
 			continue
 		}
-		err := a.runs.Answer(ctx, state.RunID, q.Request, value)
+		err := a.runs.Answer(ctx, door.Dialogue, state.RunID, q.Request, value)
 		switch code := messages.CodeOf(err); {
 		case code == messages.CodeNotFound || code == messages.CodeConflict: // somebody else answered first
 		case code == messages.CauseInvalidInput:

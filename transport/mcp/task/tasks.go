@@ -49,7 +49,7 @@ func New(config Config) *Tasks { return &Tasks{config, config.Runs} }
 func (t *Tasks) Methods() map[string]wire.Method {
 	return map[string]wire.Method{
 		"tasks/get":    t.ofTask(auth.ReadRuns, t.getTask, t.legacyGet),
-		"tasks/update": t.ofTask(auth.WriteRuns, t.updateTask, nil),
+		"tasks/update": t.ofTask(auth.AnswerRuns, t.updateTask, nil),
 		"tasks/cancel": t.ofTask(auth.WriteRuns, t.cancelTask, t.legacyCancel),
 		"tasks/result": t.ofTask(auth.ReadRuns, nil, t.legacyResult),
 		"tasks/list":   t.legacyListTasks,

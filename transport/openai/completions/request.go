@@ -102,7 +102,7 @@ func (d handler) answered(ctx context.Context, known bool, label string, t door.
 			return "", "", err
 		}
 		if asked, waits := door.Question(state); waits && (known || d.repeats(t, state, asked)) {
-			return state.RunID, asked.Request, d.AnswerText(ctx, state, asked.Request, t.Text)
+			return state.RunID, asked.Request, d.AnswerText(ctx, door.Client, state, asked.Request, t.Text)
 		}
 	}
 	return "", "", err

@@ -118,7 +118,7 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 		return nil, "", err
 	case len(answers) > 0:
 		for call, text := range answers {
-			err = errors.Join(err, d.AnswerText(ctx, before, call, text))
+			err = errors.Join(err, d.AnswerText(ctx, door.Client, before, call, text))
 		}
 		return after(before, previous.segment), "", err
 	case waits:
