@@ -10,6 +10,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
@@ -78,7 +79,7 @@ func (q *question) ask(ctx context.Context) {
 		q.w.turn.cancel()
 		return
 	}
-	err = q.w.editor.Door.Answer(context.WithoutCancel(ctx), q.w.Run, q.asked.Request, value)
+	err = q.w.editor.Door.Answer(context.WithoutCancel(ctx), door.Dialogue, q.w.Run, q.asked.Request, value)
 	if err != nil && messages.CodeOf(err) != messages.CodeConflict {
 		q.w.editor.Log.Warn("an answer is not taken", "error", err)
 		q.w.turn.cancel()
@@ -100,7 +101,7 @@ func choicesOf(schema json.RawMessage) (all []any) {
 // option returns a choice as editors show it. They show options that allow and options that reject differently.
 func option(choice any) object {
 	name, kind := messages.Plain(door.JSON(choice)), "allow_once"
-	name = cmp.Or(map[any]string{true: "yes", false: "no"}[choice], name)
+	name = words.Visible(cmp.Or(map[any]string{true: "yes", false: "no"}[choice], name))
 	if name == "no" {
 		kind = "reject_once"
 	} else if strings.HasPrefix(name, "yes, ") && name != "yes, once" {
@@ -129,16 +130,20 @@ func (q *question) choose(ctx context.Context, choices []any) (json.RawMessage, 
 	return door.JSON(choices[i]), nil
 }
 
-// shown returns the call that the question is about, with the change that it would make to a file.
+// shown returns the call that the question is about, with the whole question and the change that the call would make to
+// a file. It leaves out what an editor could show instead: the arguments as the model wrote them.
 func (q *question) shown() object {
-	if q.call == nil {
-		return object{"toolCallId": q.id, "title": q.asked.Prompt, "kind": "other", "status": "pending"}
+	call := object{"toolCallId": q.id, "title": words.Clip(words.OneLine(q.asked.Prompt), 100), "kind": "other", "status": "pending"}
+	content := text(door.Shown(q.asked))
+	if q.call != nil {
+		arguments := json.RawMessage(q.call.Arguments)
+		call = q.w.editor.call(q.w.session, q.id, q.call.Tool, arguments, "pending")
+		delete(call, "rawInput")
+		if e := q.w.editor.Preview(q.w.session, q.call.Tool, arguments); e != nil {
+			content = append(content, e.shown()...)
+		}
 	}
-	arguments := json.RawMessage(q.call.Arguments)
-	call := q.w.editor.call(q.w.session, q.id, q.call.Tool, arguments, "pending")
-	if e := q.w.editor.Preview(q.w.session, q.call.Tool, arguments); e != nil {
-		call["content"] = e.shown()
-	}
+	call["content"] = content
 	return call
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
@@ -220,18 +221,19 @@ func (w *writer) note(op *transcript.Op) {
 	}
 }
 
-// call returns a tool call as editors show it.
+// call returns a tool call as editors show it. The argument path names a file only for tools of our own.
 func (e *editor) call(s *Session, id, tool string, arguments json.RawMessage, status string) object {
 	var in struct {
 		Path string
 		From int
 	}
-	call := object{"toolCallId": id, "title": tool, "status": status, "kind": cmp.Or(e.Kinds[tool], "other")}
+	kind, ours := e.Kinds[tool]
+	call := object{"toolCallId": id, "title": words.Visible(tool), "status": status, "kind": cmp.Or(kind, "other")}
 	if json.Valid(arguments) {
 		call["rawInput"] = arguments
 	}
-	if json.Unmarshal(arguments, &in) == nil && in.Path != "" {
-		call["title"] = tool + " " + in.Path
+	if json.Unmarshal(arguments, &in) == nil && in.Path != "" && ours {
+		call["title"] = tool + " " + words.Clip(words.OneLine(words.Visible(in.Path)), 200)
 		at := object{"path": filepath.Join(s.Folder, filepath.FromSlash(in.Path))}
 		if in.From > 0 {
 			at["line"] = in.From
@@ -241,8 +243,8 @@ func (e *editor) call(s *Session, id, tool string, arguments json.RawMessage, st
 	return call
 }
 
-// words returns a text as the content of a call.
-func words(text string) []object {
+// text returns a text as the content of a call.
+func text(text string) []object {
 	return []object{{"type": "content", "content": object{"type": "text", "text": text}}}
 }
 
@@ -259,15 +261,15 @@ func (w *writer) begin(op *transcript.Op) {
 // progress shows how far a tool is, in place of its earlier progress.
 func (w *writer) progress(op *transcript.Op) {
 	if b, ok := op.Item.Latest.(messages.ToolProgress); ok {
-		w.write("tool_call_update", object{"toolCallId": w.id(op.ID), "content": words(fmt.Sprintf("%d of %d %s", b.Done, b.Total, b.Unit))})
+		w.write("tool_call_update", object{"toolCallId": w.id(op.ID), "content": text(fmt.Sprintf("%d of %d %s", b.Done, b.Total, b.Unit))})
 	}
 }
 
 // result ends a tool call. If the tool changed a file, the editor gets the difference to show instead of the text.
 func (w *writer) result(op *transcript.Op) {
 	result, failed := op.Item.Result()
-	text := cmp.Or(failed, messages.Plain(result))
-	done := object{"toolCallId": w.id(op.ID), "status": "completed", "content": words(text), "rawOutput": text}
+	said := cmp.Or(failed, messages.Plain(result))
+	done := object{"toolCallId": w.id(op.ID), "status": "completed", "content": text(said), "rawOutput": said}
 	if failed != "" {
 		done["status"] = "failed"
 	} else if e := w.editor.Changed(w.Run, op.Item.Name); e != nil {

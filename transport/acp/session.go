@@ -155,7 +155,7 @@ func (e *editor) replay(s *Session, said []model.Message) (err error) {
 			call := e.call(s, id+"."+strconv.Itoa(j), c.Name, json.RawMessage(c.Arguments), "completed")
 			call["sessionUpdate"] = "tool_call"
 			if k := slices.IndexFunc(said[i:], func(m model.Message) bool { return m.CallID == c.ID && c.ID != "" }); k >= 0 {
-				call["content"] = words(said[i+k].Content)
+				call["content"] = text(said[i+k].Content)
 			}
 			err = cmp.Or(err, e.update(s.ID, call))
 		}
