@@ -106,6 +106,15 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	return run.ID(), nil
 }
 
+// Submit starts a sub-run of a job in Config.Jobs, by its name and JSON input. Errors: those of [TaskContext.Start].
+func (t *TaskContext) Submit(ctx context.Context, q messages.Request) (*Run, error) {
+	job, err := t.attempt.run.system.makeJob(q.Job, q.Input)
+	if err != nil {
+		return nil, err
+	}
+	return t.Start(ctx, job, Options{Labels: q.Labels, Limits: q.Limits, Key: q.Key})
+}
+
 // makeJob calls the job's factory, and turns its panic into an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
 	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
@@ -281,6 +282,7 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 // another attempt that asks by that name gets the same answer, or continues to wait. If ctx ends, the question stays
 // open. After the question's timeout the error has the code deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
+	in.Prompt = words.Visible(in.Prompt) // whoever wrote it: nothing that people decide about is hidden from them
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
 	most := t.attempt.run.system.config.Ceilings.Answer
 	if err := cmp.Or(storable(a.body, in.Prompt), checkLimit("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {

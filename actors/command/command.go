@@ -50,8 +50,10 @@ type Command struct {
 	// Once: the program is never started twice, not even after a crash of this process.
 	Once bool `json:"once"`
 	// Confirm is a question that a person must answer with yes before the program starts.
-	Confirm  string `json:"confirm"`
-	ReadOnly bool   `json:"read_only"`
+	Confirm string `json:"confirm"`
+	// ConfirmBy says who may answer Confirm: caller means agents, too. By default only people may.
+	ConfirmBy string `json:"confirm_by"`
+	ReadOnly  bool   `json:"read_only"`
 	// Progress matches lines that report progress: its first group is the amount done, and its second the total.
 	Progress string `json:"progress"`
 	// Artifacts are patterns, as in [path.Match], of files below Dir that are copied when the program has succeeded.
@@ -86,7 +88,7 @@ type Retry struct {
 
 // Config holds what commands need from their process.
 type Config struct {
-	// Environ is the environment that [Command.Env] copies from.
+	// Environ is the environment that [Command.Env] copies from, except for the variables of lastword itself.
 	Environ []string
 	// Secrets are kept out of logs.
 	Secrets *redact.Secrets
@@ -94,6 +96,10 @@ type Config struct {
 	// size before.
 	Folder func(principal string) (string, error)
 	Spend  func(ctx context.Context, principal string, bytes int) error
+
+	// Inside returns variables that let the program of a running task reach its server, until end is called. nil means
+	// none.
+	Inside func(t *actors.TaskContext) (variables []string, end func())
 
 	// Inherit gives the program the whole environment. This field and those below are for the program of a command
 	// line.
@@ -131,7 +137,7 @@ func (c Command) define(config Config) actors.Definition {
 // about describes the command as a job. Its own timeouts replace those of the runtime.
 func (c *Command) about() messages.About {
 	about := messages.About{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
-		OpenWorld: !c.ReadOnly, Say: say, Input: func() json.RawMessage { return c.schema }}
+		OpenWorld: !c.ReadOnly, ConfirmByCaller: c.ConfirmBy == "caller", Say: say, Input: func() json.RawMessage { return c.schema }}
 	if c.Result != "json" {
 		about.Output = resultSchema
 	}
@@ -202,7 +208,7 @@ func (r *runner) confirm(ctx context.Context, t *actors.TaskContext) error {
 	if r.Confirm == "" {
 		return nil
 	}
-	answer, err := t.Ask(ctx, messages.InputRequired{Request: "confirm", Prompt: r.question.text(r.values),
+	answer, err := t.Ask(ctx, messages.InputRequired{Request: "confirm", Prompt: r.question.line(r.values),
 		Schema: json.RawMessage(`{"type":"boolean"}`), InputKind: messages.InputConfirmation})
 	if err != nil {
 		return err

@@ -203,6 +203,15 @@ func (t template) text(values map[string]any) string {
 	return b.String()
 }
 
+// line is text with the line breaks of the values escaped, so that no value looks like another sentence of the operator.
+func (t template) line(values map[string]any) string {
+	escaped := map[string]any{}
+	for name, value := range values {
+		escaped[name] = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(fmt.Sprint(value))
+	}
+	return t.text(escaped)
+}
+
 // argument returns the template with the values filled in. It refuses a value that would make it an option that the
 // operator did not intend.
 func (t template) argument(values map[string]any, members map[string]member) (string, error) {

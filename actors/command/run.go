@@ -46,6 +46,8 @@ type execution struct {
 	group group
 	close []io.Closer // our ends of the pipes, and whatever else the attempt has open
 
+	leave func() // ends what Config.Inside gave; may be nil
+
 	stdout  *texts
 	stderr  *logLines
 	channel *channel
@@ -167,21 +169,29 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	return readers, x.group.started(x.cmd)
 }
 
-// environment returns the variables in the operator's file, and those about lastword.
+// environment returns the variables in the operator's file, and those about lastword. Variables LASTWORD_* of this
+// process may have its credentials, so no program gets them.
 func (x *execution) environment() (env []string) {
+	theirs := slices.DeleteFunc(slices.Clone(x.Config.Environ), func(entry string) bool {
+		return strings.HasPrefix(strings.ToUpper(entry), "LASTWORD_")
+	})
 	if x.Config.Inherit {
-		env = slices.Clone(x.Config.Environ)
+		env = slices.Clone(theirs)
 	}
 	for _, entry := range x.Env {
 		if strings.Contains(entry, "=") {
 			env = append(env, entry)
 			continue
 		}
-		for _, have := range x.Config.Environ {
+		for _, have := range theirs {
 			if name, _, _ := strings.Cut(have, "="); name == entry {
 				env = append(env, have)
 			}
 		}
+	}
+	if x.Config.Inside != nil {
+		variables, end := x.Config.Inside(x.task)
+		env, x.leave = append(env, variables...), end
 	}
 	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))
 	if hasDescriptors {
@@ -205,6 +215,9 @@ func (x *execution) fail(err error) { x.end(supervision.Permanent(err)) }
 func (x *execution) release() {
 	for _, c := range x.close {
 		c.Close()
+	}
+	if x.leave != nil {
+		x.leave()
 	}
 	if x.file != "" {
 		os.RemoveAll(x.file) // it may have become a folder
