@@ -138,6 +138,7 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 			return exit.BadUsage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
 		}
 		s.hosts = append(s.hosts, at.Host)
+		s.PublicURL = at.Scheme + "://" + at.Host
 		s.Secure = at.Scheme == "https"
 	}
 	switch {
@@ -190,7 +191,7 @@ func (s *serveOptions) checkProxy() (err error) {
 // listen opens the address, and puts all routes behind auth.
 func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
 	config := auth.Config{Proxy: s.proxy, Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
-		Rate: float64(s.rate), Open: max(s.connections/2, 1), Log: inside.Slog()}
+		Rate: float64(s.rate), Open: max(s.connections/2, 1), RunTokens: &s.RunTokens, Terminal: s.Terminal, Log: inside.Slog()}
 	resource := mcpPath
 	if s.publicURL != "" {
 		resource = s.publicURL
@@ -257,7 +258,7 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 		mux.Handle(path, page)
 	}
 	if s.tokens != "" {
-		about := auth.ResourceMetadata(resource, nil, []auth.Scope{auth.ReadRuns, auth.WriteRuns})
+		about := auth.ResourceMetadata(resource, nil, []auth.Scope{auth.ReadRuns, auth.WriteRuns, auth.AnswerRuns})
 		for _, path := range []string{auth.MetadataPath(resource), auth.MetadataPath("/")} {
 			mux.Handle(path, entrance.Public(about))
 		}

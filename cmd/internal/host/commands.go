@@ -69,6 +69,6 @@ func (h *Options) commands() (jobs []actors.Definition) {
 }
 
 func (h *Options) commandConfig() command.Config {
-	return command.Config{Environ: h.Env(), Secrets: h.Secrets, Spend: h.spend,
+	return command.Config{Environ: h.Env(), Secrets: h.Secrets, Spend: h.spend, Inside: h.inside,
 		Folder: func(principal string) (string, error) { return h.place(principal, "") }}
 }

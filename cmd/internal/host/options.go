@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/supervision/fault"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Options holds the flags that mcp and serve share. It does not change after Start, except for fields with their own
@@ -32,16 +34,23 @@ type Options struct {
 	NanoListen string
 	HTTP       bool   // serve the HTTP API, with metrics and traces
 	Secure     bool   // browsers reach the server over https
-	ShownOut   string // Out as callers see it; "" if they may be on another machine
-	Read       repository.Source
-	finder     ModelFinder
-	model      string
-	tools      []string // optional sets of tools
-	noCache    bool
-	jobsFile   string // file of commands
-	file       *command.File
-	hooksFile  string
-	hooks      []webhook.Target
+	PublicURL  string // of the page, if a proxy is in front of the server
+	// Terminal is the secret of commands at a terminal; RunTokens are tokens of programs inside runs. address is the
+	// server's URL on this machine, a string, once it listens.
+	Terminal      string
+	RunTokens     auth.RunTokens
+	address       atomic.Value
+	agentsConfirm bool
+	ShownOut      string // Out as callers see it; "" if they may be on another machine
+	Read          repository.Source
+	finder        ModelFinder
+	model         string
+	tools         []string // optional sets of tools
+	noCache       bool
+	jobsFile      string // file of commands
+	file          *command.File
+	hooksFile     string
+	hooks         []webhook.Target
 	// callbackHosts are the hosts that callers may name in callback URLs.
 	callbackHosts []string
 	timeout       time.Duration
@@ -84,6 +93,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 		flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
 		flags.Var(&h.retentionSize, "retention-size", "maximum `bytes` of the events of ended runs (default 1GiB)")
 		flags.StringVar(&h.jobsFile, "jobs", "", "YAML `file` that defines commands as jobs, and schedules")
+		flags.BoolVar(&h.agentsConfirm, "agents-may-confirm", false, "let agents answer what runs ask a person to confirm")
 		flags.BoolVar(&h.noCache, "no-cache", false, "neither read nor write the cache of results")
 		flags.BoolVar(&h.verbose, "verbose", false, "log more to stderr")
 		flags.StringSliceVar(&h.tools, "tools", nil, "more `sets` of tools to offer: "+lmstxtTools+", "+planTools)

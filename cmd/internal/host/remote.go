@@ -50,8 +50,15 @@ func (r *Remote) Client() (*api.Client, error) {
 		}
 		token = strings.TrimSpace(string(data))
 		r.Program.Secrets.Add("token", token)
+	} else if env := r.Program.Env; r.URL != "" && env.Get("LASTWORD_RUN") != "" && r.URL == env.Get("LASTWORD_SERVER") {
+		token = env.Get("LASTWORD_TOKEN") // of the run that this program is inside
 	}
-	return api.New(cmp.Or(r.URL, DefaultServer), token)
+	at := cmp.Or(r.URL, DefaultServer)
+	c, err := api.New(at, token)
+	if err == nil {
+		c.AtTerminal(r.Program.atTerminal(at))
+	}
+	return c, err
 }
 
 // Submit starts a run at the server. The request has a key, so it can be repeated if the response is lost.

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -43,8 +44,8 @@ type Server struct {
 	store    *store.Store
 	hooks    *webhook.Hooks // nil without webhooks
 	keys     *marks[store.Keys]
-	// stopBeside stops schedules and webhooks.
-	stopBeside func()
+	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Options.Terminal.
+	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
 	WaitForAnswers func(ctx context.Context)
 }
@@ -69,6 +70,7 @@ func (h *Options) instructions() string {
 // Start opens the journal and starts the runtime. It opens no port and contacts no model server.
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
+	h.Terminal = rand.Text()
 	box, err := h.mcpServers.Open(h.Env(), h.Secrets, build.This().Full())
 	if err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	if kept.Journal != nil {
 		config.Journal, config.HandOver = kept.Journal, true
 	}
-	inside := &Server{Log: log, options: h, store: kept, hooks: hooks, stopBeside: func() {}}
+	inside := &Server{Log: log, options: h, store: kept, hooks: hooks, stopBeside: func() {}, forgetSecret: func() {}}
 	if h.HTTP {
 		if err := inside.makeKeys(ctx); err != nil {
 			box.Close()
@@ -114,7 +116,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	h.startTools(log)
 	door := mcp.New(mcp.Config{Runs: offered{system}, Open: h.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
-		Redact: h.Secrets.Bytes})
+		Redact: h.Secrets.Bytes, People: h.people, AgentsConfirm: h.agentsConfirm})
 	inside.system, inside.Handler = system, door
 	if err := inside.addJobs(); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
@@ -141,7 +143,8 @@ func (i *Server) addJobs() error {
 func (i *Server) newAPI() {
 	h := i.options
 	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Models: h.modelNames, Open: h.artifact, Version: build.This().Full(),
-		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
+		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag,
+		People: h.people, AgentsConfirm: h.agentsConfirm})
 	to.Prove, to.Keys = i.prove, func(ctx context.Context) ([]string, error) {
 		keys, err := i.keys.load(ctx)
 		return keys.Texts(), err
@@ -174,6 +177,7 @@ func (i *Server) addTools() error {
 // connections.
 func (i *Server) Close(ctx context.Context) error {
 	i.stopBeside()
+	i.forgetSecret()
 	drained, end := context.WithCancel(ctx)
 	i.endWhenStuck(drained, end, false)
 	err := i.system.Close(drained)
@@ -204,7 +208,11 @@ func (i *Server) ready() float64 {
 }
 
 // Announce tells other processes the URL of the server.
-func (i *Server) Announce(url string) error { return i.store.Announce(url) }
+func (i *Server) Announce(url string) error {
+	i.options.address.Store(local(url))
+	i.forgetSecret = leaveSecret(i.options.Env(), local(url), i.options.Terminal)
+	return i.store.Announce(url)
+}
 
 // endWhenStuck calls end if, twice in a row, all remaining runs wait for answers or for another attempt to reach a
 // receiver. It stops when ctx is done.

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +23,8 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/server"
 )
@@ -37,7 +39,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	show.Kept = kept.Journal != nil
 	defer show.View.Leave()
 	if show.Kept && show.Ask != nil {
-		stop, err := reachable(system, kept, in.Folder(p.Env), p.Secrets)
+		stop, err := p.reachable(system, kept, in.Folder(p.Env))
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
 		}
@@ -54,20 +56,24 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 }
 
 // reachable serves the runs on a socket in their folder, so that "lastword runs --state" can answer their questions.
-func reachable(system *actors.System, kept *store.Store, folder string, secrets *redact.Secrets) (stop func(), err error) {
+func (p *Program) reachable(system *actors.System, kept *store.Store, folder string) (stop func(), err error) {
 	path := filepath.Join(folder, "runs.sock")
 	_ = os.Remove(path) // left by a process that was killed; this process owns the folder
 	listener, err := net.Listen("unix", path)
 	if err == nil {
 		err = errors.Join(os.Chmod(path, 0o600), kept.Announce("unix:"+path))
 	}
-	if err != nil {
+	secret := rand.Text()
+	entrance, wrong := auth.New(auth.Config{Terminal: secret})
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, err
 	}
-	return RunBeside(func(ctx context.Context) {
-		api := http.New(door.New(door.Config{Runs: system, Redact: secrets.Bytes}))
+	forget := leaveSecret(p.Env, "unix:"+path, secret)
+	end := RunBeside(func(ctx context.Context) {
+		api := entrance.Wrap(http.New(door.New(door.Config{Runs: system, Redact: p.Secrets.Bytes})))
 		_ = server.Serve(ctx, listener, api, server.Limits{Drain: time.Second}) // the run continues without it
-	}), nil
+	})
+	return func() { forget(); end() }, nil
 }
 
 // Open starts a runtime for the program's own runs, and for runs of the jobs. kept.Journal is nil if the events end

@@ -1,0 +1,88 @@
+package host
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// secretFile returns the file in which a server at the URL leaves its user the secret that commands at a terminal send.
+// It is "" for other machines.
+func secretFile(env environment.Variables, server string) string {
+	cache, at := env.CacheFolder(), server
+	if !strings.HasPrefix(server, "unix:") {
+		u, err := url.Parse(server)
+		if err != nil {
+			return ""
+		}
+		if ip, _ := netip.ParseAddr(u.Hostname()); !ip.IsLoopback() && u.Hostname() != "localhost" {
+			return ""
+		}
+		at = u.Port()
+	}
+	if cache == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(cache), "terminals", messages.Digest(at)[:16])
+}
+
+// leaveSecret writes the secret of a server's start. Without it, commands at a terminal cannot confirm.
+func leaveSecret(env environment.Variables, server, secret string) (remove func()) {
+	name := secretFile(env, server)
+	if name == "" || os.MkdirAll(filepath.Dir(name), 0o700) != nil || os.WriteFile(name, []byte(secret), 0o600) != nil {
+		return func() {}
+	}
+	return func() { _ = os.Remove(name) }
+}
+
+// atTerminal returns the secret of the server, if a person is at a terminal of this program. A program inside a run may
+// have a terminal, too.
+func (p *Program) atTerminal(server string) string {
+	if p.Env.Get("LASTWORD_RUN") != "" || !terminal.IsTerminal(p.Stdin) || !terminal.IsTerminal(p.Stdout) && !terminal.IsTerminal(p.Stderr) {
+		return ""
+	}
+	secret, _ := os.ReadFile(secretFile(p.Env, server)) // without it, the server decides as for a program
+	return string(secret)
+}
+
+// local returns the URL of the server for programs on this machine.
+func local(url string) string {
+	return strings.NewReplacer("[::]", "127.0.0.1", "0.0.0.0", "127.0.0.1").Replace(url)
+}
+
+// people returns the URL of the page, "" if there is none.
+func (h *Options) people() string {
+	if h.PublicURL != "" {
+		return h.PublicURL
+	}
+	if at, _ := h.address.Load().(string); strings.HasPrefix(at, "http") {
+		return at
+	}
+	return ""
+}
+
+// inside gives the program of a command the server's address, and a token that lives as long as its attempt.
+func (h *Options) inside(t *actors.TaskContext) (variables []string, end func()) {
+	at, _ := h.address.Load().(string)
+	if at == "" {
+		return nil, func() {}
+	}
+	token, end := h.RunTokens.Add(t.Principal(), auth.Inside{Run: t.RunID(),
+		Start: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
+			run, err := t.Submit(ctx, q)
+			if err != nil {
+				return "", err
+			}
+			return run.ID(), nil
+		}})
+	return []string{"LASTWORD_SERVER=" + at, "LASTWORD_TOKEN=" + token}, end
+}
