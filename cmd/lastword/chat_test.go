@@ -91,8 +91,9 @@ func TestServeChats(t *testing.T) {
 func TestServeChatsWithTools(t *testing.T) {
 	m, dir := testkit.NewModel(t), t.TempDir()
 	put(t, filepath.Join(dir, "servers.json"), `{"mcpServers":{"self":{"command":"lastword","args":["mcp"]},"gone":{"command":"no-such"}}}`)
-	s := serveHTTP(t, dir, "--base-url", m.URL(), "--model", "scripted", "--ephemeral", "--mcp-config", "servers.json")
-	c, err := api.New(s.base(), "")
+	token := run(t, nil, "token", "add", "--file", filepath.Join(dir, "tokens"), "ann", "--scope", "run:read,run:write,run:answer").stdout
+	s := serveHTTP(t, dir, "--base-url", m.URL(), "--model", "scripted", "--ephemeral", "--mcp-config", "servers.json", "--tokens", "tokens")
+	c, err := api.New(s.base(), strings.TrimSpace(token))
 	must(t, err)
 	for _, tools := range []string{``, `,"tools":["mcp__self__run_list"]`} {
 		m.Answer(testkit.Call(0, "c", "mcp__self__run_list", "{}"), testkit.Finish("tool_calls"), testkit.Done())

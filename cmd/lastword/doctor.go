@@ -32,6 +32,7 @@ type doctorOptions struct {
 	model   string
 	out     string
 	state   string
+	tokens  string // file of serve
 	json    bool
 	timeout time.Duration
 
@@ -90,7 +91,7 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 
 // check makes every check, and prints them to out unless they are to be JSON.
 func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
-	ids := []string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal", "tls", "proxy", "server", "clock"}
+	ids := []string{"version", "settings", "tokens", "confirm", "output", "disk", "cache", "state", "terminal", "tls", "proxy", "server", "clock"}
 	e.table = terminal.NewTable(out, &e.program.Display, slices.Concat(ids, doctor.ServingIDs, serverLines()))
 	e.found.OK = true
 	b := build.This()
@@ -104,7 +105,7 @@ func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
 // machine checks this machine.
 func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
 	env := e.program.Env
-	return []probe.Result{doctor.Tokens(env), doctor.Output(e.out), doctor.Disk(e.out), doctor.Cache(env.CacheFolder()),
+	return []probe.Result{doctor.Tokens(env), doctor.Confirming(e.tokens), doctor.Output(e.out), doctor.Disk(e.out), doctor.Cache(env.CacheFolder()),
 		doctor.State(cmd.Context(), cmp.Or(e.state, env.StateFolder())), doctor.Shown(&e.program.Display, cmd.ErrOrStderr()),
 		doctor.Roots(), doctor.Proxy(&e.at)}
 }
@@ -142,7 +143,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 		&e.remote.URL: "runs.server", &e.remote.TokenFile: "runs.token-file"} {
 		*to = cmp.Or(*to, s.Value(name))
 	}
-	e.state = cmp.Or(e.state, s.Value(serveState))
+	e.state, e.tokens = cmp.Or(e.state, s.Value(serveState)), s.Value("serve.tokens")
 	files := 0
 	for _, from := range s.Layers {
 		if from.File != "" && from.Found {

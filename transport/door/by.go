@@ -60,11 +60,11 @@ func (d *Door) mayAnswer(ctx context.Context, by By, run messages.State, request
 	by = by.seen(ctx)
 	rule := answers[by].others
 	i := slices.IndexFunc(run.Inputs, func(in messages.Input) bool { return in.Request == request })
-	if i < 0 { // it may be asked in a moment, and then be a confirmation
-		return messages.Errorf(messages.CodeNotFound, "run %s has not asked %q", run.RunID, request)
-	}
-	if confirms(run.Inputs[i].Kind) {
+	switch {
+	case i >= 0 && confirms(run.Inputs[i].Kind):
 		rule = answers[by].confirmations
+	case i < 0 && !run.Status.IsEnded() && answers[by].confirmations != always: // it may be asked in a moment, and then be a confirmation
+		return messages.Errorf(messages.CodeNotFound, "run %s has not asked %q", run.RunID, request)
 	}
 	p := auth.From(ctx)
 	switch {

@@ -297,7 +297,7 @@ func TestAnswersInWords(t *testing.T) {
 	} {
 		runs := &answers{}
 		run := messages.State{RunID: "r", Inputs: []messages.Input{{Request: "q", Schema: json.RawMessage(c.schema)}}}
-		must(t, door.New(door.Config{Runs: runs}).AnswerText(t.Context(), door.Client, run, "q", c.text))
+		must(t, door.New(door.Config{Runs: runs}).AnswerText(t.Context(), door.Dialogue, run, "q", c.text))
 		if string(runs.value) != c.want {
 			t.Errorf("%q to %s says %s, want %s", c.text, c.schema, runs.value, c.want)
 		}

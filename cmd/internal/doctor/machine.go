@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +19,10 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -46,6 +49,31 @@ func Tokens(env environment.Variables) probe.Result {
 		return Fine("tokens", "none is set; public repositories and most servers on this machine need none")
 	}
 	return Fine("tokens", "set: %s", strings.Join(set, ", "))
+}
+
+// Confirming names the callers of the file of tokens who answer questions, but confirm nothing. "" is no file.
+func Confirming(file string) probe.Result {
+	const id = "confirm"
+	if file == "" {
+		return Finding(id, probe.Skip, "", "serve has no file of tokens in the settings")
+	}
+	lines, err := tokenfile.Lines(file)
+	if err != nil {
+		return Finding(id, probe.Warn, "correct serve.tokens", "%v", err)
+	}
+	var names []string
+	for _, line := range lines {
+		name, scopes, _, ok := tokenfile.Fields(line)
+		has := func(s auth.Scope) bool { return slices.Contains(strings.Split(scopes, ","), string(s)) }
+		if ok && has(auth.WriteRuns) && !has(auth.AnswerRuns) && !has(auth.Admin) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return Fine(id, "each token that answers questions confirms, too")
+	}
+	return Finding(id, probe.Warn, "give programs that confirm a token with lastword token add --scope run:read,run:write,run:answer; people use the page",
+		"tokens without the scope run:answer confirm nothing: %s", strings.Join(names, ", "))
 }
 
 // Output checks that generate can write into the folder.

@@ -97,7 +97,7 @@ func Serving(ctx context.Context, c *api.Client, url string, token bool) (found 
 // mayDo tells the scopes of the token. Nothing is canceled: there is no such run.
 func mayDo(ctx context.Context, c *api.Client, read, admin, token bool) probe.Result {
 	if !token {
-		return Fine("serve-token", "the server asks for none: whoever reaches it may do all")
+		return Fine("serve-token", "the server asks for none: whoever reaches it may do all, but people alone confirm")
 	}
 	var scopes []string
 	for scope, may := range map[auth.Scope]bool{auth.ReadRuns: read, auth.Admin: admin,

@@ -29,7 +29,7 @@ function Question({ run, input }: { run: string; input: Input }) {
   }
   return (
     <section class="question" aria-labelledby={name}>
-      <div id={name} class="prompt" tabIndex={0}><Markdown text={input.prompt} /></div>
+      <div id={name} class="prompt" tabIndex={0}>{input.kind === "confirmation" || input.kind === "review" ? <pre>{input.prompt}</pre> : <Markdown text={input.prompt} />}</div>
       <AnswerForm input={input} label={name} busy={sent.value} onAnswer={answer} />
       {problem.value && <p class="bad" role="alert">{problem.value}</p>}
     </section>
