@@ -110,7 +110,7 @@ var answering = map[string]func(a awaited) string{
 		return a.send("/agui", fmt.Sprintf(`{"threadId":%q,"runId":"r","messages":[],"resume":[{"interruptId":"confirm","status":"resolved","payload":true}]}`, a.t.Name()))
 	},
 	"openai": func(a awaited) string {
-		return a.send("/v1/chat/completions", `{"model":"chat","stream":true,"messages":[{"role":"user","content":"yes"}]}`, "X-Session-Id", a.t.Name())
+		return a.send("/v1/chat/completions", `{"model":"chat","stream":true,"messages":[{"role":"user","content":"yes"}]}`, "X-Chat-Id", a.t.Name())
 	},
 	"a2a": func(a awaited) string {
 		return a.send("/a2a", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","taskId":%q,"parts":[{"data":true}]}}}`, a.id), "A2A-Version", "1.0")
