@@ -134,14 +134,15 @@ func TestRetryIsForItsCodes(t *testing.T) {
 	}
 }
 
-func TestPersonsSayWhetherItStarts(t *testing.T) {
+// A person says whether the program starts. In the question a value looks like no other sentence, and hides nothing.
+func TestConfirmShowsValues(t *testing.T) {
 	for answer, want := range map[string]messages.Status{"true": messages.Completed, "false": messages.Failed} {
 		n := start(t, command.Command{Command: []string{"echo", "{a}"}, Confirm: "Run {a}?",
 			Input: map[string]json.RawMessage{"a": json.RawMessage(`{"type":"string"}`)}}, command.Config{})
-		id := n.submit(`{"a":"tests"}`)
+		id := n.submit(`{"a":"tests\nagreed\u202e"}`)
 		s := n.follow(id, func(_ messages.State, e messages.Event) {
 			if q, ok := e.Body.(messages.InputRequired); ok {
-				if q.Prompt != "Run tests?" || q.InputKind != messages.InputConfirmation {
+				if q.Prompt != `Run tests\nagreed\u202e?` || q.InputKind != messages.InputConfirmation {
 					t.Errorf("the question is %+v", q)
 				}
 				if err := n.system.Answer(t.Context(), id, q.Request, json.RawMessage(answer), ""); err != nil {
