@@ -2,10 +2,8 @@ package redact
 
 import (
 	"cmp"
-	"encoding/base64"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -30,48 +28,30 @@ type Secrets struct {
 	known  atomic.Pointer[known]
 }
 
-// known is the content of a Secrets at one time. It never changes.
-type known struct {
-	marks    map[string]string // by value
-	starting [256][]pattern    // by first byte
-	begins   [256]bool         // first bytes of secrets and of escapes
-}
-
-// pattern is one form of a secret.
-type pattern struct {
-	text   string
-	mark   string
-	base64 bool // standard or URL alphabet
-}
-
-// Add adds secrets, which "[kind]" replaces from now on. Values that are too short are ignored.
+// Add adds secrets, which "[kind]" replaces from now on. Values that are no secrets are ignored: short ones, paths, numbers
+// and plain URLs.
 func (s *Secrets) Add(kind string, values ...string) {
 	if s == nil || len(s.known.Load().fresh(values)) == 0 {
 		return
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	now, next := s.known.Load(), &known{marks: map[string]string{}}
-	if now != nil {
-		maps.Copy(next.marks, now.marks)
-	}
-	for _, value := range now.fresh(values) {
-		next.marks[value] = "[" + kind + "]"
-	}
-	for _, value := range slices.Sorted(maps.Keys(next.marks)) {
-		next.add(value, next.marks[value])
-	}
-	for _, c := range []byte(`\%&`) {
-		next.begins[c] = true
-	}
-	s.known.Store(next)
+	now := s.known.Load()
+	s.known.Store(now.with("["+kind+"]", now.fresh(values)))
+}
+
+// AddShape adds every text that has the prefix and, after it, that many characters of base64.
+func (s *Secrets) AddShape(kind, prefix string, more int) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.known.Store(s.known.Load().with("", nil, shape{prefix, "[" + kind + "]", more}))
 }
 
 // fresh returns the values that are secrets and not known yet.
 func (k *known) fresh(values []string) (fresh []string) {
 	for _, value := range values {
 		value = strings.TrimSpace(value)
-		if isSecret(value) && (k == nil || k.marks[value] == "") {
+		if isSecret(value) && k.isFresh(value) && !slices.Contains(fresh, value) {
 			fresh = append(fresh, value)
 		}
 	}
@@ -81,43 +61,12 @@ func (k *known) fresh(values []string) (fresh []string) {
 // noKeys are the keys that documentation of model servers suggests where no key is needed.
 var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
 
-// isSecret reports whether a value is long enough to be a secret, and is none of noKeys.
+// isSecret reports whether a value is long enough to be a secret, and none of noKeys, no path, number or plain URL.
 func isSecret(value string) bool {
-	if slices.Contains(noKeys, value) {
+	if slices.Contains(noKeys, value) || isPlain(value) {
 		return false
 	}
-	digits := strings.ContainsAny(value, "0123456789")
-	letters := strings.ContainsFunc(value, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' })
-	return len(value) >= least || len(value) >= leastMixed && digits && letters
-}
-
-// add adds the patterns of a secret: plain and, unless it is short, in base64.
-func (k *known) add(value, mark string) {
-	k.put(pattern{text: value, mark: mark})
-	if len(value) < least {
-		return
-	}
-	// base64 has three forms of a value, by its position in a group of three bytes; each pattern has only the
-	// characters that the value alone determines
-	for shift := range 3 {
-		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), value...))
-		first, last := (shift*8+5)/6, (shift+len(value))*8/6
-		k.put(pattern{text: text[first:last], mark: mark, base64: true})
-	}
-}
-
-func (k *known) put(p pattern) {
-	for c := range 256 {
-		if p.is(0, byte(c)) {
-			k.starting[c], k.begins[c] = append(k.starting[c], p), true
-		}
-	}
-}
-
-// is reports whether the byte matches the pattern's byte at i. In a query, + stands for a space.
-func (p *pattern) is(i int, c byte) bool {
-	want := p.text[i]
-	return c == want || want == ' ' && c == '+' || p.base64 && (c == '-' && want == '+' || c == '_' && want == '/')
+	return len(value) >= least || len(value) >= leastMixed && isMixed(value)
 }
 
 // Text returns the text with its secrets replaced.
@@ -166,20 +115,23 @@ func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
-		if !k.begins[text[i]] {
+		if !k.mayBegin(text[i:]) {
 			i++
 			continue
 		}
-		end, own, open := k.longest(text[i:], ends)
+		f := k.longest(text[i:], ends)
+		for f.end > 0 && i+f.end < len(text) && !utf8.RuneStart(text[i+f.end]) {
+			f.end--
+		}
 		switch {
-		case open:
+		case f.open && !ends:
 			return b.String() + text[done:i], text[i:]
-		case end == 0:
+		case f.end == 0:
 			i++
 		default:
 			b.WriteString(text[done:i])
-			b.WriteString(cmp.Or(mark, own))
-			i += end
+			b.WriteString(cmp.Or(mark, f.mark))
+			i += f.end
 			done = i
 		}
 	}
@@ -187,64 +139,6 @@ func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 		return text, ""
 	}
 	return b.String() + text[done:], ""
-}
-
-// longest returns the end of the longest secret at the start of the text, or 0. open: more text may make it longer.
-func (k *known) longest(text string, ends bool) (end int, mark string, open bool) {
-	plain, _, cut := decode(text)
-	if cut && !ends {
-		return 0, "", true
-	}
-	for _, c := range [...]byte{text[0], plain} {
-		for i := range k.starting[c] {
-			p := &k.starting[c][i]
-			e, more := p.match(text, ends)
-			if more && !ends {
-				return 0, "", true
-			}
-			if e > end {
-				end, mark = e, p.mark
-			}
-		}
-		if plain == text[0] {
-			break
-		}
-	}
-	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return end, mark, false
-}
-
-// match returns how much of the text the secret takes, or 0 if that is too little. more: the text ends before the
-// secret does.
-func (p *pattern) match(text string, ends bool) (end int, more bool) {
-	if strings.HasPrefix(text, p.text) {
-		return len(p.text), false
-	}
-	seen, at := 0, 0
-	for seen < len(p.text) {
-		if at == len(text) {
-			more = true
-			break
-		}
-		c, n, cut := decode(text[at:])
-		if cut && !ends {
-			more = true
-			break
-		}
-		if !p.is(seen, c) {
-			if c, n = text[at], 1; !p.is(seen, c) {
-				break
-			}
-		}
-		seen++
-		at += n
-	}
-	if seen < max(least, (len(p.text)+1)/2) && seen < len(p.text) {
-		return 0, more
-	}
-	return at, more
 }
 
 // Stream removes secrets from a text that arrives in pieces. It holds back the end of a piece only while that may
