@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"regexp"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	guess "github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
@@ -86,7 +86,12 @@ func (b *bundle) collect(cmd *cobra.Command) error {
 	s, wrong := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
 	var shown any
 	if wrong == nil {
-		learn(s, p)
+		var flags []*pflag.Flag
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f) })
+		for _, k := range s.Keys {
+			flags = append(flags, k.Flag)
+		}
+		settings.LearnFiles(p.Secrets, p.Env, flags)
 		shown = configured(s, p.Env)
 		b.admin = cmp.Or(b.admin, s.Value("serve.admin"))
 	}
@@ -110,27 +115,6 @@ func (b *bundle) collect(cmd *cobra.Command) error {
 		errs = append(errs, b.add("log.txt", "the end of "+b.log, text, err))
 	}
 	return errors.Join(append(errs, b.events(ctx))...)
-}
-
-// learn adds the secrets in the settings, and in the files that they name, to those that are redacted.
-func learn(s *settings.Settings, p *host.Program) {
-	for _, k := range s.Keys {
-		value := k.Flag.Value.String()
-		if strings.HasSuffix(k.Name, "key-file") || strings.HasSuffix(k.Name, "token-file") {
-			text, _ := os.ReadFile(value) // without it nobody has the secret
-			p.Secrets.Add("key", string(text))
-		}
-		for part := range strings.SplitSeq(value, ",") {
-			if u, err := url.Parse(strings.Trim(part, "[]")); err == nil && u.User != nil {
-				password, _ := u.User.Password()
-				p.Secrets.Add("password", password)
-			}
-		}
-	}
-	for pair := range strings.SplitSeq(p.Env.Get("OTEL_EXPORTER_OTLP_HEADERS"), ",") {
-		_, value, _ := strings.Cut(pair, "=")
-		p.Secrets.Add("header", value)
-	}
 }
 
 // inURL is what stands before the host in a URL.

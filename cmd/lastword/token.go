@@ -3,33 +3,35 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-func tokenCommand() *cobra.Command {
+func tokenCommand(p *host.Program) *cobra.Command {
 	var file string
-	cmd := settings.Parent("token", settings.Helping, tokenAddCommand(&file), tokenListCommand(&file), tokenRemoveCommand(&file))
+	cmd := settings.Parent("token", settings.Helping, tokenAddCommand(p, &file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&file, "file", "", "`file` of tokens; made if missing, readable by you only")
 	settings.Must(cmd.MarkPersistentFlagFilename("file"))
 	return cmd
 }
 
-func tokenAddCommand(file *string) *cobra.Command {
+func tokenAddCommand(p *host.Program, file *string) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:               "add <name>",
 		Args:              named(file),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return addToken(cmd, *file, args[0], scopes)
+			return addToken(cmd, p.Stdout, *file, args[0], scopes)
 		},
 	}
 	both := []string{string(auth.ReadRuns), string(auth.WriteRuns)}
@@ -89,8 +91,9 @@ func fileGiven(cmd *cobra.Command, file string) error {
 	return nil
 }
 
-// addToken adds a line to the file before it prints the token, so that every printed token works.
-func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
+// addToken adds a line to the file before it prints the token, so that every printed token works. stdout is the one that
+// removes no secrets.
+func addToken(cmd *cobra.Command, stdout io.Writer, file, name string, scopes []string) error {
 	token, digest := auth.NewToken()
 	asked := make([]auth.Scope, len(scopes))
 	for i, scope := range scopes {
@@ -103,7 +106,7 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	if err := tokenfile.Append(file, line); err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
+	if _, err := fmt.Fprintln(stdout, token); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n",

@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
 // taken are the names that commands may not have, because jobs and tools have them.
@@ -19,7 +20,7 @@ func (h *Options) readJobs() error {
 	if h.jobsFile == "" {
 		return nil
 	}
-	text, err := readFile("jobs", h.jobsFile)
+	text, err := h.readFile("jobs", h.jobsFile)
 	if err != nil {
 		return err
 	}
@@ -29,12 +30,13 @@ func (h *Options) readJobs() error {
 	return misconfigured(h.jobsFile, err)
 }
 
-// readFile reads a file of the operator; what says what it holds.
-func readFile(what, name string) ([]byte, error) {
+// readFile reads a file of the operator, and learns its secrets; what says what it holds.
+func (h *Options) readFile(what, name string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		err = &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the %s in %s: %v", what, name, exit.Reason(err))}
 	}
+	settings.LearnDocument(h.Secrets, text, h.Env())
 	return text, err
 }
 

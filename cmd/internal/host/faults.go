@@ -45,7 +45,7 @@ func (h *Options) readFaults() error {
 	if h.faultsFile == "" {
 		return nil
 	}
-	text, err := readFile("faults", h.faultsFile)
+	text, err := h.readFile("faults", h.faultsFile)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func ThisProcess(commands func(*Program) *cobra.Command) *Program {
 
 // Run executes the program and returns its exit code. Data goes to Stdout, everything else to Stderr.
 func (p *Program) Run(ctx context.Context) int {
-	p.Secrets = settings.EnvironmentSecrets(p.Env)
+	p.Secrets = settings.Secrets(p.Env, p.Args)
 	p.Display.Env = p.Env
 	stdout, stderr := p.Secrets.Writer(p.Stdout), p.Secrets.Writer(p.Stderr)
 	defer stderr.Close() // nobody would see the error

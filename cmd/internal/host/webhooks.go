@@ -71,7 +71,7 @@ func (h *Options) readHooks() error {
 	if h.hooksFile == "" {
 		return nil
 	}
-	text, err := readFile("webhooks", h.hooksFile)
+	text, err := h.readFile("webhooks", h.hooksFile)
 	if err != nil {
 		return err
 	}
@@ -81,11 +81,6 @@ func (h *Options) readHooks() error {
 	}
 	if h.hooks, err = webhook.Read(text, checks); err != nil {
 		return misconfigured(h.hooksFile, err)
-	}
-	for _, t := range h.hooks {
-		for _, secret := range t.Secrets {
-			h.Secrets.Add("webhook secret", secret)
-		}
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ https://mia:other@store.example
 		if _, err := (&Source{Env: env}).loginFor("https://github.com/o/r"); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", wrong, err)
 		}
-		known := settings.EnvironmentSecrets(env)
+		known := settings.Secrets(env, nil)
 		if got := known.Text("s3cret-t0ken"); wrong != "h=" && got != "[token]" {
 			t.Errorf("%s: it is told as %s", wrong, got)
 		}

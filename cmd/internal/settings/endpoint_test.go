@@ -52,7 +52,7 @@ func TestKeyOfTheServer(t *testing.T) {
 }
 
 func TestPasswordsOfProxiesAreSecret(t *testing.T) {
-	known := EnvironmentSecrets([]string{"https_proxy=http://me:open%20sesame@proxy.example:3128"})
+	known := Secrets([]string{"https_proxy=http://me:open%20sesame@proxy.example:3128"}, nil)
 	if got := known.Text("open sesame, open%20sesame, open+sesame"); !strings.HasPrefix(got, "[password], [password]") {
 		t.Error(got)
 	}

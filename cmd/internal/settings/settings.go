@@ -298,9 +298,11 @@ func (s *Settings) apply(known *redact.Secrets) {
 				s.unfit(from, k, err)
 			}
 		}
+		name := ""
 		if k.Flag.Name == "proxy" {
-			addPassword(known, k.Flag.Value.String())
+			name = k.Flag.Name // of which a URL may have no scheme
 		}
+		known.Learn(name, k.Flag.Value.String())
 	}
 }
 

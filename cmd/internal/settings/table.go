@@ -3,13 +3,10 @@ package settings
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // A setting is a flag. Its name in files and its variable are derived from the names of flag and command. Help, docs/cli.md, config show, doctor and the parser use it, and variables are named nowhere else.
@@ -104,46 +101,6 @@ func (m *Mistakes) unknown(at place, name, near string) {
 		return
 	}
 	m.add(at, fmt.Sprintf("no setting is called %s; did you mean %s?", name, near), "write "+near)
-}
-
-// EnvironmentSecrets returns the secrets in the environment. Secrets in files are added when the files are read.
-func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
-	known := new(redact.Secrets)
-	for _, name := range SecretVariables() {
-		value := env.Get(name)
-		switch {
-		case name == GitTokensFile:
-		case name == GitTokens:
-			for entry := range strings.FieldsFuncSeq(value, IsSeparator) {
-				_, token, named := strings.Cut(entry, "=")
-				if !named {
-					token = entry
-				}
-				known.Add("token", token)
-			}
-		case name == WebhookSecrets:
-			for secret := range strings.FieldsFuncSeq(value, IsSeparator) {
-				known.Add("webhook secret", secret)
-			}
-		case strings.HasSuffix(name, "_KEY"):
-			known.Add("key", value)
-		default:
-			known.Add("token", value)
-		}
-	}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-		addPassword(known, env.Get(name))
-		addPassword(known, env.Get(strings.ToLower(name)))
-	}
-	return known
-}
-
-// addPassword adds the password in the URL, if there is one.
-func addPassword(known *redact.Secrets, address string) {
-	if u, err := url.Parse(address); err == nil {
-		password, _ := u.User.Password()
-		known.Add("password", password)
-	}
 }
 
 // WebhookSecrets is the variable with the secrets that sign messages to callback URLs.

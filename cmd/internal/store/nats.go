@@ -4,8 +4,7 @@ package store
 
 import (
 	"context"
-	"net/url"
-	"strings"
+	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,17 +13,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
-// openNATS opens a store in NATS. at is the URLs of servers, separated by commas; secrets learns the passwords in them.
+// openNATS opens a store in NATS. at is the URLs of servers, separated by commas; secrets learns the credentials.
 func openNATS(ctx context.Context, at, credentials string, secrets *redact.Secrets, log *zap.Logger,
 	retention time.Duration) (*Store, error) {
-	for one := range strings.SplitSeq(at, ",") {
-		if u, err := url.Parse(one); err == nil && u.User != nil {
-			password, _ := u.User.Password()
-			secrets.Add("nats", password)
-		}
-	}
 	with := []nats.Option{nats.Log(log), nats.Retention(retention)}
 	if credentials != "" {
+		text, _ := os.ReadFile(credentials) // nats.Open says why it cannot be read
+		secrets.AddText("nats", string(text))
 		with = append(with, nats.Credentials(credentials))
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)

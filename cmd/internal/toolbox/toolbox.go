@@ -168,6 +168,7 @@ func servers(file string, own []byte, env environment.Variables, secrets *redact
 		if err != nil {
 			return nil, exit.Invalid("cannot read %s: %v", file, exit.Reason(err))
 		}
+		settings.LearnDocument(secrets, text, env)
 		list, err = source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
 		if err != nil {
 			return nil, exit.Invalid("%s: %v", file, err)
@@ -185,9 +186,7 @@ func servers(file string, own []byte, env environment.Variables, secrets *redact
 	if len(list) == 0 {
 		return nil, nil
 	}
-	for _, s := range list {
-		secrets.Add("mcp", s.Secrets()...)
-	}
+	settings.LearnDocument(secrets, own, nil)
 	return source.New(list, version, nil), nil
 }
 

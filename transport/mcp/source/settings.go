@@ -116,11 +116,6 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// Secrets returns the values in the server's settings that may be keys.
-func (s Server) Secrets() []string {
-	return slices.AppendSeq(slices.Collect(maps.Values(s.Env)), maps.Values(s.Headers))
-}
-
 // expander replaces variables in the strings of a server's settings. It remembers a variable that is not set.
 type expander struct {
 	lookup  func(string) (string, bool)

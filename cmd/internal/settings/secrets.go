@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	yamlv3 "go.yaml.in/yaml/v3"
+
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/messages/redact"
+)
+
+// Secrets returns the secrets of the environment and of the command line, and all tokens of callers, by their shape.
+// Those in files are added when the files are read.
+func Secrets(env environment.Variables, args []string) *redact.Secrets {
+	known := new(redact.Secrets)
+	known.AddShape("token", "lw_", 43) // as package auth makes them
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		known.Learn(name, value)
+	}
+	for _, argument := range args {
+		known.Learn("", argument)
+	}
+	return known
+}
+
+// Holds says for each flag and variable that names a file how its secrets are learned; nil if it holds none, or none that
+// other texts repeat.
+var Holds = map[string]func(known *redact.Secrets, text []byte, env environment.Variables){
+	"key-file": learnKey, "token-file": learnKey, "nats-creds": learnKey, GitTokensFile: learnList,
+	"jobs": LearnDocument, "webhooks": LearnDocument, "mcp-config": LearnDocument,
+	"LASTWORD_CONFIG": nil, "config": nil, "ca-file": nil, "faults": nil, "log": nil, "tokens": nil, // digests of tokens
+}
+
+func learnKey(known *redact.Secrets, text []byte, _ environment.Variables) { known.AddText("key", string(text)) }
+
+func learnList(known *redact.Secrets, text []byte, _ environment.Variables) { known.AddList("token", string(text)) }
+
+// LearnFiles adds the secrets in the files that flags and variables name, for a command that does not use them.
+func LearnFiles(known *redact.Secrets, env environment.Variables, flags []*pflag.Flag) {
+	named := map[string][]string{GitTokensFile: {env.Get(GitTokensFile)}}
+	for _, f := range flags {
+		named[f.Name] = append(named[f.Name], f.Value.String())
+	}
+	for name, files := range named {
+		for _, file := range files {
+			if info, err := os.Stat(file); Holds[name] != nil && err == nil && info.Mode().IsRegular() {
+				text, _ := ReadFile(file, FileBytes) // without it nobody has the secret
+				Holds[name](known, text, env)
+			}
+		}
+	}
+}
+
+// LearnDocument adds the secrets in a file of jobs, webhooks or MCP servers: what has the name of a secret, also in a
+// program's arguments; the variables and headers of MCP servers; and what nobody can guess in a URL.
+func LearnDocument(known *redact.Secrets, text []byte, env environment.Variables) {
+	var tree any
+	if json.Unmarshal(text, &tree) != nil && yamlv3.Unmarshal(text, &tree) != nil {
+		return // the file's own reader says what is wrong
+	}
+	d := document{known, env}
+	d.learn("", tree)
+}
+
+type document struct {
+	known *redact.Secrets
+	env   environment.Variables
+}
+
+func (d document) learn(name string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, one := range value {
+			if text, ok := one.(string); ok && slices.Contains([]string{"env", "headers"}, name) {
+				d.known.AddText("mcp", d.expanded(text))
+			}
+			d.learn(key, one)
+		}
+	case []any:
+		before := name
+		for _, one := range value {
+			d.learn(before, one)
+			if option, ok := one.(string); ok && strings.HasPrefix(option, "-") {
+				before = option
+			} else {
+				before = name
+			}
+		}
+	case string:
+		value = d.expanded(value)
+		d.known.Learn(name, value)
+		for _, separator := range []string{"=", ": "} {
+			if key, rest, found := strings.Cut(value, separator); found && !strings.ContainsAny(key, " /") {
+				d.known.Learn(key, rest)
+			}
+		}
+		if strings.HasSuffix(strings.ToLower(name), "url") {
+			d.known.LearnAddress(value)
+		}
+	}
+}
+
+// expanded replaces ${NAME} and ${NAME:-default}.
+func (d document) expanded(text string) string {
+	if !strings.Contains(text, "${") {
+		return text
+	}
+	return os.Expand(text, func(name string) string {
+		name, other, _ := strings.Cut(name, ":-")
+		if value := d.env.Get(name); value != "" {
+			return value
+		}
+		return other
+	})
+}
