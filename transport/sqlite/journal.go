@@ -149,7 +149,7 @@ func (j *Journal) Send(_ context.Context, c journal.Command) error {
 	return nil
 }
 
-// connect returns a pool of connections to the database. Each is opened at its first use.
+// connect returns a pool of connections to the database, which it distrusts. Each is opened at its first use.
 func connect(dir string, query url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(filepath.Join(dir, databaseFile))
 	if err != nil {
@@ -159,12 +159,18 @@ func connect(dir string, query url.Values) (*sql.DB, error) {
 		path = "/" + path // a drive letter of Windows
 	}
 	query.Add("_pragma", "busy_timeout(5000)")
+	query.Add("_pragma", "trusted_schema(0)")
+	query.Add("_defensive", "1")
 	name := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
 	c, err := sqlite.NewConnector(name.String())
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(c), nil
+	db := sql.OpenDB(c)
+	if err := distrust(dir, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // readers is the maximum number of concurrent reads.

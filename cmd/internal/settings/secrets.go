@@ -36,9 +36,13 @@ var Holds = map[string]func(known *redact.Secrets, text []byte, env environment.
 	"LASTWORD_CONFIG": nil, "config": nil, "ca-file": nil, "faults": nil, "log": nil, "tokens": nil, // digests of tokens
 }
 
-func learnKey(known *redact.Secrets, text []byte, _ environment.Variables) { known.AddText("key", string(text)) }
+func learnKey(known *redact.Secrets, text []byte, _ environment.Variables) {
+	known.AddText("key", string(text))
+}
 
-func learnList(known *redact.Secrets, text []byte, _ environment.Variables) { known.AddList("token", string(text)) }
+func learnList(known *redact.Secrets, text []byte, _ environment.Variables) {
+	known.AddList("token", string(text))
+}
 
 // LearnFiles adds the secrets in the files that flags and variables name, for a command that does not use them.
 func LearnFiles(known *redact.Secrets, env environment.Variables, flags []*pflag.Flag) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
 )
 
 // A setting is a flag. Its name in files and its variable are derived from the names of flag and command. Help, docs/cli.md, config show, doctor and the parser use it, and variables are named nowhere else.
