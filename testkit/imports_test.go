@@ -181,7 +181,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},
 	{pkgs: "cmd/internal/drawing", ours: "actors/plan"},
 	{pkgs: "cmd/internal/tokenfile", ours: "messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
-	{pkgs: "cmd/internal/backup", ours: "actors/atomicfile"},
+	{pkgs: "cmd/internal/backup", ours: "actors/atomicfile messages/words"},
 	{pkgs: "cmd/internal/checks",
 		ours: "messages messages/words actors actors/generate actors/llmstxt actors/llmstxt/* transport/fetch transport/git cmd/internal/*",
 		libs: "github.com/spf13/cobra"},

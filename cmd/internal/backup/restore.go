@@ -11,12 +11,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Reader is an open backup that is whole.
 type Reader struct {
 	file *os.File
+	most int64 // bytes that it may unpack to
 	About
 	Count map[string]int // of its files, by the folder in the backup
 }
@@ -27,7 +31,11 @@ func Open(name string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Reader{file: f, Count: map[string]int{}}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	b := &Reader{file: f, most: mostSpare + mostTimes*info.Size(), Count: map[string]int{}}
 	err = b.each(func(folder, _ string, h *tar.Header, _ io.Reader) error {
 		if h.Typeflag == tar.TypeReg {
 			b.Count[folder]++
@@ -42,6 +50,14 @@ func Open(name string) (*Reader, error) {
 
 // Close closes the backup.
 func (b *Reader) Close() error { return b.file.Close() }
+
+// A backup may unpack to mostSpare bytes, and beyond to mostTimes its own size. Each file counts for leastFile bytes.
+const (
+	mostSpare = 64 << 20
+	mostTimes = 100
+	leastFile = 4096
+	mostAbout = 64 << 10
+)
 
 var (
 	errDamaged = errors.New("is damaged or not whole")
@@ -62,10 +78,10 @@ func (b *Reader) each(do func(folder, name string, h *tar.Header, r io.Reader) e
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if first.Name != aboutFile || json.NewDecoder(in).Decode(&b.About) != nil || b.Format != format {
+	if first.Name != aboutFile || json.NewDecoder(io.LimitReader(in, mostAbout)).Decode(&b.About) != nil || b.Format != format {
 		return errOther
 	}
-	for {
+	for left := b.most; ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -77,11 +93,18 @@ func (b *Reader) each(do func(folder, name string, h *tar.Header, r io.Reader) e
 		if !filepath.IsLocal(name) || folder != State && folder != Files || h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
 			return fmt.Errorf("%w: it has %q", errOther, h.Name)
 		}
+		if left -= max(h.Size, leastFile); left < 0 {
+			return fmt.Errorf("%w: it unpacks to more than %s", errOther, words.Size(b.most))
+		}
 		if err := do(folder, name, h, in); err != nil {
 			return err
 		}
 	}
-	if _, err := io.Copy(io.Discard, zip); err != nil { // its checksum
+	n, err := io.Copy(io.Discard, io.LimitReader(zip, mostSpare)) // up to its checksum
+	if n == mostSpare {
+		err = errors.New("it goes on after its end")
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return nil
@@ -100,13 +123,8 @@ func (b *Reader) Restore(ctx context.Context, into map[string]string) (err error
 		}
 	}()
 	for folder, dir := range into {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := prepare(dir); err != nil {
 			return err
-		}
-		if entries, err := os.ReadDir(dir); err != nil {
-			return err
-		} else if len(entries) > 0 {
-			return fmt.Errorf("%s is not empty; restore writes over nothing: choose another folder", dir)
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -119,15 +137,38 @@ func (b *Reader) Restore(ctx context.Context, into map[string]string) (err error
 			return context.Cause(ctx)
 		}
 		if h.Typeflag == tar.TypeDir {
-			return roots[folder].Mkdir(name, fs.FileMode(h.Mode).Perm())
+			return roots[folder].Mkdir(name, 0o700)
 		}
-		f, err := roots[folder].OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(h.Mode).Perm())
+		f, err := roots[folder].OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return err
 		}
 		_, err = io.Copy(f, r)
 		return errors.Join(err, f.Sync(), f.Close())
 	})
+}
+
+// prepare makes the folder, or checks that it is empty and that nobody else may read it.
+func prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty; restore writes over nothing: choose another folder", dir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is a link; name the folder itself", dir)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("others may read %s, and a backup has what callers wrote; run: chmod 700 %[1]s", dir)
+	}
+	return nil
 }
 
 func clear(root *os.Root) error {
