@@ -26,6 +26,7 @@ func TestTokensOfServices(t *testing.T) {
 		"NRAK" + "-" + mixed[:27], "dp.pt" + "." + mixed[:43], "pscale_tkn" + "_" + mixed[:40], "xkeysib" + "-" + hexed + "-" + mixed[:16],
 		"pcsk" + "_" + mixed, "tvly" + "-" + mixed[:32], "lsv2_pt" + "_" + hexed[:32] + "_" + hexed[:10], "rzp_live" + "_" + mixed[:14],
 		"HRKU" + "-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "pat" + "-na1-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "LTAI" + mixed[:20],
+		"lw" + "_" + mixed[:43], "SUA" + strings.Repeat("IBDPB234567", 5), "SOA" + strings.Repeat("IBDPB234567", 5),
 		"re" + "_" + mixed[:8] + "_" + mixed[:24], "sqp" + "_" + hexed[:40], mixed[:14] + ".atlasv1" + "." + mixed, "xoxc" + "-1234567890-" + mixed,
 	} {
 		for _, around := range []string{"%", "a %.", "KEY=%", `"\n%"`, "(%)", "https://x.example/?key=%&b=c", "`%`"} {
