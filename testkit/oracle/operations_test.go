@@ -78,9 +78,14 @@ func TestKubernetesSample(t *testing.T) {
 	if mode := servers.Spec.Template.Spec.Volumes[0].Secret.DefaultMode; *mode != 0o440 {
 		t.Errorf("the server refuses tokens of the mode %o", *mode)
 	}
-	args := strings.Join(servers.Spec.Template.Spec.Containers[0].Args, " ")
+	known := ""
+	for _, e := range servers.Spec.Template.Spec.Containers[0].Env {
+		if e.Name == "LASTWORD_SERVE_NATS" {
+			known = e.Value
+		}
+	}
 	for i := range *stores.Spec.Replicas {
-		if store := fmt.Sprintf("nats://nats-%d.nats:4222", i); !strings.Contains(args, store) {
+		if store := fmt.Sprintf("tls://lastword:$(NATS_PASSWORD)@nats-%d.nats:4222", i); !strings.Contains(known, store) {
 			t.Errorf("the servers do not know %s: %s", store, args)
 		}
 	}
@@ -117,7 +122,7 @@ func checkPod(t *testing.T, name string, pod core.PodSpec, claims []core.Persist
 
 // The compose sample follows the specification, and has three servers that know three stores.
 func TestComposeSample(t *testing.T) {
-	project, err := loader.LoadWithContext(context.Background(), types.ConfigDetails{WorkingDir: t.TempDir(), Environment: types.Mapping{"UID": "1000"},
+	project, err := loader.LoadWithContext(context.Background(), types.ConfigDetails{WorkingDir: t.TempDir(), Environment: types.Mapping{"UID": "1000", "NATS_PASSWORD": "sesame"},
 		ConfigFiles: []types.ConfigFile{{Filename: operations + "compose.yaml"}}}, func(o *loader.Options) { o.SetProjectName("lastword", true) })
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +134,11 @@ func TestComposeSample(t *testing.T) {
 	if len(images) != 2 || images["nats:2"] != 3 || images["ghcr.io/seed889630bf/lastword:0.1.0"] != 3 {
 		t.Errorf("%v", images)
 	}
-	if a := project.Services["a"]; len(a.DependsOn) != 3 || !a.ReadOnly || a.User != "1000" || !slices.Contains(a.Command, "nats://n1:4222,nats://n2:4222,nats://n3:4222") {
+	if a := project.Services["a"]; len(a.DependsOn) != 3 || !a.ReadOnly || a.User != "1000" || a.Environment["LASTWORD_SERVE_NATS"] == nil ||
+		*a.Environment["LASTWORD_SERVE_NATS"] != "nats://lastword:sesame@n1:4222,nats://lastword:sesame@n2:4222,nats://lastword:sesame@n3:4222" {
 		t.Errorf("%+v", a)
+	}
+	if conf := project.Configs["nats"].Content; strings.Count(conf, `password: "sesame"`) != 2 || strings.Count(conf, "nats://route:sesame@") != 3 {
+		t.Errorf("NATS is open: %s", conf)
 	}
 }
