@@ -74,7 +74,7 @@ func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, err
 	case !seen.Mode().IsRegular() && !seen.IsDir():
 		return nil, refusal(name, seen)
 	}
-	f, err := dir.OpenFile(base, flag|syscall.O_NONBLOCK, mode) // the file may have become a pipe
+	f, err := dir.OpenFile(base, flag|syscall.O_NONBLOCK, Within(dir, mode)) // the file may have become a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func Make(root *os.Root, dir string) (*os.Root, error) {
 
 // makeStep is enter for a folder that may be missing: it makes the folder, and syncs the one around it.
 func makeStep(at *os.Root, part string) (*os.Root, error) {
-	switch err := at.Mkdir(part, 0o755); {
+	switch err := at.Mkdir(part, Within(at, 0o755)); {
 	case err == nil:
 		if err := atomicfile.SyncFolder(at, "."); err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func MakeRoot(name string) (*os.Root, error) {
 			from, rest = here, below
 		}
 	}
-	if err := os.MkdirAll(from, 0o755); err != nil {
+	if err := makeAll(from); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(from + "/")
@@ -146,6 +146,35 @@ func MakeRoot(name string) (*os.Root, error) {
 	}
 	defer root.Close()
 	return walk(root, filepath.ToSlash(rest), makeStep)
+}
+
+// makeAll makes a folder and those above it.
+func makeAll(name string) error {
+	above := filepath.Dir(name)
+	if _, err := os.Stat(name); err == nil || above == name {
+		return err
+	}
+	if err := makeAll(above); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(above)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Mkdir(filepath.Base(name), Within(root, 0o755)); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// Within returns the mode without what the folder keeps from others: what is made in a private folder is private.
+func Within(dir *os.Root, mode fs.FileMode) fs.FileMode {
+	info, err := dir.Stat(".")
+	if err != nil {
+		return mode & 0o700
+	}
+	return mode & (0o700 | info.Mode().Perm())
 }
 
 // Write writes a file as [atomicfile.Write] does, and makes its folder. It replaces a link of that name. The file is
@@ -159,7 +188,7 @@ func Write(root *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) 
 		return err
 	}
 	defer dir.Close()
-	if err := atomicfile.Write(dir, path.Base(name), mode, fill); err != nil {
+	if err := atomicfile.Write(dir, path.Base(name), Within(dir, mode), fill); err != nil {
 		return err
 	}
 	return atomicfile.SyncFolder(dir, ".")

@@ -297,5 +297,5 @@ func writePage(folder *os.Root, name, text string) error {
 			return nil
 		}
 	}
-	return atomicfile.WriteText(folder, name, 0o644, text)
+	return atomicfile.WriteText(folder, name, confined.Within(folder, 0o644), text)
 }

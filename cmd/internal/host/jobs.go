@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -84,6 +85,9 @@ func (h *Options) spend(ctx context.Context, principal string, bytes int) error 
 // not contain symbolic links.
 func (h *Options) place(principal, out string) (string, error) {
 	below := path.Join(".", homeOf(principal), out)
+	if err := h.keepPrivate(homeOf(principal)); err != nil {
+		return "", exit.Invalid("the server's output folder cannot be used: %v", exit.Reason(err))
+	}
 	root, err := os.OpenRoot(h.Out + "/") // with the slash, opening a pipe fails instead of blocking
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -99,6 +103,25 @@ func (h *Options) place(principal, out string) (string, error) {
 		return "", exit.Invalid("the output folder %q cannot be used: %v", out, exit.Reason(err))
 	}
 	return filepath.Join(h.Out, filepath.FromSlash(below)), nil
+}
+
+// keepPrivate makes the folder of a caller, and takes it from others if they may read it: what is made in it is private,
+// too. Without tokens there is none.
+func (h *Options) keepPrivate(home string) error {
+	if home == "" {
+		return nil
+	}
+	root, err := confined.MakeRoot(h.Out)
+	if err != nil {
+		return nil // the run says why when it writes
+	}
+	defer root.Close()
+	_ = root.Mkdir(home, 0o700) // if it is not there
+	info, err := root.Lstat(home)
+	if err != nil || !info.IsDir() || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	return root.Chmod(home, 0o700)
 }
 
 // inputName returns the name of a repository in the inputs of runs, or "" if the name is invalid.

@@ -1,0 +1,41 @@
+//go:build unix
+
+package host
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/confined"
+)
+
+// What a caller's runs write is the caller's: others on the machine cannot read it, also below a folder of an older server.
+// Without tokens it is as everybody's files are.
+func TestFilesOfCallersArePrivate(t *testing.T) {
+	h := &Options{Out: filepath.Join(t.TempDir(), "deep", "out")}
+	if err := os.MkdirAll(filepath.Join(h.Out, "old"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for principal, private := range map[string]bool{"mia": true, "old": true, "": false} {
+		dir, err := h.place(principal, "a/b/c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := confined.MakeRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		if err := confined.Write(root, "d/x.txt", 0o644, func(w io.Writer) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"..", ".", "d", "d/x.txt"} {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err != nil || private != (info.Mode().Perm()&0o077 == 0) {
+				t.Errorf("%s of %q: %v, %v", name, principal, info, err)
+			}
+		}
+	}
+}
