@@ -121,8 +121,8 @@ FUZZTIME = 20s
 fuzz: $(CHORE) ## Fuzz every target for FUZZTIME each
 	@$(CHORE) fuzz $(FUZZTIME)
 
-vuln: $(CHORE) ##+ Look for known vulnerabilities in what is called; fails where the database at vuln.go.dev cannot be reached
-	@$(CHORE) vuln
+vuln: $(CHORE) ##+ Look for known vulnerabilities in what is called; VULNDB=FILE is a copy of https://vuln.go.dev/vulndb.zip, or its folder
+	@$(CHORE) vuln $(VULNDB)
 
 licences: $(CHORE) ##+ List the modules and packages that the binary holds, and their licences
 	@$(CHORE) licences
