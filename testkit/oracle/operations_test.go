@@ -86,7 +86,7 @@ func TestKubernetesSample(t *testing.T) {
 	}
 	for i := range *stores.Spec.Replicas {
 		if store := fmt.Sprintf("tls://lastword:$(NATS_PASSWORD)@nats-%d.nats:4222", i); !strings.Contains(known, store) {
-			t.Errorf("the servers do not know %s: %s", store, args)
+			t.Errorf("the servers do not know %s: %s", store, known)
 		}
 	}
 }
