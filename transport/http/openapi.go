@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net/http"
 	"reflect"
 	"strings"
 
@@ -53,6 +54,18 @@ func (s *Server) write(w io.Writer, v any) error {
 	}
 	_, err := w.Write(s.Redact(body.Bytes()))
 	return err
+}
+
+// quiet is a response whose body is written at once, and without the process's secrets.
+type quiet struct {
+	http.ResponseWriter
+	redact func([]byte) []byte
+}
+
+// Write implements [io.Writer].
+func (q quiet) Write(body []byte) (int, error) {
+	_, err := q.ResponseWriter.Write(q.redact(body))
+	return len(body), err
 }
 
 // addEventSchemas adds the published schema of events. Its definitions become components named Event.text.delta and so

@@ -130,7 +130,7 @@ func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(htt
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			r, w := humago.Unwrap(c)
 			if err := handler(w, r, in); err != nil {
-				auth.Refuse(w, err)
+				auth.Refuse(quiet{w, s.Redact}, err)
 			}
 		}}, nil
 	})

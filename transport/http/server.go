@@ -58,7 +58,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = acceptable(pattern, r)
 	}
 	if err != nil {
-		auth.Refuse(w, err)
+		auth.Refuse(quiet{w, s.Redact}, err)
 		return
 	}
 	var stream func()
