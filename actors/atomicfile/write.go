@@ -118,3 +118,28 @@ func removeUnlocked(dir *os.Root, name string) bool {
 	defer f.Close()
 	return filelock.Try(f) == nil && dir.Remove(name) == nil
 }
+
+// Lock opens the file with the flags, and holds it alone among all processes that change it in this way, until the
+// caller closes it. It waits for others that have it. The file may be replaced meanwhile; readers need no lock.
+func Lock(dir *os.Root, name string, flags int, mode fs.FileMode) (*os.File, error) {
+	for {
+		f, err := dir.OpenFile(name, flags|syscall.O_NONBLOCK, mode)
+		if err != nil {
+			return nil, err
+		}
+		info, err := f.Stat()
+		switch {
+		case err == nil && !info.Mode().IsRegular():
+			err = fmt.Errorf("%s is no file", name)
+		case err == nil:
+			err = filelock.Lock(f)
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if isAt(dir, name, f) {
+			return f, nil
+		}
+		f.Close() // another process has replaced it
+	}
+}

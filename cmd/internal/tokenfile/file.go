@@ -15,18 +15,36 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Append appends the line in a single write, so that two processes can add lines at the same time. It makes a missing file.
+// locked calls change with the file, which no other process changes meanwhile, and with the folder that has it.
+func locked(file string, flags int, change func(folder *os.Root, f *os.File) error) error {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	folder, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot change the file of tokens: %w", err)}
+	}
+	defer folder.Close()
+	f, err := atomicfile.Lock(folder, filepath.Base(file), flags, 0o600)
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot change the file of tokens: %w", err)}
+	}
+	return errors.Join(change(folder, f), f.Close())
+}
+
+// Append appends the line. It makes a missing file.
 func Append(file, line string) error {
+	return locked(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, func(_ *os.Root, f *os.File) error { return appendTo(f, file, line) })
+}
+
+func appendTo(f *os.File, file, line string) error {
 	lines, err := Lines(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	info, err := f.Stat()
 	if err == nil {
-		var info fs.FileInfo
-		if info, err = f.Stat(); err == nil {
-			err = f.Chmod(modeOf(info)) // an empty file may have been readable by others
-		}
+		err = f.Chmod(modeOf(info)) // an empty file may have been readable by others
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the file of tokens: %w", err)
@@ -35,7 +53,7 @@ func Append(file, line string) error {
 		line = "\n" + line
 	}
 	_, err = f.WriteString(line + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
+	return errors.Join(err, f.Sync())
 }
 
 // modeOf is the mode that the file gets: its owner's, and if a server reads it by its group, the group's as well.
@@ -72,6 +90,15 @@ func Fields(line string) (name, scopes, digest string, ok bool) {
 
 // Remove rewrites the file without the caller's lines, and returns how many there were. None is an error.
 func Remove(file, name string) (removed int, err error) {
+	err = locked(file, os.O_RDONLY, func(folder *os.Root, f *os.File) error {
+		removed, err = remove(folder, f, file, name)
+		return err
+	})
+	return removed, err
+}
+
+// remove replaces the file by one without the caller's lines.
+func remove(folder *os.Root, f *os.File, file, name string) (removed int, err error) {
 	lines, err := Lines(file)
 	if err != nil {
 		return 0, err
@@ -87,26 +114,18 @@ func Remove(file, name string) (removed int, err error) {
 	if removed == 0 {
 		return 0, fmt.Errorf("%s has no token in %s", words.Printable(name), words.Printable(file))
 	}
-	return removed, replaceFile(file, kept.String())
+	return removed, replaceFile(folder, f, kept.String())
 }
 
 // replaceFile replaces the file atomically. Whoever could read the old one can read the new one.
-func replaceFile(file, text string) error {
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real
-	}
-	folder, err := os.OpenRoot(filepath.Dir(file))
+func replaceFile(folder *os.Root, f *os.File, text string) error {
+	old, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	name := filepath.Base(file)
-	old, err := folder.Stat(name)
-	if err != nil {
-		return err
-	}
+	name := filepath.Base(f.Name())
 	if err := atomicfile.WriteText(folder, name, modeOf(old), text); err != nil {
 		return err
 	}
-	return keepOwner(folder, name, old)
+	return errors.Join(keepOwner(folder, name, old), atomicfile.SyncFolder(folder, "."))
 }
