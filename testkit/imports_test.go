@@ -73,7 +73,7 @@ var rules = []rule{
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "actors/chat/conversation", ours: "messages messages/model messages/words actors/confined actors/filelock actors/chat/history", denied: offline},
 	{pkgs: "actors/chat/citation", ours: "messages/model/decode", denied: offline},
-	{pkgs: "actors/chat/approval", denied: offline},
+	{pkgs: "actors/chat/approval", ours: "actors/atomicfile", denied: offline},
 	{pkgs: "actors/chat/history", ours: "messages/model", denied: offline + " os"},
 	{pkgs: "actors/plan", ours: "messages messages/fit messages/words supervision actors actors/form actors/structured/document actors/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
@@ -149,6 +149,8 @@ var rules = []rule{
 	{pkgs: "cmd/internal/build"},
 	{pkgs: "cmd/internal/environment"},
 	{pkgs: "cmd/internal/terminaltest"},
+	{pkgs: "cmd/internal/trust",
+		ours: "messages actors/atomicfile actors/chat/approval actors/confined cmd/internal/environment cmd/internal/settings"},
 	{pkgs: "cmd/internal/terminal",
 		ours: "messages messages/words actors actors/call actors/generate actors/prompt transport/llm/probe cmd/internal/environment " +
 			"cmd/internal/terminaltest",
@@ -167,11 +169,11 @@ var rules = []rule{
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/doctor",
 		ours: "messages messages/words transport/door/auth transport/http/client transport/llm transport/llm/probe cmd/internal/build " +
-			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal",
-		libs: "golang.org/x/sys/windows"},
+			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/trust",
+		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
 		ours: "messages messages/model messages/redact actors/chat/tool actors/confined actors/llmstxt/repository/secret transport/mcp/source " +
-			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
+			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/trust",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
 		ours: "messages messages/* supervision/fault actors actors/* actors/*/* actors/llmstxt/repository/* transport/door transport/door/* " +

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 )
 
-// File is a list of tools in a file, which several processes may share.
+// File is a list of tools in a file, which several processes may share. One process at a time adds to it.
 type File struct{ path string }
 
 // Open returns the list in the file with the path. Adding the first tool creates the file.
@@ -43,10 +46,15 @@ func (f *File) Add(tool, pin string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	dir, err := os.OpenRoot(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	file, err := atomicfile.Lock(dir, filepath.Base(f.path), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(append(text, '\n'))
-	return errors.Join(err, file.Close())
+	return errors.Join(err, file.Sync(), file.Close())
 }

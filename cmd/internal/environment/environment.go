@@ -67,6 +67,22 @@ func (v Variables) StateFolder() string {
 	return filepath.Join(dir, "lastword")
 }
 
+// TrustFolder returns the user's own folder for approvals and keys, or "".
+func (v Variables) TrustFolder() string {
+	dir := v.Get("XDG_DATA_HOME")
+	switch {
+	case filepath.IsAbs(dir):
+	case runtime.GOOS == "windows":
+		dir = v.Get("LocalAppData")
+	default:
+		dir = v.inHome(".local", "share")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "lastword", "trust")
+}
+
 // inHome returns a path below the home directory, or "" if there is none.
 func (v Variables) inHome(names ...string) string {
 	home := v.Home()

@@ -27,6 +27,7 @@ type Variable struct {
 func Variables() []Variable {
 	return []Variable{
 		{"LASTWORD_CONFIG", "file of settings, as --config names one", false},
+		{Trust, "folder of approvals and keys, as --trust names one", false},
 		{"NO_COLOR", "print without colour, as --no-color does", false},
 		{"ACCESSIBLE", "redraw nothing, as screen readers need it", false},
 		{apiKey, "key of the server of models", true},
@@ -101,6 +102,9 @@ func (m *Mistakes) unknown(at place, name, near string) {
 	}
 	m.add(at, fmt.Sprintf("no setting is called %s; did you mean %s?", name, near), "write "+near)
 }
+
+// Trust is the variable with the folder of approvals and keys.
+const Trust = "LASTWORD_TRUST"
 
 // WebhookSecrets is the variable with the secrets that sign messages to callback URLs.
 const WebhookSecrets = "LASTWORD_WEBHOOK_SECRETS"

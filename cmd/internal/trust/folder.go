@@ -1,0 +1,170 @@
+package trust
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/chat/approval"
+	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// ErrNowhere means that nobody has named a folder, and that the user's home has no place for one.
+var ErrNowhere = errors.New("there is no folder for approvals and keys; give --trust FOLDER, or set " + settings.Trust)
+
+// Folder is the path of a user's folder of trust.
+type Folder string
+
+// Find returns the folder that the environment names, where --trust is too, or the one in the user's home. It makes none.
+// It refuses a folder that others may write, and one of the project that is the current folder.
+func Find(env environment.Variables) (Folder, error) {
+	dir := cmp.Or(env.Get(settings.Trust), env.TrustFolder())
+	if dir == "" {
+		return "", ErrNowhere
+	}
+	dir = resolved(dir)
+	if OfProject(dir, env) {
+		return "", fmt.Errorf("the folder of trust %s is in the project of the current folder, whose files may be a stranger's; "+
+			"give another one with --trust or %s", dir, settings.Trust)
+	}
+	err := private(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // Open says why it cannot be made
+		err = nil
+	}
+	return Folder(dir), err
+}
+
+// Open is Find, and makes a missing folder.
+func Open(env environment.Variables) (Folder, error) {
+	f, err := Find(env)
+	if err != nil {
+		return "", err
+	}
+	err = os.MkdirAll(string(f), 0o700)
+	if err == nil {
+		err = private(string(f))
+	} else if env.Get(settings.Trust) == "" {
+		err = fmt.Errorf("%w: %w", ErrNowhere, err)
+	}
+	return f, err
+}
+
+// private returns an error if others may write the folder.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err == nil && writable(info) {
+		err = messages.InvalidInput("others may write the folder of trust %s; run chmod go-w on it, or give another one with --trust", dir)
+	}
+	return cmp.Or(err, confined.Private(dir))
+}
+
+// resolved returns the absolute path without symbolic links. The end of the path may be missing.
+func resolved(path string) string {
+	path = settings.Absolute(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil || path == filepath.Dir(path) {
+		return cmp.Or(real, path)
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+}
+
+// OfProject reports whether the path is in the current folder or its work tree. A folder that holds the user's home is
+// no project.
+func OfProject(path string, env environment.Variables) bool {
+	for _, top := range []string{settings.Real("."), settings.RepositoryOf(".")} {
+		root := top == filepath.Dir(top)
+		home := env.Home() != "" && settings.Inside(resolved(env.Home()), top)
+		if !root && !home && settings.Inside(resolved(path), top) {
+			return true
+		}
+	}
+	return false
+}
+
+// Apart returns an error if the folder is in one that a server writes or a backup copies. It is ErrNowhere for the
+// folder in the user's home.
+func (f Folder) Apart(env environment.Variables, data ...string) error {
+	for _, dir := range data {
+		if dir == "" || !settings.Inside(string(f), resolved(dir)) {
+			continue
+		}
+		err := fmt.Errorf("the folder of trust %s is in %s, which holds data; give another one with --trust or %s", f, dir, settings.Trust)
+		if env.Get(settings.Trust) == "" {
+			err = fmt.Errorf("%w: %w", ErrNowhere, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// Approvals returns the list of tools that the user has allowed for good.
+func (f Folder) Approvals() *approval.File {
+	return approval.Open(filepath.Join(string(f), "approvals.jsonl"))
+}
+
+// Helper returns the folder in which the helper with the name starts: its own, of the user alone, and empty until the
+// helper writes there.
+func (f Folder) Helper(name string) (string, error) {
+	dir := filepath.Join(string(f), "helpers", messages.Digest(name)[:16])
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = private(dir)
+	}
+	return dir, err
+}
+
+// keyFile holds the seed of the key that signs, as base64.
+const keyFile = "signing-key"
+
+// Key returns the key that signs. It makes the first one.
+func (f Folder) Key() (ed25519.PrivateKey, error) { return f.key(nil) }
+
+// NewKey makes another key, which signs once publish has returned no error for its public half.
+func (f Folder) NewKey(publish func(ed25519.PublicKey) error) error {
+	_, err := f.key(publish)
+	return err
+}
+
+// key returns the key in the file, or makes one if there is none or publish is not nil.
+func (f Folder) key(publish func(ed25519.PublicKey) error) (key ed25519.PrivateKey, err error) {
+	dir, err := os.OpenRoot(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	file, err := atomicfile.Lock(dir, keyFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > 0 && publish == nil {
+		seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+		if err != nil || len(seed) != ed25519.SeedSize {
+			return nil, fmt.Errorf("%s in %s holds no key that can sign; remove it, and the next start makes another", keyFile, f)
+		}
+		return ed25519.NewKeyFromSeed(seed), nil
+	}
+	public, key, err := ed25519.GenerateKey(nil)
+	if err == nil && publish != nil {
+		err = publish(public)
+	}
+	if err == nil {
+		err = atomicfile.WriteDurable(string(f), keyFile, 0o600, base64.StdEncoding.EncodeToString(key.Seed())+"\n")
+	}
+	return key, err
+}
