@@ -20,12 +20,14 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func backupCommand(p *host.Program) *cobra.Command {
-	return foldersCommand(p, "backup <file>", "needs the name of the file to write", writeBackup,
+	return foldersCommand(p, "backup <file>", "needs the name of the file to write",
+		func(cmd *cobra.Command, name, dir, files string) error { return writeBackup(cmd, p, name, dir, files) },
 		"`folder` of the server (default: the one of serve)", "`folder` with the files that runs wrote: --out of serve")
 }
 
@@ -70,9 +72,14 @@ func misplaced(err error) error {
 }
 
 // writeBackup copies and checks the journal in a folder beside the file, which has its name once it is whole.
-func writeBackup(cmd *cobra.Command, name, dir, files string) error {
+func writeBackup(cmd *cobra.Command, p *host.Program, name, dir, files string) error {
 	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is there already; choose another name", name)
+	}
+	if kept, err := trust.Find(p.Env); err == nil {
+		if err := kept.Apart(p.Env, dir, files); err != nil {
+			return err
+		}
 	}
 	beside, err := os.MkdirTemp(filepath.Dir(name), ".lastword-backup-")
 	if err != nil {
@@ -81,6 +88,9 @@ func writeBackup(cmd *cobra.Command, name, dir, files string) error {
 	defer os.RemoveAll(beside)
 	if err := store.Copy(cmd.Context(), dir, beside); err != nil {
 		return notCopied(cmd.Context(), dir, err)
+	}
+	if err := store.CopyKeys(dir, beside); err != nil {
+		return err
 	}
 	made := filepath.Join(beside, "backup")
 	f, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -92,8 +102,9 @@ func writeBackup(cmd *cobra.Command, name, dir, files string) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(b.Add(cmd.Context(), backup.State, beside, func(name string) bool { return !store.Owns(name) }),
-		b.Add(cmd.Context(), backup.State, dir, store.Owns))
+	public := func(name string) bool { return store.Owns(name) || name == store.KeysFile }
+	err = errors.Join(b.Add(cmd.Context(), backup.State, beside, func(name string) bool { return !public(name) }),
+		b.Add(cmd.Context(), backup.State, dir, func(name string) bool { return store.Owns(name) || store.Trusts(name) }))
 	if err == nil && files != "" {
 		err = b.Add(cmd.Context(), backup.Files, files, func(string) bool { return false })
 	}
@@ -103,7 +114,7 @@ func writeBackup(cmd *cobra.Command, name, dir, files string) error {
 	if err := os.Rename(made, name); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s has %s, %s of runs, and the server's key; only you may read it\n", name,
+	fmt.Fprintf(cmd.OutOrStdout(), "%s has %s, %s of runs, and the public halves of the server's keys; only you may read it\n", name,
 		words.Size(b.Bytes), words.Count(b.Count[backup.Files], "file"))
 	return sound(cmd, beside, dir)
 }
@@ -152,6 +163,9 @@ func readBackup(cmd *cobra.Command, name, dir, files string) error {
 		return errors.New(name + " has no files of runs: leave --files out")
 	}
 	if err := b.Restore(cmd.Context(), into); err != nil {
+		return err
+	}
+	if err := store.Distrust(dir); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "restored what lastword %s saved at %s\n", b.Version, b.Made.Format(time.RFC3339))

@@ -13,12 +13,14 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// A backup of a live server, restored elsewhere: every run and its files are there, the key signs, the run that waited for
+// A backup of a live server, restored elsewhere: every run and its files are there, and the public halves of
+// the keys, but no private one and no approval; the run that waited for
 // an answer goes on with it, and the one that was at work ends as after a crash.
 func TestBackupIsRestored(t *testing.T) {
 	dir := plant(t, gardenText)
@@ -45,6 +47,10 @@ func TestBackupIsRestored(t *testing.T) {
 		}
 	}
 	put(t, at("kept/conversations/mia/c_1.jsonl"), "{}\n")
+	put(t, at("kept/allowed-tools.jsonl"), "{}\n") // of 0.1.0
+	keys, err := store.ReadKeys(at("kept"))
+	must(t, err)
+	put(t, at("kept/keys.json"), `{"seed":"c2VjcmV0","public":["`+store.KeyText(keys.Public[0])+`"]}`)
 	said := func(code int, words string, args ...string) {
 		t.Helper()
 		if got := run(t, nil, args...); got.code != code || !strings.Contains(got.stdout+got.stderr, words) {
@@ -64,6 +70,12 @@ func TestBackupIsRestored(t *testing.T) {
 	said(exit.Configuration, "files is not empty", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("files"))
 	said(exit.Completed, "new is sound: 4 runs", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("new-files"))
 	said(exit.Completed, "is sound", "verify", string(generated), "--state", at("new"), "--files", at("new-files"))
+	if text, err := os.ReadFile(at("new/keys.json")); err != nil || strings.Contains(string(text), "seed") {
+		t.Errorf("the backup has a private key: %s, %v", text, err)
+	}
+	if _, err := os.Stat(at("new/allowed-tools.jsonl")); err == nil {
+		t.Error("the backup brings approvals")
+	}
 	if again := run(t, nil, "key", "--state", at("new")).stdout; again != key {
 		t.Errorf("the key is %q, want %q", again, key)
 	}

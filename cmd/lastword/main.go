@@ -19,6 +19,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +36,7 @@ import (
 func main() { os.Exit(host.ThisProcess(rootCommand).Run(context.Background())) }
 
 func rootCommand(p *host.Program) *cobra.Command {
-	version := false
+	version, trusted := false, ""
 	root := &cobra.Command{
 		Use:           "lastword",
 		SilenceUsage:  true,
@@ -48,6 +49,9 @@ func rootCommand(p *host.Program) *cobra.Command {
 			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if trusted != "" {
+				p.Env = append(slices.Clip(p.Env), settings.Trust+"="+trusted)
+			}
 			return settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets)
 		},
 	}
@@ -58,12 +62,15 @@ func rootCommand(p *host.Program) *cobra.Command {
 	flags := root.PersistentFlags()
 	settings.Group(flags, commonFlags, func() {
 		flags.StringVar(&p.ConfigFile, "config", "", "YAML `file` of settings, read before the other files")
+		flags.StringVar(&trusted, "trust", "", "`folder` of approvals and keys, which no settings file names (default ~/.local/share/lastword/trust)")
 		settings.Choice(root, flags, &p.Display.Progress, "progress", "how stderr shows a run", "auto", "tty", "plain",
 			"none")
 		flags.BoolVar(&p.Display.NoColor, "no-color", false, "print without colour, as NO_COLOR in the environment does")
 	})
+	settings.FlagOnly(flags, "trust")
 	settings.ByOperator(flags, "progress", "no-color")
 	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
+	settings.Must(root.MarkPersistentFlagDirname("trust"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exit.BadUsage(cmd, settings.BadValue(err), settings.MeantFlag(cmd, err))
 	})

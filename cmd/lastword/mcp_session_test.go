@@ -73,7 +73,7 @@ func binary(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "lastword", args...)
 	cmd.Dir = dir
-	cmd.Env = append(env(), "XDG_CACHE_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "GOCOVERDIR="+t.TempDir())
+	cmd.Env = append(env(), "XDG_CACHE_HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "GOCOVERDIR="+t.TempDir())
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -277,7 +278,7 @@ func keyCommand(p *host.Program) *cobra.Command {
 			switch {
 			case err != nil:
 			case rotate:
-				keys, err = store.RotateKeys(dir)
+				keys, err = rotateKey(p, dir)
 			default:
 				keys, err = store.ReadKeys(dir)
 			}
@@ -298,6 +299,21 @@ func keyCommand(p *host.Program) *cobra.Command {
 	settings.FlagOnly(cmd.Flags(), "state", "rotate")
 	settings.Must(cmd.MarkFlagDirname("state"))
 	return cmd
+}
+
+// rotateKey makes a new private key, and adds its public half to those of the folder.
+func rotateKey(p *host.Program, dir string) (keys store.Keys, err error) {
+	kept, err := p.Trust()
+	if err == nil {
+		err = kept.Apart(p.Env, dir)
+	}
+	if err == nil {
+		err = kept.NewKey(func(public ed25519.PublicKey) error {
+			keys, err = store.Publish(dir, public)
+			return err
+		})
+	}
+	return keys, err
 }
 
 // stateFolder returns the folder that the flag names, or the setting with the name, or the default.

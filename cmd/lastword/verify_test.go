@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"database/sql"
 	"net/http"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 )
 
 // verify works beside a live server, and names the run, the number and the rule of what is wrong.
@@ -47,7 +51,13 @@ func TestVerify(t *testing.T) {
 func TestProof(t *testing.T) {
 	dir := plant(t, gardenText)
 	kept, file := filepath.Join(dir, "kept"), filepath.Join(dir, "proof.jsonl")
-	s := serveHTTP(t, dir, "--allow-local", "--state", kept)
+	trusted := settings.Trust + "=" + filepath.Join(t.TempDir(), "trust")
+	seed := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize)) // 0.1.0 kept it beside the runs
+	old := store.KeyText(seed.Public().(ed25519.PublicKey))
+	put(t, filepath.Join(kept, "keys.json"), `{"seed":"`+store.KeyText(seed.Seed())+`","public":["`+old+`"]}`)
+	command := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--allow-local", "--state", kept)
+	command.Env = append(command.Env, trusted)
+	s := serving(t, command)
 	id := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
 	prove := func() {
 		t.Helper()
@@ -65,15 +75,16 @@ func TestProof(t *testing.T) {
 	}
 	prove()
 	_, keys := s.get("/v1/key")
-	first := strings.TrimSpace(run(t, nil, "key", "--state", kept).stdout)
-	if want := `{"keys":["` + first + `"]}`; strings.TrimSpace(keys) != want {
+	first, _, _ := strings.Cut(run(t, nil, "key", "--state", kept).stdout, "\n")
+	if want := `{"keys":["` + first + `","` + old + `"]}`; first == old || strings.TrimSpace(keys) != want {
 		t.Errorf("the server's keys are %s, want %s", keys, want)
 	}
-	if info, err := os.Stat(filepath.Join(kept, "keys.json")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file of the keys: %v, %v", info, err)
+	if text, err := os.ReadFile(filepath.Join(kept, "keys.json")); err != nil || strings.Contains(string(text), "seed") {
+		t.Errorf("the private key is beside the runs: %s, %v", text, err)
 	}
-	both := strings.Fields(run(t, nil, "key", "--rotate", "--state", kept).stdout)
-	if len(both) != 2 || both[1] != first {
+	verified(exit.Completed, "signed by "+first, file, "--state", kept)
+	both := strings.Fields(run(t, []string{trusted}, "key", "--rotate", "--state", kept).stdout)
+	if len(both) != 3 || both[1] != first {
 		t.Errorf("after a rotation the keys are %q", both)
 	}
 	verified(exit.Completed, "completed up to number ", string(id), "--server", s.base())

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -22,6 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
@@ -86,6 +88,27 @@ func (p *Program) Run(ctx context.Context) int {
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	return exit.Report(stderr, errors.Join(err, stdout.Close()))
+}
+
+// Trust returns the user's folder of trust, and makes it if it is missing.
+func (p *Program) Trust() (trust.Folder, error) {
+	f, err := trust.Open(p.Env)
+	if err != nil {
+		return "", &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	return f, nil
+}
+
+// Approvals returns the list of tools that the user has allowed for good, or nil if there is no place for one.
+func (p *Program) Approvals() (*approval.File, error) {
+	f, err := p.Trust()
+	if errors.Is(err, trust.ErrNowhere) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Approvals(), nil
 }
 
 // Asker returns the Asker that puts questions to the user. place contains the flags that name the runs' server, for

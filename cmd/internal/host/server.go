@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -44,6 +45,7 @@ type Server struct {
 	store    *store.Store
 	hooks    *webhook.Hooks // nil without webhooks
 	keys     *marks[store.Keys]
+	private  func() (ed25519.PrivateKey, error) // the key that signs
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Options.Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
@@ -71,7 +73,7 @@ func (h *Options) instructions() string {
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
 	h.Terminal = rand.Text()
-	box, err := h.mcpServers.Open(h.Env(), h.Secrets, build.This().Full())
+	box, err := h.mcpServers.Open(h.program.Env, h.Secrets, build.This().Full())
 	if err != nil {
 		return nil, err
 	}

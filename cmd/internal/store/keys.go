@@ -6,37 +6,46 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 )
 
-// Keys are the signing keys of a server: the current private key, and the public keys of it and of all earlier ones,
-// the newest first.
+// Keys are the public halves of the keys that have signed the runs of a journal, the newest first. Lastword 0.1.0 kept
+// a private half beside them, which is never used: whoever copied the folder has it.
 type Keys struct {
-	Seed   []byte              `json:"seed"`
 	Public []ed25519.PublicKey `json:"public"`
 }
 
-// KeysFile is the file in the state folder that holds the keys. Only its owner may read it.
+// KeysFile is the file in the state folder that holds the keys.
 const KeysFile = "keys.json"
 
-// UnmarshalJSON decodes keys, and refuses keys that cannot sign.
+// approvals is the file in which lastword 0.1.0 kept approvals. Nothing reads it.
+const approvals = "allowed-tools.jsonl"
+
+// UnmarshalJSON decodes keys, and refuses keys that cannot verify.
 func (k *Keys) UnmarshalJSON(text []byte) error {
 	type plain Keys
 	err := json.Unmarshal(text, (*plain)(k))
-	if err == nil && (len(k.Seed) != ed25519.SeedSize || len(k.Public) == 0 || !k.Public[0].Equal(k.Private().Public())) {
-		err = errors.New(KeysFile + " holds no key that can sign")
+	if slices.ContainsFunc(k.Public, func(p ed25519.PublicKey) bool { return len(p) != ed25519.PublicKeySize }) {
+		err = errors.New(KeysFile + " holds what is no key")
 	}
 	return err
 }
 
-// Private returns the private key.
-func (k Keys) Private() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k.Seed) }
+// With returns the keys with one in front, unless they have it.
+func (k Keys) With(key ed25519.PublicKey) Keys {
+	if slices.ContainsFunc(k.Public, func(p ed25519.PublicKey) bool { return p.Equal(key) }) {
+		return k
+	}
+	return Keys{append([]ed25519.PublicKey{key}, k.Public...)}
+}
 
-// Texts returns the public keys as text.
+// Texts returns the keys as text.
 func (k Keys) Texts() []string {
 	texts := make([]string, len(k.Public))
 	for i, public := range k.Public {
@@ -48,19 +57,13 @@ func (k Keys) Texts() []string {
 // KeyText returns a public key as text: its base64.
 func KeyText(public []byte) string { return base64.StdEncoding.EncodeToString(public) }
 
-// Rotated returns the keys with a new one in front.
-func (k Keys) Rotated() Keys {
-	public, private, _ := ed25519.GenerateKey(nil) // it never fails
-	return Keys{Seed: private.Seed(), Public: append([]ed25519.PublicKey{public}, k.Public...)}
-}
-
 // ReadKeys reads the keys in the folder. If there is no file, it returns the zero Keys.
 func ReadKeys(dir string) (k Keys, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, KeysFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
 	}
-	if err == nil {
+	if err == nil && len(text) > 0 {
 		err = json.Unmarshal(text, &k)
 	}
 	if err != nil {
@@ -69,16 +72,53 @@ func ReadKeys(dir string) (k Keys, err error) {
 	return k, err
 }
 
-// RotateKeys creates a new key in the folder. The server signs with it from then on.
-func RotateKeys(dir string) (Keys, error) {
-	k, err := ReadKeys(dir)
+// Publish adds keys, the newest first, to those in the folder, and drops a private half.
+func Publish(dir string, keys ...ed25519.PublicKey) (k Keys, err error) {
+	folder, err := os.OpenRoot(dir)
 	if err != nil {
 		return k, err
 	}
-	k = k.Rotated()
-	text, err := json.Marshal(k)
-	if err == nil {
+	defer folder.Close()
+	f, err := atomicfile.Lock(folder, KeysFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return k, err
+	}
+	defer f.Close()
+	if k, err = ReadKeys(dir); err != nil {
+		return k, err
+	}
+	for _, key := range slices.Backward(keys) {
+		k = k.With(key)
+	}
+	old, err := io.ReadAll(f)
+	text, failed := json.Marshal(k)
+	if err = errors.Join(err, failed); err == nil && string(old) != string(text) {
 		err = atomicfile.WriteDurable(dir, KeysFile, 0o600, string(text))
 	}
 	return k, err
+}
+
+// Trusts reports whether the file of a state folder, by its name, may hold what the user trusts: no backup copies it.
+func Trusts(name string) bool { return name == KeysFile || name == approvals }
+
+// CopyKeys writes the keys in the folder into another one, without a private half.
+func CopyKeys(dir, to string) error {
+	keys, err := ReadKeys(dir)
+	if err == nil && len(keys.Public) > 0 {
+		_, err = Publish(to, keys.Public...)
+	}
+	return err
+}
+
+// Distrust drops the private key and the approvals that a backup of lastword 0.1.0 has brought into the folder.
+func Distrust(dir string) error {
+	err := os.Remove(filepath.Join(dir, approvals))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if _, gone := os.Stat(filepath.Join(dir, KeysFile)); gone == nil {
+		_, failed := Publish(dir)
+		err = errors.Join(err, failed)
+	}
+	return err
 }
