@@ -89,17 +89,9 @@ func (u *turn) decide(word json.RawMessage, name, pin string) (denied, failed er
 	text := string(word)
 	_ = json.Unmarshal(word, &text) // true is not a string
 	switch text {
-	case always:
-		if u.Always != nil {
-			failed = u.Always.Add(name, pin)
-		}
-		fallthrough
-	case inConversation:
+	case always, inConversation:
 		u.allowed = append(u.allowed, pin)
-		if u.memory != nil && failed == nil {
-			failed = u.memory.Allow(pin)
-		}
-		return nil, failed
+		return nil, u.keep(name, pin, text == always)
 	case once, "true":
 		return nil, nil
 	}
@@ -110,15 +102,36 @@ func (u *turn) decide(word json.RawMessage, name, pin string) (denied, failed er
 	return messages.Errorf(messages.CauseCanceledByUser, "the user does not allow the call of %s", name), nil
 }
 
+// keep keeps an approval beyond the turn. The user's own list has also what holds for a conversation, whose file may be
+// a stranger's.
+func (u *turn) keep(name, pin string, forever bool) error {
+	switch {
+	case u.Always != nil && forever:
+		return u.Always.Add(name, pin)
+	case u.memory == nil:
+		return nil
+	case u.Always != nil:
+		return u.Always.Add(name, u.here(pin))
+	}
+	return u.memory.Allow(pin)
+}
+
+// here returns a pin that holds for the conversation alone.
+func (u *turn) here(pin string) string { return messages.Digest(pin + " in " + u.context) }
+
 // isAllowed reports whether the user has already allowed the tool with the pin.
 func (u *turn) isAllowed(pin string) (bool, error) {
-	if slices.Contains(u.allowed, pin) || u.memory != nil && u.memory.Allowed(pin) {
+	if slices.Contains(u.allowed, pin) {
 		return true, nil
 	}
 	if u.Always == nil {
-		return false, nil
+		return u.memory != nil && u.memory.Allowed(pin), nil
 	}
-	return u.Always.Has(pin)
+	has, err := u.Always.Has(pin)
+	if !has && err == nil && u.memory != nil {
+		has, err = u.Always.Has(u.here(pin))
+	}
+	return has, err
 }
 
 // mostNamed bounds the tools that the warning about withheld tools names.

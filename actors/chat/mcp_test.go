@@ -81,7 +81,7 @@ func servers(t *testing.T) *tool.Set {
 	must(t, err)
 	var list []source.Server
 	for name, era := range map[string]string{"old": "legacy", "new": "modern"} {
-		list = append(list, source.Server{Name: name, Command: self, StartTimeout: time.Minute,
+		list = append(list, source.Server{Name: name, Command: self, Folder: t.TempDir(), StartTimeout: time.Minute,
 			Env: map[string]string{"CHAT_TEST_SERVER": era, "GOCOVERDIR": t.TempDir()}})
 	}
 	src := source.New(list, "1", nil)

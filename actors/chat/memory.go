@@ -39,6 +39,7 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	if err != nil {
 		return err
 	}
+	u.context = in.Context
 	u.memory, err = kept.Begin(in.Context, b)
 	busy, ok := errors.AsType[*conversation.BusyError](err)
 	if !ok {

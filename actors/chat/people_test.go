@@ -265,6 +265,28 @@ func TestMessageWhileWaiting(t *testing.T) {
 	})
 }
 
+// The file of a conversation, which may be a stranger's, allows nothing: the user's own list does.
+func TestConversationsAllowNothing(t *testing.T) {
+	pays, done := said{calls: calls(`pay {"sum":7}`)}, said{text: "Paid."}
+	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: kept(conversation.NewMemory(10)),
+		Always: approval.Open(filepath.Join(t.TempDir(), "allowed"))}
+	converse(t, "", []said{pays, done, pays, done}, config, func(w *told) {
+		for range 2 {
+			run, questions := w.start(chat.Input{Message: "Pay.", Context: "c_1"}), 0
+			answer := w.answers(run, `"yes, in this conversation"`)
+			w.until(run, func(e messages.Event) {
+				if answer(e); e.Kind() == messages.KindInputRequired {
+					questions++
+				}
+			})
+			if questions != 1 {
+				t.Errorf("%d questions", questions)
+			}
+			w.config.Always = approval.Open(filepath.Join(t.TempDir(), "allowed"))
+		}
+	})
+}
+
 // What is allowed in the conversation or for ever is not asked again, until the tool says something else of itself.
 func TestApprovalsLast(t *testing.T) {
 	pays := said{calls: calls(`pay {"sum":7}`)}

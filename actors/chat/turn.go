@@ -29,6 +29,7 @@ type turn struct {
 	hear         func(model.Part) // gets the parts of the model's answers; may be nil
 	model        string
 	memory       *conversation.Turn // nil without a context
+	context      string             // id of the conversation in memory
 	aside        bool               // what is said now is not for the memory
 	conversation []model.Message
 	sources      []string // names of what the tools have read

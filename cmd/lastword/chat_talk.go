@@ -18,7 +18,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
@@ -35,7 +34,7 @@ import (
 // last is the value of --resume without an id.
 const last = "last"
 
-// stateFolder returns the folder that holds conversations, and the list of tools that may always be called.
+// stateFolder returns the folder that holds conversations.
 func (c *chatOptions) stateFolder() string {
 	return cmp.Or(c.State.Folder(c.program.Env), c.program.Env.StateFolder())
 }
@@ -165,7 +164,11 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 // starter returns a function that starts turns of the conversation, and a function that closes the runtime.
 func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolbox.Box) (
 	start func(ctx context.Context, message string) (talkRun, string, error), done func() error, err error) {
-	config.Always = approval.Open(filepath.Join(c.stateFolder(), "allowed-tools.jsonl"))
+	if !box.Empty() {
+		if config.Always, err = c.program.Approvals(); err != nil {
+			return nil, nil, err
+		}
+	}
 	if c.in.Context == "" {
 		c.in.Context = conversation.NewID()
 	}

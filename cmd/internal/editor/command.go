@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -117,8 +116,10 @@ func (a *agent) keep(log *slog.Logger) error {
 	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
 	a.kept = kept
 	a.config.Conversations = func(string) (*conversation.Store, error) { return kept, nil }
-	a.config.Always = approval.Open(filepath.Join(folder, "allowed-tools.jsonl"))
 	a.config.Bounds.Time = a.timeout
+	if err == nil {
+		a.config.Always, err = a.program.Approvals()
+	}
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/acp"
 )
@@ -39,7 +40,8 @@ func (f *files) tools(unasked bool) []tool.Tool {
 		}
 	}
 	about := func(name, description string) tool.Tool {
-		return tool.Tool{Name: name, Description: description, Access: tool.Write, InOrder: true, Named: unasked, Idempotent: name == writes}
+		return tool.Tool{Name: name, Description: description, Access: tool.Write, InOrder: true, Named: unasked, Idempotent: name == writes,
+			Origin: settings.Real(f.Folder)} // an approval holds for this folder alone
 	}
 	return append(disk,
 		tool.TaskFunc(about(writes, "Writes a text file of the repository, new or whole."),
