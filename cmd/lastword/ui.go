@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/netip"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 )
 
 func uiCommand(p *host.Program) *cobra.Command {
@@ -103,8 +106,9 @@ func browse(env environment.Variables, url string) {
 	if command == nil {
 		return
 	}
-	opener := exec.Command(command[0], append(command[1:], url)...)
-	opener.Env = env
+	path := trust.Path(env.Get("PATH"), env)
+	opener := exec.Command(trust.Command(command[0], "", path), append(command[1:], url)...)
+	opener.Dir, opener.Env = filepath.Dir(opener.Path), append(slices.Clip(env), "PATH="+path)
 	if opener.Start() == nil {
 		_ = opener.Process.Release() // it ends by itself
 	}

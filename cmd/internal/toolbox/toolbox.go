@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +20,8 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
@@ -85,7 +88,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 		}
 	}
 	if err == nil {
-		b.servers, err = servers(f.mcpConfig, nil, env, secrets, version)
+		b.servers, err = f.servers(nil, env, secrets, version)
 	}
 	if err != nil {
 		b.Close()
@@ -95,7 +98,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 
 // OpenFor opens the servers of --mcp-config and those in a caller's own settings.
 func (f *Flags) OpenFor(settings []byte, env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
-	kept, err := servers(f.mcpConfig, settings, env, secrets, version)
+	kept, err := f.servers(settings, env, secrets, version)
 	return &Box{secrets: secrets, servers: kept}, err
 }
 
@@ -110,6 +113,11 @@ func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(
 	}
 	b.roots = append(b.roots, root)
 	list, err := tools(root)
+	for i, t := range list {
+		if t.Access == tool.Write { // an approval holds for this folder alone
+			list[i].Origin = settings.Real(name)
+		}
+	}
 	b.own = append(b.own, list...)
 	return err
 }
@@ -161,21 +169,27 @@ func (b *Box) Close() {
 
 // servers returns the MCP servers in the file, and those in a caller's own settings. In the latter, variables are not
 // replaced.
-func servers(file string, own []byte, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
+func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
 	var list []source.Server
-	if file != "" {
-		text, err := os.ReadFile(file)
+	if f.mcpConfig != "" {
+		text, err := os.ReadFile(f.mcpConfig)
 		if err != nil {
-			return nil, exit.Invalid("cannot read %s: %v", file, exit.Reason(err))
+			return nil, exit.Invalid("cannot read %s: %v", f.mcpConfig, exit.Reason(err))
 		}
 		settings.LearnDocument(secrets, text, env)
 		list, err = source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
+		if err == nil {
+			err = settle(list, env)
+		}
 		if err != nil {
-			return nil, exit.Invalid("%s: %v", file, err)
+			return nil, exit.Invalid("%s: %v", f.mcpConfig, err)
 		}
 	}
 	if len(own) > 0 {
 		more, err := source.Parse(own, func(name string) (string, bool) { return "${" + name + "}", true })
+		if err == nil {
+			err = settle(more, env)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -188,6 +202,48 @@ func servers(file string, own []byte, env environment.Variables, secrets *redact
 	}
 	settings.LearnDocument(secrets, own, nil)
 	return source.New(list, version, nil), nil
+}
+
+// settle decides where the commands of servers are, and where they start: in the folder of the settings, or in an empty
+// one of the user's. The current folder chooses nothing.
+func settle(list []source.Server, env environment.Variables) error {
+	for i := range list {
+		s := &list[i]
+		if s.Command == "" {
+			continue
+		}
+		if s.Folder == "" {
+			if err := place(s, env); err != nil {
+				return messages.InvalidInput("the MCP server %s %v", s.Name, err)
+			}
+		}
+		path := trust.Path(cmp.Or(s.Env["PATH"], env.Get("PATH")), env)
+		s.Command = trust.Command(s.Command, s.Folder, path)
+		if s.Env == nil {
+			s.Env = map[string]string{}
+		}
+		s.Env["PATH"] = path
+	}
+	return nil
+}
+
+// place lets a server start in an empty folder of its own, where no relative path names anything.
+func place(s *source.Server, env environment.Variables) error {
+	relative := trust.Relative(s.Command, s.Args)
+	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {
+		relative = s.Command
+	}
+	if relative != "" {
+		return fmt.Errorf(`names %s, a relative path, and has no cwd; add "cwd": "/its/folder" to its settings, or write an absolute path`, relative)
+	}
+	kept, err := trust.Open(env)
+	if err == nil {
+		s.Folder, err = kept.Helper(s.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("needs a folder to start in: %w", err)
+	}
+	return nil
 }
 
 // foreign returns a tool of an MCP server. If the server does not declare an effect, or is not trusted to, the tool is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/testkit/fatal"
@@ -31,7 +33,13 @@ func TestMain(m *testing.M) {
 					{"name":"spell","inputSchema":{"type":"object","properties":{"word":{"type":"string","pattern":"^(?!x)"}}}},
 					{"name":"write","inputSchema":{"type":"object"}}]}`), nil
 			}
-			return map[string]any{"content": []any{map[string]any{"type": "text", "text": "the key is " + key}}}, nil
+			text := "the key is " + key
+			if key == "where" {
+				here, err := os.Getwd()
+				there, _ := os.ReadDir(".")
+				text = fmt.Sprint(here, " ", len(there), " ", os.Getenv("PATH"), " ", err)
+			}
+			return map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}, nil
 		}}.Serve(os.Stdin, os.Stdout)
 		return
 	}
@@ -50,7 +58,7 @@ func open(t *testing.T, server string) *toolbox.Box {
 	cmd := &cobra.Command{}
 	f.AddFlags(cmd, cmd.Flags())
 	must(t, cmd.Flags().Parse([]string{"--mcp-config", file}))
-	box, err := f.Open(environment.Variables{"SELF=" + self, "KEY=open-sesame-123"}, new(redact.Secrets), "1")
+	box, err := f.Open(environment.Variables{"SELF=" + self, "KEY=open-sesame-123", "HOME=" + t.TempDir()}, new(redact.Secrets), "1")
 	must(t, err)
 	t.Cleanup(box.Close)
 	return box
@@ -103,6 +111,59 @@ func TestNamedInSettings(t *testing.T) {
 	}
 }
 
+// A server starts in an empty folder of its own below the folder of trust, not in the current one, and an approval of its
+// tools holds for the program that the name stands for. One that names relative files needs a cwd.
+func TestServersStartElsewhere(t *testing.T) {
+	project, home, bin := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Chdir(project)
+	self, err := os.Executable()
+	must(t, err)
+	if err := errors.Join(os.WriteFile("planted.py", nil, 0o644), os.Symlink(self, filepath.Join(bin, "vault"))); err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(home, "servers.json")
+	of := func(more string) (*toolbox.Box, error) {
+		must(t, os.WriteFile(file, []byte(`{"mcpServers":{"vault":{"command":"vault","trust":true,"env":{"TOOLBOX_TEST_KEY":"where"}`+more+`}}}`), 0o600))
+		var f toolbox.Flags
+		cmd := &cobra.Command{}
+		f.AddFlags(cmd, cmd.Flags())
+		must(t, cmd.Flags().Parse([]string{"--mcp-config", file}))
+		return f.Open(environment.Variables{"HOME=" + home, "PATH=" + strings.Join([]string{".", project, bin}, string(os.PathListSeparator))},
+			new(redact.Secrets), "1")
+	}
+	box, err := of("")
+	must(t, err)
+	defer box.Close()
+	set, _, err := box.Set(t.Context())
+	must(t, err)
+	show := set.Tool("mcp__vault__show")
+	if !strings.Contains(show.Origin, filepath.Join(bin, "vault")) {
+		t.Errorf("the tool is of %s", show.Origin)
+	}
+	if _, err := of(`,"args":["planted.py"]`); err == nil || !strings.Contains(err.Error(), `add "cwd": `) || !strings.Contains(err.Error(), file) {
+		t.Error(err)
+	}
+	box, err = of(`,"args":["planted.py"],"cwd":"` + bin + `"`)
+	must(t, err)
+	box.Close()
+	system, err := actors.New(t.Context(), actors.Config{})
+	must(t, err)
+	defer system.Close(context.Background())
+	job, err := actors.Func("call", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
+		return set.Call(ctx, show.Name, tool.Call{ID: "c", Task: c}).Text, nil
+	}).New(nil)
+	must(t, err)
+	run, err := system.Start(t.Context(), job, actors.Options{})
+	must(t, err)
+	state, err := run.Wait(t.Context())
+	must(t, err)
+	var said string
+	must(t, json.Unmarshal(state.End.Result, &said))
+	if here := strings.Fields(said); len(here) != 4 || !strings.Contains(here[0], "/lastword/trust/helpers/") || here[1] != "0" || here[2] != bin {
+		t.Errorf("it starts in %q", said)
+	}
+}
+
 var must = fatal.IfError
 
 func ofFolders(t *testing.T, args ...string) (*tool.Set, error) {
@@ -148,6 +209,9 @@ func TestHostileRepository(t *testing.T) {
 	}
 	for name, want := range map[string]tool.Access{"write_artifact": tool.Write, "append_artifact": tool.Write,
 		"read_artifact": tool.Read} {
+		if got := set.Tool(name); want == tool.Write && got.Origin != settings.Real(repository) {
+			t.Errorf("an approval of %s holds for %q", name, got.Origin)
+		}
 		if got := set.Tool(name); got.Access != want || got.Outside != (want == tool.Read) {
 			t.Errorf("%s has the access %v, outside %v", name, got.Access, got.Outside)
 		}

@@ -125,7 +125,7 @@ func stdio(t *testing.T, era string) source.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source.Server{Name: "stub", Command: self, Env: map[string]string{"STUB": era, "GOCOVERDIR": t.TempDir()}, StartTimeout: time.Minute}
+	return source.Server{Name: "stub", Command: self, Folder: t.TempDir(), Env: map[string]string{"STUB": era, "GOCOVERDIR": t.TempDir()}, StartTimeout: time.Minute}
 }
 
 // open returns the tools of a server by the names that it gives them.

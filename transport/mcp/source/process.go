@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -39,6 +40,12 @@ type process struct {
 
 // start starts the server's command. The process ends at the latest with the context life.
 func start(life context.Context, s Server) (*process, error) {
+	if !filepath.IsAbs(s.Command) {
+		return nil, fmt.Errorf("%s is in no folder of PATH, outside the current project; give its absolute path", s.Command)
+	}
+	if !filepath.IsAbs(s.Folder) {
+		return nil, fmt.Errorf("%s starts in %q, which is no absolute path", s.Command, s.Folder)
+	}
 	life, kill := context.WithCancel(life)
 	cmd := exec.CommandContext(life, s.Command, s.Args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = s.Folder, environment(s.Env), grace

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,9 @@ type Server struct {
 	Command string
 	Args    []string
 	// Env are variables for the process. It also inherits PATH, HOME, USER, LANG, TERM and TMPDIR.
-	Env     map[string]string
+	Env map[string]string
+	// Folder is where the process starts. With Command it must be an absolute path, and so must the command: the current
+	// folder, which may be a stranger's, chooses nothing.
 	Folder  string
 	URL     string
 	Headers map[string]string
@@ -108,6 +111,8 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 		return s, wrong("needs a command or a url, and not both")
 	case s.URL != "" && !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://"):
 		return s, wrong("has a url that does not begin with http:// or https://")
+	case s.Folder != "" && !filepath.IsAbs(s.Folder):
+		return s, wrong("has the cwd " + s.Folder + ", which is not an absolute path; ${PWD} is the current folder")
 	case s.Timeout < 0 || s.StartTimeout < 0:
 		return s, wrong("has a negative timeout")
 	}

@@ -154,7 +154,7 @@ func TestEndsAtOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh")
 	}
-	server := source.Server{Name: "sad", Command: "sh", Args: []string{"-c", "echo 'set API_KEY' >&2; exit 2"}, StartTimeout: time.Minute}
+	server := source.Server{Name: "sad", Command: "/bin/sh", Folder: t.TempDir(), Args: []string{"-c", "echo 'set API_KEY' >&2; exit 2"}, StartTimeout: time.Minute}
 	src := source.New([]source.Server{server}, "1", nil)
 	defer src.Close()
 	if _, err := src.Tools(t.Context()); err == nil || err.Error() != "the MCP server sad: the server ended: exit status 2: set API_KEY" {
@@ -167,7 +167,7 @@ func TestEndsAtOnce(t *testing.T) {
 func TestDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		missing := filepath.Join(t.TempDir(), "none")
-		src := source.New([]source.Server{{Name: "gone", Command: missing, StartTimeout: time.Second}}, "1", nil)
+		src := source.New([]source.Server{{Name: "gone", Command: missing, Folder: t.TempDir(), StartTimeout: time.Second}}, "1", nil)
 		defer src.Close()
 		var told []string
 		for range 8 {
