@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
@@ -91,7 +92,7 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 
 // check makes every check, and prints them to out unless they are to be JSON.
 func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
-	ids := []string{"version", "settings", "tokens", "confirm", "output", "disk", "cache", "state", "terminal", "tls", "proxy", "server", "clock"}
+	ids := []string{"version", "settings", "tokens", "confirm", "output", "disk", "cache", "state", "trust", "terminal", "tls", "proxy", "server", "clock"}
 	e.table = terminal.NewTable(out, &e.program.Display, slices.Concat(ids, doctor.ServingIDs, serverLines()))
 	e.found.OK = true
 	b := build.This()
@@ -106,7 +107,8 @@ func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
 func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
 	env := e.program.Env
 	return []probe.Result{doctor.Tokens(env), doctor.Confirming(e.tokens), doctor.Output(e.out), doctor.Disk(e.out), doctor.Cache(env.CacheFolder()),
-		doctor.State(cmd.Context(), cmp.Or(e.state, env.StateFolder())), doctor.Shown(&e.program.Display, cmd.ErrOrStderr()),
+		doctor.State(cmd.Context(), cmp.Or(e.state, env.StateFolder())), doctor.Trust(trust.Find(env)),
+		doctor.Shown(&e.program.Display, cmd.ErrOrStderr()),
 		doctor.Roots(), doctor.Proxy(&e.at)}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -257,6 +258,28 @@ func State(ctx context.Context, folder string) probe.Result {
 			"%s; its database is damaged: %s", seen, words.Clip(report.Faults[0].Says, 200))
 	}
 	return Fine(id, "%s; its database is sound", seen)
+}
+
+// Trust says where approvals and keys are, and whether they outlive a restart.
+func Trust(at trust.Folder, err error) probe.Result {
+	const id, elsewhere = "trust", "give a folder of your own with --trust, or with " + settings.Trust
+	if errors.Is(err, trust.ErrNowhere) {
+		return Finding(id, probe.Warn, elsewhere, "the system has no place for it")
+	}
+	if err != nil {
+		return Finding(id, probe.Fail, elsewhere, "%v", err)
+	}
+	folder := string(at)
+	if err := tryWriting(existing(folder)); err != nil {
+		return Finding(id, probe.Warn, elsewhere, "%s: %v", folder, exit.Reason(err))
+	}
+	switch fleeting, known := fleeting(existing(folder)); {
+	case fleeting:
+		return Finding(id, probe.Warn, elsewhere+" on a disk that stays", "%s: approvals and keys do not outlive a restart of the machine or container", folder)
+	case !known:
+		return Fine(id, "%s; whether it outlives a restart cannot be told here", folder)
+	}
+	return Fine(id, "%s; it outlives a restart", folder)
 }
 
 // ownerOf says which process has the folder open.
