@@ -157,7 +157,7 @@ func (d debian) asUnit(ctx context.Context) *exec.Cmd {
 	}
 	c := d.command(ctx, strings.Fields(unit["ExecStart"])...)
 	state, _, _ := strings.Cut(unit["StateDirectory"], " ")
-	c.Env = []string{unit["Environment"], "STATE_DIRECTORY=/var/lib/" + state}
+	c.Env = append(strings.Fields(unit["Environment"]), "STATE_DIRECTORY=/var/lib/"+state)
 	user, err := strconv.ParseUint(strings.TrimSpace(d.run("id", "-u", unit["User"])), 10, 32)
 	must(d.t, err)
 	group, err := strconv.ParseUint(strings.TrimSpace(d.run("id", "-g", unit["User"])), 10, 32)

@@ -2,7 +2,7 @@
 # RPM never purges: runs, tokens and user stay.
 set -e
 if [ "$1" = purge ]; then
-	rm -rf /var/lib/lastword /var/lib/lastword-files /var/cache/lastword /etc/lastword
+	rm -rf /var/lib/lastword /var/lib/lastword-files /var/lib/lastword-trust /var/cache/lastword /etc/lastword
 	! getent passwd lastword >/dev/null || userdel lastword
 	! getent group lastword >/dev/null || groupdel lastword
 fi

@@ -88,7 +88,7 @@ func (r *release) config() v1.Config {
 	return v1.Config{
 		User: "65532:65532", WorkingDir: volume, Volumes: map[string]struct{}{volume: {}}, ExposedPorts: map[string]struct{}{"7878/tcp": {}},
 		Entrypoint: []string{"/usr/bin/lastword"}, Cmd: []string{"serve"},
-		Env: []string{"PATH=/usr/bin", "HOME=" + volume, "STATE_DIRECTORY=" + volume + "/state", "LASTWORD_SERVE_HTTP=0.0.0.0:7878",
+		Env: []string{"PATH=/usr/bin", "HOME=" + volume, "STATE_DIRECTORY=" + volume + "/state", "LASTWORD_TRUST=" + volume + "/trust", "LASTWORD_SERVE_HTTP=0.0.0.0:7878",
 			"LASTWORD_SERVE_HOST=localhost", "LASTWORD_SERVE_TOKENS=" + volume + "/tokens", "LASTWORD_SERVE_OUT=" + volume + "/files"},
 		Labels: map[string]string{"org.opencontainers.image.source": home, "org.opencontainers.image.version": r.version,
 			"org.opencontainers.image.revision": r.commit, "org.opencontainers.image.licenses": "Apache-2.0"},
