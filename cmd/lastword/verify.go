@@ -308,7 +308,7 @@ func rotateKey(p *host.Program, dir string) (keys store.Keys, err error) {
 		err = kept.Apart(p.Env, dir)
 	}
 	if err == nil {
-		err = kept.NewKey(func(public ed25519.PublicKey) error {
+		_, err = kept.Key(func(public ed25519.PublicKey) error {
 			keys, err = store.Publish(dir, public)
 			return err
 		})

@@ -28,7 +28,7 @@ func (i *Server) makeKeys(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			i.private = kept.Key
+			i.private = func() (ed25519.PrivateKey, error) { return kept.Key(nil) }
 		case errors.Is(err, trust.ErrNowhere):
 			i.Log.Warn("the key that signs proofs ends with the process", zap.Error(err))
 		default:

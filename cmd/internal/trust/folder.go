@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -64,7 +65,7 @@ func Open(env environment.Variables) (Folder, error) {
 // private returns an error if others may write the folder.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
-	if err == nil && writable(info) {
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 { // Windows' modes do not tell
 		err = messages.InvalidInput("others may write the folder of trust %s; run chmod go-w on it, or give another one with --trust", dir)
 	}
 	return cmp.Or(err, confined.Private(dir))
@@ -127,17 +128,9 @@ func (f Folder) Helper(name string) (string, error) {
 // keyFile holds the seed of the key that signs, as base64.
 const keyFile = "signing-key"
 
-// Key returns the key that signs. It makes the first one.
-func (f Folder) Key() (ed25519.PrivateKey, error) { return f.key(nil) }
-
-// NewKey makes another key, which signs once publish has returned no error for its public half.
-func (f Folder) NewKey(publish func(ed25519.PublicKey) error) error {
-	_, err := f.key(publish)
-	return err
-}
-
-// key returns the key in the file, or makes one if there is none or publish is not nil.
-func (f Folder) key(publish func(ed25519.PublicKey) error) (key ed25519.PrivateKey, err error) {
+// Key returns the key that signs, and makes the first one. If publish is not nil, it makes another one, which signs
+// once publish has returned no error for its public half.
+func (f Folder) Key(publish func(ed25519.PublicKey) error) (key ed25519.PrivateKey, err error) {
 	dir, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err

@@ -61,17 +61,18 @@ func TestFolderIsTheUsers(t *testing.T) {
 func TestKey(t *testing.T) {
 	f, err := trust.Open(named(t, filepath.Join(t.TempDir(), "t")))
 	must(t, err)
-	first, err := f.Key()
+	first, err := f.Key(nil)
 	must(t, err)
-	if err := f.NewKey(func(ed25519.PublicKey) error { return errors.ErrUnsupported }); err == nil {
+	if _, err := f.Key(func(ed25519.PublicKey) error { return errors.ErrUnsupported }); err == nil {
 		t.Error("it is published nowhere")
 	}
-	if again, err := f.Key(); err != nil || !again.Equal(first) {
+	if again, err := f.Key(nil); err != nil || !again.Equal(first) {
 		t.Errorf("another key signs, %v", err)
 	}
 	var public ed25519.PublicKey
-	must(t, f.NewKey(func(p ed25519.PublicKey) error { public = p; return nil }))
-	if next, err := f.Key(); err != nil || !public.Equal(next.Public()) {
+	_, err = f.Key(func(p ed25519.PublicKey) error { public = p; return nil })
+	must(t, err)
+	if next, err := f.Key(nil); err != nil || !public.Equal(next.Public()) {
 		t.Errorf("the new key does not sign, %v", err)
 	}
 }
