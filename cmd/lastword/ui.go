@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
 func uiCommand(p *host.Program) *cobra.Command {
@@ -85,11 +86,11 @@ func local(url string) string {
 func answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/livez", nil)
+	c, err := api.New(url, "")
 	if err != nil {
 		return false
 	}
-	got, err := http.DefaultClient.Do(r)
+	got, err := c.Get(ctx, "/livez")
 	if err != nil {
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // Client calls one model server. It is safe for concurrent use.
@@ -103,13 +103,10 @@ func (c Config) RoundTripper() (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	return edge{&http.Transport{
-		Proxy: proxy, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
-		TLSClientConfig:     &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-	}}, nil
+	t := dial.NewTransport()
+	t.Proxy, t.DisableCompression, t.TLSClientConfig = proxy, true, &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}
+	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = 0, 256, 64<<10
+	return edge{dial.NamedTransport{Transport: t}}, nil
 }
 
 // proxy returns the function that chooses the proxy of a request. It returns nil for direct connections.

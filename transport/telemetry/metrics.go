@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // Config configures an Observer.
@@ -106,7 +107,8 @@ func New(c Config) *Observer {
 		add.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read)
 	}
 	if c.Collector != "" {
-		o.exporter = &exporter{config: c, client: http.Client{Timeout: sendTimeout}, spans: make(chan span, maxSpans)}
+		o.exporter = &exporter{config: c, client: dial.Named(dial.NewTransport()), spans: make(chan span, maxSpans)}
+		o.exporter.client.Timeout = sendTimeout
 		o.exporter.done.Go(o.exporter.run)
 		add.NewCounterFunc(prometheus.CounterOpts{Name: "lastword_spans_dropped_total", Help: "Spans that the collector did not take in time."},
 			func() float64 { return float64(o.exporter.dropped.Load()) })

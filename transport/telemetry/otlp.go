@@ -28,7 +28,7 @@ const (
 // to the binary. It is safe for concurrent use until spans is closed.
 type exporter struct {
 	config  Config
-	client  http.Client
+	client  *http.Client
 	spans   chan span
 	dropped atomic.Int64 // number of spans that could not be sent
 	done    sync.WaitGroup

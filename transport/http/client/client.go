@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // Client calls the HTTP API of one server. It is safe for concurrent use.
@@ -28,7 +29,7 @@ type Client struct {
 // New returns a client of the server at base, for example http://127.0.0.1:7878 or unix:/run/lastword.sock. token is ""
 // if the server needs none. Errors: invalid_input.
 func New(base, token string) (*Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport := dial.NewTransport()
 	if path, ok := strings.CutPrefix(base, "unix:"); ok {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -40,7 +41,7 @@ func New(base, token string) (*Client, error) {
 		return nil, messages.Errorf(messages.CauseInvalidInput,
 			"%.200q is not the URL of a server; write one such as http://127.0.0.1:7878", base)
 	}
-	return &Client{base: at, token: token, client: &http.Client{Transport: transport}}, nil
+	return &Client{base: at, token: token, client: dial.Named(transport)}, nil
 }
 
 // AtTerminal makes the client send the secret of the server that says that a person is at a terminal here.
@@ -227,8 +228,11 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	return response, nil
 }
 
-// unreachable returns the error for a server that cannot be reached. It is retryable.
+// unreachable returns the error for a server that cannot be reached. It is retryable, unless the request was refused here.
 func (c *Client) unreachable(err error) error {
+	if refused, ok := errors.AsType[*messages.Error](err); ok {
+		return refused
+	}
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // without the URL, which the message has already
 	}

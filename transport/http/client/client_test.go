@@ -235,3 +235,20 @@ func TestOtherServers(t *testing.T) {
 }
 
 var must = fatal.IfError
+
+// A server that redirects elsewhere is refused at once: nothing of the call reaches another origin.
+func TestRedirectsElsewhereAreRefused(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another origin is asked") }))
+	defer other.Close()
+	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer s.Close()
+	c, err := client.New(s.URL, "secret")
+	must(t, err)
+	_, err = c.Submit(t.Context(), messages.Request{Job: "tell", Key: "k"})
+	for _, follow := range c.Follow(t.Context(), "r_x", messages.Follow{}) {
+		err = errors.Join(err, follow)
+	}
+	if messages.CodeOf(err) != messages.CauseInvalidInput || strings.Count(err.Error(), "redirects elsewhere") != 2 {
+		t.Errorf("got %v", err)
+	}
+}

@@ -19,7 +19,7 @@ const (
 
 // Client returns an HTTP client with its own connections, which applies the Policy to every request and redirect. It
 // follows at most five redirects, and only to https unless http is allowed. To another origin (scheme, host and port)
-// it sends only headers that describe the request. It keeps no cookies and does not decompress bodies. Only the context
+// it sends only headers that describe the request, and no body. It keeps no cookies and does not decompress bodies. Only the context
 // limits the total time of a request. Pass errors through [Explain], and call CloseIdleConnections at the end.
 func (p Policy) Client() *http.Client {
 	return &http.Client{Transport: &guard{policy: p, base: p.transport()}, CheckRedirect: p.checkRedirect}
@@ -54,10 +54,12 @@ type guard struct {
 
 // RoundTrip sends the request if the Policy allows its URL.
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := g.policy.checkWeb(r.URL); err != nil {
-		if r.Body != nil {
-			_ = r.Body.Close()
-		}
+	err := g.policy.checkWeb(r.URL)
+	if err == nil {
+		err = checkProxied(g.base, r)
+	}
+	if err != nil {
+		closeBody(r)
 		return nil, err
 	}
 	resp, err := g.base.RoundTrip(r)
@@ -92,6 +94,9 @@ func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
 	}
 	r.Header.Del("Referer")
 	if slices.ContainsFunc(via, func(v *http.Request) bool { return origin(v.URL) != origin(r.URL) }) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return refuse("refused: %s redirects elsewhere what is not only read, and nothing is sent there", via[0].URL.Hostname())
+		}
 		// Remove all headers that might hold a secret, whatever their names.
 		maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return !slices.Contains(plain, name) })
 	}

@@ -133,7 +133,7 @@ func (p Policy) checkLiteral(addr netip.Addr) error {
 // bars says why the address may not be dialed, worded to follow "is". It returns "" if it may.
 func (p Policy) bars(addr netip.Addr) string {
 	if isMetadata(addr) {
-		return "the address of a cloud's metadata service, which is never read"
+		return metadata
 	}
 	if kind := kindOf(addr); kind != "" && !p.Private {
 		return article(kind) + " " + kind + " address" + p.advice("; --allow-private allows it on the command line")

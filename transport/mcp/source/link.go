@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // link is a connection to a server, made of mcp-go's transports. It adds what those lack: limits, errors that say why a
@@ -48,8 +49,8 @@ func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 	}
 }
 
-// dial connects to a server: it starts the command, or opens an HTTP client.
-func dial(life context.Context, s Server) (link, error) {
+// linkTo connects to a server: it starts the command, or opens an HTTP client.
+func linkTo(life context.Context, s Server) (link, error) {
 	if s.Command == "" {
 		return dialHTTP(s)
 	}
@@ -102,7 +103,9 @@ type httpLink struct {
 
 // dialHTTP prepares a connection to a server. It sends nothing before the first request.
 func dialHTTP(s Server) (link, error) {
-	client := &http.Client{Transport: boundedTransport{http.DefaultTransport.(*http.Transport).Clone()}, CheckRedirect: sameHost}
+	own := dial.NewTransport()
+	client := dial.Named(own)
+	client.Transport = boundedTransport{dial.NamedTransport{Transport: own}}
 	t, err := transport.NewStreamableHTTP(s.URL, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
 		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
@@ -112,20 +115,12 @@ func dialHTTP(s Server) (link, error) {
 	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
 
-// sameHost refuses redirects to other hosts, because the headers from the settings may contain keys.
-func sameHost(r *http.Request, via []*http.Request) error {
-	if len(via) > 5 || r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
-		return errors.New("the server redirects elsewhere; give the address that it redirects to")
-	}
-	return nil
-}
-
 // boundedTransport limits the size of responses, and of single events in streams.
-type boundedTransport struct{ *http.Transport }
+type boundedTransport struct{ dial.NamedTransport }
 
 // RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := t.Transport.RoundTrip(r)
+	answer, err := t.NamedTransport.RoundTrip(r)
 	if err == nil {
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 		body := &bounded{ReadCloser: answer.Body, ends: withAll}

@@ -195,7 +195,7 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 // connect connects to the server. If the server does not answer the probe in time, connect assumes an older version
 // that must be initialized.
 func (s *server) connect(ctx context.Context, probe time.Duration) (*connection, error) {
-	l, err := dial(s.life, s.Server)
+	l, err := linkTo(s.life, s.Server)
 	if err != nil {
 		return nil, err
 	}
