@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Suffix ends the names of temporary files.
@@ -55,7 +56,7 @@ func WriteText(dir *os.Root, name string, mode fs.FileMode, text string) error {
 
 // WriteDurable is WriteText for a folder without an os.Root. The file survives a power cut.
 func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
-	dir, err := os.OpenRoot(folder)
+	dir, err := regular.Root(folder)
 	if err != nil {
 		return err
 	}

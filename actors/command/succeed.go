@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -68,7 +69,7 @@ func (x *execution) outcome(ctx context.Context) (any, error) {
 
 // jsonResult takes the result from the file, or else from the last line of stdout.
 func (x *execution) jsonResult(ctx context.Context) (json.RawMessage, error) {
-	folder, err := os.OpenRoot(filepath.Dir(x.file) + "/")
+	folder, err := regular.Root(filepath.Dir(x.file))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	if from == "" {
 		from = "."
 	}
-	dir, err := os.OpenRoot(from + "/")
+	dir, err := regular.Root(from)
 	if err != nil {
 		return err
 	}

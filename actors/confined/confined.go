@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -140,7 +141,7 @@ func MakeRoot(name string) (*os.Root, error) {
 	if err := makeAll(from); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(from + "/")
+	root, err := regular.Root(from)
 	if err != nil || rest == "" {
 		return root, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
@@ -78,7 +79,7 @@ func (c cache) find(key string) *cached {
 	if key == "" {
 		return nil
 	}
-	all, err := os.OpenRoot(c.folder)
+	all, err := regular.Root(c.folder)
 	if err != nil {
 		return nil
 	}
@@ -154,7 +155,7 @@ func (c cache) make() (*os.Root, error) {
 	if err := os.MkdirAll(c.folder, 0o700); err != nil {
 		return nil, err
 	}
-	return os.OpenRoot(c.folder)
+	return regular.Root(c.folder)
 }
 
 // keep stores a result. read returns the content of a file by name.
@@ -213,7 +214,7 @@ const countsFile = "tokens-o200k-1"
 // read returns a file beside the results. It returns nil if there is no cache, or if the file is missing or contains
 // a known secret.
 func (c cache) read(name string) []byte {
-	all, err := os.OpenRoot(c.folder)
+	all, err := regular.Root(c.folder)
 	if err != nil {
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	guess "github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/doctor"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
@@ -151,7 +152,7 @@ func asText(v any) []byte {
 func aboutSystem(env environment.Variables) any {
 	about := map[string]any{"lastword": build.This(), "made": time.Now().UTC(), "cpus": runtime.NumCPU()}
 	for name, file := range map[string]string{"system": "/etc/os-release", "kernel": "/proc/sys/kernel/osrelease"} {
-		if text, err := os.ReadFile(file); err == nil {
+		if text, err := regular.Read(file, regular.Small); err == nil {
 			first, _, _ := strings.Cut(string(text), "\n")
 			about[name] = first
 		}
@@ -228,15 +229,11 @@ func untilNow(ctx context.Context, from host.Source, id messages.RunID) ([]byte,
 // lastLines are the last whole lines of a file, 256 KiB at most: a half secret could not be found.
 func lastLines(name string) ([]byte, error) {
 	const most = 256 << 10
-	f, err := os.Open(name)
+	f, info, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	cut := info.Size() > most
 	if cut {
 		_, err = f.Seek(-most, io.SeekEnd)

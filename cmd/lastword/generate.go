@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -270,7 +271,7 @@ func printArtifact(
 		if a.Name != name || a.Partial {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(a.Path)))
+		text, err := regular.Read(filepath.Join(out, filepath.FromSlash(a.Path)), a.Bytes)
 		if err == nil {
 			text, err = form(text)
 		}

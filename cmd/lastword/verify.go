@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/journal/proof"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -63,7 +64,7 @@ func verifyCommand(p *host.Program) *cobra.Command {
 func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	var runs, files []string
 	for _, arg := range args {
-		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(arg); err == nil && !info.IsDir() {
 			files = append(files, arg)
 		} else {
 			runs = append(runs, arg)
@@ -101,7 +102,7 @@ func (v *verifier) readFiles(cmd *cobra.Command, names []string) error {
 		trusted = append(trusted, keys.Texts()...)
 	}
 	for _, name := range names {
-		f, err := os.Open(name)
+		f, _, err := regular.Open(name)
 		if err == nil {
 			err = errors.Join(v.proof(f, trusted), f.Close())
 		}
@@ -202,10 +203,10 @@ func (v *verifier) compare(cmd *cobra.Command, log journal.Log) {
 		return
 	}
 	for _, a := range log.Artifacts {
-		root, err := os.OpenRoot(v.files)
+		root, err := regular.Root(v.files)
 		if err == nil {
 			var f *os.File
-			if f, err = root.Open(cmp.Or(a.Path, a.Name)); err == nil {
+			if f, _, err = regular.OpenIn(root, cmp.Or(a.Path, a.Name)); err == nil {
 				err = host.CheckFile(cmd.Context(), f, a)
 				f.Close()
 			}

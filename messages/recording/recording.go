@@ -2,7 +2,6 @@ package recording
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -14,10 +13,9 @@ type Input struct {
 	SHA256 string `json:"sha256"`
 }
 
-// InputOf reads the file and returns its description.
-func InputOf(file string) (Input, error) {
-	data, err := os.ReadFile(file)
-	return Input{filepath.Base(file), messages.Digest(string(data))}, err
+// InputOf returns the description of the file, which holds data.
+func InputOf(file string, data []byte) Input {
+	return Input{filepath.Base(file), messages.Digest(string(data))}
 }
 
 // Line decodes a line: an Input if in has a name, and otherwise an event.

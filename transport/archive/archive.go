@@ -13,10 +13,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
-	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 // Allow says which URLs are allowed besides https at public addresses.

@@ -14,7 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/seed889630bf/lastword/transport/internal/regular"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Limits of a comparison: entries of trees, and bytes of paths.
@@ -194,7 +194,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	if _, err := c.config(); err != nil {
 		return nil, err
 	}
-	top, err := os.OpenRoot(c.Top + "/")
+	top, err := regular.Root(c.Top)
 	if err != nil {
 		return nil, invalid("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
 	}

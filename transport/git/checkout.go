@@ -20,7 +20,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
-	"github.com/seed889630bf/lastword/transport/internal/regular"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Checkout is a local work tree with its repository. It never writes. It must be used by one goroutine at a time.

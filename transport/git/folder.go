@@ -19,7 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
-	"github.com/seed889630bf/lastword/transport/internal/regular"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // folder is a source that reads a local repository, within its root. go-git's own transport for local repositories
@@ -63,7 +63,7 @@ func pathOf(u *url.URL) string {
 
 // openRepository opens the git folder at path, or the path itself for a bare repository.
 func openRepository(path string) (*os.Root, error) {
-	root, err := os.OpenRoot(path + "/") // with the slash, opening a pipe fails instead of blocking
+	root, err := regular.Root(path)
 	if err != nil {
 		return nil, invalid("%.200q cannot be opened: %s", path, oneLine(err.Error()))
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
@@ -97,7 +98,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 func knownHosts(files []string, address string) (ssh.HostKeyCallback, []string, error) {
 	var there []string
 	for _, name := range files {
-		if _, err := os.Stat(name); err == nil {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			there = append(there, name)
 		}
 	}
@@ -116,7 +117,7 @@ func knownHosts(files []string, address string) (ssh.HostKeyCallback, []string, 
 func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
 	all, hangUp := o.agentSigners(ctx)
 	for _, name := range o.Keys {
-		text, err := os.ReadFile(name)
+		text, err := regular.Read(name, regular.Small)
 		if err != nil {
 			continue
 		}

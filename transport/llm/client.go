@@ -10,12 +10,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -129,7 +129,7 @@ func (c Config) trust() (*x509.CertPool, error) {
 	if c.CAFile == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(c.CAFile)
+	pem, err := regular.Read(c.CAFile, regular.Large)
 	if err != nil {
 		return nil, messages.InvalidInput("cannot read the file with certificates: %v", err)
 	}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -91,7 +91,7 @@ func (c Config) base() (*url.URL, error) {
 func (c Config) key() (string, error) {
 	key := strings.TrimSpace(c.Key)
 	if c.Key == "" && c.KeyFile != "" {
-		data, err := os.ReadFile(c.KeyFile)
+		data, err := regular.Read(c.KeyFile, regular.Small)
 		if err != nil {
 			return "", messages.InvalidInput("cannot read the file with the model's key: %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Owner describes the process that has opened a directory for writing.
@@ -51,7 +52,7 @@ const lockFile = "lock"
 
 // FindOwner returns the process that has opened the directory for writing. ok is false if there is none.
 func FindOwner(dir string) (Owner, bool) {
-	f, err := os.Open(filepath.Join(dir, lockFile))
+	f, _, err := regular.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return Owner{}, false
 	}

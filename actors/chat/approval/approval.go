@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // File is a list of tools in a file, which several processes may share. One process at a time adds to it.
@@ -27,7 +28,7 @@ type line struct {
 
 // Has reports whether the list has a tool with the pin.
 func (f *File) Has(pin string) (bool, error) {
-	data, err := os.ReadFile(f.path)
+	data, err := regular.Read(f.path, regular.Large)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -46,7 +47,7 @@ func (f *File) Add(tool, pin string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.OpenRoot(filepath.Dir(f.path))
+	dir, err := regular.Root(filepath.Dir(f.path))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -24,7 +25,7 @@ func Open(dir string, most int) (*Store, error) {
 			return nil, err
 		}
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := regular.Root(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -27,7 +28,7 @@ type Reader struct {
 
 // Open reads the backup to its end. The error says that it is none, or damaged.
 func Open(name string) (*Reader, error) {
-	f, err := os.Open(name)
+	f, _, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (b *Reader) Restore(ctx context.Context, into map[string]string) (err error
 		if err := prepare(dir); err != nil {
 			return err
 		}
-		root, err := os.OpenRoot(dir)
+		root, err := regular.Root(dir)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // About is what a backup says of itself in its first file.
@@ -70,7 +71,7 @@ func (b *Writer) put(h *tar.Header, r io.Reader) error {
 // Add adds the files of a folder that leaveOut does not name, below the folder in the backup. A file that grows is as long
 // as when Add opens it; one that goes meanwhile, and what is no file, are left out.
 func (b *Writer) Add(ctx context.Context, folder, dir string, leaveOut func(name string) bool) error {
-	root, err := os.OpenRoot(dir)
+	root, err := regular.Root(dir)
 	if err != nil {
 		return err
 	}
@@ -97,15 +98,11 @@ func (b *Writer) Add(ctx context.Context, folder, dir string, leaveOut func(name
 
 // file adds as many bytes as the file has when it is opened. If it becomes shorter meanwhile, that is an error.
 func (b *Writer) file(folder string, root *os.Root, name string) error {
-	f, err := root.Open(name)
+	f, info, err := regular.OpenIn(root, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	b.Count[folder]++
 	b.Bytes += info.Size()
 	return b.put(&tar.Header{Name: path.Join(folder, name), Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime()}, f)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -197,7 +198,7 @@ func (c *checker) bases(file, folder string) (bases []base, err error) {
 		if dir == "" {
 			continue
 		}
-		root, err := os.OpenRoot(dir)
+		root, err := regular.Root(dir)
 		if err != nil && (dir == folder || dir == c.repository) {
 			return bases, exit.Invalid("cannot read the folder %s: %v", dir, exit.Reason(err))
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -70,7 +71,7 @@ func (c *checker) file(ctx context.Context, name string) error {
 }
 
 func readFile(name string) ([]byte, error) {
-	text, err := settings.ReadFile(name, checkBytes)
+	text, err := regular.Read(name, checkBytes)
 	if err != nil && messages.CodeOf(err) != messages.CauseLimitExceeded {
 		err = exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
 	}
@@ -113,7 +114,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 
 // textsBelow returns the files to check below the folder, sorted and with slashes. It does not follow links.
 func textsBelow(ctx context.Context, folder string) (names []string, err error) {
-	root, err := os.OpenRoot(folder)
+	root, err := regular.Root(folder)
 	if err != nil {
 		return nil, exit.Invalid("cannot read %s: %v", folder, exit.Reason(err))
 	}

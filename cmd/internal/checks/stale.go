@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -358,5 +359,5 @@ func (c *checker) generate(ctx context.Context, folder string) (text []byte, err
 	case state.Status != messages.Completed:
 		return nil, exit.Invalid("--stale: the file cannot be generated again: %s", state.End.Error.Message)
 	}
-	return os.ReadFile(filepath.Join(out, "llms.txt"))
+	return regular.Read(filepath.Join(out, "llms.txt"), regular.Large)
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -43,12 +44,20 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 		GroupID: settings.Working,
 		Args:    exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
 		RunE: at.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
+			read, err := readInputs(inputs)
+			if err != nil {
+				return err
+			}
 			id, err := named(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
 			lines := terminal.JSONLines(cmd.OutOrStdout())
-			return cmp.Or(record(cmd.Context(), c, id, lines), recordInputs(inputs, lines))
+			err = record(cmd.Context(), c, id, lines)
+			for _, in := range read {
+				err = cmp.Or(err, lines.Encode(in))
+			}
+			return err
 		}),
 	}
 	at.AddReadFlags(cmd, cmd.Flags())
@@ -79,18 +88,16 @@ func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.E
 	return nil
 }
 
-// recordInputs writes the input of each recording as a line.
-func recordInputs(files []string, lines *json.Encoder) error {
+// readInputs describes the files of --input.
+func readInputs(files []string) (read []recording.Input, err error) {
 	for _, file := range files {
-		in, err := recording.InputOf(file)
-		if err == nil {
-			err = lines.Encode(in)
-		}
+		data, err := regular.Read(file, regular.Large)
 		if err != nil {
-			return err
+			return nil, exit.Invalid("cannot read --input %s: %v", file, exit.Reason(err))
 		}
+		read = append(read, recording.InputOf(file, data))
 	}
-	return nil
+	return read, nil
 }
 
 // ReplayCommand returns the command replay. show prepares the display for a run of the job.
@@ -130,7 +137,7 @@ type playback struct {
 // readPlayback reads a recording. It shifts its runs to begin now, and removes their principal, so that everybody who
 // opens the page sees them.
 func readPlayback(file string) (*playback, error) {
-	data, err := os.ReadFile(file)
+	data, err := regular.Read(file, regular.Large)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
@@ -43,7 +43,7 @@ type session struct {
 
 // begin opens the session's folder, and starts its MCP servers.
 func (a *agent) begin(_ context.Context, s *acp.Session) error {
-	root, err := os.OpenRoot(s.Folder)
+	root, err := regular.Root(s.Folder)
 	if err != nil {
 		return messages.InvalidInput("the folder %s cannot be opened: %v", s.Folder, exit.Reason(err))
 	}

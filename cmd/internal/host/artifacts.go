@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
@@ -202,7 +203,7 @@ func (h *Options) callersFiles(ctx context.Context) (lmstxt.Files, error) {
 
 // home opens the folder of a principal.
 func (h *Options) home(name string) (*os.Root, error) {
-	root, err := os.OpenRoot(h.Out + "/") // with the slash, opening a pipe fails instead of blocking
+	root, err := regular.Root(h.Out)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,11 @@ package host
 
 import (
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -32,7 +32,7 @@ func (h *Options) readJobs() error {
 
 // readFile reads a file of the operator, and learns its secrets; what says what it holds.
 func (h *Options) readFile(what, name string) ([]byte, error) {
-	text, err := os.ReadFile(name)
+	text, err := regular.Read(name, regular.Small)
 	if err != nil {
 		err = &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the %s in %s: %v", what, name, exit.Reason(err))}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -21,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
@@ -88,7 +88,7 @@ func (h *Options) place(principal, out string) (string, error) {
 	if err := h.keepPrivate(homeOf(principal)); err != nil {
 		return "", exit.Invalid("the server's output folder cannot be used: %v", exit.Reason(err))
 	}
-	root, err := os.OpenRoot(h.Out + "/") // with the slash, opening a pipe fails instead of blocking
+	root, err := regular.Root(h.Out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return filepath.Join(h.Out, filepath.FromSlash(below)), nil

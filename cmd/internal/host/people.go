@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
@@ -50,7 +51,7 @@ func (p *Program) atTerminal(server string) string {
 	if p.Env.Get("LASTWORD_RUN") != "" || !terminal.IsTerminal(p.Stdin) || !terminal.IsTerminal(p.Stdout) && !terminal.IsTerminal(p.Stderr) {
 		return ""
 	}
-	secret, _ := os.ReadFile(secretFile(p.Env, server)) // without it, the server decides as for a program
+	secret, _ := regular.Read(secretFile(p.Env, server), regular.Small) // without it, the server decides as for a program
 	return string(secret)
 }
 

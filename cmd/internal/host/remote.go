@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -44,7 +44,7 @@ func (r *Remote) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, server strin
 func (r *Remote) Client() (*api.Client, error) {
 	token := ""
 	if r.TokenFile != "" {
-		data, err := os.ReadFile(r.TokenFile)
+		data, err := regular.Read(r.TokenFile, regular.Small)
 		if err != nil {
 			return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the token: %w", err)}
 		}

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -46,7 +46,7 @@ func (m *marks[T]) read(ctx context.Context) ([]byte, error) {
 		return text.Bytes(), err
 	}
 	if folder := h.Store.Folder(h.Env()); folder != "" {
-		text, err := os.ReadFile(filepath.Join(folder, m.name))
+		text, err := regular.Read(filepath.Join(folder, m.name), regular.Large)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}

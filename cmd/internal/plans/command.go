@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/drawing"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -63,7 +63,7 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 }
 
 func read(file string) ([]byte, error) {
-	text, err := os.ReadFile(file)
+	text, err := regular.Read(file, regular.Large)
 	if err != nil {
 		err = exit.Invalid("cannot read the plan %s: %v\nlastword plan init >plan.yaml writes one to begin with", file, exit.Reason(err))
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -54,7 +55,7 @@ func portOf(u *url.URL) string {
 func (s *Source) namedTokens() (map[string]string, error) {
 	named := map[string]string{}
 	if name := s.Env.Get(settings.GitTokensFile); name != "" {
-		text, err := settings.ReadFile(name, settings.FileBytes)
+		text, err := regular.Read(name, regular.Small)
 		if err != nil {
 			return nil, exit.Invalid("the file of %s cannot be read: %v", settings.GitTokensFile, exit.Reason(err))
 		}
@@ -99,7 +100,7 @@ func stored(u *url.URL, env environment.Variables) login {
 		files = append(files, filepath.Join(dir, "git", "credentials"))
 	}
 	for _, name := range files {
-		text, err := settings.ReadFile(name, settings.FileBytes)
+		text, err := regular.Read(name, regular.Small)
 		if err != nil {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -103,7 +104,7 @@ func (s *Source) allowed() git.Allow {
 func folder(path string) (*generate.Material, error) {
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &generate.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
-		root, err := os.OpenRoot(path + "/") // with the slash, opening a pipe fails instead of blocking
+		root, err := regular.Root(path)
 		if err != nil {
 			return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
 		}

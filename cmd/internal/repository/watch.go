@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // settled is how long nothing must change before a change is reported, because editors and git write many files at
@@ -26,7 +26,7 @@ type Watcher struct {
 
 // Watch starts to watch a folder. It ignores files for whose names ignored returns true.
 func Watch(ctx context.Context, top string, ignored func(name string) bool) (*Watcher, error) {
-	root, err := os.OpenRoot(top)
+	root, err := regular.Root(top)
 	if err != nil {
 		return nil, err
 	}

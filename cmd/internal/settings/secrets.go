@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
@@ -53,8 +54,7 @@ func LearnFiles(known *redact.Secrets, env environment.Variables, flags []*pflag
 	}
 	for name, files := range named {
 		for _, file := range files {
-			if info, err := os.Stat(file); Holds[name] != nil && err == nil && info.Mode().IsRegular() {
-				text, _ := ReadFile(file, FileBytes) // without it nobody has the secret
+			if text, err := regular.Read(file, regular.Small); Holds[name] != nil && err == nil { // without it nobody has the secret
 				Holds[name](known, text, env)
 			}
 		}

@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,18 +18,15 @@ import (
 	"github.com/spf13/cobra"
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // projectFile is the name of the settings file in the current folder.
 const projectFile = ".lastword.yaml"
-
-// FileBytes is the maximum size of a settings file.
-const FileBytes = 1 << 20
 
 // layer is a source of settings: a file or the environment.
 type layer struct {
@@ -138,19 +134,17 @@ func (s *Settings) misspelled(names []string, name string) (near string, wrong b
 
 // read reads a file of settings. Only the file of --config must exist.
 func (s *Settings) read(from *layer) {
-	info, err := os.Stat(from.File)
+	_, err := os.Stat(from.File)
 	switch {
 	case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && from.Kind != "--config": // the home may be no folder
 		return
 	case err == nil && from.skipped:
 		from.Found = true
 		return
-	case err == nil && (info.IsDir() || from.Kind != "--config" && !info.Mode().IsRegular()):
-		err = fmt.Errorf("%s is not a file", from.File)
 	}
 	if err == nil {
 		from.Found = true
-		from.text, err = ReadFile(from.File, FileBytes)
+		from.text, err = regular.Read(from.File, regular.Small)
 	}
 	if err != nil {
 		s.wrong.add(place{file: "cannot read the settings"}, err.Error(), "name another file, or let yourself read this one")
@@ -207,20 +201,6 @@ func lineOf(text []byte, name string) (line int) {
 		line, name = at.Content[i].Line, strings.TrimPrefix(strings.TrimPrefix(name, at.Content[i].Value), ".")
 		at = at.Content[i+1]
 	}
-}
-
-// ReadFile reads a file of at most most bytes.
-func ReadFile(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = messages.Errorf(messages.CauseLimitExceeded, "%s holds more than %s", name, words.Size(most))
-	}
-	return text, err
 }
 
 // check records what is wrong with a setting in a file.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Keys are the public halves of the keys that have signed the runs of a journal, the newest first. Lastword 0.1.0 kept
@@ -59,7 +60,7 @@ func KeyText(public []byte) string { return base64.StdEncoding.EncodeToString(pu
 
 // ReadKeys reads the keys in the folder. If there is no file, it returns the zero Keys.
 func ReadKeys(dir string) (k Keys, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, KeysFile))
+	text, err := regular.Read(filepath.Join(dir, KeysFile), regular.Small)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
 	}
@@ -74,7 +75,7 @@ func ReadKeys(dir string) (k Keys, err error) {
 
 // Publish adds keys, the newest first, to those in the folder, and drops a private half.
 func Publish(dir string, keys ...ed25519.PublicKey) (k Keys, err error) {
-	folder, err := os.OpenRoot(dir)
+	folder, err := regular.Root(dir)
 	if err != nil {
 		return k, err
 	}

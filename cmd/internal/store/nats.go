@@ -4,11 +4,11 @@ package store
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
@@ -18,7 +18,7 @@ func openNATS(ctx context.Context, at, credentials string, secrets *redact.Secre
 	retention time.Duration) (*Store, error) {
 	with := []nats.Option{nats.Log(log), nats.Retention(retention)}
 	if credentials != "" {
-		text, _ := os.ReadFile(credentials) // nats.Open says why it cannot be read
+		text, _ := regular.Read(credentials, regular.Small) // nats.Open says why it cannot be read
 		secrets.AddText("nats", string(text))
 		with = append(with, nats.Credentials(credentials))
 	}

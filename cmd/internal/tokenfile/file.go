@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -20,7 +21,7 @@ func locked(file string, flags int, change func(folder *os.Root, f *os.File) err
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
 	}
-	folder, err := os.OpenRoot(filepath.Dir(file))
+	folder, err := regular.Root(filepath.Dir(file))
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot change the file of tokens: %w", err)}
 	}
@@ -61,7 +62,7 @@ func modeOf(info fs.FileInfo) fs.FileMode { return 0o600 | info.Mode().Perm()&0o
 
 // Lines returns the lines of the file. Others than its owner and its group must not be able to read it.
 func Lines(file string) ([]string, error) {
-	text, err := os.ReadFile(file)
+	text, err := regular.Read(file, 4*regular.Small)
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the file of tokens: %w", err)}
 	}

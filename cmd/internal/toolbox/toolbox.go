@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -76,7 +77,7 @@ type Box struct {
 // from then on.
 func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
 	b := &Box{secrets: secrets}
-	err := b.open(f.repository, os.OpenRoot, func(root *os.Root) ([]tool.Tool, error) {
+	err := b.open(f.repository, regular.Root, func(root *os.Root) ([]tool.Tool, error) {
 		return tool.Repository(confined.FS(root)), nil
 	})
 	if err == nil {
@@ -172,7 +173,7 @@ func (b *Box) Close() {
 func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
 	var list []source.Server
 	if f.mcpConfig != "" {
-		text, err := os.ReadFile(f.mcpConfig)
+		text, err := regular.Read(f.mcpConfig, regular.Small)
 		if err != nil {
 			return nil, exit.Invalid("cannot read %s: %v", f.mcpConfig, exit.Reason(err))
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -131,7 +132,7 @@ const keyFile = "signing-key"
 // Key returns the key that signs, and makes the first one. If publish is not nil, it makes another one, which signs
 // once publish has returned no error for its public half.
 func (f Folder) Key(publish func(ed25519.PublicKey) error) (key ed25519.PrivateKey, err error) {
-	dir, err := os.OpenRoot(string(f))
+	dir, err := regular.Root(string(f))
 	if err != nil {
 		return nil, err
 	}

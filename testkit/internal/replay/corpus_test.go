@@ -278,9 +278,9 @@ func (c scenario) record(t *testing.T, name string) []byte {
 			}
 		}
 		if c.file != "" {
-			in, err := recording.InputOf(filepath.Join("testdata", c.file))
+			data, err := os.ReadFile(filepath.Join("testdata", c.file))
 			must(t, err)
-			_ = lines.Encode(in)
+			_ = lines.Encode(recording.InputOf(c.file, data))
 		}
 	})
 	return bytes.ReplaceAll(out.Bytes(), []byte(root), []byte("r_"+messages.Digest(name)[:26]))

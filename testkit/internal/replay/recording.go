@@ -82,7 +82,8 @@ func (r *recording) line(line []byte, folder string) error {
 
 // check returns what is wrong with the input file, or nil.
 func check(in lines.Input, folder string) error {
-	is, err := lines.InputOf(filepath.Join(folder, in.Name))
+	data, err := os.ReadFile(filepath.Join(folder, in.Name))
+	is := lines.InputOf(in.Name, data)
 	switch {
 	case err != nil:
 		return fmt.Errorf("the run read %s with the sha256 %s, and it is not beside the recording: %w", in.Name, in.SHA256, err)

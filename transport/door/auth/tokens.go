@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -135,20 +136,12 @@ func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 
 // readFile reads and parses the file. It follows symbolic links, and checks the opened file.
 func (t *Tokens) readFile() ([]entry, error) {
-	if info, err := os.Stat(t.path); err == nil && !info.Mode().IsRegular() { // opening a named pipe could block for ever
-		return nil, invalid("%s is not a file; name a token file", t.path)
-	}
-	file, err := os.Open(t.path)
+	file, info, err := regular.Open(t.path)
 	if err != nil {
 		return nil, invalid("the token file cannot be opened: %v", err)
 	}
 	defer func() { _ = file.Close() }()
-	readAt := time.Now()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, invalid("the token file cannot be read: %v", err)
-	}
-	t.read, t.readAt = info, readAt
+	t.read, t.readAt = info, time.Now()
 	if err := checkMode(t.path, info.Mode()); err != nil {
 		return nil, err
 	}

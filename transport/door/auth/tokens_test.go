@@ -95,7 +95,7 @@ func TestLoadTokensSaysWhatIsNoGood(t *testing.T) {
 	_, err := auth.LoadTokens(filepath.Join(t.TempDir(), "none"))
 	wantCode(t, err, invalidInput, "cannot be opened", "no such file")
 	_, err = auth.LoadTokens(t.TempDir())
-	wantCode(t, err, invalidInput, "is not a file")
+	wantCode(t, err, invalidInput, "not a regular file")
 }
 
 func TestTokensAreBounded(t *testing.T) {

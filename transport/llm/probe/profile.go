@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
@@ -82,7 +83,7 @@ func (p *Profile) Write(name string) error {
 
 // Read reads the file. It returns nil if there is none.
 func Read(name string) (*Profile, error) {
-	text, err := os.ReadFile(name)
+	text, err := regular.Read(name, regular.Small)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil // the home directory may not be a folder
 	}

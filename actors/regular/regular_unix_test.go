@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/transport/internal/regular"
+	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Nobody looks at the name first, so it does not matter when it became a pipe.
@@ -47,5 +48,29 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 			continue
 		}
 		f.Close()
+	}
+}
+
+// A link of a clone to a device or a pipe costs neither memory nor time.
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	name := func(base string) string { return filepath.Join(dir, base) }
+	err := errors.Join(syscall.Mkfifo(name("pipe"), 0o600), os.Symlink("/dev/zero", name("zero")), os.WriteFile(name("file"), []byte("four"), 0o600),
+		os.Symlink("file", name("link")))
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, base := range []string{"pipe", "zero", "."} {
+		if _, err := regular.Read(name(base), 4); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("%s: %v", base, err)
+		}
+		if _, err := regular.Root(name(base)); base != "." && err == nil {
+			t.Errorf("%s is opened as a folder", base)
+		}
+	}
+	for most, want := range map[int64]messages.Code{3: messages.CauseLimitExceeded, 4: ""} {
+		if _, err := regular.Read(name("link"), most); messages.CodeOf(err) != want && (err != nil || want != "") {
+			t.Errorf("%d bytes: %v", most, err)
+		}
 	}
 }
