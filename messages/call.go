@@ -39,9 +39,9 @@ type LLMCompleted struct {
 	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
 	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
 	// FinishReason is the server's word for why the answer ended, for example stop or length.
-	FinishReason string `json:"finish_reason,omitempty"`
+	FinishReason string `json:"finish_reason,omitempty" text:"any"`
 	// Evidence is the reason for the verdict, for example done-marker or eof+finish.
-	Evidence string `json:"evidence"`
+	Evidence string `json:"evidence" text:"any"`
 	// Verdict is completed, failed or canceled.
 	Verdict string `json:"verdict"`
 	// Error says why the call failed; nil for other verdicts.
@@ -49,15 +49,15 @@ type LLMCompleted struct {
 	// Calls are the tools that the answer calls, in order.
 	Calls []ToolCall `json:"calls,omitempty"`
 	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
-	Text string `json:"text,omitempty"`
+	Text string `json:"text,omitempty" text:"any"`
 }
 
 // ToolCall is a call of a tool as the model wrote it. It begins with a tool.started of the same Call.
 type ToolCall struct {
-	Call string `json:"call"`
-	Tool string `json:"tool"`
+	Call string `json:"call" text:"any"`
+	Tool string `json:"tool" text:"any"`
 	// Arguments should be a JSON object, but models make mistakes.
-	Arguments string `json:"arguments"`
+	Arguments string `json:"arguments" text:"any"`
 }
 
 // Usage counts the tokens of a model call, as the provider reported them.

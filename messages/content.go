@@ -26,7 +26,7 @@ type TextDelta struct {
 	// them.
 	Dropped int `json:"dropped,omitempty"`
 	// Text is the piece: valid UTF-8.
-	Text string `json:"text"`
+	Text string `json:"text" text:"any"`
 }
 
 // Begin returns the offset of what is left of the piece. End returns the length of the text after it.
@@ -64,7 +64,7 @@ type TextDone struct {
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
 	// Text is the whole text. Where it differs from the deltas, it counts.
-	Text string `json:"text"`
+	Text string `json:"text" text:"any"`
 	// SHA256 is the lower-case hexadecimal digest of Text.
 	SHA256 string `json:"sha256"`
 }
@@ -172,7 +172,7 @@ func forget(b Body, dropped map[string]bool) (left Body, less bool) {
 type ThoughtDone struct {
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
-	Text   string `json:"text"`
+	Text   string `json:"text" text:"any"`
 	SHA256 string `json:"sha256"`
 	// ThoughtType says what kind of thought it is, for example planning or reflection.
 	ThoughtType string `json:"thought_type,omitempty"`

@@ -64,11 +64,11 @@ type Error struct {
 	// Code is for programs; the codes do not change.
 	Code Code `json:"code"`
 	// Message is one sentence for people, without a full stop at its end.
-	Message string `json:"message"`
+	Message string `json:"message" text:"any"`
 	// Retryable says that the same request may succeed later.
 	Retryable bool `json:"retryable,omitempty"`
 	// Stack is the stack of the goroutine where a panic was caught.
-	Stack string `json:"stack,omitempty"`
+	Stack string `json:"stack,omitempty" text:"any"`
 }
 
 // Error returns the message.

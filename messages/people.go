@@ -34,7 +34,7 @@ type InputRequired struct {
 	// Task asks, and waits; "" is the run itself.
 	Task string `json:"task,omitempty"`
 	// Prompt is the question as people read it.
-	Prompt string `json:"prompt"`
+	Prompt string `json:"prompt" text:"any"`
 	// Schema is the JSON Schema of the answer, if it has one.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// InputKind is the kind of answer; the default is clarification.

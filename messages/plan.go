@@ -93,7 +93,7 @@ type StepEnded struct {
 	// Next lists the steps that start now, for people.
 	Next string `json:"next,omitempty"`
 	// Reason says for people why it ended so.
-	Reason string `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty" text:"any"`
 }
 
 func (StepEnded) info() *KindInfo { return stepEnded }

@@ -42,7 +42,7 @@ type LogLine struct {
 	// Task wrote the line; "" is the run itself.
 	Task string `json:"task,omitempty"`
 	// Text is one line of up to LogLineBytes bytes.
-	Text string `json:"text"`
+	Text string `json:"text" text:"any"`
 }
 
 // LogLevel is debug, info, warn or error.

@@ -130,7 +130,7 @@ type RunCanceling struct {
 	// By is the principal who asked, or "".
 	By string `json:"by,omitempty"`
 	// Reason is what the canceller wrote, for people.
-	Reason string `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty" text:"any"`
 }
 
 func (RunCanceling) info() *KindInfo { return runCanceling }

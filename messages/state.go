@@ -173,7 +173,7 @@ type Call struct {
 type Input struct {
 	Request string `json:"request"`
 	Task    string `json:"task,omitempty"`
-	Prompt  string `json:"prompt"`
+	Prompt  string `json:"prompt" text:"any"`
 	// Schema is the JSON Schema of the answer, if it has one.
 	Schema    json.RawMessage `json:"schema,omitempty"`
 	Kind      InputKind       `json:"kind,omitempty"`

@@ -84,7 +84,7 @@ type Summary struct {
 	RunID RunID  `json:"run_id"`
 	Job   string `json:"job"`
 	// Input is the first text in the job's input, on one line and cut, by which people recognise the run.
-	Input     string            `json:"input,omitempty"`
+	Input     string            `json:"input,omitempty" text:"any"`
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	Status    Status            `json:"status"`

@@ -99,7 +99,7 @@ func (e Event) encode() ([]byte, error) {
 func (e *Event) UnmarshalJSON(data []byte) error {
 	if own, ok := scan(data); ok {
 		*e = own
-		return nil
+		return e.checkNames(data)
 	}
 	var w wireEvent
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -113,6 +113,17 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 		return Errorf(CauseInvalidInput, "event %d (%s): %v", w.Seq, w.Type, err)
 	}
 	*e = w.event(body)
+	return e.checkNames(data)
+}
+
+// checkNames refuses names that could steer a terminal in an event that was read from data.
+func (e *Event) checkNames(data []byte) error {
+	if !maySteer(data) {
+		return nil
+	}
+	if err := CheckNames(e.Body); err != nil {
+		return Errorf(CauseInvalidInput, "event %d (%s): %v", e.Seq, e.Kind(), err)
+	}
 	return nil
 }
 
@@ -279,23 +290,27 @@ func (m *Merged) UnmarshalJSON(data []byte) error {
 }
 
 // Check returns an invalid_input error, which names the field, if a journal could not write the body and read the
-// same back: for a text that is not UTF-8, raw JSON that is not JSON, or a number that JSON does not have.
+// same back: for a text that is not UTF-8, a name that could steer a terminal, raw JSON that is not JSON, or a number that JSON does not have.
 func Check(b Body) error {
-	if field, why := unwritable(reflect.ValueOf(b)); why != "" {
+	if field, why := unwritable(reflect.ValueOf(b), false); why != "" {
 		return InvalidInput("the %s of a %s is %s", field, KindOf(b), why)
 	}
 	return nil
 }
 
 var (
-	rawJSON = reflect.TypeFor[json.RawMessage]()
+	rawJSON     = reflect.TypeFor[json.RawMessage]()
+	instant     = reflect.TypeFor[time.Time]()
+	bytesOfText = reflect.TypeFor[text]()
 	// An event nests its raw JSON this deep, and encoding/json reads at most 10,000 levels.
 	within, closing = bytes.Repeat([]byte("["), 8), bytes.Repeat([]byte("]"), 8)
 )
 
-// unwritable returns the name of a field that cannot be written, and the reason; "" if there is none.
-func unwritable(v reflect.Value) (field, why string) {
+// unwritable returns the name of a field that cannot be written, and the reason; "" if there is none. In a value that
+// was read, raw JSON is valid.
+func unwritable(v reflect.Value, read bool) (field, why string) {
 	switch k := v.Kind(); {
+	case read && v.IsValid() && (v.Type() == rawJSON || v.Type() == instant || v.Type() == bytesOfText):
 	case v.IsValid() && v.Type() == rawJSON:
 		raw := v.Bytes() // encoding/json accepts bytes in strings that are not UTF-8, and writes them again
 		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
@@ -303,24 +318,29 @@ func unwritable(v reflect.Value) (field, why string) {
 		}
 	case k == reflect.String && !utf8.ValidString(v.String()):
 		return "value", "not UTF-8"
+	case k == reflect.String && nameSteers(v.String()):
+		return "value", steers
 	case k == reflect.Float64 && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)):
 		return "value", "no number that JSON has"
 	case k == reflect.Pointer, k == reflect.Interface:
-		return unwritable(v.Elem())
+		return unwritable(v.Elem(), read)
 	case k == reflect.Slice:
 		for i := 0; i < v.Len() && why == ""; i++ {
-			field, why = unwritable(v.Index(i))
+			field, why = unwritable(v.Index(i), read)
 		}
 	case k == reflect.Map:
 		for i := v.MapRange(); i.Next() && why == ""; {
-			if field, why = unwritable(i.Key()); why == "" {
-				field, why = unwritable(i.Value())
+			if field, why = unwritable(i.Key(), read); why == "" {
+				field, why = unwritable(i.Value(), read)
 			}
 		}
 	case k == reflect.Struct:
 		for i := 0; i < v.NumField() && why == ""; i++ {
-			if field, why = unwritable(v.Field(i)); why != "" && field == "value" {
-				field = nameOf(v.Type().Field(i))
+			if field, why = unwritable(v.Field(i), read); why != "" && field == "value" {
+				f := v.Type().Field(i)
+				if field = nameOf(f); why == steers && f.Tag.Get("text") == "any" {
+					field, why = "", ""
+				}
 			}
 		}
 	}

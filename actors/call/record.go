@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Label names the records of a call.
@@ -185,7 +186,7 @@ func (c *recording) end(e model.End, err error, evidence string) {
 	if err == nil {
 		err = verdict.Err()
 	}
-	name := cmp.Or(e.Model, c.request.Model)
+	name := cmp.Or(words.Printable(e.Model), c.request.Model)
 	words := endMessage(cmp.Or(name, "the model"), c.request.Model, e, verdict)
 	const mostInPiece = 512 // a server that streams sends fewer bytes in one piece
 	if c.pieces == 1 && c.bytes > mostInPiece {

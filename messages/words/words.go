@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Clip returns the text, or the first most bytes of a longer text and an ellipsis. It never splits a character.
@@ -60,7 +62,7 @@ func WithoutControls(text string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		case messages.Steers(r):
 			return -1
 		}
 		return r

@@ -84,10 +84,10 @@ func (p *Program) Run(ctx context.Context) int {
 	if root.SetIn(p.Stdin); p.Stdin == nil {
 		root.SetIn(strings.NewReader(""))
 	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(terminal.Gate(stdout))
+	root.SetErr(terminal.Gate(stderr))
 	err := root.ExecuteContext(ctx)
-	return exit.Report(stderr, errors.Join(err, stdout.Close()))
+	return exit.Report(terminal.Gate(stderr), errors.Join(err, stdout.Close()))
 }
 
 // Trust returns the user's folder of trust, and makes it if it is missing.

@@ -173,7 +173,7 @@ func (s *Answer) tick() {
 
 func (s *Answer) redraw(line string) {
 	line = fit(line, s.Columns-1, s.Style.dots())
-	io.WriteString(s.Stderr, "\r"+s.Style.paint(line, dim)+"\x1b[K")
+	io.WriteString(ungated(s.Stderr), "\r"+s.Style.paint(line, dim)+"\x1b[K")
 }
 
 // endWait leaves the line without the seconds.

@@ -103,7 +103,7 @@ func (d *Display) Open(o *Options) {
 	case d.Quiet || o.Progress == "none":
 		d.View = Silent{}
 	case tty && !d.Output && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
-		l := newLive(d.Stderr, d.Style, func() (int, int) { return sizeOf(d.Stderr) })
+		l := newLive(ungated(d.Stderr), d.Style, func() (int, int) { return sizeOf(d.Stderr) })
 		l.onSuspend = onSuspend
 		d.View = l
 	default:
@@ -296,10 +296,10 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Unwrap returns the stream behind a writer that removes secrets.
+// Unwrap returns the stream behind the writers that remove secrets and what could steer a terminal.
 func Unwrap(stream any) any {
 	if w, ok := stream.(interface{ Unwrap() io.Writer }); ok {
-		return w.Unwrap()
+		return Unwrap(w.Unwrap())
 	}
 	return stream
 }

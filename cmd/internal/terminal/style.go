@@ -99,6 +99,41 @@ func Shown(w io.Writer) io.Writer {
 	return w
 }
 
+// Gate returns the stream through which a program writes to a terminal, whatever it prints: it removes all that could
+// steer the terminal, except colors. Displays that draw in place write to [ungated].
+func Gate(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return gate{w}
+	}
+	return w
+}
+
+type gate struct{ to io.Writer }
+
+// Write writes what may be passed on. A sequence that is not complete is removed.
+func (g gate) Write(p []byte) (int, error) {
+	var shown strings.Builder
+	_, _ = (&colors{To: &shown}).Write(p) // it never fails
+	if _, err := bidi.WriteString(g.to, shown.String()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// bidi removes the characters of Unicode's property Bidi_Control, which change the direction of writing.
+var bidi = strings.NewReplacer("\u061c", "", "\u200e", "", "\u200f", "", "\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "",
+	"\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
+
+func (g gate) Unwrap() io.Writer { return g.to }
+
+// ungated returns the stream behind the gate, which still removes secrets.
+func ungated(w io.Writer) io.Writer {
+	if g, ok := w.(gate); ok {
+		return g.to
+	}
+	return w
+}
+
 // colors is a writer to a terminal that removes all escape sequences except those that change the style of text.
 // Sequences may be split over several writes.
 type colors struct {

@@ -176,7 +176,7 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
 		return c.unreachable(fmt.Errorf("its answer cannot be read: %w", err))
 	}
-	return nil
+	return messages.CheckNames(answer)
 }
 
 // Get asks for a path, such as /readyz, and returns the response of whatever status. Close its body. Errors: transport_closed.
