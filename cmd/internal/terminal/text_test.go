@@ -82,3 +82,17 @@ func TestColorsPassesNoOtherEscape(t *testing.T) {
 		}
 	}
 }
+
+// All output of commands passes the gate, in whatever pieces; a sequence without an end takes nothing of the next piece.
+func TestGate(t *testing.T) {
+	var out strings.Builder
+	g := gate{&out}
+	for _, piece := range []string{"a\x1b]0;x", "b\u202ec\u061c", "\x1b[31mé\x1b[0m", "\xe2", "\x80\x94\x1bc\u009b"} {
+		if n, err := g.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if want := "abc\x1b[31mé\x1b[0m—"; out.String() != want {
+		t.Errorf("the terminal is told %q, not %q", out.String(), want)
+	}
+}
