@@ -41,7 +41,7 @@ test: tools ## Run every test with the race detector; on Debian, install gcc and
 	$(RACE) go -C $(LAB) test -race -vet=off $(SHORT) ./...
 
 race: tools ##+ Run the runtime's tests three times over with the race detector
-	$(RACE) go test -race -count=3 ./messages/... ./supervision/... ./actors
+	$(RACE) go test -race -count=3 ./messages/... ./supervision/... ./actors ./actors/internal/...
 
 lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the other modules too
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

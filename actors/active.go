@@ -3,12 +3,12 @@ package actors
 import (
 	"context"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -25,7 +25,7 @@ type activeRun struct {
 	mode        messages.Mode
 	parent      *activeRun     // nil for a top-level run
 	trace       messages.Trace // trace context of the calls that the run makes
-	log         *runLog
+	log         *log.Log
 	clock       clock
 	claim       journal.Claim // set before the run's actor starts
 	liveSubRuns atomic.Int64  // at the root only: number of the tree's live sub-runs
@@ -228,8 +228,12 @@ func childID(parent messages.RunID, n int) messages.RunID {
 	return parent + messages.RunID(".c"+strconv.Itoa(n))
 }
 
-// parentOf returns the id of a sub-run's parent, or "".
-func parentOf(id messages.RunID) messages.RunID {
-	i := strings.LastIndexByte(string(id), '.')
-	return id[:max(i, 0)]
+// epochStart is the origin of durations on the monotonic clock.
+var epochStart = time.Now()
+
+// locked calls f under the lock, and returns its result.
+func locked[T any](mu *sync.Mutex, f func() T) T {
+	mu.Lock()
+	defer mu.Unlock()
+	return f()
 }

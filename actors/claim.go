@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
@@ -33,7 +34,7 @@ func (s *System) recover(ctx context.Context) {
 	}
 	for _, r := range orphans {
 		kept := make(chan error, 1)
-		r.log.whenDurable(func(err error) { kept <- err })
+		r.log.WhenDurable(0, func(err error) { kept <- err })
 		select {
 		case <-kept:
 		case <-ctx.Done():
@@ -78,7 +79,7 @@ func (s *System) claimed(ctx context.Context, c journal.Claim) {
 		s.adopt(ctx, c)
 		return
 	}
-	r.log.whenAt(1, func(err error) {
+	r.log.WhenDurable(1, func(err error) {
 		if err == nil {
 			s.launch(r, c)
 		}
@@ -141,8 +142,7 @@ func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	r.clock.deadline -= max(time.Since(fold.Peek().QueuedAt), 0)
 	r.clock.paused.Store(int64(waited))
 	r.attachElsewhere() // callers have one lease to say that they are still attached
-	r.log.resume(fold, head)
-	r.log.epoch = head.Epoch + 1
+	r.log.Resume(fold, head)
 	s.mu.Lock()
 	if s.live[r.id] != nil {
 		s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 		made <- job
 		return true
 	})
-	patience := time.NewTimer(readTimeout)
+	patience := time.NewTimer(log.ReadTimeout)
 	defer patience.Stop()
 	select {
 	case job := <-made:
@@ -245,7 +245,7 @@ func (s *System) foldLog(ctx context.Context, id messages.RunID) (*messages.Fold
 
 // readWithTimeout calls the journal's Read with a timeout.
 func (s *System) readWithTimeout(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	ctx, cancel := context.WithTimeout(ctx, log.ReadTimeout)
 	defer cancel()
 	return s.journal.Read(ctx, id, after)
 }
@@ -280,7 +280,7 @@ func (s *System) beatAll(ctx context.Context) error {
 // close reports the claims that are over to the journal. A claim that it fails to report is lent again, and ends when
 // its new holder reads the terminal.
 func (s *System) close(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout) // the beats must not wait longer
+	ctx, cancel := context.WithTimeout(ctx, log.ReadTimeout) // the beats must not wait longer
 	defer cancel()
 	s.mu.Lock()
 	done := s.endedClaims
@@ -295,36 +295,15 @@ func (s *System) close(ctx context.Context) {
 
 // beat renews the claim of one run, or drops the run if the log says that another node owns it.
 func (s *System) beat(ctx context.Context, r *activeRun) error {
-	if !s.appender.inPlace { // one hanging call must not cost the other claims
+	if !s.appender.InPlace { // one hanging call must not cost the other claims
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, readTimeout)
+		ctx, cancel = context.WithTimeout(ctx, log.ReadTimeout)
 		defer cancel()
 	}
 	claim := r.lent()
-	durable := r.log.durable.Load()
-	if durable == 0 || r.log.liveDropped.Load() {
-		return nil
-	}
-	r.log.mu.Lock()
-	known, epoch := r.log.head.Epoch, r.log.epoch
-	r.log.mu.Unlock()
-	page, err := s.journal.Read(ctx, r.id, durable)
-	switch {
-	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && page.Head.Seq < durable:
-		s.counts.fenced.Add(1)
-		r.log.drop(errForgotten(r.id, durable))
-		return nil
-	case err != nil:
+	owned, err := r.log.Owned(ctx)
+	if err != nil || !owned || claim.Run == "" { // the run has not been lent yet
 		return err
-	case page.Head.Epoch > max(known, epoch):
-		s.log.Warn("lost a run", zap.String("run", string(r.id)))
-		s.counts.fenced.Add(1)
-		r.log.drop(errFenced(r.id))
-		return nil
-	case page.Head.Epoch > known: // an event of this node, or of another node with the same epoch: the appender will find out
-		return nil
-	case claim.Run == "": // the run has not been lent yet
-		return nil
 	}
 	return s.journal.Keep(ctx, claim, journal.Held)
 }

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
@@ -26,7 +27,7 @@ func (s *System) applyCommand(c journal.Command) {
 		r.attachElsewhere()
 	case c.Cancel != nil:
 		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
-	case c.Answer != nil && storable(received(c), "") == nil:
+	case c.Answer != nil && log.Storable(received(c), "") == nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
 	}
@@ -35,11 +36,11 @@ func (s *System) applyCommand(c journal.Command) {
 // command sends a command to the run's owner, repeatedly, until the run's log shows its effect.
 func (s *System) command(ctx context.Context, c journal.Command) error {
 	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
-	wake := make(chan struct{}, 1)
+	wake := make(log.Wake, 1)
 	s.relay.listen(c.Run, wake)
 	defer s.relay.unlisten(c.Run, wake)
-	late := make(chan struct{}, 1)
-	again := time.AfterFunc(time.Second, func() { notify(late) })
+	late := make(log.Wake, 1)
+	again := time.AfterFunc(time.Second, func() { late.Notify() })
 	defer again.Stop()
 	for ask := true; ; {
 		state, err := s.State(ctx, c.Run)
@@ -132,7 +133,7 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	if len(value) == 0 {
 		c.Answer.Value = []byte("null")
 	}
-	if err := storable(received(c), ""); err != nil {
+	if err := log.Storable(received(c), ""); err != nil {
 		return err
 	}
 	r := s.active(id)
@@ -174,7 +175,7 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 // to the same principal and waits for people at this node.
 func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reason string) (over bool, err error) {
 	s, mine := t.attempt.run.system, t.attempt.run.principal
-	if r := s.active(other); r != nil && r.log.final.Load() == nil {
+	if r := s.active(other); r != nil && r.log.Final() == nil {
 		if !r.clock.waits.Load() || r.principal != mine {
 			return false, nil
 		}
@@ -197,11 +198,11 @@ func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, 
 	select {
 	case err := <-reply:
 		return err
-	case <-r.log.atEnd():
+	case <-r.log.AtEnd():
 		otherwise := over
-		if trouble := r.log.trouble.Load(); trouble != nil && r.log.final.Load() == nil {
+		if trouble := r.log.Trouble(); trouble != nil && r.log.Final() == nil {
 			otherwise = trouble
-		} else if why := r.log.dropped(); why != nil {
+		} else if why := r.log.Dropped(); why != nil {
 			otherwise = why
 		}
 		return replied(reply, otherwise)

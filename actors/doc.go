@@ -21,10 +21,10 @@
 // and os.Stdout.
 //
 // Where to look first: machine.go is a run as a state machine, a pure step from a message to effects; run_actor.go
-// drives it. log.go joins the parts of a run's log: the ledger decides which events are legal, the view shows them to
-// readers, and the appender alone writes them to the [Journal].
+// drives it. internal/log is a run's log: it decides which events are legal, shows them to readers, and alone writes
+// them to the [Journal].
 //
-// A run has exactly one terminal event. The ledger's finish allows no second one. Supervision guarantees the first:
+// A run has exactly one terminal event. The log's Finish allows no second one. Supervision guarantees the first:
 // the run's actor writes it for its tasks, the actor's supervisor writes it for the run's actor, and the node that
 // claims a run writes it for the node that is gone.
 package actors

@@ -29,7 +29,7 @@ func (s *System) Fault(id messages.RunID, p fault.Point) *fault.Armed {
 // fault asks the board for a rule that hits this run, and records the fault.
 func (r *activeRun) fault(p fault.Point, task, at string) *fault.Armed {
 	return r.system.config.Faults.Fire(p, &fault.Site{Job: r.job.Name, Task: task, At: at, Record: func() error {
-		return r.log.record(time.Now().UTC(), messages.FaultInjected{Fault: string(p), Task: task, Point: at}, "injected: "+string(p))
+		return r.log.Record(time.Now().UTC(), messages.FaultInjected{Fault: string(p), Task: task, Point: at}, "injected: "+string(p))
 	}})
 }
 
@@ -62,7 +62,7 @@ func (t *TaskContext) passes(at string) error {
 				return supervision.RetryAfter(0, errFault)
 			case fault.NodeKill:
 				durable := make(chan struct{})
-				r.log.whenDurable(func(error) { close(durable) })
+				r.log.WhenDurable(0, func(error) { close(durable) })
 				<-durable
 				r.system.config.Faults.Kill()
 			}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -30,7 +31,7 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 // events. Errors are those of [System.Events].
 func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
-		f := &follower{system: s, want: o, yield: yield, wake: make(chan struct{}, 1)}
+		f := &follower{system: s, want: o, yield: yield, wake: make(log.Wake, 1)}
 		defer f.leave()
 		if err := f.follow(ctx, id); err != nil {
 			yield(nil, err)
@@ -44,7 +45,7 @@ type follower struct {
 	system *System
 	want   messages.Follow
 	yield  func([]messages.Event, error) bool
-	wake   chan struct{}
+	wake   log.Wake
 	runs   []*cursor // the reader's run first, then its sub-runs
 	flush  time.Time // when the held deltas are due
 	left   bool      // the reader has stopped
@@ -71,7 +72,7 @@ const passedOver = 256
 
 // follow reads the run, and with Follow.Tree its sub-runs, in turn until all of them are over.
 func (f *follower) follow(ctx context.Context, id messages.RunID) error {
-	defer context.AfterFunc(ctx, func() { notify(f.wake) })()
+	defer context.AfterFunc(ctx, func() { f.wake.Notify() })()
 	if err := f.snapshot(ctx, id); err != nil {
 		return err
 	}
@@ -192,20 +193,20 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 		f.unlisten(c)
 		return true, nil // its parent may have waited for it
 	}
-	return got.More || got.dropped, nil
+	return got.More || got.Dropped, nil
 }
 
 // fetch reads past the cursor, from the view of a run that is active here or else from the journal.
-func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
+func (f *follower) fetch(ctx context.Context, c *cursor) (log.Batch, error) {
 	var r *activeRun
 	if c.run == nil {
 		if !c.listening { // before reading: from now on the relay wakes this reader
 			f.system.relay.listen(c.id, f.wake)
 			c.listening = true
 		}
-		if r = f.system.active(c.id); r != nil && !r.log.liveDropped.Load() && c.after >= r.log.base {
-			if err := r.log.enter(f.system.config.MaxReaders, f.wake); err != nil {
-				return batch{}, err
+		if r = f.system.active(c.id); r != nil && r.log.Holds(c.after) {
+			if err := r.log.Enter(f.system.config.MaxReaders, f.wake); err != nil {
+				return log.Batch{}, err
 			}
 			f.unlisten(c)
 			c.run = r
@@ -219,16 +220,16 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 				err = why
 			}
 		}
-		_, never := errors.AsType[unstorable](err)
+		_, never := errors.AsType[log.Unstorable](err)
 		if c != f.runs[0] && (never || messages.CodeOf(err) == messages.CodeNotFound) { // a child that has not started, was forgotten, or cannot end
-			return batch{Batch: journal.Batch{Over: c.ended}}, nil
+			return log.Batch{Batch: journal.Batch{Over: c.ended}}, nil
 		}
 		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
-		return batch{Batch: kept}, err
+		return log.Batch{Batch: kept}, err
 	}
-	got, err := c.run.log.read(c.after)
-	if got.dropped {
-		c.run.log.leave(f.wake)
+	got, err := c.run.log.Read(c.after)
+	if got.Dropped {
+		c.run.log.Leave(f.wake)
 		c.run = nil
 	}
 	return got, err
@@ -345,7 +346,7 @@ func (f *follower) release() {
 // unlisten stops the wake-ups for the run.
 func (f *follower) unlisten(c *cursor) {
 	if c.run != nil {
-		c.run.log.leave(f.wake)
+		c.run.log.Leave(f.wake)
 		c.run = nil
 	}
 	if c.listening {
@@ -364,19 +365,19 @@ func (f *follower) leave() {
 // safe for concurrent use.
 type relay struct {
 	mu     sync.Mutex
-	wakers map[messages.RunID][]chan struct{}
+	wakers map[messages.RunID][]log.Wake
 }
 
-func (r *relay) listen(id messages.RunID, wake chan struct{}) {
+func (r *relay) listen(id messages.RunID, wake log.Wake) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wakers[id] = append(r.wakers[id], wake)
 }
 
-func (r *relay) unlisten(id messages.RunID, wake chan struct{}) {
+func (r *relay) unlisten(id messages.RunID, wake log.Wake) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wakers[id] = slices.DeleteFunc(r.wakers[id], func(b chan struct{}) bool { return b == wake })
+	r.wakers[id] = slices.DeleteFunc(r.wakers[id], func(b log.Wake) bool { return b == wake })
 	if len(r.wakers[id]) == 0 {
 		delete(r.wakers, id)
 	}
@@ -393,6 +394,6 @@ func (r *relay) notify(id messages.RunID) {
 		}
 	}
 	for _, wake := range wakers {
-		notify(wake)
+		wake.Notify()
 	}
 }

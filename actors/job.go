@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -196,23 +197,7 @@ func check(body messages.Body, message string) error {
 	if k := messages.KindOf(body); !k.TaskMaySay() {
 		return invalid("a task must not emit %s itself: return from it, or use Do, Ask or Start", k)
 	}
-	return storable(body, message)
-}
-
-// storable returns why no journal could hold an event, or nil. Whoever gave the body gets the error.
-func storable(body messages.Body, message string) error {
-	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
-		return errTooLarge(messages.KindOf(body), n)
-	}
-	if !utf8.ValidString(message) {
-		return invalid("the message of a %s is not UTF-8", messages.KindOf(body))
-	}
-	return messages.Check(body)
-}
-
-func errTooLarge(kind messages.Kind, bytes int) error {
-	return messages.Errorf(messages.CauseLimitExceeded,
-		"a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
+	return log.Storable(body, message)
 }
 
 // queued makes the first event of a run, and checks everything that the caller gave.
@@ -230,5 +215,5 @@ func (s *System) queued(j Job, o Options) (q messages.RunQueued, err error) {
 	if len(o.Principal) > mostName || len(o.Key) > mostName || strings.ContainsRune(o.Key, 0) || !utf8.ValidString(o.Key) {
 		return q, invalid("a principal and a key have at most %d bytes, and a key is text without NUL", mostName)
 	}
-	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), storable(q, ""))
+	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), log.Storable(q, ""))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -21,7 +22,7 @@ type machine struct {
 	// before it is abandoned.
 	soft, hard time.Duration
 	jitter     func() float64
-	ledger     *ledger
+	ledger     *log.Ledger
 
 	phase any // what the run is doing: one of opening to done below
 	next  int // index of the task after the current one
@@ -199,7 +200,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 func (m *machine) do(e effect) { m.effects = append(m.effects, e) }
 
 // seq returns the number of the newest event.
-func (m *machine) seq() uint64 { return m.ledger.fold.Peek().Seq }
+func (m *machine) seq() uint64 { return m.ledger.Fold.Peek().Seq }
 
 // after has the message sent to the run after the delay.
 func (m *machine) after(d time.Duration, message any) {
@@ -213,7 +214,7 @@ func (m *machine) whenKept(message any) {
 
 // record adds an event. A refusal is returned, and logged for the operator.
 func (m *machine) record(body messages.Body, message string) error {
-	return m.refused(body, m.ledger.record(m.now, body, message))
+	return m.refused(body, m.ledger.Record(m.now, body, message))
 }
 
 func (m *machine) refused(body messages.Body, err error) error {
@@ -273,7 +274,7 @@ func (m *machine) nextTask() {
 
 // finish completes the run, unless children are alive.
 func (m *machine) finish() {
-	if m.ledger.fold.OpenChildren() == 0 {
+	if m.ledger.Fold.OpenChildren() == 0 {
 		m.end(messages.RunCompleted{By: messages.ByRun, Result: m.result, Degraded: m.partial}, m.job.Name+" completed", errEnding)
 	}
 }
@@ -288,7 +289,7 @@ func (m *machine) emitted(e *emission) {
 		tell[error](m, e.verdict, errSilenced)
 		return
 	}
-	err := m.refused(e.body, m.ledger.record(m.now, m.ledger.stamp(e.body, e.attempt.task.Name), e.message))
+	err := m.refused(e.body, m.ledger.Record(m.now, m.ledger.Stamp(e.body, e.attempt.task.Name), e.message))
 	if err == nil && e.durable {
 		m.kept(e.verdict)
 		return
@@ -321,7 +322,7 @@ func (m *machine) attemptOver(a *attempt, err error) {
 	m.current = nil
 	a.outcome() // nobody takes its outcome
 	d := a.task.Policy.Decide(supervision.Failure{Attempt: a.number, Err: err}, m.jitter())
-	d.Cause = m.ledger.cause(a.task.Name, d.Cause)
+	d.Cause = m.ledger.Cause(a.task.Name, d.Cause)
 	_ = m.record(messages.TaskFailed{Task: a.task.Name, Attempt: a.number, Cause: d.Cause, Error: d.Error,
 		WillRetry: d.Retry, DelayMS: d.Delay.Milliseconds()}, taskMessage(a.task.Name, "failed", d.Error.Message))
 	if !d.Retry {
@@ -362,7 +363,7 @@ func (m *machine) taskActorEnded(g *taskActorEnded) {
 	}
 	a := m.current
 	if _, ok := m.phase.(attempting); !ok || a == nil || a.task.Name != g.task {
-		delete(m.ledger.faulty, g.task)
+		m.ledger.ForgetFaults(g.task)
 		m.resume() // the task is done, or its next attempt gets a new actor
 		return
 	}
@@ -413,7 +414,7 @@ func (m *machine) attemptDue(a *attempt) {
 		return
 	}
 	failed := failure(messages.BySupervisor, a.task.Name, a.overdue)
-	failed.Cause = m.ledger.cause(a.task.Name, failed.Cause)
+	failed.Cause = m.ledger.Cause(a.task.Name, failed.Cause)
 	m.end(failed, failed.Error.Message, failed.Error)
 }
 

@@ -11,7 +11,7 @@ import (
 // before the owning event is durable.
 func (m *machine) begin() {
 	m.phase = opening{}
-	state := m.ledger.fold.Peek()
+	state := m.ledger.Fold.Peek()
 	switch {
 	case state.Canceling:
 		m.end(messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
@@ -19,7 +19,7 @@ func (m *machine) begin() {
 	case state.Status == messages.Pending:
 		_ = m.record(messages.RunStarted{Node: m.node, Epoch: m.epoch}, m.job.Name+" started")
 	default:
-		_ = m.ledger.recover(m.now, m.job.Name+" starts again: its node is gone", func(rewind *messages.Rewind) messages.Body {
+		_ = m.ledger.Recover(m.now, m.job.Name+" starts again: its node is gone", func(rewind *messages.Rewind) messages.Body {
 			return messages.RunRecovered{Node: m.node, Epoch: m.epoch, Restart: true, Rewind: rewind}
 		})
 		m.adoptChildren()
@@ -31,8 +31,8 @@ func (m *machine) begin() {
 
 // attemptAt returns the first attempt at the task. In a restarted run, it is the one after the attempts in the log.
 func (m *machine) attemptAt(task *Task) *attempt {
-	before, _ := m.ledger.fold.Task(task.Name)
-	return &attempt{task: task, number: before.Attempt + 1, lost: m.ledger.fold.Peek().Recoveries > 0}
+	before, _ := m.ledger.Fold.Task(task.Name)
+	return &attempt{task: task, number: before.Attempt + 1, lost: m.ledger.Fold.Peek().Recoveries > 0}
 }
 
 // opened starts the first attempt, since the owning event is durable.
@@ -47,7 +47,7 @@ func (m *machine) opened() {
 // adoptChildren notes the children that the log names. It follows those that have not ended, whoever runs them. A
 // child that was named but has no log waits for the attempt that asks for it again.
 func (m *machine) adoptChildren() {
-	children := m.ledger.fold.Peek().Children
+	children := m.ledger.Fold.Peek().Children
 	if len(children) == 0 {
 		return
 	}
@@ -100,7 +100,7 @@ func (m *machine) handOver() {
 	case *ending, done:
 		return
 	}
-	if !canRestart(m.job, &m.ledger.fold) {
+	if !canRestart(m.job, &m.ledger.Fold) {
 		m.expire(messages.CauseShutdown)
 		return
 	}
@@ -131,7 +131,7 @@ func (m *machine) childLeft(id messages.RunID) {
 
 // cancel accepts a cancel: after run.canceling the run can only end as canceled.
 func (m *machine) cancel(c *cancelRun) {
-	state := m.ledger.fold.Peek()
+	state := m.ledger.Fold.Peek()
 	if state.Status.IsEnded() || state.Canceling {
 		m.kept(c.reply)
 		return
@@ -178,7 +178,7 @@ func (m *machine) fail(err error) {
 	}
 	failed := failure(author(err), "", err)
 	if a := m.current; a != nil && (failed.Cause == messages.CauseStalled || failed.Cause == messages.CauseDeadline) {
-		failed.Cause = m.ledger.cause(a.task.Name, failed.Cause)
+		failed.Cause = m.ledger.Cause(a.task.Name, failed.Cause)
 	}
 	m.end(failed, failed.Error.Message, failed.Error)
 }
@@ -240,12 +240,12 @@ func (m *machine) settle(w *ending) {
 		m.current = nil
 		m.do(effect{do: doHandOver})
 		return
-	case w.terminal == nil, m.ledger.fold.OpenChildren() > 0:
+	case w.terminal == nil, m.ledger.Fold.OpenChildren() > 0:
 		return
 	}
 	m.phase = done{}
 	m.current = nil
-	m.ledger.finish(m.now, w.terminal, w.message)
+	m.ledger.Finish(m.now, w.terminal, w.message)
 	m.do(effect{do: doLeave})
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -129,8 +130,8 @@ func newSim(seed uint64) *sim {
 		job.Tasks = append(job.Tasks, task)
 	}
 	s.m = machine{job: job, node: "n", epoch: 1, soft: 2 * time.Second, hard: 5 * time.Second,
-		jitter: func() float64 { return s.dice.Float64() }, ledger: &ledger{id: "r"}}
-	_ = s.m.ledger.record(s.now, messages.RunQueued{Job: "sim", Mode: messages.Detached}, "queued")
+		jitter: func() float64 { return s.dice.Float64() }, ledger: &log.Ledger{ID: "r"}}
+	_ = s.m.ledger.Record(s.now, messages.RunQueued{Job: "sim", Mode: messages.Detached}, "queued")
 	s.take()
 	s.land(1)
 	s.mail = append(s.mail, &runActorStarted{})
@@ -316,8 +317,8 @@ func (s *sim) replyEnded(message any) {
 
 // take has what was recorded judged a second time.
 func (s *sim) take() {
-	fresh := s.m.ledger.fresh
-	s.m.ledger.fresh = fresh[:0]
+	fresh := s.m.ledger.Fresh
+	s.m.ledger.Fresh = fresh[:0]
 	for _, e := range fresh {
 		s.say("  %d %s %s", e.Seq, e.Kind(), e.Message)
 		if e.From != e.Seq || e.Seq != s.judge.Peek().Seq+1 {

@@ -76,7 +76,7 @@ type clockState struct {
 
 // updateClocks pauses or resumes the run's clocks if that has changed.
 func (m *machine) updateClocks() {
-	now := clockState{waits: m.waits(), children: m.ledger.fold.OpenChildren() > 0}
+	now := clockState{waits: m.waits(), children: m.ledger.Fold.OpenChildren() > 0}
 	if now != m.clocks {
 		m.clocks = now
 		m.do(effect{do: doClocks, clocks: now})
@@ -156,7 +156,7 @@ func (m *machine) wantChild(w *childWanted) {
 		tell(m, w.reply, childStart{id: id})
 		return
 	}
-	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Peek().Children)+1), name: w.name, task: task,
+	c := &childRun{id: childID(m.ledger.ID, len(m.ledger.Fold.Peek().Children)+1), name: w.name, task: task,
 		job: w.job, queued: w.queued, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
 	if err := m.record(started, w.job.Name+" started as "+childName(c.id, c.name)); err != nil {
@@ -315,7 +315,7 @@ func (m *machine) ask(a *question) {
 		tell(m, a.reply, answer{err: errSilenced})
 		return
 	}
-	in, known := m.ledger.fold.Input(name)
+	in, known := m.ledger.Fold.Input(name)
 	q := m.questions[name]
 	switch {
 	case known && in.Task != task:
@@ -327,7 +327,7 @@ func (m *machine) ask(a *question) {
 	case known && in.Closed && q != nil && q.secret != nil:
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: q.secret}})
 		return
-	case (!known || in.Closed) && m.ledger.fold.OpenInputs() >= mostQuestions:
+	case (!known || in.Closed) && m.ledger.Fold.OpenInputs() >= mostQuestions:
 		tell(m, a.reply, answer{err: messages.Errorf(messages.CauseLimitExceeded,
 			"the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
 		return
@@ -339,7 +339,7 @@ func (m *machine) ask(a *question) {
 		q = nil
 	}
 	if q == nil {
-		in, _ = m.ledger.fold.Input(name)
+		in, _ = m.ledger.Fold.Input(name)
 		q = m.question(in)
 	}
 	if !m.now.Before(q.due) {
@@ -385,10 +385,10 @@ func (m *machine) stopWaiting(u *stopWaiting) {
 
 // answer records an answer. The task gets it once it is durable, and then the caller gets a reply.
 func (m *machine) answer(a *answerInput) {
-	in, known := m.ledger.fold.Input(a.request)
+	in, known := m.ledger.Fold.Input(a.request)
 	switch {
 	case !known:
-		tell(m, a.reply, errNotAsked(m.ledger.id, a.request))
+		tell(m, a.reply, errNotAsked(m.ledger.ID, a.request))
 		return
 	case in.Closed:
 		tell(m, a.reply, errAnswered(a.request))

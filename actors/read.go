@@ -11,11 +11,11 @@ import (
 // State returns the sum of the run's events so far. Errors: not_found.
 func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	r := s.active(id)
-	if r == nil || r.log.liveDropped.Load() {
+	if r == nil || r.log.Dropped() != nil {
 		return s.archive.State(ctx, id)
 	}
-	live := r.log.state()
-	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.hasTerminal()) {
+	live := r.log.State()
+	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.HasTerminal()) {
 		return live, nil
 	}
 	kept, err := s.archive.State(ctx, id) // a reader may have seen the terminal there before the journal answered

@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -34,15 +35,15 @@ type stopChild notice[messages.RunID]
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
-		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.nextEpoch(), soft: s.config.CancelSoft, hard: s.config.CancelHard,
-		jitter: s.jitter, ledger: &r.log.ledger,
+		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
+		jitter: s.jitter,
 	}}
 }
 
 // Receive passes messages about children to Children, and all others to the run's step function.
 func (r *runActor) Receive(c actor.Context) {
 	if r.system.config.Inject != nil {
-		r.system.inject(r.run, runName, c.Message(), func(e emission) { _ = r.run.log.record(time.Now().UTC(), e.body, e.message) })
+		r.system.inject(r.run, runName, c.Message(), func(e emission) { _ = r.run.log.Record(time.Now().UTC(), e.body, e.message) })
 	}
 	if exit, handled := r.Children.Receive(c); handled {
 		if exit != nil {
@@ -54,7 +55,7 @@ func (r *runActor) Receive(c actor.Context) {
 	case *actor.Started:
 		root, self := r.system.node.Root(), c.Self()
 		r.run.actorStarted(self)
-		r.run.log.watched(func(cause messages.Code) { root.Send(self, &expireRun{about: cause}) })
+		r.run.log.OnTrouble(func(cause messages.Code) { root.Send(self, &expireRun{about: cause}) })
 		r.step(c, &runActorStarted{})
 	case *supervision.TaskMessage:
 		r.taskSaid(c, m)
@@ -85,11 +86,11 @@ func (r *runActor) step(c actor.Context, message any) {
 	}
 	now := time.Now().UTC()
 	room := r.system.buffers.Get().(*stepBuffer) // pooled: there may be very many runs, and few take a step at the same time
-	r.run.log.with(now, func(l *ledger) {
-		r.run.log.epoch = r.machine.epoch
-		r.machine.effects, l.fresh = room.effects[:0], room.fresh[:0]
+	r.run.log.With(now, func(l *log.Ledger) {
+		r.machine.ledger, l.Epoch = l, r.machine.epoch
+		r.machine.effects, l.Fresh = room.effects[:0], room.fresh[:0]
 		room.effects = r.machine.step(now, message)
-		room.fresh, r.machine.effects = l.fresh, nil
+		room.fresh, r.machine.effects = l.Fresh, nil
 	})
 	for i := range room.effects {
 		r.do(c, &room.effects[i])
@@ -108,7 +109,7 @@ type stepBuffer struct {
 func (r *runActor) replyEnded(message any) {
 	switch m := message.(type) {
 	case *cancelRun:
-		r.run.log.whenDurable(replier(m.reply))
+		r.run.log.WhenDurable(0, replier(m.reply))
 	case *answerInput:
 		m.reply <- errOver(r.run.id)
 	case *question:
@@ -158,7 +159,7 @@ func (r *runActor) do(c actor.Context, e *effect) {
 	case doTell:
 		e.tell()
 	case doKept:
-		r.run.log.whenAt(e.seq, replier(e.reply))
+		r.run.log.WhenDurable(e.seq, replier(e.reply))
 	case doStartChild:
 		r.startChild(c, e.child)
 	case doWriteCanceled:
@@ -188,11 +189,11 @@ func (r *runActor) do(c actor.Context, e *effect) {
 // another node owns the run, a child that waits will never start.
 func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 	root, l := r.system.node.Root(), r.run.log
-	l.whenAt(seq, func(err error) {
+	l.WhenDurable(seq, func(err error) {
 		switch named, waits := message.(*childRecorded); {
 		case err == nil:
 			root.Send(self, message)
-		case l.dropped() == nil:
+		case l.Dropped() == nil:
 			r.system.afterPause(loopPause, func() { r.whenKept(self, seq, message) })
 		case waits:
 			root.Send(self, &childNotStarted{about: named.about})
@@ -268,9 +269,9 @@ func (r *runActor) stopTimers() {
 // taskSaid passes on a task's event. It returns the task's credit, unless the journal is behind.
 func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 	r.step(c, m.Message)
-	over, pressed := r.run.log.overLimit()
+	over, pressed := r.run.log.OverLimit()
 	if over {
-		r.step(c, &overLimit{r.run.log.maxBytes})
+		r.step(c, &overLimit{r.run.log.MaxBytes})
 	}
 	if !pressed || r.run.cause() != nil {
 		m.Task.Ack()
@@ -285,13 +286,12 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 // awaitJournal has the run's actor told when the journal takes the next block.
 func (r *runActor) awaitJournal(c actor.Context) {
 	root, self := r.system.node.Root(), c.Self()
-	l := r.run.log
-	l.whenAt(locked(&l.mu, func() uint64 { return l.head.Seq + 1 }), func(error) { root.Send(self, &journalFree{}) })
+	r.run.log.WhenDurable(r.run.log.Head().Seq+1, func(error) { root.Send(self, &journalFree{}) })
 }
 
 // release returns the withheld credits, if the journal is no longer behind.
 func (r *runActor) release() {
-	if _, pressed := r.run.log.overLimit(); pressed && r.run.cause() == nil {
+	if _, pressed := r.run.log.OverLimit(); pressed && r.run.cause() == nil {
 		return
 	}
 	for _, t := range r.held {
@@ -331,7 +331,7 @@ func (r *runActor) writeCanceled(c actor.Context, child *childRun) {
 
 // spawnRun spawns a run's actor under the caller's actor.
 func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activeRun) {
-	if r.log.hasTerminal() {
+	if r.log.HasTerminal() {
 		s.release(r)
 		return
 	}
@@ -355,7 +355,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 // runEnded is called by the parent of a run's actor when that actor has ended.
 func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	switch {
-	case exit.Err == nil && r.log.hasTerminal():
+	case exit.Err == nil && r.log.HasTerminal():
 		s.release(r)
 	case exit.Err == nil && r.leaving.Load():
 		s.handOver(r)

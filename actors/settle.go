@@ -3,9 +3,9 @@ package actors
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
@@ -38,23 +38,23 @@ func (s *System) settled(r *activeRun, why error) bool {
 	r.end(errEnding)
 	s.stopTasksOf(r)
 	s.awaitWork(r)
-	for _, c := range r.log.openChildren() {
+	for _, c := range r.log.OpenChildren() {
 		end, known := s.endOf(r, c)
-		if r.log.dropped() != nil { // another node has the run
+		if r.log.Dropped() != nil { // another node has the run
 			break
 		}
 		if !known {
 			return false
 		}
-		_ = r.log.record(time.Now().UTC(), newChildOver(c.Child, end).event(), childEnded(c.Job, c.Child, c.Name, end.Status))
+		_ = r.log.Record(time.Now().UTC(), newChildOver(c.Child, end).event(), childEnded(c.Job, c.Child, c.Name, end.Status))
 	}
-	if !r.log.hasTerminal() && r.log.dropped() == nil {
+	if !r.log.HasTerminal() && r.log.Dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
 		if why == errNodeLost || r.refused {
 			failed.By = messages.ByRecovery
 		}
-		r.log.with(time.Now().UTC(), func(l *ledger) { failed.Cause = l.cause("", failed.Cause) })
-		r.log.finish(time.Now().UTC(), failed, failed.Error.Message)
+		r.log.With(time.Now().UTC(), func(l *log.Ledger) { failed.Cause = l.Cause("", failed.Cause) })
+		r.log.Finish(time.Now().UTC(), failed, failed.Error.Message)
 	}
 	s.release(r)
 	return true
@@ -66,7 +66,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	child := s.active(c.Child)                  // the child's actor ended together with its parent's
 	if child != nil && child.parent == parent { // its actor ended together with its parent's
 		kept := s.settled(child, errParentEnded) && s.awaitKept(child)
-		return child.log.state(), kept
+		return child.log.State(), kept
 	}
 	if s.unendable(c.Child) != nil {
 		return unended, true
@@ -75,10 +75,10 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		child, err := s.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
 		kept := err == nil && s.awaitKept(child) // nothing is visible before that
-		if _, never := errors.AsType[unstorable](child.log.dropped()); never {
+		if _, never := errors.AsType[log.Unstorable](child.log.Dropped()); never {
 			return messages.State{Status: messages.Canceled}, true
 		}
-		return child.log.state(), kept
+		return child.log.State(), kept
 	}
 	if err := s.Cancel(s.ctx, c.Child, "", "its parent has ended"); err != nil && s.ctx.Err() != nil {
 		return messages.State{}, false
@@ -89,7 +89,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 
 // childElsewhere waits for the end of a child that has no parent on this node, and tells the parent.
 func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
-	if parent.log.dropped() != nil || parent.leaving.Load() {
+	if parent.log.Dropped() != nil || parent.leaving.Load() {
 		return true
 	}
 	end, err := s.wait(s.ctx, id, nil)
@@ -172,11 +172,11 @@ func (s *System) awaitWork(r *activeRun) {
 func (s *System) awaitKept(r *activeRun) bool {
 	for {
 		kept := make(chan error, 1)
-		r.log.whenDurable(func(err error) { kept <- err })
+		r.log.WhenDurable(0, func(err error) { kept <- err })
 		if err := <-kept; err == nil {
 			return true
 		}
-		if r.log.dropped() != nil || s.ctx.Err() != nil {
+		if r.log.Dropped() != nil || s.ctx.Err() != nil {
 			return false
 		}
 		supervision.Sleep(s.ctx, loopPause) // the journal does not take the run's events now
@@ -196,29 +196,18 @@ func (s *System) stopTasksOf(r *activeRun) {
 	}
 }
 
-// openChildren returns the children in the log that have not ended.
-func (l *runLog) openChildren() []messages.ChildState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ledger.fold.OpenChildren() == 0 {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(l.ledger.fold.Peek().Children),
-		func(c messages.ChildState) bool { return c.Status.IsEnded() })
-}
-
 // handOver forgets a run that its actor has left for another node, once everything recorded is durable. Close then
 // returns the run's claim.
 func (s *System) handOver(r *activeRun) {
-	r.log.whenDurable(func(err error) {
-		if err != nil && r.log.dropped() == nil {
+	r.log.WhenDurable(0, func(err error) {
+		if err != nil && r.log.Dropped() == nil {
 			s.afterPause(loopPause, func() { s.handOver(r) }) // the journal does not take it now
 			return
 		}
 		if err == nil { // a node that lost the run does not return its claim
 			s.returnAtClose(r.lent())
 		}
-		r.log.drop(errHandedOver)
+		r.log.Drop(errHandedOver)
 		if !s.forget(r) {
 			return
 		}
@@ -243,7 +232,7 @@ func (s *System) returnClaims() {
 	s.mu.Lock()
 	claims := s.claimsToReturn
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), log.ReadTimeout)
 	defer cancel()
 	for _, c := range claims {
 		if err := s.guarded(func() error { return s.journal.Keep(ctx, c, journal.Released) }); err != nil {
@@ -257,21 +246,21 @@ func (s *System) returnClaims() {
 // that a reader may have seen.
 func (s *System) takeOver(r *activeRun, why *messages.Error) {
 	now := time.Now().UTC()
-	if len(r.log.openChildren()) > 0 {
-		r.log.with(now, func(l *ledger) {
-			_ = l.recover(now, "recovered", func(rewind *messages.Rewind) messages.Body {
-				return messages.RunRecovered{Node: s.config.Node, Epoch: r.log.epoch, Rewind: rewind}
+	if len(r.log.OpenChildren()) > 0 {
+		r.log.With(now, func(l *log.Ledger) {
+			_ = l.Recover(now, "recovered", func(rewind *messages.Rewind) messages.Body {
+				return messages.RunRecovered{Node: s.config.Node, Epoch: l.Epoch, Rewind: rewind}
 			})
 		})
 		s.settle(r, why)
 		return
 	}
 	var err error
-	r.log.with(now, func(l *ledger) {
-		err = l.recover(now, why.Message, func(rewind *messages.Rewind) messages.Body {
+	r.log.With(now, func(l *log.Ledger) {
+		err = l.Recover(now, why.Message, func(rewind *messages.Rewind) messages.Body {
 			failed := failure(messages.ByRecovery, "", why)
 			failed.Rewind = rewind
-			return l.fold.Peek().Terminal(failed)
+			return l.Fold.Peek().Terminal(failed)
 		})
 	})
 	if err != nil {
@@ -282,34 +271,22 @@ func (s *System) takeOver(r *activeRun, why *messages.Error) {
 	s.release(r)
 }
 
-// unstorable is the reason why a run was dropped: the journal refuses its events for good.
-type unstorable struct{ why *messages.Error }
-
-func (u unstorable) Error() string { return u.why.Message }
-func (u unstorable) Unwrap() error { return u.why }
-
-func errUnstorable(b *journal.Block, why error) error {
-	first, last := b.Events[0], b.Events[len(b.Events)-1]
-	return unstorable{messages.Errorf(messages.CauseJournalUnavailable,
-		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
-}
-
 // handleLost handles a run whose live log was dropped, because another node owns it or because the journal refuses its
 // events for good.
 func (s *System) handleLost(r *activeRun) {
-	refused, never := errors.AsType[unstorable](r.log.dropped())
-	if never && r.log.durable.Load() > 0 {
+	refused, never := errors.AsType[log.Unstorable](r.log.Dropped())
+	if never && r.log.Durable() > 0 {
 		s.retryUntilDone(func() bool { return s.endRefused(r, refused) })
 		return
 	}
 	s.counts.ended.Add(1)
 	switch {
 	case r.parent == nil:
-	case never && r.log.hasTerminal(): // this child's log cannot be written at all
+	case never && r.log.HasTerminal(): // this child's log cannot be written at all
 		s.log.Error("a sub-run has no log", zap.String("run", string(r.id)), zap.Error(refused))
 		r.parent.post(&childOver{id: r.id, status: messages.Canceled, cause: messages.CauseJournalUnavailable})
 	default:
-		if r.log.hasTerminal() { // it was to be written as cancelled, but had been started after all
+		if r.log.HasTerminal() { // it was to be written as cancelled, but had been started after all
 			s.cancelChild(r.id)
 		}
 		s.retryUntilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
@@ -318,7 +295,7 @@ func (s *System) handleLost(r *activeRun) {
 
 // endRefused ends a run whose last block the journal refuses for good. It drops the refused events, and the terminal
 // follows the last durable event. If that is refused too, nobody can end the run.
-func (s *System) endRefused(old *activeRun, why unstorable) bool {
+func (s *System) endRefused(old *activeRun, why log.Unstorable) bool {
 	if old.refused {
 		s.excludeRun(old.id, why)
 		s.relay.notify(old.id)
@@ -340,12 +317,11 @@ func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	}
 	r := s.newRun(old.id, old.job, *fold.Peek().Queued, old.parent)
 	r.claim, r.refused = old.lent(), true
-	r.log.resume(fold, head)
-	r.log.epoch = head.Epoch + 1
+	r.log.Resume(fold, head)
 	s.mu.Lock()
 	s.enlist(r)
 	s.mu.Unlock()
-	s.takeOver(r, why.why)
+	s.takeOver(r, why.Why)
 	return true
 }
 
@@ -354,7 +330,7 @@ var unended = messages.State{Status: messages.Failed, End: &messages.End{Cause: 
 
 // unendable returns why nobody can end the run, or nil: the journal has refused its terminal for good.
 func (s *System) unendable(id messages.RunID) error {
-	if why, never := errors.AsType[unstorable](locked(&s.mu, func() error { return s.broken[id] })); never {
+	if why, never := errors.AsType[log.Unstorable](locked(&s.mu, func() error { return s.broken[id] })); never {
 		return why
 	}
 	return nil
@@ -363,7 +339,7 @@ func (s *System) unendable(id messages.RunID) error {
 // endUnborn writes the log of a child that has none, and so tells the parent of its end.
 func (s *System) endUnborn(parent *activeRun, id messages.RunID) {
 	name := "child"
-	for _, c := range parent.log.openChildren() {
+	for _, c := range parent.log.OpenChildren() {
 		if c.Child == id {
 			name = c.Job
 		}

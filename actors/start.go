@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -159,7 +160,7 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 		r.trace = parent.trace
 	}
 	r.trace = r.trace.Below(messages.SpanID(id, "run"))
-	r.log = newLog(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes))
+	r.log = log.New(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes))
 	return r
 }
 
@@ -171,7 +172,7 @@ func (s *System) withinQuota(ctx context.Context, principal string) error {
 			return err
 		}
 	}
-	if s.appender.inPlace || principal == "" { // admit counts the runs of the only node
+	if s.appender.InPlace || principal == "" { // admit counts the runs of the only node
 		return nil
 	}
 	most := s.config.MaxRunsPerPrincipal
@@ -199,7 +200,7 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 	}
 	full := messages.CauseLimitExceeded
 	principal := queued.Principal
-	if err := s.appender.unready(); err != nil {
+	if err := s.appender.Ready(); err != nil {
 		return nil, false, err
 	}
 	switch {
@@ -233,23 +234,23 @@ func (s *System) enlist(r *activeRun) {
 
 // open sends the run's first block: the beginning of the log, the key, and the work item.
 func (s *System) open(r *activeRun, queued messages.RunQueued) error {
-	r.log.watched(func(messages.Code) { // until the run's actor sets its own alarm
+	r.log.OnTrouble(func(messages.Code) { // until the run's actor sets its own alarm
 		switch {
 		case r.launched():
-		case r.log.dropped() != nil:
+		case r.log.Dropped() != nil:
 			s.release(r)
-		case r.log.durable.Load() == 0: // if the block lands after all, the journal lends the run to some node
-			r.log.drop(messages.Errorf(messages.CodeUnavailable,
+		case r.log.Durable() == 0: // if the block lands after all, the journal lends the run to some node
+			r.log.Drop(messages.Errorf(messages.CodeUnavailable,
 				"run %s was given up: the journal did not take its first event", r.id))
 		}
 	})
 	var err error
 	body := messages.Body(queued)
-	if n := int64((messages.Event{Body: body}).Size()); n > r.log.maxBytes {
+	if n := int64((messages.Event{Body: body}).Size()); n > r.log.MaxBytes {
 		err = messages.Errorf(messages.CauseLimitExceeded,
-			"the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.maxBytes)
+			"the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.MaxBytes)
 	} else {
-		err = r.log.record(time.Now().UTC(), body, r.job.Name+" queued")
+		err = r.log.Record(time.Now().UTC(), body, r.job.Name+" queued")
 	}
 	if err != nil {
 		s.forget(r)
@@ -259,11 +260,11 @@ func (s *System) open(r *activeRun, queued messages.RunQueued) error {
 
 // opened waits until the first block is in the journal.
 func (s *System) opened(ctx context.Context, r *activeRun) error {
-	if r.log.durable.Load() > 0 {
+	if r.log.Durable() > 0 {
 		return nil
 	}
 	kept := make(chan error, 1)
-	r.log.whenAt(1, func(err error) { kept <- err })
+	r.log.WhenDurable(1, func(err error) { kept <- err })
 	select {
 	case err := <-kept:
 		return err
@@ -278,7 +279,7 @@ func (s *System) opened(ctx context.Context, r *activeRun) error {
 func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages.RunQueued, failed error) error {
 	var first *messages.RunQueued
 	if r := s.active(id); r != nil && failed == nil {
-		first = r.log.state().Queued
+		first = r.log.State().Queued
 	} else if page, err := s.journal.Read(ctx, id, 0); err != nil {
 		if failed != nil && messages.CodeOf(err) == messages.CodeNotFound {
 			err = failed
@@ -319,10 +320,10 @@ func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, 
 	s.mu.Unlock()
 	var err error
 	now := time.Now().UTC()
-	r.log.with(now, func(l *ledger) {
-		err = errors.Join(l.record(now, queued, child.job.Name+" queued"),
-			l.record(now, messages.RunCanceling{Reason: "its parent ended before it started"}, "canceling"),
-			l.record(now, messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser,
+	r.log.With(now, func(l *log.Ledger) {
+		err = errors.Join(l.Record(now, queued, child.job.Name+" queued"),
+			l.Record(now, messages.RunCanceling{Reason: "its parent ended before it started"}, "canceling"),
+			l.Record(now, messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser,
 				Artifacts: []messages.Artifact{}}, "canceled"))
 	})
 	s.release(r)
@@ -368,17 +369,17 @@ func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (mes
 			break
 		}
 		select {
-		case <-r.log.atEnd():
+		case <-r.log.AtEnd():
 		case <-ctx.Done():
 			return messages.State{}, context.Cause(ctx)
 		}
-		if final := r.log.final.Load(); final != nil {
+		if final := r.log.Final(); final != nil {
 			return *final, nil
 		}
-		if trouble := r.log.trouble.Load(); trouble != nil && !r.log.liveDropped.Load() {
-			return r.log.state(), trouble
+		if trouble := r.log.Trouble(); trouble != nil && r.log.Dropped() == nil {
+			return r.log.State(), trouble
 		}
-		if r.log.liveDropped.Load() {
+		if r.log.Dropped() != nil {
 			break
 		}
 	}

@@ -78,7 +78,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	since := a.run.log.newest()
+	since := a.run.log.Newest()
 	if told, ok, err := t.Recorded(ctx, messages.StepKept{Step: name, Task: t.Name()}); ok {
 		f = func() (any, error) { return stepOutcome(told, err) }
 	}
@@ -147,7 +147,7 @@ func (t *TaskContext) keep(body messages.StepKept, what string, send func(any) e
 
 // findKept gives the attempt the steps of its task that the log holds, by name.
 func (m *machine) findKept(a *attempt) {
-	for _, k := range m.ledger.fold.Peek().Kept {
+	for _, k := range m.ledger.Fold.Peek().Kept {
 		if a.steps == nil {
 			a.steps = map[string]messages.StepKept{}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -47,7 +48,7 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more subscriptions: %v", errClosing)
 	default:
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, log.ReadTimeout)
 	defer cancel()
 	if _, err := s.State(ctx, run); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"log/slog"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
@@ -33,8 +33,7 @@ type System struct {
 	journal  Journal
 	node     *supervision.Node
 	writer   string // this node's unique name in the journal
-	appender *appender
-	observer *observer // nil without Config.Observe
+	appender *log.Appender
 	counts   counts
 	jitter   func() float64
 	buffers  sync.Pool       // of *stepBuffer
@@ -77,19 +76,13 @@ func New(ctx context.Context, config Config) (*System, error) {
 	s.buffers.New = func() any { return &stepBuffer{} }
 	s.ctx, s.end = context.WithCancel(context.Background())
 	s.node = supervision.NewNode(slog.New(zapslog.NewHandler(config.Log.Core())), config.ActorSystem)
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // it never fails
 	s.writer = config.Node + "." + strings.ToLower(rand.Text()[:8])
-	if config.Observe != nil {
-		s.observer = &observer{tell: config.Observe, node: s.node, log: s.log}
-	}
 	if config.Faults != nil {
 		s.journal = newFaultyJournal(s)
 	}
-	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observer: s.observer,
-		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
-	_, s.appender.inPlace = s.journal.(*journal.Memory)
-	s.archive, s.relay = journal.NewArchive(s.journal), &relay{wakers: map[messages.RunID][]chan struct{}{}}
+	s.appender = log.NewAppender(s.ctx, log.Config{Journal: s.journal, Node: s.node, Logger: s.log, Writer: s.writer,
+		Timeout: config.JournalTimeout, Observe: config.Observe})
+	s.archive, s.relay = journal.NewArchive(s.journal), &relay{wakers: map[messages.RunID][]log.Wake{}}
 	s.spawnTree()
 	s.recover(ctx)
 	return s, nil
@@ -129,8 +122,8 @@ func (s *System) active(id messages.RunID) *activeRun {
 // release forgets an ended run once its terminal is in the journal. Later readers read the journal.
 func (s *System) release(r *activeRun) {
 	r.end(errEnding)
-	r.log.whenDurable(func(err error) {
-		if err != nil && r.log.dropped() == nil {
+	r.log.WhenDurable(0, func(err error) {
+		if err != nil && r.log.Dropped() == nil {
 			s.afterPause(loopPause, func() { s.release(r) }) // the journal does not take it now
 			return
 		}
@@ -144,7 +137,7 @@ func (s *System) released(r *activeRun) {
 		return
 	}
 	r.detach()
-	end := r.log.final.Load()
+	end := r.log.Final()
 	if end == nil {
 		s.handleLost(r)
 		return
@@ -193,7 +186,7 @@ func (s *System) forget(r *activeRun) bool {
 		return false
 	}
 	delete(s.live, r.id)
-	if end := r.log.final.Load(); end != nil && end.End.Cause == messages.CauseShutdown {
+	if end := r.log.Final(); end != nil && end.End.Cause == messages.CauseShutdown {
 		s.counts.shutdown.Add(1)
 	}
 	if r.parent != nil {
@@ -218,14 +211,14 @@ func (s *System) forget(r *activeRun) bool {
 // armAppendTimer has appends inspected while runs are active. mu must be held.
 func (s *System) armAppendTimer() {
 	if s.appendTimer == nil && len(s.live) > 0 {
-		s.appendTimer = time.AfterFunc(appendTimeout, s.inspect)
+		s.appendTimer = time.AfterFunc(log.AppendTimeout, s.inspect)
 	}
 }
 
 // inspect looks for appends without an answer.
 func (s *System) inspect() {
 	for _, r := range s.all() {
-		r.log.entry.inspect()
+		r.log.Inspect()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +244,7 @@ func (s *System) Ready() error {
 	if s.closed != nil {
 		return s.errClosed()
 	}
-	return s.appender.unready()
+	return s.appender.Ready()
 }
 
 // refuse makes the System accept no more runs.
@@ -298,9 +291,7 @@ func (s *System) Close(ctx context.Context) error {
 		err = messages.Errorf(messages.CauseJournalUnavailable,
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
 	}
-	if s.observer != nil {
-		s.observer.drain(s.config.CancelSoft)
-	}
+	s.appender.Drain(s.config.CancelSoft)
 	s.end()
 	s.relay.notify("") // nobody else wakes the readers any more
 	s.node.Close()
@@ -316,13 +307,13 @@ func (s *System) Close(ctx context.Context) error {
 // and how many have one that the journal has not taken.
 func (s *System) abandonLive() (unended, unwritten int) {
 	for _, r := range s.all() {
-		if r.log.hasTerminal() || r.log.durable.Load() == 0 || r.log.trouble.Load() != nil {
+		if r.log.HasTerminal() || r.log.Durable() == 0 || r.log.Trouble() != nil {
 			unwritten++
 		} else {
 			unended++
 		}
 		r.end(errShutdown)
-		r.log.unavailable(errClosedJournal(r.id))
+		r.log.Close()
 		r.detach()
 		s.forget(r)
 	}
@@ -385,7 +376,7 @@ func (s *System) waitingChanged(r *activeRun, waits bool) {
 
 // counts holds a System's counters.
 type counts struct {
-	started, ended, refused, lateFinishes, fenced, shutdown, journalRetries, lateAnswers, subscriptions atomic.Int64
+	started, ended, refused, shutdown, subscriptions atomic.Int64
 }
 
 // Stats are a System's counters since its start.
@@ -412,9 +403,9 @@ func (s *System) Stats() Stats {
 	n := s.node.Counters()
 	stats := Stats{
 		Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
-		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.lateFinishes.Load(),
+		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.appender.LateFinishes.Load(),
 		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
-		JournalRetries: s.counts.journalRetries.Load(), LateJournalAnswers: s.counts.lateAnswers.Load(), Fenced: s.counts.fenced.Load(),
+		JournalRetries: s.appender.Retries.Load(), LateJournalAnswers: s.appender.LateAnswers.Load(), Fenced: s.appender.Fenced.Load(),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

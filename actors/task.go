@@ -15,6 +15,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -118,7 +119,7 @@ func (t *TaskContext) Emit(body messages.Body, message string) error {
 func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	switch body.(type) {
 	case messages.LLMCompleted, messages.ToolCompleted:
-		return t.emit(body, message, t.work.Conclude, t.attempt.run.log.atEnd())
+		return t.emit(body, message, t.work.Conclude, t.attempt.run.log.AtEnd())
 	}
 	return invalid("Conclude takes only the end of a call of a model or a tool: use Emit for anything else")
 }
@@ -285,7 +286,7 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	in.Prompt = words.Visible(in.Prompt) // whoever wrote it: nothing that people decide about is hidden from them
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
 	most := t.attempt.run.system.config.Ceilings.Answer
-	if err := cmp.Or(storable(a.body, in.Prompt), checkLimit("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {
+	if err := cmp.Or(log.Storable(a.body, in.Prompt), checkLimit("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {
 		return nil, err
 	}
 	got, err := request(ctx, t, a, a.reply)

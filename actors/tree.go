@@ -217,7 +217,7 @@ func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 
 // limit returns the time of the run's next limit, and its cause.
 func (a *runsActor) limit(r *activeRun) (time.Time, messages.Code) {
-	at, cause := r.clock.due(time.Duration(r.log.updated.Load()))
+	at, cause := r.clock.due(r.log.Updated().Sub(epochStart))
 	if at == 0 {
 		return time.Time{}, ""
 	}
@@ -261,7 +261,7 @@ func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time 
 	switch {
 	case w.stopped:
 		return time.Time{}
-	case !w.requested.IsZero() && now.Sub(w.requested) >= patience && len(w.run.log.openChildren()) > 0:
+	case !w.requested.IsZero() && now.Sub(w.requested) >= patience && len(w.run.log.OpenChildren()) > 0:
 		w.requested = now // its children have limits of their own
 		return now.Add(patience)
 	case !w.requested.IsZero() && now.Sub(w.requested) >= patience:

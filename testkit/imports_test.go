@@ -60,7 +60,8 @@ var rules = []rule{
 	{pkgs: "actors/journal", ours: "messages actors/journal/lease", denied: offline + " os"},
 	{pkgs: "actors/journal/proof", ours: "messages actors/journal", denied: offline + " os"},
 	{pkgs: "actors/form", ours: "messages", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
-	{pkgs: "actors", ours: "messages messages/fit messages/words supervision supervision/fault actors/form actors/journal actors/journal/*",
+	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
+	{pkgs: "actors", ours: "actors/internal/log messages messages/fit messages/words supervision supervision/fault actors/form actors/journal actors/journal/*",
 		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
 	{pkgs: "actors/structured", ours: "messages messages/* messages/*/* supervision actors",
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
@@ -320,7 +321,7 @@ var rooms = []room{
 		"actors/chat/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
 		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
-	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},
+	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "actors/journal/*"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},
 }

@@ -1,16 +1,12 @@
-package actors
+package log
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
-	"go.uber.org/zap"
 )
 
 // view is what readers see of an active run. Only the run's log writes it. Readers share no lock with the log: what
@@ -26,15 +22,15 @@ type view struct {
 	// sent is the number of the last event that was sent to the journal. Readers may see events that are not known to
 	// be there.
 	sent atomic.Uint64
-	// liveDropped: the live log was dropped, and readers read the journal.
-	liveDropped atomic.Bool
+	// lost is why the live log was dropped. Readers then read the journal.
+	lost atomic.Pointer[error]
 	// trouble is why the journal does not take the run's events, while that lasts.
 	trouble atomic.Pointer[messages.Error]
 	// final is the State at the terminal, once readers see it.
 	final atomic.Pointer[messages.State]
 	// over is closed when the terminal is visible, the live log was dropped, or trouble is set.
 	over   atomic.Pointer[chan struct{}]
-	wakers atomic.Pointer[[]chan struct{}]
+	wakers atomic.Pointer[[]Wake]
 
 	readersMu sync.Mutex
 	readers   int
@@ -72,32 +68,52 @@ func (b *view) visible() []messages.Event {
 	return t.events[:n:n]
 }
 
-// batch is the result of one read.
-type batch struct {
+// Durable returns the number of the last event that is known to be in the journal.
+func (b *view) Durable() uint64 { return b.durable.Load() }
+
+// Final returns the State at the terminal, or nil while readers do not see that.
+func (b *view) Final() *messages.State { return b.final.Load() }
+
+// Trouble returns why the journal does not take the run's events, or nil.
+func (b *view) Trouble() *messages.Error { return b.trouble.Load() }
+
+// Dropped returns why the live log was dropped, or nil.
+func (b *view) Dropped() error {
+	if why := b.lost.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
+// Holds reports whether the log has all events past the cursor. Otherwise only the journal has them.
+func (b *view) Holds(after uint64) bool { return b.Dropped() == nil && after >= b.base }
+
+// Batch is the result of one read.
+type Batch struct {
 	journal.Batch
-	dropped bool // the live log was dropped
+	Dropped bool // the live log was dropped
 }
 
 // readBatch is the greatest number of events that one read returns. A reader further behind gets merged deltas.
 const readBatch = 256
 
-// read returns the visible events past the cursor, merged if the reader is far behind. Events are shared: do not
+// Read returns the visible events past the cursor, merged if the reader is far behind. Events are shared: do not
 // change them.
-func (b *view) read(after uint64) (batch, error) {
-	if b.liveDropped.Load() {
-		return batch{dropped: true}, nil
+func (b *view) Read(after uint64) (Batch, error) {
+	if b.Dropped() != nil {
+		return Batch{Dropped: true}, nil
 	}
 	trouble := b.trouble.Load()
 	durable := b.durable.Load()
 	shown := b.visible()
-	got := batch{Batch: journal.Batch{Events: shown[journal.FirstAfter(shown, after):]}}
+	got := Batch{Batch: journal.Batch{Events: shown[journal.FirstAfter(shown, after):]}}
 	if n := len(shown); n > 0 && shown[n-1].IsTerminal() {
 		if after > shown[n-1].Seq {
-			return batch{}, journal.ErrReset(b.id, after)
+			return Batch{}, journal.ErrReset(b.id, after)
 		}
 		got.Over = true
 	} else if after > max(durable, b.sent.Load())+messages.Reserve {
-		return batch{}, journal.ErrReset(b.id, after)
+		return Batch{}, journal.ErrReset(b.id, after)
 	}
 	switch {
 	case len(got.Events) > readBatch:
@@ -108,9 +124,9 @@ func (b *view) read(after uint64) (batch, error) {
 	return got, nil
 }
 
-// state returns the State of the visible events. Only readers pay for it, and each event is folded once for all of
+// State returns the State of the visible events. Only readers pay for it, and each event is folded once for all of
 // them.
-func (b *view) state() messages.State {
+func (b *view) State() messages.State {
 	if final := b.final.Load(); final != nil {
 		return *final
 	}
@@ -126,8 +142,8 @@ func (b *view) state() messages.State {
 	return b.reading.State()
 }
 
-// enter adds a reader, whose wake channel is notified when more is visible.
-func (b *view) enter(limit int, wake chan struct{}) error {
+// Enter adds a reader, whom wake tells that more is visible.
+func (b *view) Enter(limit int, wake Wake) error {
 	b.readersMu.Lock()
 	defer b.readersMu.Unlock()
 	if b.readers >= limit {
@@ -139,34 +155,38 @@ func (b *view) enter(limit int, wake chan struct{}) error {
 	return nil
 }
 
-func (b *view) leave(wake chan struct{}) {
+// Leave removes a reader.
+func (b *view) Leave(wake Wake) {
 	b.readersMu.Lock()
 	defer b.readersMu.Unlock()
 	b.readers--
-	b.setWakeChannels(slices.DeleteFunc(slices.Clone(b.wakeChannels()), func(c chan struct{}) bool { return c == wake }))
+	b.setWakeChannels(slices.DeleteFunc(slices.Clone(b.wakeChannels()), func(c Wake) bool { return c == wake }))
 }
 
 // wakeChannels returns the readers' wake channels.
-func (b *view) wakeChannels() []chan struct{} {
+func (b *view) wakeChannels() []Wake {
 	if p := b.wakers.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-func (b *view) setWakeChannels(wakers []chan struct{}) { b.wakers.Store(&wakers) }
+func (b *view) setWakeChannels(wakers []Wake) { b.wakers.Store(&wakers) }
 
 // notify wakes every reader. Each has its own channel: on a shared one, readers would wait for each other.
 func (b *view) notify() {
 	for _, wake := range b.wakeChannels() {
-		notify(wake)
+		wake.Notify()
 	}
 }
 
-// notify sends one wake-up, however often it is called before the receiver takes it.
-func notify(wake chan struct{}) {
+// Wake wakes one reader. It is a channel of capacity 1.
+type Wake chan struct{}
+
+// Notify sends one wake-up, however often it is called before the receiver takes it.
+func (w Wake) Notify() {
 	select {
-	case wake <- struct{}{}:
+	case w <- struct{}{}:
 	default:
 	}
 }
@@ -178,8 +198,9 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// atEnd returns the channel over.
-func (b *view) atEnd() <-chan struct{} {
+// AtEnd returns a channel that is closed when the terminal is visible, the live log was dropped, or the journal is in
+// trouble. After trouble that has passed, ask for a new channel.
+func (b *view) AtEnd() <-chan struct{} {
 	if p := b.over.Load(); p != nil {
 		return *p
 	}
@@ -199,7 +220,7 @@ func (b *view) end() {
 
 // reveal shows readers everything before the first milestone that is not durable, and at most Reserve deltas past the
 // last durable event. It reports whether more is visible. mu must be held.
-func (l *runLog) reveal() bool {
+func (l *Log) reveal() bool {
 	durable, before := l.durable.Load(), int(l.table.n.Load())
 	n := before
 	for ; n < l.recorded; n++ {
@@ -212,7 +233,7 @@ func (l *runLog) reveal() bool {
 		return false
 	}
 	if n == l.recorded && l.table.events[n-1].IsTerminal() {
-		state := l.ledger.fold.State()
+		state := l.ledger.Fold.State()
 		l.final.Store(&state)
 		l.table.n.Store(int64(n))
 		l.end()
@@ -222,84 +243,8 @@ func (l *runLog) reveal() bool {
 	return true
 }
 
-// observer passes milestones on to Config.Observe, one at a time and in a goroutine of its own. So a function that
-// blocks or panics costs the runs nothing.
-type observer struct {
-	tell func(messages.Event)
-	node *supervision.Node
-	log  *zap.Logger
-
-	mu      sync.Mutex // innermost lock: taken while a log's mu is held
-	waiting []messages.Event
-	busy    bool
-	idle    context.CancelFunc // called when nothing waits any more, if somebody waits for that
-	missed  bool               // there was no room for some milestones
-}
-
-// mostObserved is how many milestones may wait for Observe. Later ones are dropped.
-const mostObserved = 1 << 16
-
-// add queues a milestone. It reports whether the observer must be started, with the node's Call.
-func (o *observer) add(e messages.Event) (rouse bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.waiting) == mostObserved {
-		o.missed = true
-		return false
-	}
-	o.waiting = append(o.waiting, e.Unshared())
-	rouse, o.busy = !o.busy, true
-	return rouse
-}
-
-// Work implements [supervision.Work].
-func (o *observer) Work() {
-	for {
-		e, missed, more := o.next()
-		if missed {
-			o.log.Error("Observe was not told of some milestones: it takes them too slowly", zap.Int("waiting", mostObserved))
-		}
-		if !more {
-			return
-		}
-		o.tell(e)
-	}
-}
-
-// next returns the next milestone, and whether some were dropped before it.
-func (o *observer) next() (e messages.Event, missed, more bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	missed, o.missed = o.missed, false
-	if len(o.waiting) == 0 {
-		o.waiting, o.busy = nil, false
-		if o.idle != nil {
-			o.idle()
-		}
-		return e, missed, false
-	}
-	e, o.waiting = o.waiting[0], o.waiting[1:]
-	return e, missed, true
-}
-
-func (o *observer) Crashed(crash *supervision.Crash) {
-	o.log.Error("Observe crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
-	o.node.Call(o)
-}
-
-// drain waits at most d until Observe was told of everything.
-func (o *observer) drain(d time.Duration) {
-	told, idle := context.WithCancel(context.Background())
-	o.mu.Lock()
-	if o.idle = idle; !o.busy {
-		idle()
-	}
-	o.mu.Unlock()
-	supervision.Sleep(told, d)
-}
-
 // catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.
-func catchUp(b batch) batch {
+func catchUp(b Batch) Batch {
 	var out []messages.Event
 	rest := b.Events
 	for len(rest) > 0 && len(out) < readBatch {
@@ -307,7 +252,7 @@ func catchUp(b batch) batch {
 		out = append(out, messages.Merge(rest[:n]))
 		rest = rest[n:]
 	}
-	return batch{Batch: journal.Batch{Events: out, More: len(rest) > 0, Over: b.Over && len(rest) == 0}}
+	return Batch{Batch: journal.Batch{Events: out, More: len(rest) > 0, Over: b.Over && len(rest) == 0}}
 }
 
 // size returns the encoded size of the events.

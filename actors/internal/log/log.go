@@ -1,4 +1,4 @@
-package actors
+package log
 
 import (
 	"slices"
@@ -21,28 +21,28 @@ const (
 	firstEvents = 5
 )
 
-// runLog is the log of an active run: a ledger that decides what is legal, a view that shows it to readers, and an
+// Log is the log of an active run: a ledger that decides what is legal, a view that shows it to readers, and an
 // entry that keeps it in the journal. It is not an actor, because it must work whatever else fails.
 //
 // It has three locks, and none is taken while another is held:
 //
 //   - mu guards the fields below it and all writes to the view's atomics. The run's actor, its
 //     supervisor and the appender take it.
-//   - view.among guards the view's fields below it. Readers take it.
+//   - view.readersMu guards the view's fields below it. Readers take it.
 //   - entry.mu guards the block on its way. The journal's answers take it.
 //
-// Each lock is taken and released in one function. Under a lock, no code outside this package is called: what follows
-// from a change is returned as a [todo] and done without the lock.
+// Each lock is taken and released in one function. Under a lock, the function given to With is the only code from
+// outside: what follows from a change is returned as a [todo] and done without the lock.
 //
 // Invariants, under mu: events[:recorded] are contiguous; the ledger is their sum; no event past sent was sent; at
 // most one block is on its way.
-type runLog struct {
+type Log struct {
 	view
-	maxBytes int64
-	updated  atomic.Int64 // time of the newest event
+	MaxBytes int64        // the most that the log may hold; set by New
+	updated  atomic.Int64 // time of the newest event, as a duration since origin
 
 	mu       sync.Mutex
-	ledger   ledger
+	ledger   Ledger
 	table    *table
 	wires    []messages.Wire // wire forms of the events that were recorded into this table
 	recorded int             // number of the table's events that are written
@@ -53,10 +53,8 @@ type runLog struct {
 	forgets uint64       // number of the newest event that drops a text whose deltas may still hold it; 0 if none
 	head    journal.Head // end of the journal's log, as far as known
 	sending bool         // a block is on its way
-	epoch   uint64       // of this node's ownership; 0 before its owning event
 	flushAt *time.Timer  // runs while deltas wait for the journal
 	entry   entry
-	lost    error               // why the live log was dropped
 	alarm   func(messages.Code) // called when the run cannot go on
 	waiters []waiter
 }
@@ -67,18 +65,19 @@ type waiter struct {
 	f   func(error)
 }
 
-func newLog(id messages.RunID, a *appender, maxBytes int64) *runLog {
-	l := &runLog{view: view{id: id}, maxBytes: maxBytes, ledger: ledger{id: id}}
+// New makes the log of a run that has no event yet.
+func New(id messages.RunID, a *Appender, maxBytes int64) *Log {
+	l := &Log{view: view{id: id}, MaxBytes: maxBytes, ledger: Ledger{ID: id}}
 	l.entry = entry{appender: a, log: l}
 	l.table, l.wires = newTable(firstEvents)
 	l.shown.Store(l.table)
 	return l
 }
 
-// resume continues a run whose log is in the journal. f is that log, folded up to head.
-func (l *runLog) resume(f *messages.Fold, head journal.Head) {
+// Resume continues a run whose log is in the journal, with an epoch of this node. f is that log, folded up to head.
+func (l *Log) Resume(f *messages.Fold, head journal.Head) {
 	l.reading, l.base = messages.NewFold(f.State()), head.Seq
-	l.ledger.fold, l.head = *f, head
+	l.ledger.Fold, l.ledger.Epoch, l.head = *f, head.Epoch+1, head
 	l.sent.Store(head.Seq)
 	l.durable.Store(head.Seq)
 }
@@ -96,7 +95,7 @@ type todo struct {
 }
 
 // do carries out a todo. mu must not be held.
-func (l *runLog) do(t todo) {
+func (l *Log) do(t todo) {
 	for _, w := range t.ready {
 		w.f(t.why)
 	}
@@ -107,7 +106,7 @@ func (l *runLog) do(t todo) {
 		l.notify()
 	}
 	if t.tell {
-		l.entry.appender.node.Call(l.entry.appender.observer)
+		l.entry.appender.Node.Call(l.entry.appender.observer)
 	}
 	if t.block != nil {
 		l.entry.send(t.block)
@@ -117,8 +116,8 @@ func (l *runLog) do(t todo) {
 	}
 }
 
-// with calls f with the ledger, publishes what f records, and sends it to the journal.
-func (l *runLog) with(now time.Time, f func(*ledger)) {
+// With calls f with the ledger, under the log's lock. It publishes what f records, and sends it to the journal.
+func (l *Log) With(now time.Time, f func(*Ledger)) {
 	l.act(func() todo {
 		f(&l.ledger)
 		return l.commit(now)
@@ -126,43 +125,42 @@ func (l *runLog) with(now time.Time, f func(*ledger)) {
 }
 
 // act changes the log under mu, and then does what follows without the lock.
-func (l *runLog) act(change func() todo) { l.do(locked(&l.mu, change)) }
-
-// locked calls f under the lock, and returns its result.
-func locked[T any](mu *sync.Mutex, f func() T) T {
-	mu.Lock()
-	defer mu.Unlock()
-	return f()
+func (l *Log) act(change func() todo) {
+	l.do(func() todo {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return change()
+	}())
 }
 
-// record adds one event. Errors are those of the ledger, or why the live log was dropped.
-func (l *runLog) record(now time.Time, body messages.Body, message string) (err error) {
-	l.with(now, func(g *ledger) {
-		if err = l.lost; err == nil {
-			err = g.record(now, body, message)
+// Record adds one event. Errors are those of the ledger, or why the live log was dropped.
+func (l *Log) Record(now time.Time, body messages.Body, message string) (err error) {
+	l.With(now, func(g *Ledger) {
+		if err = l.Dropped(); err == nil {
+			err = g.Record(now, body, message)
 		}
 	})
 	return err
 }
 
-// finish writes the terminal if there is none yet, and reports whether it did.
-func (l *runLog) finish(now time.Time, word messages.Body, message string) (did bool) {
-	l.with(now, func(g *ledger) { did = l.lost == nil && g.finish(now, word, message) })
+// Finish writes the terminal if there is none yet, and reports whether it did.
+func (l *Log) Finish(now time.Time, word messages.Body, message string) (did bool) {
+	l.With(now, func(g *Ledger) { did = l.Dropped() == nil && g.Finish(now, word, message) })
 	if !did {
-		l.entry.appender.counts.lateFinishes.Add(1)
+		l.entry.appender.LateFinishes.Add(1)
 	}
 	return did
 }
 
 // commit publishes the ledger's fresh events, and sends what is due. mu must be held.
-func (l *runLog) commit(now time.Time) todo {
-	fresh := l.ledger.fresh
-	if len(fresh) == 0 || l.lost != nil {
-		l.ledger.fresh = nil
+func (l *Log) commit(now time.Time) todo {
+	fresh := l.ledger.Fresh
+	if len(fresh) == 0 || l.Dropped() != nil {
+		l.ledger.Fresh = nil
 		return todo{}
 	}
 	l.grow(len(fresh))
-	due := l.ledger.fold.Peek().Seq > l.sent.Load()+backlog/2
+	due := l.ledger.Fold.Peek().Seq > l.sent.Load()+backlog/2
 	for _, e := range fresh {
 		l.table.events[l.recorded] = e.Sharing(&l.wires[l.recorded])
 		l.recorded++
@@ -173,25 +171,26 @@ func (l *runLog) commit(now time.Time) todo {
 		}
 	}
 	clear(fresh)
-	l.ledger.fresh = nil
-	l.updated.Store(sinceStart(now))
+	l.ledger.Fresh = nil
+	l.updated.Store(int64(now.Sub(origin)))
 	return l.advance(due)
 }
 
-// epochStart is the origin of durations on the monotonic clock.
-var epochStart = time.Now()
+// origin is the origin of durations on the monotonic clock.
+var origin = time.Now()
 
-func sinceStart(t time.Time) int64 { return int64(t.Sub(epochStart)) }
+// Updated returns the time of the newest event.
+func (l *Log) Updated() time.Time { return origin.Add(time.Duration(l.updated.Load())) }
 
 // grow makes room for n more events. mu must be held.
-func (l *runLog) grow(n int) {
+func (l *Log) grow(n int) {
 	if l.recorded+n > len(l.table.events) {
 		l.replace(l.table.events[:l.recorded], max(2*len(l.table.events), l.recorded+n), int(l.table.n.Load()))
 	}
 }
 
 // replace publishes a new table in new memory, because readers hold the old one. mu must be held.
-func (l *runLog) replace(events []messages.Event, room, visible int) {
+func (l *Log) replace(events []messages.Event, room, visible int) {
 	t, wires := newTable(room)
 	l.recorded = copy(t.events, events)
 	t.n.Store(int64(visible))
@@ -201,25 +200,25 @@ func (l *runLog) replace(events []messages.Event, room, visible int) {
 
 // advance shows what readers may see, and sends waiting events to the journal now or within journalDelay. mu must be
 // held.
-func (l *runLog) advance(now bool) todo {
+func (l *Log) advance(now bool) todo {
 	next := todo{show: l.reveal()}
 	if now {
 		next.block = l.nextBlock()
-	} else if !l.sending && l.lost == nil && l.ledger.fold.Peek().Seq > l.sent.Load() && l.flushAt == nil {
+	} else if !l.sending && l.Dropped() == nil && l.ledger.Fold.Peek().Seq > l.sent.Load() && l.flushAt == nil {
 		l.flushAt = time.AfterFunc(journalDelay, func() { l.act(l.flush) })
 	}
 	return next
 }
 
 // flush sends the waiting events to the journal. mu must be held.
-func (l *runLog) flush() todo {
+func (l *Log) flush() todo {
 	l.flushAt = nil
 	return l.advance(true)
 }
 
 // nextBlock makes a block of the events that were not sent, with their deltas merged. mu must be held.
-func (l *runLog) nextBlock() *journal.Block {
-	if l.sending || l.lost != nil {
+func (l *Log) nextBlock() *journal.Block {
+	if l.sending || l.Dropped() != nil {
 		return nil
 	}
 	if l.flushAt != nil {
@@ -236,15 +235,15 @@ func (l *runLog) nextBlock() *journal.Block {
 	}
 	l.sending = true
 	l.sent.Store(waiting[len(waiting)-1].Seq)
-	return &journal.Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}
+	return &journal.Block{Run: l.id, After: l.head, Epoch: l.ledger.Epoch, Events: waiting}
 }
 
 // landed is called when the block on its way is in the journal.
-func (l *runLog) landed(head journal.Head) { l.act(func() todo { return l.land(head) }) }
+func (l *Log) landed(head journal.Head) { l.act(func() todo { return l.land(head) }) }
 
 // land advances the durable part of the log to head, and collects what that allows. mu must be held.
-func (l *runLog) land(head journal.Head) todo {
-	if l.lost != nil {
+func (l *Log) land(head journal.Head) todo {
+	if l.Dropped() != nil {
 		return todo{}
 	}
 	tell := l.observe(l.head.Seq, head.Seq)
@@ -276,7 +275,7 @@ func (l *runLog) land(head journal.Head) todo {
 }
 
 // observe gives the observer the milestones past after, up to seq. mu must be held, so that they come in order.
-func (l *runLog) observe(after, seq uint64) (rouse bool) {
+func (l *Log) observe(after, seq uint64) (rouse bool) {
 	observer := l.entry.appender.observer
 	if observer == nil {
 		return false
@@ -290,8 +289,8 @@ func (l *runLog) observe(after, seq uint64) (rouse bool) {
 	return rouse
 }
 
-// drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.
-func (l *runLog) drop(why error) {
+// Drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.
+func (l *Log) Drop(why error) {
 	next, did := l.markLost(why)
 	if did {
 		l.entry.forget()
@@ -300,14 +299,13 @@ func (l *runLog) drop(why error) {
 }
 
 // markLost marks the live log as dropped, once. mu must not be held.
-func (l *runLog) markLost(why error) (next todo, did bool) {
+func (l *Log) markLost(why error) (next todo, did bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost != nil {
+	if l.Dropped() != nil {
 		return todo{}, false
 	}
-	l.lost = why
-	l.liveDropped.Store(true)
+	l.lost.Store(&why)
 	if l.flushAt != nil {
 		l.flushAt.Stop()
 	}
@@ -316,13 +314,19 @@ func (l *runLog) markLost(why error) (next todo, did bool) {
 	return next, true
 }
 
+// Close gives up what the journal has not taken, because the node shuts down. The journal may still take it.
+func (l *Log) Close() {
+	l.unavailable(messages.Errorf(messages.CauseJournalUnavailable,
+		"the node shut down before the journal had taken the events of run %s", l.id))
+}
+
 // unavailable is called when the journal has not taken a block for as long as a run may wait.
-func (l *runLog) unavailable(why *messages.Error) { l.act(func() todo { return l.failWaiters(why) }) }
+func (l *Log) unavailable(why *messages.Error) { l.act(func() todo { return l.failWaiters(why) }) }
 
 // failWaiters fails all waiters and raises the alarm. mu must be held.
-func (l *runLog) failWaiters(why *messages.Error) todo {
+func (l *Log) failWaiters(why *messages.Error) todo {
 	next := todo{show: true, ready: l.waiters, why: why}
-	if l.trouble.Swap(why) == nil && l.lost == nil {
+	if l.trouble.Swap(why) == nil && l.Dropped() == nil {
 		next.alarm, next.cause = l.alarm, messages.CauseJournalUnavailable
 	}
 	l.waiters = nil
@@ -330,29 +334,26 @@ func (l *runLog) failWaiters(why *messages.Error) todo {
 	return next
 }
 
-// whenDurable calls f once everything recorded is in the journal, or with the reason why nobody will know. f must not
-// block. It is called without mu.
-func (l *runLog) whenDurable(f func(error)) { l.whenAt(0, f) }
-
-// whenAt is whenDurable for one event; 0 means the last one.
-func (l *runLog) whenAt(seq uint64, f func(error)) {
+// WhenDurable calls f once the event is in the journal, or with the reason why nobody will know; 0 means everything that
+// is recorded now. f must not block. It is called without mu.
+func (l *Log) WhenDurable(seq uint64, f func(error)) {
 	if known, err := l.await(seq, f); known {
 		f(err)
 	}
 }
 
 // await registers f for later, unless the answer is known already.
-func (l *runLog) await(seq uint64, f func(error)) (known bool, err error) {
+func (l *Log) await(seq uint64, f func(error)) (known bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if seq > 0 && seq <= l.head.Seq { // whatever happened to the run since
 		return true, nil
 	}
 	if seq == 0 {
-		seq = l.ledger.fold.Peek().Seq
+		seq = l.ledger.Fold.Peek().Seq
 	}
-	if trouble := l.trouble.Load(); l.lost != nil {
-		return true, l.lost
+	if trouble := l.trouble.Load(); l.Dropped() != nil {
+		return true, l.Dropped()
 	} else if trouble != nil {
 		return true, trouble
 	}
@@ -363,11 +364,11 @@ func (l *runLog) await(seq uint64, f func(error)) (known bool, err error) {
 	return false, nil
 }
 
-// watched sets the function to call when the run cannot go on: with node_lost or journal_unavailable.
-func (l *runLog) watched(alarm func(messages.Code)) {
+// OnTrouble sets the function to call when the run cannot go on: with node_lost or journal_unavailable.
+func (l *Log) OnTrouble(alarm func(messages.Code)) {
 	l.mu.Lock()
 	l.alarm = alarm
-	lost, trouble := l.lost, l.trouble.Load()
+	lost, trouble := l.Dropped(), l.trouble.Load()
 	l.mu.Unlock()
 	switch {
 	case lost != nil:
@@ -377,16 +378,37 @@ func (l *runLog) watched(alarm func(messages.Code)) {
 	}
 }
 
-// dropped returns why the live log was dropped, or nil.
-func (l *runLog) dropped() error { return locked(&l.mu, func() error { return l.lost }) }
+// Inspect looks for an append that the journal does not answer. Call it every AppendTimeout.
+func (l *Log) Inspect() { l.entry.inspect() }
 
-// hasTerminal reports whether the terminal is recorded, durable or not.
-func (l *runLog) hasTerminal() bool { return locked(&l.mu, l.ledger.ended) }
-
-// newest returns the number of the newest event.
-func (l *runLog) newest() uint64 {
-	return locked(&l.mu, func() uint64 { return l.ledger.fold.Peek().Seq })
+// HasTerminal reports whether the terminal is recorded, durable or not.
+func (l *Log) HasTerminal() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ledger.ended()
 }
 
-// nextEpoch returns the epoch of an ownership that begins now.
-func (l *runLog) nextEpoch() uint64 { return locked(&l.mu, func() uint64 { return l.head.Epoch + 1 }) }
+// Newest returns the number of the newest event.
+func (l *Log) Newest() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ledger.Fold.Peek().Seq
+}
+
+// Head returns the end of the journal's log, as far as known.
+func (l *Log) Head() journal.Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head
+}
+
+// OpenChildren returns the children in the log that have not ended.
+func (l *Log) OpenChildren() []messages.ChildState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ledger.Fold.OpenChildren() == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(l.ledger.Fold.Peek().Children),
+		func(c messages.ChildState) bool { return c.Status.IsEnded() })
+}

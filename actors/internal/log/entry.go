@@ -1,13 +1,12 @@
-package actors
+package log
 
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
@@ -15,86 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
 )
-
-// Limits for journal calls. An append without an answer is checked after appendTimeout. Reading a log may take
-// readTimeout. Retries wait from firstBackoff up to maxBackoff. A start gives up after startPatience if the store
-// takes nothing.
-const (
-	appendTimeout = time.Second
-	readTimeout   = 5 * time.Second
-	firstBackoff  = journalDelay
-	maxBackoff    = 5 * time.Second
-	startPatience = 2 * time.Second
-)
-
-// appender writes the runs' blocks to the journal; nothing else in a System appends.
-//
-// One run's trouble must not affect another run. So each block gets a goroutine of its own, a panic or Goexit of the
-// journal is caught, and a missing, late or repeated answer is tolerated. A block is sent again, unchanged, until the
-// log holds its id or another writer's event in its place. It is safe for concurrent use: the state of each block is
-// in an [entry] with its own lock.
-type appender struct {
-	journal Journal
-	node    *supervision.Node
-	log     *zap.Logger
-	counts  *counts
-	writer  string
-	timeout time.Duration // how long appends may fail before the run ends
-	ctx     context.Context
-	ids     atomic.Uint64
-	salt    uint64 // random half of every block id
-	// inPlace: the journal is a journal.Memory, which never blocks. The run appends on its own goroutine, so that a
-	// start does not wait for another one.
-	inPlace  bool
-	observer *observer
-	failing  atomic.Pointer[failing] // nil while the journal takes blocks
-	damaged  atomic.Pointer[error]   // why no run can begin until the node restarts
-}
-
-// failing records an outage of the journal: when it began, when it was last seen, and why.
-type failing struct {
-	since, last time.Time
-	why         error
-}
-
-// unready returns why no run should start now, or nil. After a while without an attempt to write, it returns nil.
-func (a *appender) unready() error {
-	if why := a.damaged.Load(); why != nil {
-		return messages.Errorf(messages.CauseJournalUnavailable, "no run can start: %v", *why)
-	}
-	f := a.failing.Load()
-	if f == nil || time.Since(f.since) < appendTimeout || time.Since(f.last) > 2*maxBackoff {
-		return nil
-	}
-	e := messages.Errorf(messages.CauseJournalUnavailable, "the journal takes no events, so no run can start: %v", f.why)
-	e.Retryable = true
-	return e
-}
-
-// failed records that the journal did not take a block. It reports whether other runs' blocks would fail too.
-func (a *appender) failed(why error) bool {
-	if messages.CodeOf(why) != messages.CauseJournalUnavailable {
-		return false
-	}
-	if errors.Is(why, journal.ErrUnstorable) {
-		a.damaged.Store(&why)
-		return true
-	}
-	now := time.Now()
-	f := &failing{since: now, last: now, why: why}
-	if old := a.failing.Load(); old != nil {
-		f.since = old.since
-	}
-	a.failing.Store(f)
-	return true
-}
-
-// newID returns a unique block id: the node's random half, and a counter.
-func (a *appender) newID() (id journal.BlockID) {
-	binary.BigEndian.PutUint64(id[:8], a.salt)
-	binary.BigEndian.PutUint64(id[8:], a.ids.Add(1))
-	return id
-}
 
 // stage is the progress of an entry's block.
 type stage uint8
@@ -112,8 +31,8 @@ const (
 // It is a small state machine (see [stage]). A method that changes the state runs under mu and returns a [verdict];
 // [entry.act] then does what the verdict says, without the lock.
 type entry struct {
-	appender *appender
-	log      *runLog
+	appender *Appender
+	log      *Log
 
 	mu       sync.Mutex
 	block    *journal.Block // nil while settled
@@ -132,10 +51,10 @@ type entry struct {
 func (e *entry) send(b *journal.Block) {
 	switch {
 	case !e.take(b): // Append has answered, but not returned
-	case e.appender.inPlace:
+	case e.appender.InPlace:
 		e.Work()
 	default:
-		e.appender.node.Call(e)
+		e.appender.Node.Call(e)
 	}
 }
 
@@ -153,7 +72,7 @@ func (e *entry) take(b *journal.Block) bool {
 
 // begin makes the block the current one. mu must be held.
 func (e *entry) begin(b *journal.Block) {
-	b.ID, b.Writer = e.appender.newID(), e.appender.writer
+	b.ID, b.Writer = e.appender.newID(), e.appender.Writer
 	e.block, e.stage, e.first, e.since, e.failures = b, due, e.try+1, time.Time{}, 0
 }
 
@@ -168,7 +87,7 @@ func (e *entry) Work() {
 			e.find(b)
 			return
 		}
-		e.appender.journal.Append(*b, func(err error) { e.answered(try, err) })
+		e.appender.Journal.Append(*b, func(err error) { e.answered(try, err) })
 		if !e.returned() {
 			return
 		}
@@ -184,7 +103,7 @@ func (e *entry) turn() (try uint64, b *journal.Block) {
 	case e.appender.ctx.Err() != nil:
 		return 0, nil
 	case e.stage == doubted:
-		e.arm(2 * readTimeout)
+		e.arm(2 * ReadTimeout)
 		return 0, e.block
 	case e.stage != due || e.calling:
 		return 0, nil
@@ -197,9 +116,9 @@ func (e *entry) turn() (try uint64, b *journal.Block) {
 // Crashed implements [supervision.Work]: the journal panicked, so it is unknown whether the block landed.
 func (e *entry) Crashed(crash *supervision.Crash) {
 	more := e.returned()
-	e.appender.log.Error("the journal crashed", e.run(), zap.Error(crash), zap.ByteString("stack", crash.Stack))
+	e.appender.Logger.Error("the journal crashed", e.run(), zap.Error(crash), zap.ByteString("stack", crash.Stack))
 	if more {
-		e.appender.node.Call(e)
+		e.appender.Node.Call(e)
 		return
 	}
 	e.act(func() verdict { return e.doubt(crash) })
@@ -252,35 +171,39 @@ const (
 
 // act calls judge under mu, and carries out its verdict without the lock.
 func (e *entry) act(judge func() verdict) {
-	a, v := e.appender, locked(&e.mu, judge)
+	a, v := e.appender, func() verdict {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return judge()
+	}()
 	switch v.do {
 	case isLate:
-		a.counts.lateAnswers.Add(1)
+		a.LateAnswers.Add(1)
 	case hasLanded:
 		if a.failing.Load() != nil {
 			a.failing.Store(nil)
 		}
 		e.log.landed(v.head)
 	case lookFor:
-		a.log.Debug("looking for a block", e.run(), zap.Error(v.why))
-		a.node.Call(e)
+		a.Logger.Debug("looking for a block", e.run(), zap.Error(v.why))
+		a.Node.Call(e)
 	case sendAgain:
-		a.node.Call(e)
+		a.Node.Call(e)
 	case complain:
-		a.counts.journalRetries.Add(1)
-		a.log.Warn("the journal does not take a block", e.run(), zap.Int("events", v.events), zap.Error(v.why))
+		a.Retries.Add(1)
+		a.Logger.Warn("the journal does not take a block", e.run(), zap.Int("events", v.events), zap.Error(v.why))
 		if v.over {
 			e.log.unavailable(errNotAppended(e.log.id, v.waited, v.why))
 		}
 	case dropRun:
 		a.failing.Store(nil) // the store answers
 		if v.lost {
-			a.counts.fenced.Add(1)
-			a.log.Warn("lost a run", e.run(), zap.Error(v.why))
+			a.Fenced.Add(1)
+			a.Logger.Warn("lost a run", e.run(), zap.Error(v.why))
 		}
-		e.log.drop(v.why)
+		e.log.Drop(v.why)
 	case closeRun:
-		e.log.unavailable(errClosedJournal(e.log.id))
+		e.log.Close()
 	}
 }
 
@@ -331,9 +254,9 @@ func timeOrNow(t time.Time) time.Time {
 
 // find looks for the block in the log, and then settles it or sends it again.
 func (e *entry) find(b *journal.Block) {
-	ctx, cancel := context.WithTimeout(e.appender.ctx, readTimeout)
+	ctx, cancel := context.WithTimeout(e.appender.ctx, ReadTimeout)
 	defer cancel()
-	page, err := e.appender.journal.Read(ctx, b.Run, b.After.Seq)
+	page, err := e.appender.Journal.Read(ctx, b.Run, b.After.Seq)
 	unknown := messages.CodeOf(err) == messages.CodeNotFound
 	e.act(func() verdict {
 		switch {
@@ -350,6 +273,34 @@ func (e *entry) find(b *journal.Block) {
 		}
 		return e.again(err)
 	})
+}
+
+// Owned looks at the log's head in the journal, and reports whether it shows that this node owns the run. It drops the
+// live log if another node owns the run, or the journal no longer has the run.
+func (l *Log) Owned(ctx context.Context) (bool, error) {
+	a, durable := l.entry.appender, l.durable.Load()
+	if durable == 0 || l.Dropped() != nil {
+		return false, nil
+	}
+	l.mu.Lock()
+	known, epoch := l.head.Epoch, l.ledger.Epoch
+	l.mu.Unlock()
+	page, err := a.Journal.Read(ctx, l.id, durable)
+	switch {
+	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && page.Head.Seq < durable:
+		a.Fenced.Add(1)
+		l.Drop(errForgotten(l.id, durable))
+		return false, nil
+	case err != nil:
+		return false, err
+	case page.Head.Epoch > max(known, epoch):
+		a.Logger.Warn("lost a run", zap.String("run", string(l.id)))
+		a.Fenced.Add(1)
+		l.Drop(errFenced(l.id))
+		return false, nil
+	}
+	// a greater one is of an event of this node, or of another node with the same epoch: the appender will find out
+	return page.Head.Epoch <= known, nil
 }
 
 func errFenced(run messages.RunID) error {
@@ -381,12 +332,24 @@ func (e *entry) again(why error) verdict {
 
 // warn returns a complaint, which ends the run after too long an outage. mu must be held.
 func (e *entry) warn(why error) verdict {
-	patience := e.appender.timeout
-	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && parentOf(b.Run) == "" && errors.Is(why, journal.ErrRefused) {
+	patience := e.appender.Timeout
+	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && !strings.Contains(string(b.Run), ".") && errors.Is(why, journal.ErrRefused) {
 		patience = min(patience, startPatience) // nothing of the run exists yet
 	}
 	return verdict{do: complain, why: why, events: len(cmp.Or(e.block, e.next).Events), waited: patience,
 		over: time.Since(e.since) >= patience}
+}
+
+// Unstorable is the reason why a run was dropped: the journal refuses its events for good.
+type Unstorable struct{ Why *messages.Error }
+
+func (u Unstorable) Error() string { return u.Why.Message }
+func (u Unstorable) Unwrap() error { return u.Why }
+
+func errUnstorable(b *journal.Block, why error) error {
+	first, last := b.Events[0], b.Events[len(b.Events)-1]
+	return Unstorable{messages.Errorf(messages.CauseJournalUnavailable,
+		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
 }
 
 func errNotAppended(run messages.RunID, after time.Duration, why error) *messages.Error {
@@ -396,7 +359,8 @@ func errNotAppended(run messages.RunID, after time.Duration, why error) *message
 	return e
 }
 
-// inspect runs every appendTimeout. A try that it sees twice has no answer in time, or blocks the next block.
+// inspect looks for an append without an answer. A try that it sees twice has no answer in time, or blocks the next
+// block.
 func (e *entry) inspect() {
 	e.act(func() verdict {
 		late := e.seen == e.try && (e.stage == tried || e.next != nil)
@@ -421,17 +385,12 @@ func (e *entry) overdue() {
 		case e.appender.ctx.Err() != nil:
 			return verdict{do: closeRun}
 		case e.stage == doubted || e.calling:
-			e.arm(2 * readTimeout)
+			e.arm(2 * ReadTimeout)
 			return e.warn(errBlocked)
 		}
 		e.stage = due
 		return verdict{do: sendAgain}
 	})
-}
-
-func errClosedJournal(run messages.RunID) *messages.Error {
-	return messages.Errorf(messages.CauseJournalUnavailable,
-		"the node shut down before the journal had taken the events of run %s", run)
 }
 
 var (

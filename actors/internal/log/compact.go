@@ -1,4 +1,4 @@
-package actors
+package log
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 // compact merges durable deltas once there are many. Deltas before a milestone are merged completely; those at the
 // log's end are merged in stretches of doubling length. So the log stays short, and each byte is copied a logarithmic
 // number of times. mu must be held.
-func (l *runLog) compact() {
+func (l *Log) compact() {
 	events := l.table.events[:l.recorded]
 	end := journal.FirstAfter(events, l.head.Seq)
 	open := end
@@ -25,7 +25,7 @@ func (l *runLog) compact() {
 }
 
 // compactEnd merges the deltas at the log's end, in stretches of doubling length. mu must be held.
-func (l *runLog) compactEnd(end int) {
+func (l *Log) compactEnd(end int) {
 	events := l.table.events[:l.recorded]
 	start := end
 	for start > 0 && events[start-1].IsDelta() && events[start-1].From == events[start-1].Seq {
@@ -45,7 +45,7 @@ func (l *runLog) compactEnd(end int) {
 
 // merge merges the deltas of events[start:end], which are durable and therefore visible. It returns how many events
 // are left. mu must be held.
-func (l *runLog) merge(start, end int) int {
+func (l *Log) merge(start, end int) int {
 	events := l.table.events[:l.recorded]
 	old := events[start:end]
 	merged := messages.MergeDeltas(old)
@@ -57,7 +57,7 @@ func (l *runLog) merge(start, end int) int {
 }
 
 // forget removes dropped texts from the durable events, and merges what is left. mu must be held.
-func (l *runLog) forget(durable uint64) {
+func (l *Log) forget(durable uint64) {
 	l.forgets = 0
 	events := l.table.events[:l.recorded]
 	n := journal.FirstAfter(events, durable)
@@ -72,17 +72,17 @@ func (l *runLog) forget(durable uint64) {
 	l.replace(left, len(left)+compactAfter, visible)
 }
 
-// overLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal.
-func (l *runLog) overLimit() (over, pressed bool) {
+// OverLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal.
+func (l *Log) OverLimit() (over, pressed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.bytes > max(l.maxBytes, l.mergeAt) {
+	if l.bytes > max(l.MaxBytes, l.mergeAt) {
 		l.merge(0, journal.FirstAfter(l.table.events[:l.recorded], l.head.Seq))
 		events := l.table.events[:l.recorded]
 		waiting := events[journal.FirstAfter(events, l.head.Seq):]
-		over = l.bytes-size(waiting)+size(messages.MergeDeltas(waiting)) > l.maxBytes
+		over = l.bytes-size(waiting)+size(messages.MergeDeltas(waiting)) > l.MaxBytes
 		// after merging everything, merge again only when the log has grown by a sixteenth
-		l.mergeAt = l.bytes + l.maxBytes/16
+		l.mergeAt = l.bytes + l.MaxBytes/16
 	}
-	return over, l.lost == nil && l.ledger.fold.Peek().Seq > l.head.Seq+backlog
+	return over, l.Dropped() == nil && l.ledger.Fold.Peek().Seq > l.head.Seq+backlog
 }

@@ -1,13 +1,13 @@
-package actors
+package log
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -34,56 +34,44 @@ func TestCatchUp(t *testing.T) {
 }
 
 func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
-	s, err := New(t.Context(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, done := make(chan struct{}), make(chan struct{})
-	var most, bytes int64
-	run, err := s.Start(t.Context(), Job{Name: "speak", Tasks: []Task{{Name: "speak",
-		Run: func(ctx context.Context, task *TaskContext) error {
-			log := task.attempt.run.log
-			for i := range 10_000 {
-				if err := speak(task, i, milestones); err != nil {
-					return err
-				}
-				time.Sleep(pace)
-				log.mu.Lock()
-				most, bytes = max(most, int64(log.recorded)), max(bytes, log.bytes)
-				log.mu.Unlock()
-			}
-			close(said)
-			<-done
-			return nil
-		},
-	}}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		close(done)
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
+	l := New("r", NewAppender(t.Context(), Config{Journal: journal.NewMemory()}), 64<<20)
+	begin := []messages.Body{messages.RunQueued{Job: "speak", Mode: messages.Detached}, messages.RunStarted{Node: "n", Epoch: 1},
+		messages.TaskStarted{Task: "speak", Attempt: 1}}
+	for i, body := range begin {
+		l.With(time.Now(), func(g *Ledger) { g.Epoch = uint64(min(i, 1)) })
+		if err := l.Record(time.Now(), body, ""); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	log := s.active(run.ID()).log
-	first, err := log.read(0)
+	}
+	first, err := l.Read(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var state messages.State
 	state = foldOnto(t, state, first.Events)
-	<-said
+	var most, bytes int64
+	for i := range 10_000 {
+		if err := speak(l, i, milestones); err != nil {
+			t.Fatal(err)
+		}
+		if over, pressed := l.OverLimit(); over || pressed {
+			t.Fatal("the log is over its limit, or the journal is behind")
+		}
+		time.Sleep(pace)
+		l.mu.Lock()
+		most, bytes = max(most, int64(l.recorded)), max(bytes, l.bytes)
+		l.mu.Unlock()
+	}
 	time.Sleep(time.Second) // what waited for the journal is there
 	reads := 0
-	for want := log.state(); state.Seq < want.Seq; reads++ {
-		b, err := log.read(state.Seq)
+	for want := l.State(); state.Seq < want.Seq; reads++ {
+		b, err := l.Read(state.Seq)
 		if err != nil || len(b.Events) == 0 || len(b.Events) > readBatch {
 			t.Fatalf("a read at %d of %d gave %d events: %v", state.Seq, want.Seq, len(b.Events), err)
 		}
 		state = foldOnto(t, state, b.Events)
 	}
-	if got, want := fmt.Sprintf("%+v", texts(state)), fmt.Sprintf("%+v", texts(log.state())); got != want {
+	if got, want := fmt.Sprintf("%+v", texts(state)), fmt.Sprintf("%+v", texts(l.State())); got != want {
 		t.Errorf("the reader's texts are not the run's:\n%.200s\n%.200s", got, want)
 	}
 	t.Logf("%d reads; the log held at most %d events and %d bytes", reads, most, bytes)
@@ -96,16 +84,19 @@ func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
 }
 
 // speak says a delta on one of two streams, and now and then closes one for good.
-func speak(task *TaskContext, i, milestones int) error {
-	part := 0
+func speak(l *Log, i, milestones int) (err error) {
+	part, last := 0, false
 	if milestones > 0 {
-		part = i / milestones
-		if i%milestones == milestones-1 {
-			text := strings.Repeat("token ", milestones/2)
-			return task.Said(fmt.Sprintf("%d.%d", part, 0), text)
-		}
+		part, last = i/milestones, i%milestones == milestones-1
 	}
-	return task.Say(fmt.Sprintf("%d.%d", part, i%2), "token ")
+	body := messages.Body(messages.TextDelta{Stream: fmt.Sprintf("%d.%d", part, i%2), Text: "token "})
+	if last {
+		text := strings.Repeat("token ", milestones/2)
+		body = messages.TextDone{Stream: fmt.Sprintf("%d.0", part), Text: text, SHA256: messages.Digest(text)}
+	}
+	now := time.Now()
+	l.With(now, func(g *Ledger) { err = g.Record(now, g.Stamp(body, "speak"), "") })
+	return err
 }
 
 func foldOnto(t *testing.T, s messages.State, events []messages.Event) messages.State {

@@ -1,7 +1,6 @@
-package actors
+package log
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -14,14 +13,14 @@ import (
 // the last durable event then, and it waits.
 func TestReaderIsAheadOfANewOwner(t *testing.T) {
 	now := time.Now()
-	old := ledger{id: "r"}
-	if err := old.record(now, messages.RunQueued{Job: "test", Mode: messages.Detached}, ""); err != nil {
+	old := Ledger{ID: "r"}
+	if err := old.Record(now, messages.RunQueued{Job: "test", Mode: messages.Detached}, ""); err != nil {
 		t.Fatal(err)
 	}
-	l := newLog("r", &appender{node: supervision.NewNode(nil, nil), ctx: context.Background(), counts: &counts{}}, 1<<20)
-	l.resume(messages.NewFold(old.fold.State()), journal.Head{Seq: 1})
+	l := New("r", NewAppender(t.Context(), Config{Node: supervision.NewNode(nil, nil)}), 1<<20)
+	l.Resume(messages.NewFold(old.Fold.State()), journal.Head{Seq: 1})
 	l.mu.Lock()
-	err := l.ledger.recover(now, "", func(rewind *messages.Rewind) messages.Body {
+	err := l.ledger.Recover(now, "", func(rewind *messages.Rewind) messages.Body {
 		return messages.RunRecovered{Node: "new", Epoch: 2, Rewind: rewind}
 	})
 	if err != nil {
@@ -36,7 +35,7 @@ func TestReaderIsAheadOfANewOwner(t *testing.T) {
 		t.Fatal("nothing is sent")
 	}
 	for after, want := range map[uint64]messages.Code{block.Head().Seq: "", block.Head().Seq + messages.Reserve + 1: messages.CodeReset} {
-		if got, err := l.read(after); messages.CodeOf(err) != want || len(got.Events) > 0 {
+		if got, err := l.Read(after); messages.CodeOf(err) != want || len(got.Events) > 0 {
 			t.Errorf("after %d: %+v, %v, want %q", after, got, err, want)
 		}
 	}
@@ -45,12 +44,12 @@ func TestReaderIsAheadOfANewOwner(t *testing.T) {
 // A block that lands just when its run is told of trouble takes the trouble back whole: who waits for the run's end goes
 // on to wait, and is not told that it has ended.
 func TestTroubleThatPassesAtOnce(t *testing.T) {
-	l := newLog("r", &appender{node: supervision.NewNode(nil, nil), ctx: context.Background(), counts: &counts{}}, 1<<20)
-	l.atEnd()
-	l.whenAt(1, func(error) { l.landed(journal.Head{Seq: 1}) })
+	l := New("r", NewAppender(t.Context(), Config{Node: supervision.NewNode(nil, nil)}), 1<<20)
+	l.AtEnd()
+	l.WhenDurable(1, func(error) { l.landed(journal.Head{Seq: 1}) })
 	l.unavailable(errNotAppended("r", 0, journal.ErrUnknown))
 	select {
-	case <-l.atEnd():
+	case <-l.AtEnd():
 		t.Error("the run is over, but has neither a terminal nor trouble")
 	default:
 	}
