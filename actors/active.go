@@ -16,7 +16,7 @@ import (
 // activeRun is a run that this node owns or is about to own, from its start until its terminal is in the journal.
 //
 // The run's actor, its supervisor and callers of System share it, from any goroutine. mu guards the fields below it;
-// the fields above it are set before the run is shared, or are atomic. Every activeRun is in System.live.
+// the fields above it are set before the run is shared, or are atomic. Every activeRun is in activeRuns.live.
 type activeRun struct {
 	system      *System
 	id          messages.RunID

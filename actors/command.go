@@ -10,17 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
+	"go.uber.org/zap"
 )
 
 // applyCommand passes another node's command to a run that this node owns.
 func (s *System) applyCommand(c journal.Command) {
-	r := s.active(c.Run)
+	r := s.runs.active(c.Run)
 	switch {
 	case r == nil:
 	case c.Attach:
@@ -37,8 +36,8 @@ func (s *System) applyCommand(c journal.Command) {
 func (s *System) command(ctx context.Context, c journal.Command) error {
 	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
 	wake := make(log.Wake, 1)
-	s.relay.listen(c.Run, wake)
-	defer s.relay.unlisten(c.Run, wake)
+	s.readers.listen(c.Run, wake)
+	defer s.readers.unlisten(c.Run, wake)
 	late := make(log.Wake, 1)
 	again := time.AfterFunc(time.Second, func() { late.Notify() })
 	defer again.Stop()
@@ -47,10 +46,10 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 		if over, err := obeyed(c, state, err); over {
 			return err
 		}
-		if why := s.unendable(c.Run); why != nil {
+		if why := s.runs.unendable(c.Run); why != nil {
 			return why
 		}
-		if r := s.active(c.Run); r != nil && ask { // this node has claimed the run meanwhile
+		if r := s.runs.active(c.Run); r != nil && ask { // this node has claimed the run meanwhile
 			s.applyCommand(c)
 		} else if err == nil && ask {
 			err = s.journal.Send(ctx, c)
@@ -68,7 +67,7 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 			return messages.Errorf(messages.CodeUnavailable,
 				"run %s did not take it in time, but still may: ask again (%v)", c.Run, context.Cause(ctx))
 		case <-s.ctx.Done():
-			return s.errClosed()
+			return s.runs.errClosed()
 		}
 	}
 }
@@ -114,7 +113,7 @@ func errNotAsked(run messages.RunID, request string) error {
 // again. Errors: not_found, unavailable, journal_unavailable.
 func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
 	by, reason = messages.Bound(by, mostName), messages.Bound(reason, mostMessage)
-	r := s.active(id)
+	r := s.runs.active(id)
 	if r == nil {
 		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: by, Reason: reason}})
 	}
@@ -136,7 +135,7 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	if err := log.Storable(received(c), ""); err != nil {
 		return err
 	}
-	r := s.active(id)
+	r := s.runs.active(id)
 	state, unknown := s.State(ctx, id)
 	owner := ""
 	if r != nil {
@@ -175,14 +174,14 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 // to the same principal and waits for people at this node.
 func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reason string) (over bool, err error) {
 	s, mine := t.attempt.run.system, t.attempt.run.principal
-	if r := s.active(other); r != nil && r.log.Final() == nil {
+	if r := s.runs.active(other); r != nil && r.log.Final() == nil {
 		if !r.clock.waits.Load() || r.principal != mine {
 			return false, nil
 		}
 		if err := s.Cancel(ctx, other, mine, reason); err != nil {
 			return false, err
 		}
-		_, err := s.wait(ctx, other, nil)
+		_, err := s.readers.wait(ctx, other, nil)
 		return err == nil, err
 	}
 	state, err := s.State(ctx, other)
@@ -209,7 +208,7 @@ func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, 
 	case <-ctx.Done():
 		return replied(reply, context.Cause(ctx))
 	case <-s.stopped:
-		return replied(reply, s.errClosed())
+		return replied(reply, s.runs.errClosed())
 	}
 }
 
@@ -227,7 +226,7 @@ func replied(reply <-chan error, otherwise error) error {
 // Attach adds a caller to an attached run until ctx is done. The run is cancelled when its last caller leaves, or up
 // to 30 s later if another node owns it. Errors: not_found.
 func (s *System) Attach(ctx context.Context, id messages.RunID) error {
-	if r := s.active(id); r != nil {
+	if r := s.runs.active(id); r != nil {
 		r.attach(ctx)
 		return nil
 	}
@@ -240,7 +239,7 @@ func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 
 // attachElsewhere tells the run's owner that a caller is at this node. It reports whether this need not be repeated.
 func (s *System) attachElsewhere(ctx context.Context, id messages.RunID) (over bool) {
-	if r := s.active(id); r != nil { // this node has claimed the run meanwhile
+	if r := s.runs.active(id); r != nil { // this node has claimed the run meanwhile
 		r.attach(ctx)
 		return true
 	}

@@ -20,9 +20,10 @@
 // jobs as MCP tools over stdio or HTTP, give the System to package transport/mcp: its Server.Serve serves os.Stdin
 // and os.Stdout.
 //
-// Where to look first: machine.go is a run as a state machine, a pure step from a message to effects; run_actor.go
-// drives it. internal/log is a run's log: it decides which events are legal, shows them to readers, and alone writes
-// them to the [Journal].
+// Where to look first: a System is the sum of three parts. activeRuns (runs.go) accepts runs, owner (claim.go,
+// settle.go) claims and settles them, and readers (read.go) reads their logs. machine.go is a run as a state machine, a
+// pure step from a message to effects; run_actor.go drives it. internal/log is a run's log: it decides which events are
+// legal, shows them to readers, and alone writes them to the [Journal].
 //
 // A run has exactly one terminal event. The log's Finish allows no second one. Supervision guarantees the first:
 // the run's actor writes it for its tasks, the actor's supervisor writes it for the run's actor, and the node that

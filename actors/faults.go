@@ -20,7 +20,7 @@ func (s *System) Fault(id messages.RunID, p fault.Point) *fault.Armed {
 	if !s.config.Faults.Armed() {
 		return nil
 	}
-	if r := s.active(id); r != nil {
+	if r := s.runs.active(id); r != nil {
 		return r.fault(p, "", "")
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/internal/log"
@@ -59,7 +58,7 @@ type cursor struct {
 	after     uint64
 	silent    uint64     // events up to here are read for the children that they name, and not delivered
 	run       *activeRun // the run whose view is read; nil reads the journal
-	listening bool       // the relay wakes the follower for this run
+	listening bool       // System.readers wakes the follower for this run
 	over      bool
 	ended     bool             // the parent's log says that this run has ended
 	open      []*cursor        // children whose end this follower has not read yet
@@ -137,7 +136,7 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	}
 	switch {
 	case f.system.ctx.Err() != nil && f.closing:
-		return f.system.errClosed()
+		return f.system.runs.errClosed()
 	case f.system.ctx.Err() != nil:
 		f.closing = true // what there is may still be read
 	case f.flush.IsZero() && !slices.ContainsFunc(f.runs, func(c *cursor) bool { return c.listening }):
@@ -193,44 +192,44 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 		f.unlisten(c)
 		return true, nil // its parent may have waited for it
 	}
-	return got.More || got.Dropped, nil
+	return got.More, nil
 }
 
 // fetch reads past the cursor, from the view of a run that is active here or else from the journal.
-func (f *follower) fetch(ctx context.Context, c *cursor) (log.Batch, error) {
+func (f *follower) fetch(ctx context.Context, c *cursor) (journal.Batch, error) {
 	var r *activeRun
 	if c.run == nil {
-		if !c.listening { // before reading: from now on the relay wakes this reader
-			f.system.relay.listen(c.id, f.wake)
+		if !c.listening { // before reading: from now on each change wakes this reader
+			f.system.readers.listen(c.id, f.wake)
 			c.listening = true
 		}
-		if r = f.system.active(c.id); r != nil && r.log.Holds(c.after) {
+		if r = f.system.runs.active(c.id); r != nil && r.log.Holds(c.after) {
 			if err := r.log.Enter(f.system.config.MaxReaders, f.wake); err != nil {
-				return log.Batch{}, err
+				return journal.Batch{}, err
 			}
 			f.unlisten(c)
 			c.run = r
 		}
 	}
 	if c.run == nil {
-		kept, err := f.system.archive.Next(ctx, c.id, c.after)
+		kept, err := f.system.readers.archive.Next(ctx, c.id, c.after)
 		if err == nil && !kept.Over {
-			why := f.system.unendable(c.id) // nobody will wake a reader of such a run: it reads the rest once more, and then leaves
+			why := f.system.runs.unendable(c.id) // nobody will wake a reader of such a run: it reads the rest once more, and then leaves
 			if kept.More = kept.More || why != nil; len(kept.Events) == 0 {
 				err = why
 			}
 		}
 		_, never := errors.AsType[log.Unstorable](err)
 		if c != f.runs[0] && (never || messages.CodeOf(err) == messages.CodeNotFound) { // a child that has not started, was forgotten, or cannot end
-			return log.Batch{Batch: journal.Batch{Over: c.ended}}, nil
+			return journal.Batch{Over: c.ended}, nil
 		}
 		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
-		return log.Batch{Batch: kept}, err
+		return kept, err
 	}
 	got, err := c.run.log.Read(c.after)
-	if got.Dropped {
+	if c.run.log.Dropped() != nil { // the journal has the rest
 		c.run.log.Leave(f.wake)
-		c.run = nil
+		c.run, got.More = nil, true
 	}
 	return got, err
 }
@@ -350,7 +349,7 @@ func (f *follower) unlisten(c *cursor) {
 		c.run = nil
 	}
 	if c.listening {
-		f.system.relay.unlisten(c.id, f.wake)
+		f.system.readers.unlisten(c.id, f.wake)
 		c.listening = false
 	}
 }
@@ -358,42 +357,5 @@ func (f *follower) unlisten(c *cursor) {
 func (f *follower) leave() {
 	for _, c := range f.runs {
 		f.unlisten(c)
-	}
-}
-
-// relay wakes the readers of runs that this node does not own. One watch of the journal serves all of them. It is
-// safe for concurrent use.
-type relay struct {
-	mu     sync.Mutex
-	wakers map[messages.RunID][]log.Wake
-}
-
-func (r *relay) listen(id messages.RunID, wake log.Wake) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.wakers[id] = append(r.wakers[id], wake)
-}
-
-func (r *relay) unlisten(id messages.RunID, wake log.Wake) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.wakers[id] = slices.DeleteFunc(r.wakers[id], func(b log.Wake) bool { return b == wake })
-	if len(r.wakers[id]) == 0 {
-		delete(r.wakers, id)
-	}
-}
-
-// notify wakes the readers of the run, or all readers if id is "".
-func (r *relay) notify(id messages.RunID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	wakers := r.wakers[id]
-	if id == "" {
-		for _, all := range r.wakers {
-			wakers = append(wakers, all...)
-		}
-	}
-	for _, wake := range wakers {
-		wake.Notify()
 	}
 }

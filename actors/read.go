@@ -3,22 +3,25 @@ package actors
 import (
 	"context"
 	"iter"
+	"slices"
+	"sync"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // State returns the sum of the run's events so far. Errors: not_found.
 func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
-	r := s.active(id)
+	r := s.runs.active(id)
 	if r == nil || r.log.Dropped() != nil {
-		return s.archive.State(ctx, id)
+		return s.readers.archive.State(ctx, id)
 	}
 	live := r.log.State()
 	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.HasTerminal()) {
 		return live, nil
 	}
-	kept, err := s.archive.State(ctx, id) // a reader may have seen the terminal there before the journal answered
+	kept, err := s.readers.archive.State(ctx, id) // a reader may have seen the terminal there before the journal answered
 	if kept.Seq < live.Seq {
 		return live, nil
 	}
@@ -51,8 +54,125 @@ func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
 // conflict for a run that has not ended.
 func (s *System) Forget(ctx context.Context, id messages.RunID) error {
 	err := s.journal.Forget(ctx, id)
-	if r := s.active(id); err == nil && r != nil { // its terminal is durable, but nobody has released the run yet
-		s.released(r)
+	if r := s.runs.active(id); err == nil && r != nil { // its terminal is durable, but nobody has released the run yet
+		s.owner.released(r)
 	}
 	return err
+}
+
+// readers is the part of a System that reads logs, whoever owns them. It wakes the readers of runs that this node does
+// not own: one watch of the journal serves all of them. It is safe for concurrent use.
+type readers struct {
+	*System
+	archive *journal.Archive
+
+	mu     sync.Mutex
+	wakers map[messages.RunID][]log.Wake
+}
+
+func (w *readers) listen(id messages.RunID, wake log.Wake) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wakers[id] = append(w.wakers[id], wake)
+}
+
+func (w *readers) unlisten(id messages.RunID, wake log.Wake) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wakers[id] = slices.DeleteFunc(w.wakers[id], func(b log.Wake) bool { return b == wake })
+	if len(w.wakers[id]) == 0 {
+		delete(w.wakers, id)
+	}
+}
+
+// notify wakes the readers of the run, or all readers if id is "".
+func (w *readers) notify(id messages.RunID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wakers := w.wakers[id]
+	if id == "" {
+		for _, all := range w.wakers {
+			wakers = append(wakers, all...)
+		}
+	}
+	for _, wake := range wakers {
+		wake.Notify()
+	}
+}
+
+// wait returns the run's final State. r is the run as this node had it, or nil.
+func (w *readers) wait(ctx context.Context, id messages.RunID, r *activeRun) (messages.State, error) {
+	for ; ; r = nil {
+		if r == nil {
+			r = w.runs.active(id)
+		}
+		if r == nil {
+			break
+		}
+		select {
+		case <-r.log.AtEnd():
+		case <-ctx.Done():
+			return messages.State{}, context.Cause(ctx)
+		}
+		if final := r.log.Final(); final != nil {
+			return *final, nil
+		}
+		if trouble := r.log.Trouble(); trouble != nil && r.log.Dropped() == nil {
+			return r.log.State(), trouble
+		}
+		if r.log.Dropped() != nil {
+			break
+		}
+	}
+	if ctx.Err() != nil { // Follow would return what there is
+		return messages.State{}, context.Cause(ctx)
+	}
+	var err error
+	for _, err = range w.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+	}
+	if err != nil {
+		return messages.State{}, err
+	}
+	return w.archive.State(ctx, id) // the live log may lag behind the journal, where the reader has seen the terminal
+}
+
+// foldLog reads and folds the run's whole log.
+func (w *readers) foldLog(ctx context.Context, id messages.RunID) (*messages.Fold, journal.Head, error) {
+	fold := &messages.Fold{}
+	for {
+		page, err := w.readWithTimeout(ctx, id, fold.Peek().Seq)
+		if err != nil {
+			return nil, journal.Head{}, err
+		}
+		for _, e := range page.Events {
+			if err := fold.Apply(e); err != nil {
+				return nil, journal.Head{}, err
+			}
+		}
+		if fold.Peek().Seq >= page.Head.Seq && page.Head.Seq > 0 {
+			return fold, page.Head, nil
+		}
+		if len(page.Events) == 0 {
+			return nil, journal.Head{}, messages.Errorf(messages.CodeUnavailable, "the log ends at %d before its head %d",
+				fold.Peek().Seq, page.Head.Seq)
+		}
+	}
+}
+
+// readWithTimeout calls the journal's Read with a timeout.
+func (w *readers) readWithTimeout(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, log.ReadTimeout)
+	defer cancel()
+	return w.journal.Read(ctx, id, after)
+}
+
+// watch handles the journal's notes: commands for this node, and wake-ups for readers.
+func (w *readers) watch(ctx context.Context) error {
+	return w.journal.Watch(ctx, w.writer, func(n journal.Note) {
+		if n.Command != nil {
+			w.applyCommand(*n.Command)
+			return
+		}
+		w.notify(n.Run)
+	})
 }

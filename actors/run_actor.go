@@ -165,12 +165,12 @@ func (r *runActor) do(c actor.Context, e *effect) {
 	case doWriteCanceled:
 		r.writeCanceled(c, e.child)
 	case doCancelChild:
-		r.system.cancelChild(e.child.id)
+		r.system.owner.cancelChild(e.child.id)
 	case doFollowChild:
 		child := e.child.id
-		r.system.retryUntilDone(func() bool { return r.system.childElsewhere(r.run, child) })
+		r.system.retryUntilDone(func() bool { return r.system.owner.childElsewhere(r.run, child) })
 	case doHandOverChild:
-		if child := r.system.active(e.child.id); child != nil {
+		if child := r.system.runs.active(e.child.id); child != nil {
 			child.post(&leaveRun{})
 		}
 	case doClocks:
@@ -226,7 +226,7 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 // childEnded handles the end of a child actor. It comes after everything that the child sent.
 func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 	if exit.Name[0] == '.' {
-		if child := r.system.active(r.run.id + messages.RunID(exit.Name)); child != nil {
+		if child := r.system.runs.active(r.run.id + messages.RunID(exit.Name)); child != nil {
 			r.system.runEnded(child, exit)
 		}
 		return
@@ -313,7 +313,7 @@ func (r *runActor) setClocks(c actor.Context, s clockState) {
 
 // startChild starts a child's run. Its actor starts when the child's first event is in the journal.
 func (r *runActor) startChild(c actor.Context, child *childRun) {
-	run, err := r.system.openChild(r.run, child)
+	run, err := r.system.runs.openChild(r.run, child)
 	if err != nil {
 		child.reply <- childStart{err: err}
 		r.writeCanceled(c, child)
@@ -324,7 +324,7 @@ func (r *runActor) startChild(c actor.Context, child *childRun) {
 
 // writeCanceled writes the whole log of a child that was never started.
 func (r *runActor) writeCanceled(c actor.Context, child *childRun) {
-	if _, err := r.system.writeCanceled(r.run, child); err != nil {
+	if _, err := r.system.runs.writeCanceled(r.run, child); err != nil {
 		c.Send(c.Self(), &childOver{id: child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	}
 }
@@ -332,7 +332,7 @@ func (r *runActor) writeCanceled(c actor.Context, child *childRun) {
 // spawnRun spawns a run's actor under the caller's actor.
 func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activeRun) {
 	if r.log.HasTerminal() {
-		s.release(r)
+		s.owner.release(r)
 		return
 	}
 	name := string(r.id)
@@ -344,7 +344,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 		New: func() actor.Actor { return s.newRunActor(r) },
 	})
 	if err != nil {
-		s.settle(r, err)
+		s.owner.settle(r, err)
 		return
 	}
 	if r.parent != nil {
@@ -356,11 +356,11 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	switch {
 	case exit.Err == nil && r.log.HasTerminal():
-		s.release(r)
+		s.owner.release(r)
 	case exit.Err == nil && r.leaving.Load():
-		s.handOver(r)
+		s.owner.handOver(r)
 	default:
-		s.settle(r, exit.Err)
+		s.owner.settle(r, exit.Err)
 	}
 }
 

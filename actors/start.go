@@ -37,19 +37,19 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	}
 	id := messages.NewRunID()
 	if o.Key != "" {
-		id = s.keyed(o.Principal, o.Key)
+		id = s.runs.keyed(o.Principal, o.Key)
 	}
 	var r *activeRun
 	var mine bool
-	err = s.withinQuota(ctx, o.Principal)
+	err = s.runs.withinQuota(ctx, o.Principal)
 	if err == nil {
-		r, mine, err = s.admit(id, job, queued)
+		r, mine, err = s.runs.admit(id, job, queued)
 	}
 	if err == nil && mine {
-		err = s.open(r, queued)
+		err = s.runs.open(r, queued)
 	}
 	if err == nil {
-		err = s.opened(ctx, r)
+		err = s.runs.opened(ctx, r)
 	}
 	switch {
 	case err == nil && mine:
@@ -60,7 +60,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		}
 		return nil, err
 	case o.Key != "": // the run may exist already, and then no limit matters
-		if err = s.sameRun(ctx, id, queued, err); err != nil {
+		if err = s.runs.sameRun(ctx, id, queued, err); err != nil {
 			return nil, err
 		}
 	default:
@@ -85,8 +85,8 @@ func traced(ctx context.Context, labels map[string]string) map[string]string {
 }
 
 // keyed returns the id of the run with the key. Only one log can have that id, so keys need no store of their own.
-func (s *System) keyed(principal, key string) messages.RunID {
-	salt := s.journal.Salt()
+func (a *activeRuns) keyed(principal, key string) messages.RunID {
+	salt := a.journal.Salt()
 	h := hmac.New(sha256.New, salt[:])
 	h.Write([]byte(principal + "\x00" + key))
 	id := new(big.Int).SetBytes(h.Sum(nil)[:16])
@@ -150,33 +150,33 @@ func checkJobs(jobs []Definition) error {
 }
 
 // newRun makes a run with the limits of its first event, or else of the Config. It has not started.
-func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
-	r := &activeRun{system: s, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
-	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, s.config.WallClock)
+func (a *activeRuns) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
+	r := &activeRun{system: a.System, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
+	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, a.config.WallClock)
 	r.clock.deadline = time.Since(epochStart) + wall
-	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, s.config.Stall)
+	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, a.config.Stall)
 	r.trace = messages.ReadTrace(func(name string) string { return queued.Labels[name] })
 	if r.trace == (messages.Trace{}) && parent != nil {
 		r.trace = parent.trace
 	}
 	r.trace = r.trace.Below(messages.SpanID(id, "run"))
-	r.log = log.New(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes))
+	r.log = log.New(id, a.appender, cmp.Or(max(queued.Limits.Bytes, 0), a.config.LogBytes))
 	return r
 }
 
 // withinQuota asks Config.Admit, and counts the principal's runs on all nodes. Simultaneous starts may exceed the
 // limit together.
-func (s *System) withinQuota(ctx context.Context, principal string) error {
-	if s.config.Admit != nil {
-		if err := s.config.Admit(principal); err != nil {
+func (a *activeRuns) withinQuota(ctx context.Context, principal string) error {
+	if a.config.Admit != nil {
+		if err := a.config.Admit(principal); err != nil {
 			return err
 		}
 	}
-	if s.appender.InPlace || principal == "" { // admit counts the runs of the only node
+	if a.appender.InPlace || principal == "" { // admit counts the runs of the only node
 		return nil
 	}
-	most := s.config.MaxRunsPerPrincipal
-	runs, err := s.journal.List(ctx, messages.Query{Principal: principal, Limit: most + 1,
+	most := a.config.MaxRunsPerPrincipal
+	runs, err := a.journal.List(ctx, messages.Query{Principal: principal, Limit: most + 1,
 		Status: []messages.Status{messages.Pending, messages.Processing}})
 	if err != nil {
 		return err
@@ -192,53 +192,37 @@ func errQuota(principal string, active int) error {
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start with the same key is opening it.
-func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.live[id]; r != nil {
+func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.live[id]; r != nil {
 		return r, false, nil
 	}
 	full := messages.CauseLimitExceeded
 	principal := queued.Principal
-	if err := s.appender.Ready(); err != nil {
+	if err := a.appender.Ready(); err != nil {
 		return nil, false, err
 	}
 	switch {
-	case s.closed != nil:
-		return nil, false, s.errClosed()
-	case s.topLevel >= s.config.MaxRuns:
-		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", s.topLevel)
-	case principal != "" && s.perPrincipal[principal] >= s.config.MaxRunsPerPrincipal:
-		return nil, false, errQuota(principal, s.perPrincipal[principal])
+	case a.closed != nil:
+		return nil, false, a.errClosed()
+	case a.topLevel >= a.config.MaxRuns:
+		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", a.topLevel)
+	case principal != "" && a.perPrincipal[principal] >= a.config.MaxRunsPerPrincipal:
+		return nil, false, errQuota(principal, a.perPrincipal[principal])
 	}
-	r = s.newRun(id, job, queued, nil)
-	s.enlist(r)
+	r = a.newRun(id, job, queued, nil)
+	a.add(r)
 	return r, true, nil
 }
 
-// enlist adds an active run. mu must be held.
-func (s *System) enlist(r *activeRun) {
-	s.live[r.id] = r
-	s.most = max(s.most, len(s.live))
-	s.armAppendTimer()
-	if r.parent != nil {
-		r.root().liveSubRuns.Add(1)
-		s.relay.notify(r.id) // a reader of the tree may wait for the run already
-		return
-	}
-	s.topLevel++
-	if r.principal != "" {
-		s.perPrincipal[r.principal]++
-	}
-}
-
 // open sends the run's first block: the beginning of the log, the key, and the work item.
-func (s *System) open(r *activeRun, queued messages.RunQueued) error {
+func (a *activeRuns) open(r *activeRun, queued messages.RunQueued) error {
 	r.log.OnTrouble(func(messages.Code) { // until the run's actor sets its own alarm
 		switch {
 		case r.launched():
 		case r.log.Dropped() != nil:
-			s.release(r)
+			a.owner.release(r)
 		case r.log.Durable() == 0: // if the block lands after all, the journal lends the run to some node
 			r.log.Drop(messages.Errorf(messages.CodeUnavailable,
 				"run %s was given up: the journal did not take its first event", r.id))
@@ -253,13 +237,13 @@ func (s *System) open(r *activeRun, queued messages.RunQueued) error {
 		err = r.log.Record(time.Now().UTC(), body, r.job.Name+" queued")
 	}
 	if err != nil {
-		s.forget(r)
+		a.forget(r)
 	}
 	return err
 }
 
 // opened waits until the first block is in the journal.
-func (s *System) opened(ctx context.Context, r *activeRun) error {
+func (a *activeRuns) opened(ctx context.Context, r *activeRun) error {
 	if r.log.Durable() > 0 {
 		return nil
 	}
@@ -270,17 +254,17 @@ func (s *System) opened(ctx context.Context, r *activeRun) error {
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-s.stopped:
-		return replied(kept, s.errClosed())
+	case <-a.stopped:
+		return replied(kept, a.errClosed())
 	}
 }
 
 // sameRun checks that the run with the key was started with the same job and input.
-func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages.RunQueued, failed error) error {
+func (a *activeRuns) sameRun(ctx context.Context, id messages.RunID, queued messages.RunQueued, failed error) error {
 	var first *messages.RunQueued
-	if r := s.active(id); r != nil && failed == nil {
+	if r := a.active(id); r != nil && failed == nil {
 		first = r.log.State().Queued
-	} else if page, err := s.journal.Read(ctx, id, 0); err != nil {
+	} else if page, err := a.journal.Read(ctx, id, 0); err != nil {
 		if failed != nil && messages.CodeOf(err) == messages.CodeNotFound {
 			err = failed
 		}
@@ -298,26 +282,22 @@ func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages
 func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 
 // openChild starts a sub-run that its parent's log names.
-func (s *System) openChild(parent *activeRun, child *childRun) (*activeRun, error) {
+func (a *activeRuns) openChild(parent *activeRun, child *childRun) (*activeRun, error) {
 	if parent.root().liveSubRuns.Load() >= mostChildren {
 		return nil, messages.Errorf(messages.CauseLimitExceeded,
 			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
 	}
-	r := s.newRun(child.id, child.job, child.queued, parent)
-	s.mu.Lock()
-	s.enlist(r)
-	s.mu.Unlock()
-	s.counts.started.Add(1)
-	return r, s.open(r, child.queued)
+	r := a.newRun(child.id, child.job, child.queued, parent)
+	a.enlist(r)
+	a.counts.started.Add(1)
+	return r, a.open(r, child.queued)
 }
 
 // writeCanceled writes the whole log of a child that was named but never started.
-func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, error) {
-	r := s.newRun(child.id, child.job, messages.RunQueued{Principal: parent.principal}, parent)
+func (a *activeRuns) writeCanceled(parent *activeRun, child *childRun) (*activeRun, error) {
+	r := a.newRun(child.id, child.job, messages.RunQueued{Principal: parent.principal}, parent)
 	queued := messages.RunQueued{Job: child.job.Name, Principal: parent.principal, Mode: messages.Detached, Parent: parent.id}
-	s.mu.Lock()
-	s.enlist(r)
-	s.mu.Unlock()
+	a.enlist(r)
 	var err error
 	now := time.Now().UTC()
 	r.log.With(now, func(l *log.Ledger) {
@@ -326,7 +306,7 @@ func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, 
 			l.Record(now, messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser,
 				Artifacts: []messages.Artifact{}}, "canceled"))
 	})
-	s.release(r)
+	a.owner.release(r)
 	return r, err
 }
 
@@ -351,48 +331,12 @@ func (r *Run) State(ctx context.Context) (messages.State, error) { return r.syst
 // Wait returns the run's final State once the run has ended. The error is about waiting; the State tells how the run
 // ended.
 func (r *Run) Wait(ctx context.Context) (messages.State, error) {
-	return r.system.wait(ctx, r.id, r.live)
+	return r.system.readers.wait(ctx, r.id, r.live)
 }
 
 // Cancel asks the run to end; see [System.Cancel].
 func (r *Run) Cancel(ctx context.Context, reason string) error {
 	return r.system.Cancel(ctx, r.id, "", reason)
-}
-
-// wait returns the run's final State. r is the run as this node had it, or nil.
-func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (messages.State, error) {
-	for ; ; r = nil {
-		if r == nil {
-			r = s.active(id)
-		}
-		if r == nil {
-			break
-		}
-		select {
-		case <-r.log.AtEnd():
-		case <-ctx.Done():
-			return messages.State{}, context.Cause(ctx)
-		}
-		if final := r.log.Final(); final != nil {
-			return *final, nil
-		}
-		if trouble := r.log.Trouble(); trouble != nil && r.log.Dropped() == nil {
-			return r.log.State(), trouble
-		}
-		if r.log.Dropped() != nil {
-			break
-		}
-	}
-	if ctx.Err() != nil { // Follow would return what there is
-		return messages.State{}, context.Cause(ctx)
-	}
-	var err error
-	for _, err = range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
-	}
-	if err != nil {
-		return messages.State{}, err
-	}
-	return s.archive.State(ctx, id) // the live log may lag behind the journal, where the reader has seen the terminal
 }
 
 // compact removes white space from JSON. What is not JSON stays as it is.

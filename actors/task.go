@@ -259,7 +259,7 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 		page, err := journal.Page{}, t.Commit(ctx) // the journal has the attempt's own start
 		for after := uint64(0); ; {
 			if err == nil {
-				page, err = a.run.system.readWithTimeout(ctx, a.run.id, after)
+				page, err = a.run.system.readers.readWithTimeout(ctx, a.run.id, after)
 			}
 			if err == nil && len(page.Events) == 0 {
 				err = messages.Errorf(messages.CodeUnavailable, "the log ends at %d before the attempt began", after)

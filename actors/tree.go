@@ -4,10 +4,9 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"go.uber.org/zap"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"go.uber.org/zap"
 )
 
 // topActor is above the node's supervisor. When that gives up, the node has failed, and topActor ends every run.
@@ -62,11 +61,11 @@ func (t *topActor) Receive(c actor.Context) {
 	case *stopTree: // nodeEnded follows
 		t.Stop(c, supervisorName)
 	case *actor.Stopping:
-		t.system.refuse(errTopStopped) // unless Close was called before
+		t.system.runs.refuse(errTopStopped) // unless Close was called before
 	case *actor.Stopped:
-		if t.system.closedBy(errTopStopped) {
+		if t.system.runs.closedBy(errTopStopped) {
 			t.system.log.Error("the node failed", zap.Error(errTopStopped))
-			t.system.finishLost(errTopStopped)
+			t.system.owner.finishLost(errTopStopped)
 		}
 		close(t.system.stopped)
 	}
@@ -102,25 +101,10 @@ var errTopStopped = messages.Errorf(messages.CauseError, "the node's top actor w
 func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
 	if exit.Err != nil {
 		t.system.log.Error("the node failed", zap.Error(exit.Err))
-		t.system.refuse(exit.Err)
-		t.system.finishLost(exit.Err)
+		t.system.runs.refuse(exit.Err)
+		t.system.owner.finishLost(exit.Err)
 	}
 	supervision.Goodbye(c)
-}
-
-// finishLost ends every run whose actor ended together with its supervisor.
-func (s *System) finishLost(why error) {
-	s.mu.Lock()
-	var lost []*activeRun
-	for _, r := range s.live {
-		if r.parent == nil && r.hasActor() { // the next supervisor starts the others
-			lost = append(lost, r)
-		}
-	}
-	s.mu.Unlock()
-	for _, r := range lost {
-		s.settle(r, why)
-	}
 }
 
 // runsActor is the parent of the actors of top-level runs, and settles a run whose actor has ended. It is also the
@@ -166,7 +150,7 @@ func (s *System) newRuns() actor.Actor {
 }
 
 // sendToRuns sends a message to the runsActor.
-func (s *System) sendToRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
+func (s *System) sendToRuns(message any) { s.node.Root().Send(s.runsPID.Load(), message) }
 
 // Receive starts and watches the runs. After a restart it first ends the runs that its predecessor lost.
 func (a *runsActor) Receive(c actor.Context) {
@@ -181,8 +165,8 @@ func (a *runsActor) Receive(c actor.Context) {
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
-		a.system.runs.Store(c.Self()) // after an abandonment the actor has another name
-		a.system.finishLost(supervision.ErrKilled)
+		a.system.runsPID.Store(c.Self()) // after an abandonment the actor has another name
+		a.system.owner.finishLost(supervision.ErrKilled)
 		a.system.actorStarted()
 	case *startRun:
 		a.watch[m.about.id] = &watched{run: m.about}

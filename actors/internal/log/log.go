@@ -85,7 +85,7 @@ func (l *Log) Resume(f *messages.Fold, head journal.Head) {
 // todo is what follows from a change of a log, to be done without its lock.
 type todo struct {
 	show  bool // wake the readers
-	over  bool // no reader gets more
+	over  bool // the live log was dropped: no reader gets more, and nothing more is sent
 	ready []waiter
 	why   error // why the ready waiters get an error; nil: their events are durable
 	block *journal.Block
@@ -96,6 +96,9 @@ type todo struct {
 
 // do carries out a todo. mu must not be held.
 func (l *Log) do(t todo) {
+	if t.over {
+		l.entry.forget()
+	}
 	for _, w := range t.ready {
 		w.f(t.why)
 	}
@@ -290,28 +293,20 @@ func (l *Log) observe(after, seq uint64) (rouse bool) {
 }
 
 // Drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.
-func (l *Log) Drop(why error) {
-	next, did := l.markLost(why)
-	if did {
-		l.entry.forget()
-		l.do(next)
-	}
-}
+func (l *Log) Drop(why error) { l.act(func() todo { return l.markLost(why) }) }
 
-// markLost marks the live log as dropped, once. mu must not be held.
-func (l *Log) markLost(why error) (next todo, did bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// markLost marks the live log as dropped, once. mu must be held.
+func (l *Log) markLost(why error) todo {
 	if l.Dropped() != nil {
-		return todo{}, false
+		return todo{}
 	}
 	l.lost.Store(&why)
 	if l.flushAt != nil {
 		l.flushAt.Stop()
 	}
-	next = todo{show: true, over: true, ready: l.waiters, why: why, alarm: l.alarm, cause: messages.CauseNodeLost}
+	next := todo{show: true, over: true, ready: l.waiters, why: why, alarm: l.alarm, cause: messages.CauseNodeLost}
 	l.waiters, l.sending = nil, false
-	return next, true
+	return next
 }
 
 // Close gives up what the journal has not taken, because the node shuts down. The journal may still take it.

@@ -88,32 +88,26 @@ func (b *view) Dropped() error {
 // Holds reports whether the log has all events past the cursor. Otherwise only the journal has them.
 func (b *view) Holds(after uint64) bool { return b.Dropped() == nil && after >= b.base }
 
-// Batch is the result of one read.
-type Batch struct {
-	journal.Batch
-	Dropped bool // the live log was dropped
-}
-
 // readBatch is the greatest number of events that one read returns. A reader further behind gets merged deltas.
 const readBatch = 256
 
 // Read returns the visible events past the cursor, merged if the reader is far behind. Events are shared: do not
-// change them.
-func (b *view) Read(after uint64) (Batch, error) {
+// change them. A dropped log has none.
+func (b *view) Read(after uint64) (journal.Batch, error) {
 	if b.Dropped() != nil {
-		return Batch{Dropped: true}, nil
+		return journal.Batch{}, nil
 	}
 	trouble := b.trouble.Load()
 	durable := b.durable.Load()
 	shown := b.visible()
-	got := Batch{Batch: journal.Batch{Events: shown[journal.FirstAfter(shown, after):]}}
+	got := journal.Batch{Events: shown[journal.FirstAfter(shown, after):]}
 	if n := len(shown); n > 0 && shown[n-1].IsTerminal() {
 		if after > shown[n-1].Seq {
-			return Batch{}, journal.ErrReset(b.id, after)
+			return journal.Batch{}, journal.ErrReset(b.id, after)
 		}
 		got.Over = true
 	} else if after > max(durable, b.sent.Load())+messages.Reserve {
-		return Batch{}, journal.ErrReset(b.id, after)
+		return journal.Batch{}, journal.ErrReset(b.id, after)
 	}
 	switch {
 	case len(got.Events) > readBatch:
@@ -244,7 +238,7 @@ func (l *Log) reveal() bool {
 }
 
 // catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.
-func catchUp(b Batch) Batch {
+func catchUp(b journal.Batch) journal.Batch {
 	var out []messages.Event
 	rest := b.Events
 	for len(rest) > 0 && len(out) < readBatch {
@@ -252,7 +246,7 @@ func catchUp(b Batch) Batch {
 		out = append(out, messages.Merge(rest[:n]))
 		rest = rest[n:]
 	}
-	return Batch{Batch: journal.Batch{Events: out, More: len(rest) > 0, Over: b.Over && len(rest) == 0}}
+	return journal.Batch{Events: out, More: len(rest) > 0, Over: b.Over && len(rest) == 0}
 }
 
 // size returns the encoded size of the events.
