@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/chat/citation"
+	"github.com/seed889630bf/lastword/actors/chat/internal/citation"
 	"github.com/seed889630bf/lastword/messages"
 )
 

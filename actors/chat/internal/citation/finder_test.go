@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/chat/citation"
+	"github.com/seed889630bf/lastword/actors/chat/internal/citation"
 )
 
 // example is a text of the corpus, with what it cites.
@@ -79,7 +79,7 @@ func TestCorpus(t *testing.T) {
 	}
 	got := fmt.Sprintf("%d texts, %d marks: %d found, %d invented: recall %.1f %%, precision %.1f %%", texts, marks, right, wrong,
 		100*float64(right)/float64(marks), 100*float64(right)/float64(right+wrong))
-	design, err := os.ReadFile("../../../docs/design.md")
+	design, err := os.ReadFile("../../../../docs/design.md")
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(design)), " "), got) {
 		t.Errorf("docs/design.md has other figures than %s: %v", got, err)
 	}
