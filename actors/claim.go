@@ -19,7 +19,7 @@ import (
 // owner is the part of a System that owns runs: it claims those that the journal lends, shows the journal that this node
 // has them, and settles a run that has no actor.
 type owner struct {
-	*System
+	*System // whose part it is
 	// recovered: the runs that the journal held at the start were handled, and the loops run.
 	recovered atomic.Bool
 

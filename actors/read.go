@@ -63,7 +63,7 @@ func (s *System) Forget(ctx context.Context, id messages.RunID) error {
 // readers is the part of a System that reads logs, whoever owns them. It wakes the readers of runs that this node does
 // not own: one watch of the journal serves all of them. It is safe for concurrent use.
 type readers struct {
-	*System
+	*System // whose part it is
 	archive *journal.Archive
 
 	mu     sync.Mutex

@@ -16,7 +16,7 @@ import (
 // activeRuns is the part of a System that accepts runs: it knows the active ones, and how many more there may be. It
 // also knows the runs with broken logs.
 type activeRuns struct {
-	*System
+	*System // whose part it is
 
 	mu           sync.Mutex
 	live         map[messages.RunID]*activeRun

@@ -275,8 +275,8 @@ func (e *entry) find(b *journal.Block) {
 	})
 }
 
-// Owned looks at the log's head in the journal, and reports whether it shows that this node owns the run. It drops the
-// live log if another node owns the run, or the journal no longer has the run.
+// Owned looks at the log's head in the journal, and reports whether this node owns the run or may still own it. It drops
+// the live log if another node owns the run, or the journal no longer has the run.
 func (l *Log) Owned(ctx context.Context) (bool, error) {
 	a, durable := l.entry.appender, l.durable.Load()
 	if durable == 0 || l.Dropped() != nil {
