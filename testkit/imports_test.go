@@ -167,7 +167,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/store",
 		ours: "actors/regular messages messages/redact actors/atomicfile actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap"},
-	{pkgs: "cmd/internal/chatui", ours: "messages messages/words actors/call cmd/internal/terminal",
+	{pkgs: "cmd/internal/chatui", ours: "messages messages/words transport/door/transcript cmd/internal/terminal",
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/doctor",
 		ours: "messages messages/words transport/door/auth transport/http/client transport/llm transport/llm/probe cmd/internal/build " +

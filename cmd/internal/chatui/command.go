@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/seed889630bf/lastword/actors/call"
 	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -111,9 +110,7 @@ func (u *ui) complete() {
 
 // keep stores the last answer, for /copy.
 func (u *ui) keep() {
-	for _, s := range u.turn.state.Streams {
-		if !s.Thought && call.IsAnswer(s.Name) {
-			u.answer = u.Redact(s.Text())
-		}
+	for _, item := range u.turn.player.Answers() {
+		u.answer = u.Redact(item.Text())
 	}
 }

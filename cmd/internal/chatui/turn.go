@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	phrases "github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
 // turn is the display of a run. up holds what is finished; the rest is live.
@@ -19,12 +19,12 @@ type turn struct {
 	redact  func(string) string
 	columns int
 	state   messages.State
-	up      []line            // finished lines that were not printed yet
-	last    kind              // the kind of the last line above
-	printed map[string]string // the part of each answer that is in up or above
-	begun   map[string]time.Time
-	called  map[string]string // tools with their arguments, by call
-	asked   time.Time         // when the model was last asked
+	player  *transcript.Player[*turn]
+	up      []line                      // finished lines that were not printed yet
+	last    kind                        // the kind of the last line above
+	printed map[*transcript.Item]string // the part of each answer that is in up or above
+	begun   map[*transcript.Item]time.Time
+	asked   time.Time // when the model was last asked
 	asking  string
 }
 
@@ -38,9 +38,19 @@ const (
 )
 
 func newTurn(redact func(string) string, columns int) *turn {
-	return &turn{redact: redact, columns: columns, printed: map[string]string{}, begun: map[string]time.Time{},
-		called: map[string]string{}}
+	t := &turn{redact: redact, columns: columns, printed: map[*transcript.Item]string{}, begun: map[*transcript.Item]time.Time{}}
+	t.player = screen.Player(t)
+	return t
 }
+
+// screen says what goes up. What is live is drawn from the State and the items.
+var screen = &transcript.Dialect[*turn]{Rewind: (*turn).grown, Table: transcript.Table[*turn]{
+	transcript.Run:      {transcript.Update: (*turn).changed, transcript.End: (*turn).end},
+	transcript.Text:     {transcript.Append: (*turn).grown, transcript.Done: (*turn).grown},
+	transcript.Thought:  {transcript.Append: (*turn).think, transcript.Done: (*turn).thought},
+	transcript.Tool:     {transcript.Open: (*turn).called, transcript.Done: (*turn).ended},
+	transcript.Question: {transcript.Done: (*turn).answered},
+}}
 
 // add adds finished lines. A blank line separates paragraphs and different kinds.
 func (t *turn) add(k kind, lines ...line) {
@@ -56,128 +66,106 @@ func (t *turn) remark(l look, format string, args ...any) {
 
 // see handles the run's next event.
 func (t *turn) see(e messages.Event) error {
-	now := e.Time
 	state, err := t.state.Apply(e)
 	if err != nil {
 		return err
 	}
 	t.state = state
-	t.answers(state.End != nil)
-	switch b := e.Body.(type) {
-	case messages.LLMStarted:
-		t.asked, t.asking = now, e.Message
-	case messages.LLMCompleted:
-		t.asking = ""
-	case messages.ThoughtDelta:
-		t.think(b.Stream, now)
-	case messages.ThoughtDone:
-		t.thought(b, now)
-	case messages.Merged:
-		for _, part := range b.Parts {
-			switch p := part.(type) {
-			case messages.ThoughtDelta:
-				t.think(p.Stream, now)
-			case messages.Log:
-				t.log(p)
-			}
-		}
-	case messages.ToolStarted:
-		t.begun[b.Call], t.called[b.Call] = now, b.Tool+summary(b.Arguments)
-	case messages.ToolCompleted:
-		t.ended(b, now)
-	case messages.InputReceived:
-		t.answered(b)
-	case messages.Log:
-		t.log(b)
-	case messages.RunCompleted, messages.RunFailed, messages.RunCanceled:
-		t.end()
-	}
+	t.player.Play(e)
 	return nil
 }
 
-// log shows warnings and errors only.
-func (t *turn) log(b messages.Log) {
-	for _, l := range b.Lines {
-		if l.Level == messages.LogWarn || l.Level == messages.LogError {
-			t.remark(warned, "%s", l.Text)
+// changed notes what the model is asked, and shows warnings and errors of the log.
+func (t *turn) changed(op *transcript.Op) {
+	switch b := op.Event.Body.(type) {
+	case messages.LLMStarted:
+		t.asked, t.asking = op.Event.Time, op.Event.Message
+	case messages.LLMCompleted:
+		t.asking = ""
+	case messages.Log:
+		for _, l := range b.Lines {
+			if l.Level == messages.LogWarn || l.Level == messages.LogError {
+				t.remark(warned, "%s", l.Text)
+			}
 		}
 	}
 }
 
 // think notes when a thought began.
-func (t *turn) think(stream string, now time.Time) {
-	if t.begun[stream].IsZero() {
-		t.begun[stream] = now
+func (t *turn) think(op *transcript.Op) {
+	if _, streamed := op.Event.Body.(messages.ThoughtDelta); streamed && t.begun[op.Item].IsZero() {
+		t.begun[op.Item] = op.Event.Time
 	}
 }
 
 // thought tells how long a thought took. The thought itself is shown on request.
-func (t *turn) thought(b messages.ThoughtDone, now time.Time) {
+func (t *turn) thought(op *transcript.Op) {
 	took := "thought"
-	if begun := t.begun[b.Stream]; !begun.IsZero() {
-		took = "thought for " + terminal.Elapsed(now.Sub(begun))
+	if begun := t.begun[op.Item]; !begun.IsZero() {
+		took = "thought for " + terminal.Elapsed(op.Event.Time.Sub(begun))
 	}
-	t.remark(faint, "%s; Ctrl-O shows it", took)
-}
-
-// answers moves finished parts of answers to up. all moves everything.
-func (t *turn) answers(all bool) {
-	for _, s := range t.state.Streams {
-		if s.Thought || !call.IsAnswer(s.Name) {
-			continue
-		}
-		rest, back := t.rest(s)
-		if back {
-			t.remark(warned, "what stands above is withdrawn; again:")
-		}
-		n := settled(rest)
-		if s.Closed || all {
-			n = len(rest)
-		}
-		if n == 0 {
-			continue
-		}
-		t.printed[s.Name] += rest[:n]
-		if lines := markdown(clean(rest[:n]), t.columns); len(lines) > 0 {
-			t.add(words, lines...)
-		}
+	if !op.Cut {
+		t.remark(faint, "%s; Ctrl-O shows it", took)
 	}
 }
 
-// rest returns the part of an answer that is not above. back says that the text above is not valid any more.
-func (t *turn) rest(s messages.Stream) (rest string, back bool) {
-	text := t.redact(s.Text())
-	rest, goesOn := strings.CutPrefix(text, t.printed[s.Name])
+// grown moves the finished part of an answer to up.
+func (t *turn) grown(op *transcript.Op) {
+	item := op.Item
+	if !item.IsAnswer() {
+		return
+	}
+	rest, goesOn := t.rest(item)
 	if !goesOn {
-		t.printed[s.Name] = ""
-		return text, true
+		t.printed[item] = ""
+		t.remark(warned, "what stands above is withdrawn; again:")
 	}
-	return rest, false
+	n := settled(rest)
+	if item.Closed {
+		n = len(rest)
+	}
+	if n == 0 {
+		return
+	}
+	t.printed[item] += rest[:n]
+	if lines := markdown(clean(rest[:n]), t.columns); len(lines) > 0 {
+		t.add(words, lines...)
+	}
 }
+
+// rest returns the part of an answer that is not above, or all of it if the text above is not valid any more.
+func (t *turn) rest(item *transcript.Item) (rest string, goesOn bool) {
+	return strings.CutPrefix(t.redact(item.Text()), t.printed[item])
+}
+
+// called notes when a call began.
+func (t *turn) called(op *transcript.Op) { t.begun[op.Item] = op.Event.Time }
 
 // ended shows that a tool has ended, with its time and its error.
-func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
-	sign, how, l := "✓ ", "", good
-	if b.Error != nil {
-		sign, how, l = "✗ ", ": "+b.Error.Message, bad
+func (t *turn) ended(op *transcript.Op) {
+	if op.Cut {
+		return
 	}
-	took := terminal.Elapsed(now.Sub(t.begun[b.Call]))
-	name := clean(t.redact(t.called[b.Call]))
-	row := line{{name, plain}, {" · " + took, faint}, {oneLine(t.redact(how)), plain}}
+	sign, how, l := "✓ ", "", good
+	if _, failed := op.Item.Result(); failed != "" {
+		sign, how, l = "✗ ", ": "+failed, bad
+	}
+	took := terminal.Elapsed(op.Event.Time.Sub(t.begun[op.Item]))
+	row := line{{clean(t.redact(name(op.Item))), plain}, {" · " + took, faint}, {oneLine(t.redact(how)), plain}}
 	t.add(tools, prefixed(wrap(row, t.columns-2), piece{sign, l}, piece{text: "  "})...)
 }
 
 // answered shows a question with its answer.
-func (t *turn) answered(b messages.InputReceived) {
+func (t *turn) answered(op *transcript.Op) {
 	for _, q := range t.state.Inputs {
-		if q.Request == b.Request {
+		if q.Request == op.Item.Name && !op.Cut {
 			t.remark(faint, "? %s → %s", phrases.Clip(q.Prompt, 200), said(q)) // the whole prompt was shown already
 		}
 	}
 }
 
 // end shows how the run ended, unless its answer shows that.
-func (t *turn) end() {
+func (t *turn) end(*transcript.Op) {
 	switch end := t.state.End; {
 	case t.state.Status == messages.Canceled:
 		t.remark(faint, "canceled")
@@ -193,10 +181,10 @@ func (t *turn) end() {
 
 // thoughts returns everything that the model has thought.
 func (t *turn) thoughts() (out []line) {
-	for _, s := range t.state.Streams {
-		if s.Thought {
+	for _, item := range t.player.Items() {
+		if item.Kind == transcript.Thought {
 			out = append(out, nil)
-			out = append(out, wrap([]piece{{clean(t.redact(strings.TrimSpace(s.Text()))), faint}}, t.columns)...)
+			out = append(out, wrap([]piece{{clean(t.redact(strings.TrimSpace(item.Text()))), faint}}, t.columns)...)
 		}
 	}
 	return out
@@ -234,9 +222,9 @@ func (t *turn) live(now time.Time, rows int, spin string) (out []line) {
 
 // open returns the block of the answer that is being written.
 func (t *turn) open() []line {
-	for _, s := range slices.Backward(t.state.Streams) {
-		if !s.Thought && call.IsAnswer(s.Name) {
-			rest, _ := strings.CutPrefix(t.redact(s.Text()), t.printed[s.Name])
+	for _, item := range slices.Backward(t.player.Items()) {
+		if item.IsAnswer() {
+			rest, _ := t.rest(item)
 			return markdown(clean(rest), t.columns)
 		}
 	}
@@ -244,10 +232,10 @@ func (t *turn) open() []line {
 }
 
 // thinking returns the thought that is under way, or nil.
-func (t *turn) thinking() *messages.Stream {
-	for i := range t.state.Streams {
-		if s := &t.state.Streams[i]; s.Thought && !s.Closed {
-			return s
+func (t *turn) thinking() *transcript.Item {
+	for _, item := range t.player.Items() {
+		if item.Kind == transcript.Thought && !item.Closed {
+			return item
 		}
 	}
 	return nil
@@ -259,13 +247,13 @@ func (t *turn) running(now time.Time, spin string) (out []line) {
 		l := line{{spin + " ", code}, {oneLine(t.redact(what)), plain}, {" · " + terminal.Elapsed(now.Sub(since)) + how, faint}}
 		out = append(out, l.fit(t.columns))
 	}
-	for _, c := range t.state.Calls {
-		if !c.Ended && !c.Model {
+	for _, item := range t.player.Items() {
+		if item.Kind == transcript.Tool && !item.Closed {
 			far := ""
-			if p := c.Progress; p.Done > 0 || p.Total > 0 {
+			if p, _ := item.Latest.(messages.ToolProgress); p.Done > 0 || p.Total > 0 {
 				far = " · " + oneLine(terminal.HowFar(p.Done, p.Total, p.Unit))
 			}
-			row(t.called[c.ID], t.begun[c.ID], far)
+			row(name(item), t.begun[item], far)
 		}
 	}
 	switch thought := t.thinking(); {
@@ -276,29 +264,28 @@ func (t *turn) running(now time.Time, spin string) (out []line) {
 	case t.state.Canceling:
 		row("canceling", t.state.UpdatedAt, "")
 	case thought != nil:
-		row("thinking", t.begun[thought.Name], "")
+		row("thinking", t.begun[thought], "")
 	case t.asking != "" && len(t.open()) == 0:
 		row(t.asking, t.asked, "")
 	}
 	return out
 }
 
-// summary returns the values of arguments in a few words.
-func summary(arguments json.RawMessage) string {
+// name returns a call's tool, and the values of its arguments in a few words.
+func name(item *transcript.Item) string {
+	tool, arguments := item.Call()
 	var object map[string]any
-	if json.Unmarshal(arguments, &object) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(arguments, &object) // if it is no object, there are no values
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if value, ok := object[name].(string); ok {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if value, ok := object[key].(string); ok {
 			b.WriteString(" " + value)
 		} else {
-			value, _ := json.Marshal(object[name]) // it was decoded from JSON
-			fmt.Fprintf(&b, " %s=%s", name, value)
+			value, _ := json.Marshal(object[key]) // it was decoded from JSON
+			fmt.Fprintf(&b, " %s=%s", key, value)
 		}
 	}
-	return oneLine(phrases.Clip(b.String(), 60))
+	return tool + oneLine(phrases.Clip(b.String(), 60))
 }
 
 // oneLine returns the text without line breaks.
