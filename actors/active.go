@@ -189,7 +189,7 @@ func (r *activeRun) detach() {
 	r.leave = nil
 }
 
-// clock tracks when a run reaches its limits. Times are durations since the process began, on the monotonic clock.
+// clock tracks when a run reaches its limits. Times are durations since log.Origin, on the monotonic clock.
 //
 // The watchdog reads it while the run's actor writes it, so what changes is atomic.
 type clock struct {
@@ -227,9 +227,6 @@ func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Cod
 func childID(parent messages.RunID, n int) messages.RunID {
 	return parent + messages.RunID(".c"+strconv.Itoa(n))
 }
-
-// epochStart is the origin of durations on the monotonic clock.
-var epochStart = time.Now()
 
 // locked calls f under the lock, and returns its result.
 func locked[T any](mu *sync.Mutex, f func() T) T {

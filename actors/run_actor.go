@@ -304,7 +304,7 @@ func (r *runActor) release() {
 // children do.
 func (r *runActor) setClocks(c actor.Context, s clockState) {
 	was := r.run.clock.waits.Load()
-	r.run.clock.set(time.Since(epochStart), s)
+	r.run.clock.set(time.Since(log.Origin), s)
 	if s.waits != was && r.run.parent != nil {
 		c.Send(c.Parent(), &childWaits{id: r.run.id, waits: s.waits})
 	}

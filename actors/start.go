@@ -153,7 +153,7 @@ func checkJobs(jobs []Definition) error {
 func (a *activeRuns) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
 	r := &activeRun{system: a.System, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
 	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, a.config.WallClock)
-	r.clock.deadline = time.Since(epochStart) + wall
+	r.clock.deadline = time.Since(log.Origin) + wall
 	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, a.config.Stall)
 	r.trace = messages.ReadTrace(func(name string) string { return queued.Labels[name] })
 	if r.trace == (messages.Trace{}) && parent != nil {

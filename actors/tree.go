@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
@@ -201,11 +202,11 @@ func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 
 // limit returns the time of the run's next limit, and its cause.
 func (a *runsActor) limit(r *activeRun) (time.Time, messages.Code) {
-	at, cause := r.clock.due(r.log.Updated().Sub(epochStart))
+	at, cause := r.clock.due(r.log.Updated())
 	if at == 0 {
 		return time.Time{}, ""
 	}
-	return epochStart.Add(at), cause
+	return log.Origin.Add(at), cause
 }
 
 // arm starts the timer, unless it fires earlier already.

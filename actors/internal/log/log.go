@@ -39,7 +39,7 @@ const (
 type Log struct {
 	view
 	MaxBytes int64        // the most that the log may hold; set by New
-	updated  atomic.Int64 // time of the newest event, as a duration since origin
+	updated  atomic.Int64 // time of the newest event, as a duration since Origin
 
 	mu       sync.Mutex
 	ledger   Ledger
@@ -175,15 +175,15 @@ func (l *Log) commit(now time.Time) todo {
 	}
 	clear(fresh)
 	l.ledger.Fresh = nil
-	l.updated.Store(int64(now.Sub(origin)))
+	l.updated.Store(int64(now.Sub(Origin)))
 	return l.advance(due)
 }
 
-// origin is the origin of durations on the monotonic clock.
-var origin = time.Now()
+// Origin is the origin of durations on the monotonic clock. Two origins would differ by nanoseconds.
+var Origin = time.Now()
 
-// Updated returns the time of the newest event.
-func (l *Log) Updated() time.Time { return origin.Add(time.Duration(l.updated.Load())) }
+// Updated returns the time of the newest event, as a duration since Origin.
+func (l *Log) Updated() time.Duration { return time.Duration(l.updated.Load()) }
 
 // grow makes room for n more events. mu must be held.
 func (l *Log) grow(n int) {
