@@ -158,7 +158,7 @@ func makeAll(name string) error {
 	if err := makeAll(above); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(above)
+	root, err := regular.Root(above)
 	if err != nil {
 		return err
 	}

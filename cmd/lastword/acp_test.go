@@ -158,7 +158,7 @@ func TestEditor(t *testing.T) {
 	if diff := `{"newText":"now saved","oldText":"not saved","path":"` + file + `","type":"diff"}`; err != nil || reason != sdk.StopReasonEndTurn || !strings.Contains(got, diff) {
 		t.Errorf("%s, %v\n%s", reason, err, got)
 	}
-	if e.files[file] != "now saved" || len(e.asked) != 1 || *e.asked[0].ToolCall.Content[0].Diff.OldText != "not saved" ||
+	if e.files[file] != "now saved" || len(e.asked) != 1 || *e.asked[0].ToolCall.Content[1].Diff.OldText != "not saved" ||
 		e.asked[0].ToolCall.Locations[0].Path != file || e.asked[0].Options[3].Kind != sdk.PermissionOptionKindRejectOnce {
 		t.Errorf("%+v, %+v", e.files, e.asked)
 	}

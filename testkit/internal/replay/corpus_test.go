@@ -158,7 +158,7 @@ func (w *world) generate() actors.Definition {
 }
 
 func (w *world) command() actors.Definition {
-	d, err := command.Define(command.Command{Name: "count", Command: []string{"sh", "-c", "echo {word}; echo 1/2 >&2"},
+	d, err := command.Define(command.Command{Name: "count", Command: []string{"sh", "-c", `echo "$1"; echo 1/2 >&2`, "sh", "{word}"},
 		Input: map[string]json.RawMessage{"word": json.RawMessage(`{"type":"string"}`)}, Confirm: "Count {word}?"}, command.Config{})
 	must(w.t, err)
 	return d
