@@ -40,6 +40,9 @@ const offline = "net net/http log"
 // protocol is what a package may import that speaks another system's format.
 const protocol = "messages messages/model transport/door transport/door/*"
 
+// llmstxt is what the packages of the library may import.
+const llmstxt = "messages messages/secret messages/words actors/confined actors/llmstxt/* actors/llmstxt/*/* actors/llmstxt/*/*/*"
+
 // rules holds the layers: imports point down. The first rule that names a package is its rule; a package
 // that none names fails, and so does a rule that names no package.
 var rules = []rule{
@@ -68,8 +71,8 @@ var rules = []rule{
 	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/form actors/structured actors/chat/*",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
-		ours: "messages messages/fit messages/model messages/words actors actors/confined actors/llmstxt/repository/scan " +
-			"actors/llmstxt/repository/secret",
+		ours: "messages messages/fit messages/model messages/words actors actors/confined messages/secret " +
+			"actors/llmstxt/repository/scan",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "actors/chat/conversation", ours: "messages messages/model messages/words actors/confined actors/filelock actors/chat/history", denied: offline},
 	{pkgs: "actors/chat/citation", ours: "messages/model/decode", denied: offline},
@@ -90,19 +93,11 @@ var rules = []rule{
 		ours: "messages messages/* supervision actors actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* actors/structured actors/call " +
 			"actors/filelock actors/atomicfile actors/confined actors/form",
 		libs: "go.uber.org/zap", denied: offline},
-	{pkgs: "actors/llmstxt", ours: "messages messages/words actors/llmstxt/* actors/llmstxt/repository/*", denied: offline + " os"},
-	{pkgs: "actors/llmstxt/repository/source/surface", ours: "actors/llmstxt/repository/prose", denied: offline},
-	{pkgs: "actors/llmstxt/repository/source/*", ours: "actors/llmstxt/repository/prose actors/llmstxt/repository/source/surface", denied: offline},
-	{pkgs: "actors/llmstxt/repository/source", ours: "actors/llmstxt/repository/prose actors/llmstxt/repository/source/*",
-		tests: "lastword/actors/llmstxt/repository/scan", denied: offline},
-	{pkgs: "actors/llmstxt/repository/*", ours: "messages actors/confined actors/llmstxt/repository/* actors/llmstxt/repository/source/*",
-		libs: "github.com/pelletier/go-toml/v2/... go.yaml.in/yaml/v3 golang.org/x/mod/...", denied: offline},
-	{pkgs: "actors/llmstxt/rank/*", ours: "actors/llmstxt/rank/words actors/llmstxt/repository/prose actors/llmstxt/repository/scan",
-		libs: "github.com/yuin/goldmark/...", denied: offline},
-	{pkgs: "actors/llmstxt/*",
-		ours:  "messages messages/words actors/llmstxt/* actors/llmstxt/rank/* actors/llmstxt/repository/* actors/llmstxt/repository/source/*",
-		libs:  "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...",
+	{pkgs: "actors/llmstxt", ours: "messages messages/secret messages/words actors/llmstxt/* actors/llmstxt/repository/* actors/llmstxt/internal/*", denied: offline + " os"},
+	{pkgs: "actors/llmstxt/*", ours: llmstxt, libs: "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...",
 		tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
+	{pkgs: "actors/llmstxt/*/*", ours: llmstxt, libs: "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...", denied: offline},
+	{pkgs: "actors/llmstxt/*/*/*", ours: llmstxt, tests: "lastword/actors/llmstxt/repository/scan", denied: offline},
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/inflight"},
@@ -137,7 +132,7 @@ var rules = []rule{
 	{pkgs: "transport/mcp", ours: "messages messages/fit messages/words transport/door transport/door/* transport/mcp/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
-		tests: "lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
+		tests: "lastword/messages/source lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
 	{pkgs: "transport/mcp/source", ours: "messages messages/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/*", ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/mcp/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
@@ -157,7 +152,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/settings", ours: "messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
-		ours: "messages messages/redact actors/generate actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* transport/archive " +
+		ours: "messages messages/redact messages/source actors/generate actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* transport/archive " +
 			"transport/git cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",
@@ -170,7 +165,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal",
 		libs: "golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "messages messages/model messages/redact actors/chat/tool actors/confined actors/llmstxt/repository/secret transport/mcp/source " +
+		ours: "messages messages/model messages/redact actors/chat/tool actors/confined messages/secret transport/mcp/source " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
@@ -196,7 +191,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
-	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/actors/..."},
+	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
 	{pkgs: "testkit/pipes"},
 	{pkgs: "testkit/scripted"},
@@ -315,7 +310,7 @@ var rooms = []room{
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
-		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
+		"actors/llmstxt/*/*", "actors/llmstxt/*/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},

@@ -18,10 +18,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // remote is a repository whose commit is known before it is read, and counts how often it is.
@@ -39,7 +39,7 @@ func newRemote() *remote {
 }
 
 func (r *remote) config(cache, version string) generate.Config {
-	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at address.Address) (*generate.Material, error) {
+	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at source.Address) (*generate.Material, error) {
 		return &generate.Material{
 			Name: "garden", Origin: scan.ParseOrigin(at.URL, r.commit, ""), Key: at.URL + " " + r.commit,
 			Read: func(context.Context, func(done, total int64)) (fs.FS, error) {

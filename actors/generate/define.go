@@ -13,10 +13,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // Define returns the definition of the job.
@@ -151,7 +151,7 @@ type Config struct {
 
 // Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
 // is not allowed. Network errors may be retried.
-type Open func(ctx context.Context, at address.Address) (*Material, error)
+type Open func(ctx context.Context, at source.Address) (*Material, error)
 
 // Material is a repository to read.
 type Material struct {

@@ -21,9 +21,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -302,7 +302,7 @@ func realPath(name string) string {
 // isOutput returns a function that reports whether this job writes the file, or a temporary file for it. Such files
 // are not read, so that a second run into the repository gives the same result.
 func (p place) isOutput() func(scan.File) bool {
-	if p.at.Kind != address.Folder {
+	if p.at.Kind != source.Folder {
 		return func(scan.File) bool { return false }
 	}
 	var outputs, pages []string

@@ -10,10 +10,10 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -24,7 +24,7 @@ const Name = "generate"
 // generation is shared by the tasks of a run: the request, and what outlasts the run.
 type generation struct {
 	input  Input
-	at     address.Address
+	at     source.Address
 	config Config
 	cache  cache
 	counts *tokens.Counts
@@ -145,7 +145,7 @@ func warn(t *actors.TaskContext, m *Material) {
 // to that file.
 func (g *generation) source(m *Material, out string) llmstxt.Source {
 	from := llmstxt.Source{Name: m.Name, Origin: m.Origin, Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
-	if g.config.File != "" && g.at.Kind == address.Folder {
+	if g.config.File != "" && g.at.Kind == source.Folder {
 		if way := relativeURL(out, g.at.Path); way != "." {
 			from.Base = way
 		}

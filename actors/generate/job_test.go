@@ -17,9 +17,9 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // repository makes the folder "garden" with a few files, and whatever else is given.
@@ -50,7 +50,7 @@ func from(remote, commit string) func() scan.Origin {
 
 // folder opens local folders and says where they are from.
 func folder(origin func() scan.Origin) generate.Config {
-	return generate.Config{Open: func(_ context.Context, at address.Address) (*generate.Material, error) {
+	return generate.Config{Open: func(_ context.Context, at source.Address) (*generate.Material, error) {
 		return &generate.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 			root, err := os.OpenRoot(at.Path)
 			if err != nil {
@@ -309,7 +309,7 @@ func TestWarningIsLogged(t *testing.T) {
 	out := t.TempDir()
 	config := folder(nowhere)
 	open := config.Open
-	config.Open = func(ctx context.Context, at address.Address) (*generate.Material, error) {
+	config.Open = func(ctx context.Context, at source.Address) (*generate.Material, error) {
 		material, err := open(ctx, at)
 		material.Warning = "the index is torn"
 		return material, err

@@ -12,10 +12,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result:

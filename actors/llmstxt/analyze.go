@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // Analysis is what belongs into the files of a repository. It is not changed once it was made.

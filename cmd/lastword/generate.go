@@ -19,7 +19,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -27,6 +26,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // generateOptions holds the flags of generate.
@@ -108,7 +108,7 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 	if err != nil {
 		return err
 	}
-	if at.Kind != address.Folder {
+	if at.Kind != source.Folder {
 		return exit.Invalid("--watch needs a local folder, which %s is not", folder)
 	}
 	for {
@@ -188,7 +188,7 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 		if err != nil {
 			return remove, err
 		}
-		if at.Kind != address.Folder {
+		if at.Kind != source.Folder {
 			return remove, exit.Invalid("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
 		in.Out, in.Layout = settings.Real(at.Path), generate.LayoutFlat

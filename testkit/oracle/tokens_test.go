@@ -15,8 +15,8 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 	"github.com/zricethezav/gitleaks/v8/detect"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // pieces are what the encoding's pattern tells apart.

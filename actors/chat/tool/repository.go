@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/secret"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

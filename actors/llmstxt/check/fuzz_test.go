@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 func seeds() []string {

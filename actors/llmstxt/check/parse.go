@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // Parse parses a text. It always returns a document, as far as the text can be parsed, and the problems in the order

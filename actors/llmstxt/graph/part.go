@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 // part is a package of the repository. One goroutine at a time works on it.

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 // Limits of what is read of the sources.

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 	"github.com/seed889630bf/lastword/messages/words"
 )

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // Material is what a model sees of a repository.

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // garden is a repository with its index.

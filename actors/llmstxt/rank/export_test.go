@@ -1,10 +1,10 @@
 package rank
 
 import (
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
 )
 
 // Read gives what is read of a file on the way to its rank, as single lines.

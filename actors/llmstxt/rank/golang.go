@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 // class determines which evidence counts for a file.

@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 const (

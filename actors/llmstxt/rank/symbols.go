@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 const (

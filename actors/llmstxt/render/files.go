@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt contain besides the front of llms.txt. The zero value packs the

@@ -6,8 +6,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.

@@ -10,10 +10,10 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 const schemaFile = "../../../docs/llms.schema.json"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // made is the block of an entry. What else is known about its file is reported once the block is taken, because it

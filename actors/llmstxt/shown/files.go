@@ -5,7 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // Text is the text of a file, or the reason why there is none.

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // Inline escapes what would begin a link, HTML, an escape or an unclosed code span in a line from [Liner]. Code spans

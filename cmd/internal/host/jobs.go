@@ -17,12 +17,12 @@ import (
 	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
@@ -117,7 +117,7 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 	switch {
 	case err != nil:
 		return nil
-	case at.Kind == address.Git:
+	case at.Kind == source.Git:
 		var dirs []string
 		for rest := at.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
 			dirs = append(dirs, rest)
@@ -126,7 +126,7 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 			m := &generate.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}
-	case at.Kind == address.Folder:
+	case at.Kind == source.Folder:
 		if m, err := h.Read.Open(ctx, at); err == nil {
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}

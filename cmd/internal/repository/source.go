@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/transport/archive"
 	"github.com/seed889630bf/lastword/transport/git"
 )
@@ -76,11 +76,11 @@ func (s *Source) Check() error {
 }
 
 // Open finds the repository. It uses the network only to resolve the ref.
-func (s *Source) Open(ctx context.Context, at address.Address) (*generate.Material, error) {
+func (s *Source) Open(ctx context.Context, at source.Address) (*generate.Material, error) {
 	switch {
-	case at.Kind == address.Git:
+	case at.Kind == source.Git:
 		return s.remote(ctx, at)
-	case at.Kind == address.Archive:
+	case at.Kind == source.Archive:
 		return s.archive(ctx, at)
 	}
 	if isBare(at.Path) || isUnchecked(at.Path) {
@@ -152,7 +152,7 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 
 // remote describes a repository at a git server. It asks only for the commit; the files are fetched when a run reads
 // them.
-func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Material, error) {
+func (s *Source) remote(ctx context.Context, at source.Address) (*generate.Material, error) {
 	shown, err := s.loginFor(at.URL)
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (s *Source) resolve(ctx context.Context, at git.Remote, o git.Options) (*ge
 }
 
 // archive describes an archive. Its name and commit are known only when it was read.
-func (s *Source) archive(ctx context.Context, at address.Address) (*generate.Material, error) {
+func (s *Source) archive(ctx context.Context, at source.Address) (*generate.Material, error) {
 	m := &generate.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
 	shown, err := s.loginFor(at.URL)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 )
@@ -32,7 +32,7 @@ func TestLimitsOfArchives(t *testing.T) {
 	must(t, os.WriteFile(path, packed.Bytes(), 0o644))
 	for depth, code := range map[int]messages.Code{0: messages.CauseLimitExceeded, 200: ""} {
 		s := &Source{Limits: scan.Limits{Depth: depth}}
-		m, err := s.Open(t.Context(), address.Address{Kind: address.Archive, Path: path})
+		m, err := s.Open(t.Context(), source.Address{Kind: source.Archive, Path: path})
 		must(t, err)
 		_, err = m.Read(t.Context(), nil)
 		if err != nil && messages.CodeOf(err) != code || err == nil && code != "" {
@@ -87,7 +87,7 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 		"small.git":    {files: []string{"README.md"}, warning: lacks},
 		"nothing":      {},
 	} {
-		m, err := new(Source).Open(t.Context(), address.Address{Kind: address.Folder, Path: filepath.Join(root, name)})
+		m, err := new(Source).Open(t.Context(), source.Address{Kind: source.Folder, Path: filepath.Join(root, name)})
 		must(t, err)
 		files, err := m.Read(t.Context(), func(int64, int64) {})
 		if want.files == nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 var nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("directives of code")

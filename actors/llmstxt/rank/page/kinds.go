@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 var pages, markdownPages, readmes = words.Of("pages"), words.Of("Markdown"), words.Of("READMEs")

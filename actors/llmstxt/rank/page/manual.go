@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // isMan recognizes manual pages by their names: foo.1.

@@ -14,8 +14,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML are

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // Mentions are the names in a text: files by path, and identifiers in code.

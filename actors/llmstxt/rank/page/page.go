@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 var leads, pointers = words.Of("leads"), words.Of("pointers")

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // purpose is the summary that a README alone gives.

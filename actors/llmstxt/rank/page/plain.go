@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text. The title is the first line if it is

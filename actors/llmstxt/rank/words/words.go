@@ -3,7 +3,7 @@ package words
 import (
 	_ "embed"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 //go:embed words.txt

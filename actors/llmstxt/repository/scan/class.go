@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // kindOf returns the kind of a file. docs: the file is in a folder for documents.

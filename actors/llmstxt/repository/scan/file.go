@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 )
 
 // file keeps the named file, or leaves it out.

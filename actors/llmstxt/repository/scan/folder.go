@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 )
 
 // Folder returns the files of an operating system's folder, as root.FS does. [Read] opens each folder once, instead

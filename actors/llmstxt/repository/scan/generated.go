@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // isGenerated reports whether a program wrote the file. It ignores marks in manifests, because some package managers

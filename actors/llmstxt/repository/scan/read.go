@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 )
 
 // HeadBytes is how much of a file is examined to distinguish text from binary and hand-written from generated files,
