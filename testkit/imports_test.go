@@ -71,8 +71,7 @@ var rules = []rule{
 	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/form actors/structured actors/chat/*",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
-		ours: "messages messages/fit messages/model messages/words actors actors/confined messages/secret " +
-			"actors/llmstxt/repository/scan",
+		ours: "messages messages/fit messages/model messages/secret messages/words actors actors/confined",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "actors/chat/conversation", ours: "messages messages/model messages/words actors/confined actors/filelock actors/chat/history", denied: offline},
 	{pkgs: "actors/chat/citation", ours: "messages/model/decode", denied: offline},
@@ -93,7 +92,7 @@ var rules = []rule{
 		ours: "messages messages/* supervision actors actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* actors/structured actors/call " +
 			"actors/filelock actors/atomicfile actors/confined actors/form",
 		libs: "go.uber.org/zap", denied: offline},
-	{pkgs: "actors/llmstxt", ours: "messages messages/secret messages/words actors/llmstxt/* actors/llmstxt/repository/* actors/llmstxt/internal/*", denied: offline + " os"},
+	{pkgs: "actors/llmstxt", ours: "messages messages/secret messages/words actors/confined actors/llmstxt/* actors/llmstxt/repository/* actors/llmstxt/internal/*", denied: offline + " os"},
 	{pkgs: "actors/llmstxt/*", ours: llmstxt, libs: "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...",
 		tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/llmstxt/*/*", ours: llmstxt, libs: "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...", denied: offline},
@@ -152,7 +151,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/settings", ours: "messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
-		ours: "messages messages/redact messages/source actors/generate actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* transport/archive " +
+		ours: "messages messages/redact messages/source actors/confined actors/generate actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* transport/archive " +
 			"transport/git cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",

@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
@@ -56,7 +57,7 @@ func folder(origin func() scan.Origin) generate.Config {
 			if err != nil {
 				return nil, messages.InvalidInput("cannot open the folder: %v", err)
 			}
-			return scan.Folder(root), nil
+			return confined.TreeOf(root), nil
 		}}, nil
 	}}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/own"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -365,7 +366,7 @@ func DocumentOf(files fs.FS, name string) *render.Document {
 
 // readAtMost returns the content of a regular file, or fs.ErrInvalid if the file has more than most bytes.
 func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
-	f, info, err := scan.OpenRegular(files, name)
+	f, info, err := confined.Regular(files, name)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
@@ -104,7 +105,7 @@ func folder(path string) (*generate.Material, error) {
 		if err != nil {
 			return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
 		}
-		return scan.Folder(root), nil
+		return confined.TreeOf(root), nil
 	}}
 	o, err := git.Read(path)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
@@ -31,7 +32,7 @@ func Watch(ctx context.Context, top string, ignored func(name string) bool) (*Wa
 		return nil, err
 	}
 	defer root.Close()
-	repo, err := scan.Read(ctx, scan.Folder(root), scan.Limits{}, func(int) {})
+	repo, err := scan.Read(ctx, confined.TreeOf(root), scan.Limits{}, func(int) {})
 	if err != nil {
 		return nil, err
 	}

@@ -6,14 +6,16 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // file keeps the named file, or leaves it out.
 func (w *walker) file(d *folder, name string) {
 	path := d.to(name)
-	if isSecretName(path) {
+	if secret.IsFile(path) {
 		w.skip(Secret, path, false, 0)
 		return
 	}
@@ -37,7 +39,7 @@ func (w *walker) file(d *folder, name string) {
 		w.skip(TooLarge, path, false, size)
 	case text == noText:
 		w.skip(Binary, path, false, size)
-	case hasSecret(name, plain):
+	case secret.InFile(name, plain):
 		w.skip(Secret, path, false, size)
 	case w.bytes+size > w.limits.TotalBytes:
 		w.skip(OverBytes, path, false, size)
@@ -54,7 +56,7 @@ func (w *walker) file(d *folder, name string) {
 // open returns the file's first bytes, valid until the next call, and its size. For a script or style sheet it also
 // reports whether it contains minified code. Of a file over the limit it reads nothing.
 func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, minified bool, err error) {
-	f, info, err := OpenRegular(files, name)
+	f, info, err := confined.Regular(files, name)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -68,23 +70,6 @@ func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, 
 		return nil, size, false, err
 	}
 	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
-}
-
-// OpenRegular opens a regular file, and returns its info. It does not wait for a pipe if files is a [Folder].
-func OpenRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = irregular(name)
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
 }
 
 // readUpTo fills buf as far as the file goes, which may have shrunk.

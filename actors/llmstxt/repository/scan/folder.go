@@ -2,7 +2,6 @@ package scan
 
 import (
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -10,33 +9,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 )
-
-// Folder returns the files of an operating system's folder, as root.FS does. [Read] opens each folder once, instead
-// of walking from the top to every file. It is usable until root is closed.
-func Folder(root *os.Root) fs.FS {
-	return rooted{root.FS().(rootFS), root}
-}
-
-// rooted implements Folder.
-type rooted struct {
-	rootFS
-	root *os.Root
-}
-
-// Open follows no link, and does not wait for a pipe.
-func (r rooted) Open(name string) (fs.File, error) {
-	f, err := confined.File(r.root, name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// rootFS is the part of [os.Root.FS] without the methods that could open a pipe.
-type rootFS interface {
-	fs.StatFS
-	fs.ReadLinkFS
-}
 
 // folder is a folder on the current path of the walk.
 type folder struct {
@@ -74,15 +46,15 @@ func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 		place: placeBelow(d.place, d.docs, d.to(name)), docs: d.docs || is("document folder", strings.ToLower(name)),
 		git: d.git, own: d.own, marks: d.marks,
 	}
-	r, ok := d.files.(rooted)
+	r, ok := d.files.(confined.Tree)
 	if !ok {
 		return sub, func() {}, nil
 	}
-	root, err := confined.Folder(r.root, sub.base)
+	root, err := confined.Folder(r.Root, sub.base)
 	if err != nil {
 		return nil, nil, err
 	}
-	sub.files, sub.base = Folder(root), ""
+	sub.files, sub.base = confined.TreeOf(root), ""
 	return sub, func() { root.Close() }, nil
 }
 
@@ -104,7 +76,7 @@ const ignoreBytes = 256 << 10
 
 // read returns the text of a rule file, or "" if none can be read.
 func (d *folder) read(name string) string {
-	f, info, err := OpenRegular(d.files, d.in(name))
+	f, info, err := confined.Regular(d.files, d.in(name))
 	if err != nil {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 )
@@ -53,7 +54,7 @@ func TestOfAHugeFileOnlyTheHeadIsRead(t *testing.T) {
 	if err := os.Truncate(huge, 2<<30); err != nil {
 		t.Skip(err)
 	}
-	files := &counted{FS: scan.Folder(root)}
+	files := &counted{FS: confined.TreeOf(root)}
 	_, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
 	if limit, ok := errors.AsType[*scan.LimitError](err); !ok || limit.What != "bytes of one file" || files.bytes > 0 {
 		t.Errorf("%v after %d bytes, want the limit without reading", err, files.bytes)
@@ -62,7 +63,7 @@ func TestOfAHugeFileOnlyTheHeadIsRead(t *testing.T) {
 	if err != nil || len(repo.Files) != 1 || files.bytes > scan.HeadBytes {
 		t.Errorf("%v after %d bytes, want the file after its head", err, files.bytes)
 	}
-	text, whole, err := scan.ReadFile(t.Context(), scan.Folder(root), "huge.txt", 1000)
+	text, whole, err := scan.ReadFile(t.Context(), confined.TreeOf(root), "huge.txt", 1000)
 	if err != nil || whole || len(text) != 1000 {
 		t.Errorf("%d bytes, whole %v, %v", len(text), whole, err)
 	}
@@ -274,7 +275,7 @@ package d
 	if err := os.Symlink("../../README.md", filepath.Join(root.Name(), "a", "b", "link.md")); err != nil {
 		t.Skip(err)
 	}
-	one, err := scan.Read(t.Context(), scan.Folder(root), scan.Limits{}, nil)
+	one, err := scan.Read(t.Context(), confined.TreeOf(root), scan.Limits{}, nil)
 	must(t, err)
 	other, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
 	if err != nil || !reflect.DeepEqual(one, other) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
@@ -25,7 +26,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 	if got, want := left(repo), "not a regular file: 2 files 0 folders, .gitignore"; got != want || paths(repo) != "a.md" {
 		t.Errorf("kept %s, left out:\n%s\nwant:\n%s", paths(repo), got, want)
 	}
-	if _, _, err := scan.ReadFile(t.Context(), scan.Folder(root), "pipe.md", 10); !errors.Is(err, fs.ErrInvalid) {
+	if _, _, err := scan.ReadFile(t.Context(), confined.TreeOf(root), "pipe.md", 10); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("a pipe is read: %v", err)
 	}
 }
@@ -36,11 +37,11 @@ func TestNamesThatBecamePipesAreNotWaitedFor(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(root.Name(), "pipe"), 0o644); err != nil {
 		t.Skip(err)
 	}
-	files := scan.Folder(root)
+	files := confined.TreeOf(root)
 	reader := scan.NewReader(files)
 	defer reader.Close()
 	for what, do := range map[string]func() error{
-		"opened":      func() error { _, _, err := scan.OpenRegular(files, "pipe"); return err },
+		"opened":      func() error { _, _, err := confined.Regular(files, "pipe"); return err },
 		"read":        func() error { _, err := fs.ReadFile(files, "pipe"); return err },
 		"listed":      func() error { _, err := fs.ReadDir(files, "pipe"); return err },
 		"as a folder": func() error { _, _, err := reader.Read(t.Context(), "pipe/x", 1); return err },

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 )
 
@@ -25,7 +26,7 @@ const ruleSteps = 150_000_000
 // progressEvery is the number of entries between two calls of progress.
 const progressEvery = 256
 
-// Read scans the files. For a folder of the operating system see [Folder]. progress, unless nil, is called with the
+// Read scans the files. For a folder of the operating system see [confined.TreeOf]. progress, unless nil, is called with the
 // number of examined entries, now and then and once at the end. The error is the cause of ctx, a [*LimitError], or
 // the error of opening the folder itself. Whatever cannot be read below it counts as left out.
 func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
@@ -193,7 +194,7 @@ func (w *walker) entries(d *folder) ([]entry, error) {
 	defer f.Close()
 	dir, ok := f.(fs.ReadDirFile)
 	if !ok {
-		return nil, irregular(d.path)
+		return nil, confined.Irregular(d.path)
 	}
 	most := w.limits.Files*entriesPerFile - w.seen
 	var entries []entry

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
@@ -37,7 +38,7 @@ func write(t *testing.T, name, text string) {
 
 func read(t *testing.T, root *os.Root, limits scan.Limits) *scan.Repository {
 	t.Helper()
-	repo, err := scan.Read(t.Context(), scan.Folder(root), limits, nil)
+	repo, err := scan.Read(t.Context(), confined.TreeOf(root), limits, nil)
 	must(t, err)
 	return repo
 }

@@ -3,7 +3,6 @@ package scan
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -16,7 +15,7 @@ import (
 type Reader struct {
 	files  fs.FS
 	folder string // the folder that is kept open
-	held   *rooted
+	held   *confined.Tree
 	buf    bytes.Buffer // content of the last read
 }
 
@@ -26,7 +25,7 @@ func NewReader(files fs.FS) *Reader { return &Reader{files: files} }
 // Close closes the folder that is kept open.
 func (r *Reader) Close() {
 	if r.held != nil {
-		r.held.root.Close()
+		r.held.Root.Close()
 		r.held = nil
 	}
 }
@@ -58,12 +57,12 @@ func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byt
 // open opens a file that is not a link.
 func (r *Reader) open(name string) (fs.File, int64, error) {
 	files, base := r.in(name)
-	if _, ok := files.(rooted); !ok { // a rooted file system follows no link by itself
+	if _, ok := files.(confined.Tree); !ok { // a rooted file system follows no link by itself
 		if info, err := fs.Lstat(files, base); err == nil && !info.Mode().IsRegular() {
-			return nil, 0, irregular(name)
+			return nil, 0, confined.Irregular(name)
 		}
 	}
-	f, info, err := OpenRegular(files, base)
+	f, info, err := confined.Regular(files, base)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -72,22 +71,18 @@ func (r *Reader) open(name string) (fs.File, int64, error) {
 
 // in returns the file's name in its folder, which is kept open.
 func (r *Reader) in(name string) (fs.FS, string) {
-	top, ok := r.files.(rooted)
+	top, ok := r.files.(confined.Tree)
 	folder, base := path.Split(name)
 	if !ok || folder == "" {
 		return r.files, name
 	}
 	if r.held == nil || r.folder != folder {
 		r.Close()
-		root, err := confined.Folder(top.root, path.Clean(folder))
+		root, err := confined.Folder(top.Root, path.Clean(folder))
 		if err != nil {
 			return r.files, name
 		}
-		r.held, r.folder = new(Folder(root).(rooted)), folder
+		r.held, r.folder = new(confined.TreeOf(root)), folder
 	}
 	return *r.held, base
-}
-
-func irregular(path string) error {
-	return fmt.Errorf("%s is not a regular file: %w", path, fs.ErrInvalid)
 }
