@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // cacheEntries is how many results a cache keeps: those used last.
@@ -44,7 +45,7 @@ const cacheIndex = "result.json"
 
 // key returns a key of everything that determines the result: the material, the input, the model and the program. ""
 // means no key.
-func (g *generation) key(ctx context.Context, m *Material) string {
+func (g *generation) key(ctx context.Context, m *source.Repository) string {
 	if g.cache.folder == "" || m.Key == "" {
 		return ""
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/source"
@@ -39,9 +38,9 @@ func newRemote() *remote {
 }
 
 func (r *remote) config(cache, version string) generate.Config {
-	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at source.Address) (*generate.Material, error) {
-		return &generate.Material{
-			Name: "garden", Origin: scan.ParseOrigin(at.URL, r.commit, ""), Key: at.URL + " " + r.commit,
+	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at source.Address) (*source.Repository, error) {
+		return &source.Repository{
+			Name: "garden", Remote: at.URL, Commit: r.commit, Key: at.URL + " " + r.commit,
 			Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 				r.reads.Add(1)
 				return r.files, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -151,17 +150,4 @@ type Config struct {
 
 // Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
 // is not allowed. Network errors may be retried.
-type Open func(ctx context.Context, at source.Address) (*Material, error)
-
-// Material is a repository to read.
-type Material struct {
-	Name   string // used if Origin is empty
-	Origin scan.Origin
-	// Key identifies the content of the files before they are read, as a commit does. Results without a key are not
-	// cached.
-	Key string
-	// Warning says what is unknown or missing; usually "". Read may set it again.
-	Warning string
-	// Read returns the files. It calls progress with the number of bytes received; total is 0 if unknown.
-	Read func(ctx context.Context, progress func(done, total int64)) (fs.FS, error)
-}
+type Open func(ctx context.Context, at source.Address) (*source.Repository, error)

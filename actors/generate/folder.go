@@ -196,19 +196,19 @@ const (
 	layoutDefault = "host" // as callers spell it
 )
 
-// Folders lists the folders for the material's files, slash-separated, relative to the output folder. The second one
-// is used if the first belongs to another repository. source is the folder or archive on this machine, or "".
-func (m *Material) Folders(layout Layout, source string) []string {
+// Folders lists the folders for a repository's files, slash-separated, relative to the output folder. The second one
+// is used if the first belongs to another repository. path is the folder or archive on this machine, or "".
+func Folders(of *source.Repository, layout Layout, path string) []string {
 	if layout == LayoutFlat {
 		return []string{"."}
 	}
-	o := m.Origin
+	o := originOf(of)
 	if o.Owner == "" {
-		dir := "local/" + fileName(m.Name)
-		if source == "" {
+		dir := "local/" + fileName(of.Name)
+		if path == "" {
 			return []string{dir}
 		}
-		return []string{dir, dir + "-" + messages.Digest(realPath(source))[:8]}
+		return []string{dir, dir + "-" + messages.Digest(realPath(path))[:8]}
 	}
 	dir := visible(o.Owner) + "/" + visible(o.Repo)
 	if layout == LayoutHost {
@@ -220,20 +220,27 @@ func (m *Material) Folders(layout Layout, source string) []string {
 	return []string{dir}
 }
 
+// originOf returns what is known of the repository's origin.
+func originOf(m *source.Repository) scan.Origin {
+	o := scan.ParseOrigin(m.Remote, m.Commit, m.Folder)
+	o.Branch, o.Version = m.Branch, m.Version
+	return o
+}
+
 // place is where the files of a run go.
 type place struct {
 	*generation
-	material *Material
+	material *source.Repository
 	out      string
 }
 
-func (g *generation) place(m *Material, out string) place { return place{g, m, out} }
+func (g *generation) place(m *source.Repository, out string) place { return place{g, m, out} }
 
 func (p place) folders() []string {
 	if p.config.File != "" {
 		return []string{"."}
 	}
-	return p.material.Folders(p.input.Layout, p.at.Path)
+	return Folders(p.material, p.input.Layout, p.at.Path)
 }
 
 // stem returns the beginning of the text files' names.
@@ -244,7 +251,7 @@ func (p place) stem() string {
 	if p.input.Layout != LayoutLmstxt {
 		return "llms"
 	}
-	o := p.material.Origin
+	o := originOf(p.material)
 	name := cmp.Or(o.Repo, p.material.Name)
 	if o.Owner != "" && o.Prefix != "" {
 		name = path.Base(o.Prefix)

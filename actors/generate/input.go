@@ -99,7 +99,7 @@ func (in Input) checkModel(c Config) error {
 
 // locate returns the address of the repository, or of a folder in it.
 func (c Config) locate(repository, subfolder string) (source.Address, error) {
-	at, err := Located(repository, c.RemoteOnly)
+	at, err := source.Locate(repository, c.RemoteOnly)
 	if err != nil || subfolder == "" {
 		return at, err
 	}
@@ -119,31 +119,7 @@ func (c Config) locate(repository, subfolder string) (source.Address, error) {
 	default:
 		at.Dir = folder
 	}
-	return Located(at.String(), c.RemoteOnly)
-}
-
-// Located returns the address of a repository, with the absolute path if it is on this machine. With remoteOnly it
-// refuses such paths without looking for them. Errors: invalid_input.
-func Located(repository string, remoteOnly bool) (at source.Address, err error) {
-	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	if remoteOnly {
-		exists = nil
-	}
-	at, err = source.Parse(repository, exists)
-	if remoteOnly && (err == nil && at.Path != "" || err != nil && !strings.Contains(repository, "://")) {
-		return at, invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
-			"or owner/repo")
-	}
-	if err != nil || at.Path == "" {
-		return at, err
-	}
-	if at.Path, err = filepath.Abs(at.Path); err != nil {
-		return at, invalid("%v", err)
-	}
-	if info, err := os.Stat(at.Path); at.Kind == source.Folder && (err != nil || !info.IsDir()) {
-		return at, invalid("%s is not a folder; name the folder that holds the repository", repository)
-	}
-	return at, nil
+	return source.Locate(at.String(), c.RemoteOnly)
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

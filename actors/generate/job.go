@@ -10,7 +10,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/source"
@@ -92,7 +91,7 @@ func reason(err error) error {
 // fetched is the result of the task fetch.
 type fetched struct {
 	out      string // the folder below which the files go
-	material *Material
+	material *source.Repository
 	hit      *cached // if not nil, no repository was read
 	repo     *llmstxt.Repository
 }
@@ -117,7 +116,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	m := got.material
 	warn(t, m)
 	if got.hit = g.cache.find(g.key(ctx, m)); got.hit != nil {
-		t.Summarize("found in the cache" + at(m.Origin))
+		t.Summarize("found in the cache" + at(m))
 		return got, nil
 	}
 	files, err := m.Read(ctx, func(done, total int64) { t.Progress(done, total, "bytes") })
@@ -129,12 +128,12 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	if err != nil {
 		return got, err
 	}
-	t.Summarize("gathered " + words.Count(len(got.repo.Scan.Files), "file") + at(m.Origin))
+	t.Summarize("gathered " + words.Count(len(got.repo.Scan.Files), "file") + at(m))
 	return got, nil
 }
 
 // warn logs the warning of the material once.
-func warn(t *actors.TaskContext, m *Material) {
+func warn(t *actors.TaskContext, m *source.Repository) {
 	if m.Warning != "" {
 		t.Log(messages.LogWarn, m.Warning)
 	}
@@ -143,8 +142,8 @@ func warn(t *actors.TaskContext, m *Material) {
 
 // source describes the origin of the files. With a single output file outside of the repository, links are relative
 // to that file.
-func (g *generation) source(m *Material, out string) llmstxt.Source {
-	from := llmstxt.Source{Name: m.Name, Origin: m.Origin, Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
+func (g *generation) source(m *source.Repository, out string) llmstxt.Source {
+	from := llmstxt.Source{Name: m.Name, Origin: originOf(m), Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
 	if g.config.File != "" && g.at.Kind == source.Folder {
 		if way := relativeURL(out, g.at.Path); way != "." {
 			from.Base = way
@@ -161,8 +160,8 @@ func caller(t *actors.TaskContext) llmstxt.Caller {
 		Warn:     func(text string) { t.Log(messages.LogWarn, text) }}
 }
 
-func at(o scan.Origin) string {
-	if len(o.Commit) > 12 {
+func at(m *source.Repository) string {
+	if o := originOf(m); len(o.Commit) > 12 {
 		return " at " + o.Commit[:12]
 	}
 	return ""

@@ -18,7 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/source"
 )
@@ -43,16 +42,16 @@ func repository(t *testing.T, more map[string]string) string {
 	return dir
 }
 
-func nowhere() scan.Origin { return scan.Origin{} }
+var nowhere source.Repository
 
-func from(remote, commit string) func() scan.Origin {
-	return func() scan.Origin { return scan.ParseOrigin(remote, commit, "") }
+func from(remote, commit string) source.Repository {
+	return source.Repository{Remote: remote, Commit: commit}
 }
 
 // folder opens local folders and says where they are from.
-func folder(origin func() scan.Origin) generate.Config {
-	return generate.Config{Open: func(_ context.Context, at source.Address) (*generate.Material, error) {
-		return &generate.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+func folder(origin source.Repository) generate.Config {
+	return generate.Config{Open: func(_ context.Context, at source.Address) (*source.Repository, error) {
+		return &source.Repository{Name: filepath.Base(at.Path), Remote: origin.Remote, Commit: origin.Commit, Folder: origin.Folder, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 			root, err := os.OpenRoot(at.Path)
 			if err != nil {
 				return nil, messages.InvalidInput("cannot open the folder: %v", err)
@@ -71,7 +70,7 @@ func only(repository, out string) generate.Input {
 	return generate.Input{Repository: repository, Out: out, Options: llmstxt.Options{Full: llmstxt.FullNone}}
 }
 
-func newJob(t *testing.T, in generate.Input, origin func() scan.Origin) actors.Job {
+func newJob(t *testing.T, in generate.Input, origin source.Repository) actors.Job {
 	t.Helper()
 	job, err := generate.Job(in, folder(origin))
 	must(t, err)
@@ -310,7 +309,7 @@ func TestWarningIsLogged(t *testing.T) {
 	out := t.TempDir()
 	config := folder(nowhere)
 	open := config.Open
-	config.Open = func(ctx context.Context, at source.Address) (*generate.Material, error) {
+	config.Open = func(ctx context.Context, at source.Address) (*source.Repository, error) {
 		material, err := open(ctx, at)
 		material.Warning = "the index is torn"
 		return material, err

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -104,7 +105,7 @@ func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
 
 // watch runs generate again whenever a file in the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
-	at, err := generate.Located(folder, false)
+	at, err := source.Locate(folder, false)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if in.Model == "" && in.LinkBase == "" && cmd.Flags().Changed("base-url") {
 		in.LinkBase = g.by.Endpoint.BaseURL // no model is used, so it must be meant for links
 	}
-	with := generate.Config{Open: g.read.Open, Limits: g.read.Limits, Model: g.by.Find, Secrets: g.program.Secrets,
+	with := generate.Config{Open: g.read.Open, Limits: scan.Limits(g.read.Limits), Model: g.by.Find, Secrets: g.program.Secrets,
 		Version: build.This().Exact(), Cache: g.program.Env.CacheFolder()}
 	defer g.by.Close()
 	if err := g.by.Check(in.Model); err != nil {
@@ -184,7 +185,7 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	remove = func() {}
 	switch {
 	case g.inPlace:
-		at, err := generate.Located(in.Repository, false)
+		at, err := source.Locate(in.Repository, false)
 		if err != nil {
 			return remove, err
 		}

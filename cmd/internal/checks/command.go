@@ -22,7 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/fetch"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
 // checker holds the flags and results of check.
@@ -33,7 +33,7 @@ type checker struct {
 	compares   bool
 	strict     bool
 	json       bool
-	allow      fetch.Allow
+	allow      repository.Allow
 	checkouts  checkouts
 	report     checkReport
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/fetch"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
 // Limits of what check reads: bytes per file; depth, entries and files per folder.
@@ -33,7 +33,7 @@ func tooMuch(format string, args ...any) error {
 // material checks a file, the files below a folder, or a URL.
 func (c *checker) material(ctx context.Context, what string) error {
 	if scheme, _, ok := strings.Cut(what, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
-		text, err := fetch.Get(ctx, what, c.allow, checkBytes)
+		text, err := repository.Document(ctx, what, c.allow, checkBytes)
 		if err != nil {
 			return err
 		}

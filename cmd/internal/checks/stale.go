@@ -25,7 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
 // Rule of --stale.
@@ -46,11 +46,11 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	if f.Commit == "" {
 		return c.compare(ctx, f, cmp.Or(c.repository, settings.RepositoryOf(folder)), doc)
 	}
-	repo, origin, err := c.checkouts.open(where)
+	repo, head, prefix, err := c.checkouts.open(where)
 	if err != nil {
 		return err
 	}
-	f.Head = origin.Commit
+	f.Head = head
 	changes, err := c.checkouts.since(ctx, repo, f.Commit)
 	if err != nil {
 		return exit.Invalid("--stale: %v", err)
@@ -64,9 +64,9 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	at := settings.Real(cmp.Or(folder, where))
 	s := subject{file: below(repo.Top, filepath.Join(at, filepath.Base(f.Path))), linked: map[string]bool{}}
 	if c.repository != "" {
-		s.folder = origin.Prefix
+		s.folder = prefix
 	}
-	s.follow(f.Commit, links, below(repo.Top, at), origin.Prefix)
+	s.follow(f.Commit, links, below(repo.Top, at), prefix)
 	if beside != nil {
 		s.followDocument(beside)
 	}
@@ -143,7 +143,7 @@ func IsCompanion(name string) bool {
 }
 
 // committed reports the files that changed between the file's commit and the repository's. It names linked files first.
-func (s *subject) committed(f *checkedFile, line int, named string, changes *git.Changes) {
+func (s *subject) committed(f *checkedFile, line int, named string, changes *repository.Changes) {
 	var linked, others []string
 	for _, name := range changes.Paths {
 		switch {
@@ -169,7 +169,7 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *git
 }
 
 // uncommitted looks for uncommitted changes. It checks only linked files, because it must read each file.
-func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *git.Checkout) error {
+func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *repository.Checkout) error {
 	edited, err := repo.Edited(ctx, slices.DeleteFunc(slices.Collect(maps.Keys(s.linked)), func(name string) bool {
 		return !s.counts(name)
 	}))
@@ -239,39 +239,37 @@ func pinnedTo(link string) (commit, name string) {
 
 // checkouts holds the repositories that check reads. Each is opened once.
 type checkouts struct {
-	byTop map[string]*git.Checkout
+	byTop map[string]*repository.Checkout
 	last  struct {
-		of      *git.Checkout
+		of      *repository.Checkout
 		commit  string
-		changes *git.Changes
+		changes *repository.Changes
 	}
 }
 
 // open opens the folder's work tree.
-func (c *checkouts) open(folder string) (*git.Checkout, git.Origin, error) {
+func (c *checkouts) open(folder string) (repo *repository.Checkout, commit, prefix string, err error) {
 	top := settings.RepositoryOf(folder)
-	repo := c.byTop[top]
-	if repo == nil {
-		var err error
-		if repo, err = git.OpenCheckout(folder); err != nil {
-			return nil, git.Origin{}, exit.Invalid("--stale: %v", err)
+	if repo = c.byTop[top]; repo == nil {
+		if repo, err = repository.OpenCheckout(folder); err != nil {
+			return nil, "", "", exit.Invalid("--stale: %v", err)
 		}
 		if repo == nil {
-			return nil, git.Origin{}, noCommit(folder)
+			return nil, "", "", noCommit(folder)
 		}
 		if c.byTop == nil {
-			c.byTop = map[string]*git.Checkout{}
+			c.byTop = map[string]*repository.Checkout{}
 		}
 		c.byTop[top] = repo
 	}
-	origin, err := repo.Origin(folder)
+	commit, prefix, err = repo.Commit(folder)
 	switch {
 	case err != nil:
-		return nil, origin, exit.Invalid("--stale: %v", err)
-	case origin.Commit == "":
-		return nil, origin, noCommit(folder)
+		return nil, "", "", exit.Invalid("--stale: %v", err)
+	case commit == "":
+		return nil, "", "", noCommit(folder)
 	}
-	return repo, origin, nil
+	return repo, commit, prefix, nil
 }
 
 func noCommit(folder string) error {
@@ -280,7 +278,7 @@ func noCommit(folder string) error {
 }
 
 // since caches the last result, because all files of one run refer to the same commit.
-func (c *checkouts) since(ctx context.Context, repo *git.Checkout, commit string) (*git.Changes, error) {
+func (c *checkouts) since(ctx context.Context, repo *repository.Checkout, commit string) (*repository.Changes, error) {
 	if c.last.of == repo && c.last.commit == commit {
 		return c.last.changes, nil
 	}
@@ -301,8 +299,8 @@ func (c *checkouts) close() error {
 }
 
 // compare generates llms.txt again for the folder of the repository. The file is stale if the result differs.
-func (c *checker) compare(ctx context.Context, f *checkedFile, repository string, is *check.Document) error {
-	text, err := c.generate(ctx, repository)
+func (c *checker) compare(ctx context.Context, f *checkedFile, folder string, is *check.Document) error {
+	text, err := c.generate(ctx, folder)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/fatal"
-	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
 )
 
 // entry is what the tests pack: a file, a link where target is set, or what kind says.

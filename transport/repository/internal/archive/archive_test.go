@@ -18,7 +18,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
 )
 
 // One tree in every format, by file and by URL, whatever the name promises.

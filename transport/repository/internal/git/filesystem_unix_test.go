@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )
 
 // A repository may have come in an archive: opening a pipe would take until somebody writes into it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
 )
 
 // Whatever the bytes are: an error with a code, or files within the limits whose names stay inside.

@@ -1,4 +1,4 @@
-package fetch_test
+package repository_test
 
 import (
 	"io"
@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/fetch"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
-func TestGet(t *testing.T) {
+func TestDocument(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/llms.txt":
@@ -27,25 +27,25 @@ func TestGet(t *testing.T) {
 	}))
 	defer server.Close()
 	invalid, limit := messages.CauseInvalidInput, messages.CauseLimitExceeded
-	here := fetch.Allow{HTTP: true, Private: true}
+	here := repository.Allow{HTTP: true, Private: true}
 	for _, test := range []struct {
 		path  string
-		allow fetch.Allow
+		allow repository.Allow
 		text  string
 		code  messages.Code
 	}{
 		{"/llms.txt", here, "# Title\n", ""},
 		{"/none", here, "", invalid},
 		{"/large", here, "", limit},
-		{"/llms.txt", fetch.Allow{Private: true}, "", invalid},
-		{"/llms.txt", fetch.Allow{HTTP: true}, "", invalid},
+		{"/llms.txt", repository.Allow{Private: true}, "", invalid},
+		{"/llms.txt", repository.Allow{HTTP: true}, "", invalid},
 	} {
-		text, err := fetch.Get(t.Context(), server.URL+test.path, test.allow, 10)
+		text, err := repository.Document(t.Context(), server.URL+test.path, test.allow, 10)
 		if string(text) != test.text || (err != nil || test.code != "") && messages.CodeOf(err) != test.code {
 			t.Errorf("%s with %+v: %q, %v; want %q, %s", test.path, test.allow, text, err, test.text, test.code)
 		}
 	}
-	if text, err := fetch.Get(t.Context(), server.URL+"/cut", here, 1000); err == nil {
+	if text, err := repository.Document(t.Context(), server.URL+"/cut", here, 1000); err == nil {
 		t.Errorf("a document that was cut reads %q", text)
 	}
 }

@@ -1,4 +1,4 @@
-package fetch
+package repository
 
 import (
 	"context"
@@ -9,17 +9,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow says which URLs are allowed besides https at public addresses.
-type Allow = dial.Policy
-
-// Get downloads the document, at most limit bytes. Errors: invalid_input if the URL is refused or not found;
+// Document downloads one document, at most limit bytes. Errors: invalid_input if the URL is refused or not found;
 // limit_exceeded if the document is larger; other errors may be temporary.
-func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
-	u, err := allow.Parse(url)
+func Document(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
+	policy := allow.policy()
+	u, err := policy.Parse(url)
 	if err != nil {
 		return nil, err
 	}
-	client := allow.Client()
+	client := policy.Client()
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/fatal"
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )
 
 // sshServer runs what a session asks for by a shell in root, as sshd does.

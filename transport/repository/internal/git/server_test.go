@@ -24,7 +24,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )
 
 // builder makes a bare repository object by object, so that it can hold what no work tree could.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
 )
 
 func TestReadRefusesWhatTheRulesRefuse(t *testing.T) {

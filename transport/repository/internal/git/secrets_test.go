@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )
 
 // A server that repeats the token, in whatever it says and however it spells it, does not bring it into an error.

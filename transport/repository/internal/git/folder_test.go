@@ -11,7 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )
 
 func local(path string) (git.Remote, git.Options) {

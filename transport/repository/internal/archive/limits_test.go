@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
 )
 
 // Every limit is an error that names it and its flag, in each format.
