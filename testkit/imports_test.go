@@ -40,8 +40,11 @@ const offline = "net net/http log"
 // protocol is what a package may import that speaks another system's format.
 const protocol = "messages messages/model transport/door transport/door/*"
 
-// llmstxt is what the packages of the library may import.
-const llmstxt = "messages messages/secret messages/words actors/confined actors/llmstxt/* actors/llmstxt/*/* actors/llmstxt/*/*/*"
+// library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
+const (
+	library = "messages messages/secret messages/words actors/confined actors/llmstxt/internal/* actors/llmstxt/internal/*/*"
+	parsers = "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/..."
+)
 
 // rules holds the layers: imports point down. The first rule that names a package is its rule; a package
 // that none names fails, and so does a rule that names no package.
@@ -89,14 +92,12 @@ var rules = []rule{
 	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/form", denied: offline},
 	{pkgs: "actors/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
-		ours: "messages messages/* supervision actors actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* actors/structured actors/call " +
-			"actors/filelock actors/atomicfile actors/confined actors/form",
-		libs: "go.uber.org/zap", denied: offline},
-	{pkgs: "actors/llmstxt", ours: "messages messages/secret messages/words actors/confined actors/llmstxt/* actors/llmstxt/repository/* actors/llmstxt/internal/*", denied: offline + " os"},
-	{pkgs: "actors/llmstxt/*", ours: llmstxt, libs: "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...",
-		tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
-	{pkgs: "actors/llmstxt/*/*", ours: llmstxt, libs: "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...", denied: offline},
-	{pkgs: "actors/llmstxt/*/*/*", ours: llmstxt, tests: "lastword/actors/llmstxt/repository/scan", denied: offline},
+		ours: "messages messages/* supervision actors actors/llmstxt actors/structured actors/call actors/filelock actors/atomicfile actors/confined actors/form",
+		libs: "go.uber.org/zap", tests: "lastword/transport/repository", denied: offline},
+	{pkgs: "actors/llmstxt", ours: library, tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os"},
+	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
+		tests: "lastword/actors/llmstxt github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
+	{pkgs: "actors/llmstxt/internal/*/*", ours: library, libs: parsers, denied: offline},
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/inflight"},
@@ -151,7 +152,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/settings", ours: "messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
-		ours: "messages/redact actors/confined actors/llmstxt/repository/scan transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
+		ours: "messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",
 		ours: "messages messages/redact actors/atomicfile actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings",
@@ -167,7 +168,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "messages messages/* supervision/fault actors actors/* actors/*/* actors/llmstxt/repository/* transport/door transport/door/* " +
+		ours: "messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm transport/llm/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai transport/openai/* cmd/internal/*",
@@ -176,7 +177,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/tokenfile", ours: "messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
 	{pkgs: "cmd/internal/backup", ours: "actors/atomicfile"},
 	{pkgs: "cmd/internal/checks",
-		ours: "messages messages/words actors actors/generate actors/llmstxt actors/llmstxt/* transport/repository cmd/internal/*",
+		ours: "messages messages/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/editor", ours: "messages messages/* actors actors/chat actors/chat/* actors/confined transport/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
@@ -185,7 +186,7 @@ var rules = []rule{
 		ours: "messages messages/recording messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* actors/llmstxt/repository/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
@@ -307,8 +308,7 @@ var rooms = []room{
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
-	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
-		"actors/llmstxt/*/*", "actors/llmstxt/*/*/*"}},
+	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},

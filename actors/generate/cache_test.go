@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/source"
@@ -238,7 +237,7 @@ func TestSizeBudget(t *testing.T) {
 	job, err := generate.Job(in, r.config("", ""))
 	must(t, err)
 	state := completed(t, job)
-	var d render.Document
+	var d llmstxt.Document
 	files := tree(t, in.Out)
 	must(t, json.Unmarshal([]byte(files["example.com/plants/garden/llms.json"]), &d))
 	dropped := map[string]int{}

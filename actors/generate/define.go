@@ -10,9 +10,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/messages/source"
@@ -60,7 +57,7 @@ func filesOf(ended messages.State) string {
 	var all []string
 	pages := 0
 	for _, a := range ended.Artifacts {
-		if graph.IsPage(a.Name) {
+		if llmstxt.IsPage(a.Name) {
 			pages++
 			continue
 		}
@@ -105,22 +102,18 @@ type Result struct {
 
 // result summarizes the files in the folder dir.
 func (g *generation) result(
-	dir string, about *llmstxt.Analysis, files *llmstxt.Files, written []render.Artifact,
+	dir string, about *llmstxt.Analysis, files *llmstxt.Files, written []llmstxt.Artifact,
 ) Result {
-	packages, tokens := 0, 0
-	if about.Graph != nil {
-		packages = about.Graph.Stats.Packages
-	}
-	full := func(a render.Artifact) bool { return a.Name == llmstxt.NameFull }
+	tokens := 0
+	full := func(a llmstxt.Artifact) bool { return a.Name == llmstxt.NameFull }
 	if i := slices.IndexFunc(written, full); i >= 0 {
 		tokens = written[i].Tokens
 	}
-	d, s, o := files.Document(), g.config.Secrets, about.Scan.Origin // d's strings are safe to show
-	links, symbols := count(files.Index)
-	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(about.Scan.Files),
-		Links: links, Symbols: symbols, Packages: packages, Dropped: len(d.Dropped),
-		TokenBudget: d.Options.TokenBudget, Secrets: len(about.Secrets.Findings()), Tokens: tokens,
-		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Code(d.Cause)}
+	d, s, stats := files.Document(), g.config.Secrets, files.Stats() // d's strings are safe to show
+	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: stats.Files,
+		Links: stats.Links, Symbols: stats.Symbols, Packages: stats.Packages, Dropped: len(d.Dropped),
+		TokenBudget: d.Options.TokenBudget, Secrets: len(about.Secrets()), Tokens: tokens,
+		Commit: d.Repository.Commit, Remote: d.Repository.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Code(d.Cause)}
 }
 
 // Config holds what the job needs besides its input, and what only an operator may set.
@@ -129,7 +122,7 @@ type Config struct {
 	// RemoteOnly refuses repositories on this machine, without looking for them.
 	RemoteOnly bool
 	// Limits bound what is read of a repository.
-	Limits scan.Limits
+	Limits llmstxt.Limits
 	// Folder returns the folder below which the runs of a principal write, for Input.Out. nil uses Input.Out as it
 	// is.
 	Folder func(principal, out string) (string, error)

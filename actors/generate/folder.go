@@ -19,9 +19,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -34,9 +31,9 @@ const lockPause = 10 * time.Millisecond
 type folder struct {
 	*os.Root
 	place
-	dir      string           // slash-separated, relative to the output folder
-	path     string           // with links resolved
-	previous *render.Document // written by the run before; nil if there was none
+	dir      string            // slash-separated, relative to the output folder
+	path     string            // with links resolved
+	previous *llmstxt.Document // written by the run before; nil if there was none
 	lock     *os.File
 }
 
@@ -103,7 +100,7 @@ func relativeURL(from, to string) string {
 
 // removeStale removes files that the previous run wrote and this run did not. A file that was changed in between
 // stays.
-func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
+func (f *folder) removeStale(t *actors.TaskContext, written []llmstxt.Artifact) {
 	if f.previous == nil {
 		return
 	}
@@ -116,7 +113,7 @@ func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 		if fresh[old.Name] || llmstxt.CheckerOf(old.Name) == nil { // anybody may have written this llms.json
 			continue
 		}
-		if pagesAlone && !(f.input.Graph && graph.IsPage(old.Name)) {
+		if pagesAlone && !(f.input.Graph && llmstxt.IsPage(old.Name)) {
 			continue
 		}
 		name := f.fileOf(old.Name)
@@ -221,8 +218,8 @@ func Folders(of *source.Repository, layout Layout, path string) []string {
 }
 
 // originOf returns what is known of the repository's origin.
-func originOf(m *source.Repository) scan.Origin {
-	o := scan.ParseOrigin(m.Remote, m.Commit, m.Folder)
+func originOf(m *source.Repository) llmstxt.Origin {
+	o := llmstxt.ParseOrigin(m.Remote, m.Commit, m.Folder)
 	o.Branch, o.Version = m.Branch, m.Version
 	return o
 }
@@ -308,9 +305,9 @@ func realPath(name string) string {
 
 // isOutput returns a function that reports whether this job writes the file, or a temporary file for it. Such files
 // are not read, so that a second run into the repository gives the same result.
-func (p place) isOutput() func(scan.File) bool {
+func (p place) isOutput() func(name string) bool {
 	if p.at.Kind != source.Folder {
-		return func(scan.File) bool { return false }
+		return func(string) bool { return false }
 	}
 	var outputs, pages []string
 	for _, dir := range p.folders() {
@@ -326,8 +323,8 @@ func (p place) isOutput() func(scan.File) bool {
 			path.Join(inside, graphFolder, llmstxt.NameForce))
 		pages = append(pages, path.Join(inside, pagesFolder))
 	}
-	return func(f scan.File) bool {
-		folder, name := path.Split(f.Path)
+	return func(file string) bool {
+		folder, name := path.Split(file)
 		if temporary, ok := strings.CutSuffix(name, atomicfile.Suffix); ok && name[0] == '.' {
 			name = strings.TrimSuffix(temporary[1:], path.Ext(temporary))
 		}

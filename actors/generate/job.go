@@ -9,8 +9,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -26,7 +24,6 @@ type generation struct {
 	at     source.Address
 	config Config
 	cache  cache
-	counts *tokens.Counts
 	finder finder
 }
 
@@ -40,8 +37,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		config.Cache = ""
 	}
 	kept := cache{config.Cache, config.Secrets}
-	g := &generation{input: in, at: at, config: config, cache: kept, finder: finder{config.Model, in.Model, nil, nil},
-		counts: &tokens.Counts{Earlier: func() []byte { return kept.read(countsFile) }}}
+	g := &generation{input: in, at: at, config: config, cache: kept, finder: finder{config.Model, in.Model, nil, nil}}
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 
@@ -128,7 +124,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	if err != nil {
 		return got, err
 	}
-	t.Summarize("gathered " + words.Count(len(got.repo.Scan.Files), "file") + at(m))
+	t.Summarize("gathered " + words.Count(got.repo.Len(), "file") + at(m))
 	return got, nil
 }
 
@@ -177,24 +173,14 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext, got fet
 	if err != nil {
 		return nil, err
 	}
-	links, _ := count(about.Index)
-	said := fmt.Sprintf("%s in %s", words.Count(links, "link"), words.Count(len(about.Index.Sections), "section"))
-	if about.Graph != nil {
-		said += ", " + words.Count(about.Graph.Stats.Packages, "package")
+	stats := about.Stats()
+	said := fmt.Sprintf("%s in %s", words.Count(stats.Links, "link"), words.Count(stats.Sections, "section"))
+	if g.input.Graph {
+		said += ", " + words.Count(stats.Packages, "package")
 	}
 	if g.input.Model == "" {
 		said += ", without a model"
 	}
 	t.Summarize(said)
 	return about, nil
-}
-
-func count(index *rank.Index) (links, symbols int) {
-	for _, s := range index.Sections {
-		links += len(s.Links)
-		for _, l := range s.Links {
-			symbols += len(l.Symbols)
-		}
-	}
-	return links, symbols
 }

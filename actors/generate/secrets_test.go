@@ -11,11 +11,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
-	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result:
@@ -67,10 +65,10 @@ func TestSecretsOfSources(t *testing.T) {
 	r := newRemote()
 	r.files["guide.md"] = &fstest.MapFile{Data: []byte("# Guide\n\nHow to grow things.\n\n    login " + token + "\n")}
 	const folder = "example.com/plants/garden/"
-	found := []secret.Finding{{Rule: "github-token", Path: "guide.md", Line: 5}}
-	for mode, want := range map[string][]secret.Finding{"": found, llmstxt.SecretsRedact: found, llmstxt.SecretsKeep: nil} {
+	found := []llmstxt.Secret{{Rule: "github-token", Path: "guide.md", Line: 5}}
+	for mode, want := range map[string][]llmstxt.Secret{"": found, llmstxt.SecretsRedact: found, llmstxt.SecretsKeep: nil} {
 		result, files := r.generate(t, generate.Input{Options: llmstxt.Options{Ctx: true, Secrets: mode}}, r.config("", "1"))
-		var d render.Document
+		var d llmstxt.Document
 		must(t, json.Unmarshal([]byte(files[folder+"llms.json"]), &d))
 		kept := strings.Contains(files[folder+"llms-full.txt"], token) && strings.Contains(files[folder+"llms-ctx.txt"], token)
 		if kept != (want == nil) || result.Secrets != len(want) || !slices.Equal(d.Secrets, want) {

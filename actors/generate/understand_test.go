@@ -16,7 +16,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -111,7 +110,7 @@ func resultOf(t *testing.T, s messages.State) (r generate.Result) {
 	return r
 }
 
-func documentIn(t *testing.T, out string) (d render.Document) {
+func documentIn(t *testing.T, out string) (d llmstxt.Document) {
 	t.Helper()
 	must(t, json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "llms.json"))), &d))
 	return d

@@ -18,8 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -155,7 +153,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if in.Model == "" && in.LinkBase == "" && cmd.Flags().Changed("base-url") {
 		in.LinkBase = g.by.Endpoint.BaseURL // no model is used, so it must be meant for links
 	}
-	with := generate.Config{Open: g.read.Open, Limits: scan.Limits(g.read.Limits), Model: g.by.Find, Secrets: g.program.Secrets,
+	with := generate.Config{Open: g.read.Open, Limits: llmstxt.Limits(g.read.Limits), Model: g.by.Find, Secrets: g.program.Secrets,
 		Version: build.This().Exact(), Cache: g.program.Env.CacheFolder()}
 	defer g.by.Close()
 	if err := g.by.Check(in.Model); err != nil {
@@ -283,7 +281,7 @@ func explained(out string) func(w io.Writer, s messages.State) error {
 
 // explanation says why each file was chosen, given the content of llms.json.
 func explanation(text []byte) ([]byte, error) {
-	var d render.Document
+	var d llmstxt.Document
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, err
 	}
@@ -316,7 +314,7 @@ func explanation(text []byte) ([]byte, error) {
 }
 
 // fileOf returns the file that a link leads to, with the line if there is one.
-func fileOf(l render.Link) string {
+func fileOf(l llmstxt.Link) string {
 	if _, line, ok := strings.Cut(l.URL, "#"); ok {
 		return l.Path + " " + line
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -79,7 +79,7 @@ func readFile(name string) ([]byte, error) {
 
 // text checks a text. folder is the folder of its file, or "" if it is not from a local file.
 func (c *checker) text(ctx context.Context, name, folder, text string) error {
-	doc, problems := check.Parse(text)
+	doc, problems := llmstxt.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
 	for _, p := range problems {
 		if c.strict || !p.Rule.Strict() {
@@ -88,10 +88,10 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	}
 	links := linksOf(doc)
 	if doc.Summary == "" {
-		f.problem(1, ruleSummary, check.Warning, "there is no summary; add a line such as > What this is, in a sentence.")
+		f.problem(1, ruleSummary, llmstxt.SeverityWarning, "there is no summary; add a line such as > What this is, in a sentence.")
 	}
 	if len(links) == 0 {
-		f.problem(1, ruleLinks, check.Warning, "there are no links; add a section: ## Docs, and - [title](url): note")
+		f.problem(1, ruleLinks, llmstxt.SeverityWarning, "there are no links; add a section: ## Docs, and - [title](url): note")
 	}
 	f.Links = len(links)
 	if err := c.targets(f, folder, links); err != nil {

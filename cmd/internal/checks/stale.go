@@ -16,9 +16,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -29,11 +26,11 @@ import (
 )
 
 // Rule of --stale.
-const ruleStale check.Rule = "stale" // nothing that the file describes has changed since it was generated
+const ruleStale llmstxt.Rule = "stale" // nothing that the file describes has changed since it was generated
 
 // fresh finds what has changed since the commit that most links refer to. The commit of the file itself is always
 // later, so only the files that it describes count.
-func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *check.Document) error {
+func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *llmstxt.Txt) error {
 	where := cmp.Or(c.repository, folder)
 	if where == "" {
 		return exit.Invalid("--stale needs the folder of the repository: --repository <folder>")
@@ -57,7 +54,7 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	}
 	if changes.Gap != "" {
 		f.Stale = true
-		f.problem(line, ruleStale, check.Warning,
+		f.problem(line, ruleStale, llmstxt.SeverityWarning,
 			"what changed since %s, %s, cannot be told: %s", terminal.ShortCommit(f.Commit), named, changes.Gap)
 		return nil
 	}
@@ -82,7 +79,7 @@ type subject struct {
 }
 
 // follow adds the targets of links to the commit, and of relative links, seen from each of the folders.
-func (s *subject) follow(commit string, links []check.Link, folders ...string) {
+func (s *subject) follow(commit string, links []llmstxt.TxtLink, folders ...string) {
 	for _, l := range links {
 		if name, relative := target(l.URL); relative {
 			for _, folder := range folders {
@@ -97,7 +94,7 @@ func (s *subject) follow(commit string, links []check.Link, folders ...string) {
 }
 
 // followDocument adds the files that llms.json links to.
-func (s *subject) followDocument(d *render.Document) {
+func (s *subject) followDocument(d *llmstxt.Document) {
 	for _, section := range d.Sections {
 		for _, l := range section.Links {
 			s.linked[path.Join(d.Repository.Folder, l.Path)] = true
@@ -139,7 +136,7 @@ func IsCompanion(name string) bool {
 		}
 	}
 	_, of, ok := strings.Cut("/"+name, "/graph/")
-	return ok && (of == "repo.graph.json" || of == "repo.force.json" || graph.IsPage(of))
+	return ok && (of == "repo.graph.json" || of == "repo.force.json" || llmstxt.IsPage(of))
 }
 
 // committed reports the files that changed between the file's commit and the repository's. It names linked files first.
@@ -164,7 +161,7 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *rep
 	if changes.More {
 		said = "more than " + said
 	}
-	f.problem(line, ruleStale, check.Warning, "%s changed since %s, %s: %s",
+	f.problem(line, ruleStale, llmstxt.SeverityWarning, "%s changed since %s, %s: %s",
 		said, terminal.ShortCommit(f.Commit), named, firstFew(append(linked, others...)))
 }
 
@@ -178,7 +175,7 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	}
 	f.Stale = true
 	f.Changed += int64(len(edited))
-	f.problem(line, ruleStale, check.Warning, "%s changed without a commit: %s",
+	f.problem(line, ruleStale, llmstxt.SeverityWarning, "%s changed without a commit: %s",
 		words.Count(len(edited), "linked file"), firstFew(edited))
 	return nil
 }
@@ -205,7 +202,7 @@ func below(top, name string) string {
 
 // commitOf returns the commit that most links refer to, with the line of the first such link. If there are several, the
 // first wins.
-func commitOf(links []check.Link) (commit string, line int) {
+func commitOf(links []llmstxt.TxtLink) (commit string, line int) {
 	named, first := map[string]int{}, map[string]int{}
 	for _, l := range links {
 		if c, _ := pinnedTo(l.URL); c != "" {
@@ -299,25 +296,25 @@ func (c *checkouts) close() error {
 }
 
 // compare generates llms.txt again for the folder of the repository. The file is stale if the result differs.
-func (c *checker) compare(ctx context.Context, f *checkedFile, folder string, is *check.Document) error {
+func (c *checker) compare(ctx context.Context, f *checkedFile, folder string, is *llmstxt.Txt) error {
 	text, err := c.generate(ctx, folder)
 	if err != nil {
 		return err
 	}
-	now, _ := check.Parse(string(text))
+	now, _ := llmstxt.Parse(string(text))
 	before, after := saidBy(is), saidBy(now)
 	gone := slices.DeleteFunc(slices.Clone(before), func(s string) bool { return slices.Contains(after, s) })
 	come := slices.DeleteFunc(slices.Clone(after), func(s string) bool { return slices.Contains(before, s) })
 	if changed := append(gone, come...); len(changed) > 0 {
 		f.Stale, f.Changed = true, int64(len(changed))
-		f.problem(1, ruleStale, check.Warning, "generated again, the file differs in %s: %s",
+		f.problem(1, ruleStale, llmstxt.SeverityWarning, "generated again, the file differs in %s: %s",
 			words.Count(f.Changed, "line"), firstFew(changed))
 	}
 	return nil
 }
 
 // saidBy returns what a file says: its title, its summary, and its links regardless of their targets.
-func saidBy(d *check.Document) []string {
+func saidBy(d *llmstxt.Txt) []string {
 	said := []string{d.Title, d.Summary}
 	for _, s := range d.Sections {
 		for _, l := range s.Links {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -43,7 +43,7 @@ func (h *Options) jobs() []actors.Definition {
 
 // steps returns the configuration for the steps of plans. They may do everything that the caller of the plan may do.
 func (h *Options) steps() plan.Config {
-	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: scan.Limits(h.Read.Limits), Folder: h.place,
+	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: llmstxt.Limits(h.Read.Limits), Folder: h.place,
 		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: build.This().Exact(), Spend: h.spend}
 	if !h.noCache {
 		generating.Cache = h.program.Env.CacheFolder()

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // module resolves a Go import. It also recognizes modules by the usual forms at their hosts, because a go.mod names

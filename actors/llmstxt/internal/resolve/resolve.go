@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // Target is what an import refers to: a file or folder of the repository, or an external package. The zero Target

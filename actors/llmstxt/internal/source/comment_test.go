@@ -3,9 +3,9 @@ package source_test
 import (
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 func TestSourceNotes(t *testing.T) {
