@@ -317,7 +317,7 @@ func TestAnotherModelIsNotCached(t *testing.T) {
 // An answer that is refused is credited to nobody: the files hold nothing of it.
 func TestAnotherModelFails(t *testing.T) {
 	o := oracleOf(by("tiny-1b", says("I cannot say.")))
-	in := modeled(repository(t, nil), t.TempDir())
+	in := modeled(sample(t, nil), t.TempDir())
 	state := completed(t, asking(t, in, o))
 	if r := resultOf(t, state); r.Model != "m" || r.Cause != messages.CauseInvalidOutput {
 		t.Errorf("%+v", r)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/source"
 )
 
-// Define returns the definition of the job.
+// Define returns the definition of the job. [actors.New] refuses one whose Config lacks Open.
 func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title: "Generate llms.txt",
@@ -24,7 +24,7 @@ func Define(config Config) actors.Definition {
 			"without a model; start it with run_start for a big repository.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](),
 		Idempotent: true, OpenWorld: true, Say: summarize,
-	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
+	}, Wrong: config.check(), New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
 // summarize summarizes the run in a few lines.
@@ -118,6 +118,7 @@ func (g *generation) result(
 
 // Config holds what the job needs besides its input, and what only an operator may set.
 type Config struct {
+	// Open opens the repository of an Input, as [transport/repository.Options.Open] does. It is needed.
 	Open Open
 	// RemoteOnly refuses repositories on this machine, without looking for them.
 	RemoteOnly bool
@@ -139,6 +140,14 @@ type Config struct {
 	Spend func(ctx context.Context, principal string, bytes int) error
 	// Version is the version of the program. Cached results of other versions are not used.
 	Version string
+}
+
+// check returns why the job cannot work, or nil.
+func (c Config) check() error {
+	if c.Open == nil {
+		return invalid("generate needs Config.Open; set it to Open of a transport/repository.Options")
+	}
+	return nil
 }
 
 // Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or

@@ -25,7 +25,7 @@ func graphed(repository, out string) generate.Input {
 
 func twoPackages(t *testing.T) string {
 	t.Helper()
-	return repository(t, map[string]string{
+	return sample(t, map[string]string{
 		"soil/soil.go": "// Package soil is what things grow in.\npackage soil\n\nimport _ \"example.com/garden\"\n"})
 }
 
@@ -170,7 +170,7 @@ func TestGraphCanceled(t *testing.T) {
 		more["p"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+"/"+string(rune('a'+i/26))+"/x.go"] = "package x\n"
 	}
 	out := t.TempDir()
-	run := start(t, open(t, actors.Config{}), newJob(t, graphed(repository(t, more), out), nowhere))
+	run := start(t, open(t, actors.Config{}), newJob(t, graphed(sample(t, more), out), nowhere))
 	for e, err := range run.Events(t.Context(), 0) {
 		must(t, err)
 		if w, ok := e.Body.(messages.ArtifactWritten); ok && llmstxt.IsPage(w.Name) {

@@ -29,6 +29,9 @@ type generation struct {
 
 // Job returns the job for the input. Errors: invalid_input.
 func Job(in Input, config Config) (actors.Job, error) {
+	if err := config.check(); err != nil {
+		return actors.Job{}, err
+	}
 	in, at, err := in.check(config)
 	if err != nil {
 		return actors.Job{}, err

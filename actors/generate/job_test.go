@@ -22,8 +22,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/source"
 )
 
-// repository makes the folder "garden" with a few files, and whatever else is given.
-func repository(t *testing.T, more map[string]string) string {
+// sample makes the folder "garden" with a few files, and whatever else is given.
+func sample(t *testing.T, more map[string]string) string {
 	t.Helper()
 	tree := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -172,7 +172,7 @@ var found = regexp.MustCompile(`[1-9][0-9]* links? in [1-9][0-9]* sections?`)
 
 func TestMilestones(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
-	job := newJob(t, all(repository(t, nil), t.TempDir()), from("git@example.com:plants/garden.git", commit))
+	job := newJob(t, all(sample(t, nil), t.TempDir()), from("git@example.com:plants/garden.git", commit))
 	run := start(t, open(t, actors.Config{}), job)
 	var lines []string
 	for e, err := range run.Events(t.Context(), 0) {
@@ -206,7 +206,7 @@ func TestMilestones(t *testing.T) {
 
 func TestArtifactsAreTheFiles(t *testing.T) {
 	out := t.TempDir()
-	state := completed(t, newJob(t, all(repository(t, nil), out), from("https://example.com/plants/garden", "")))
+	state := completed(t, newJob(t, all(sample(t, nil), out), from("https://example.com/plants/garden", "")))
 	var said []string
 	for _, a := range state.Artifacts {
 		data := read(t, filepath.Join(out, filepath.FromSlash(a.Path)))
@@ -229,7 +229,7 @@ func TestArtifactsAreTheFiles(t *testing.T) {
 func TestResult(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	out := t.TempDir()
-	state := completed(t, newJob(t, all(repository(t, nil), out), from("https://example.com/plants/garden", commit)))
+	state := completed(t, newJob(t, all(sample(t, nil), out), from("https://example.com/plants/garden", commit)))
 	var result generate.Result
 	must(t, json.Unmarshal(state.End.Result, &result))
 	text := read(t, filepath.Join(out, "example.com", "plants", "garden", "llms.txt"))
@@ -246,12 +246,12 @@ func TestResult(t *testing.T) {
 
 func TestOnlyWhatIsAskedFor(t *testing.T) {
 	out := t.TempDir()
-	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
+	completed(t, newJob(t, only(sample(t, nil), out), nowhere))
 	same(t, "files", names(tree(t, out)), []string{"local/garden/llms.json", "local/garden/llms.txt"})
 }
 
 func TestSameFolderSameBytes(t *testing.T) {
-	dir, once, again := repository(t, nil), t.TempDir(), filepath.Join(t.TempDir(), "made", "on the way")
+	dir, once, again := sample(t, nil), t.TempDir(), filepath.Join(t.TempDir(), "made", "on the way")
 	completed(t, newJob(t, all(dir, once), nowhere))
 	completed(t, newJob(t, all(dir, again), nowhere))
 	first, second := tree(t, once), tree(t, again)
@@ -272,7 +272,7 @@ func pathTo(t *testing.T, out, repository string) string {
 }
 
 func TestUnusableInput(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	for what, in := range map[string]generate.Input{
 		"no such folder": all(filepath.Join(dir, "nope"), "out"),
 		"a file":         all(filepath.Join(dir, "go.mod"), "out"),
@@ -291,14 +291,14 @@ func TestUnusableInput(t *testing.T) {
 }
 
 func TestFolderGoneBeforeTheRun(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	job := newJob(t, all(dir, t.TempDir()), nowhere)
 	must(t, os.RemoveAll(dir))
 	failed(t, job, messages.CauseInvalidInput)
 }
 
 func TestOutputBelowAFile(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	why := failed(t, newJob(t, all(dir, filepath.Join(dir, "go.mod", "out")), nowhere), messages.CauseInvalidInput)
 	if !strings.Contains(why, "output folder") {
 		t.Errorf("the reason does not name the output folder: %s", why)
@@ -314,7 +314,7 @@ func TestWarningIsLogged(t *testing.T) {
 		material.Warning = "the index is torn"
 		return material, err
 	}
-	job, err := generate.Job(only(repository(t, nil), out), config)
+	job, err := generate.Job(only(sample(t, nil), out), config)
 	must(t, err)
 	state := completed(t, job)
 	logged := slices.ContainsFunc(state.Log.Lines, func(l messages.LogLine) bool {
@@ -327,7 +327,7 @@ func TestWarningIsLogged(t *testing.T) {
 
 // Issue: "streamed as text.delta with the field's text", and closed by what the files say.
 func TestFieldsAreStreamed(t *testing.T) {
-	run := start(t, open(t, actors.Config{}), asking(t, modeled(repository(t, nil), t.TempDir()),
+	run := start(t, open(t, actors.Config{}), asking(t, modeled(sample(t, nil), t.TempDir()),
 		oracleOf(says(description))))
 	said, done := map[string]string{}, map[string]string{}
 	for e, err := range run.Events(t.Context(), 0) {
