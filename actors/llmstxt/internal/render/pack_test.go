@@ -12,21 +12,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 )
-
-func parsed(t *rapid.T, index *rank.Index) *llmstxt.Txt {
-	var out bytes.Buffer
-	must(t, render.Txt(&out, index))
-	doc, problems := llmstxt.Parse(out.String())
-	if len(problems) > 0 {
-		t.Fatalf("%v in\n%s", problems, out.String())
-	}
-	return doc
-}
 
 // The longest section gives up its least important links first, and Optional its own last.
 func TestFitDropsTheLeastImportant(t *testing.T) {
