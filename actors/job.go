@@ -64,6 +64,8 @@ type Definition struct {
 	Restart bool
 	// New makes a job from its JSON input. Bad input is an invalid_input error.
 	New func(input json.RawMessage) (Job, error)
+	// Wrong says why the job cannot work, such as a field that its configuration lacks. A System refuses such a job.
+	Wrong error
 }
 
 // Options are what a caller wants of a run. The zero value is a detached run without labels, with the node's limits.

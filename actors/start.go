@@ -144,6 +144,9 @@ func checkJobs(jobs []Definition) error {
 		if d.Name == "" || d.New == nil || seen[d.Name] {
 			return invalid("a job needs a name of its own and a function New: look at %q in Config.Jobs", d.Name)
 		}
+		if d.Wrong != nil {
+			return invalid("the job %s of Config.Jobs cannot work: %v", d.Name, d.Wrong)
+		}
 		seen[d.Name] = true
 	}
 	return nil

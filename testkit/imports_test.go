@@ -40,6 +40,12 @@ const offline = "net net/http log"
 // protocol is what a package may import that speaks another system's format.
 const protocol = "messages messages/model transport/door transport/door/*"
 
+// library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
+const (
+	library = "messages messages/secret messages/words actors/confined actors/llmstxt/internal/* actors/llmstxt/internal/*/*"
+	parsers = "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/..."
+)
+
 // rules holds the layers: imports point down. The first rule that names a package is its rule; a package
 // that none names fails, and so does a rule that names no package.
 var rules = []rule{
@@ -70,8 +76,7 @@ var rules = []rule{
 	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/form actors/structured actors/chat/* actors/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
-		ours: "messages messages/fit messages/model messages/words actors actors/confined actors/llmstxt/repository/scan " +
-			"actors/llmstxt/repository/secret",
+		ours: "messages messages/fit messages/model messages/secret messages/words actors actors/confined",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "actors/chat/conversation", ours: "actors/regular messages messages/model messages/words actors/confined actors/filelock actors/chat/history", denied: offline},
 	{pkgs: "actors/chat/internal/citation", ours: "messages/model/decode", denied: offline},
@@ -89,22 +94,12 @@ var rules = []rule{
 	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/form", denied: offline},
 	{pkgs: "actors/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
-		ours: "actors/regular messages messages/* supervision actors actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* actors/structured actors/call " +
-			"actors/filelock actors/atomicfile actors/confined actors/form",
-		libs: "go.uber.org/zap", denied: offline},
-	{pkgs: "actors/llmstxt", ours: "messages messages/words actors/llmstxt/* actors/llmstxt/repository/*", denied: offline + " os"},
-	{pkgs: "actors/llmstxt/repository/source/surface", ours: "actors/llmstxt/repository/prose", denied: offline},
-	{pkgs: "actors/llmstxt/repository/source/*", ours: "actors/llmstxt/repository/prose actors/llmstxt/repository/source/surface", denied: offline},
-	{pkgs: "actors/llmstxt/repository/source", ours: "actors/llmstxt/repository/prose actors/llmstxt/repository/source/*",
-		tests: "lastword/actors/llmstxt/repository/scan", denied: offline},
-	{pkgs: "actors/llmstxt/repository/*", ours: "messages actors/confined actors/llmstxt/repository/* actors/llmstxt/repository/source/*",
-		libs: "github.com/pelletier/go-toml/v2/... go.yaml.in/yaml/v3 golang.org/x/mod/...", denied: offline},
-	{pkgs: "actors/llmstxt/rank/*", ours: "actors/llmstxt/rank/words actors/llmstxt/repository/prose actors/llmstxt/repository/scan",
-		libs: "github.com/yuin/goldmark/...", denied: offline},
-	{pkgs: "actors/llmstxt/*",
-		ours:  "messages messages/words actors/llmstxt/* actors/llmstxt/rank/* actors/llmstxt/repository/* actors/llmstxt/repository/source/*",
-		libs:  "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...",
-		tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
+		ours: "actors/regular messages messages/* supervision actors actors/llmstxt actors/structured actors/call actors/filelock actors/atomicfile actors/confined actors/form",
+		libs: "go.uber.org/zap", tests: "lastword/transport/repository", denied: offline},
+	{pkgs: "actors/llmstxt", ours: library, tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os"},
+	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
+		tests: "lastword/actors/llmstxt github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
+	{pkgs: "actors/llmstxt/internal/*/*", ours: library, libs: parsers, denied: offline},
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/inflight"},
@@ -124,23 +119,23 @@ var rules = []rule{
 	{pkgs: "transport/openai", ours: protocol, tests: "lastword/transport/openai/... github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/*", ours: protocol + " transport/openai"},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
-	{pkgs: "transport/fetch", ours: "messages transport/internal/dial"},
-	{pkgs: "transport/archive", ours: "actors/regular messages messages/redact transport/internal/*"},
+	{pkgs: "transport/repository", ours: "actors/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
+	{pkgs: "transport/repository/internal/archive", ours: "actors/regular messages messages/redact transport/internal/*"},
 	{pkgs: "transport/llm", ours: "actors/regular messages messages/* messages/*/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/llm/*", ours: "actors/regular messages messages/* messages/*/* transport/llm"},
 	{pkgs: "transport/sqlite", ours: "actors/regular actors/confined actors/filelock messages actors/journal actors/journal/lease",
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal actors/journal/lease", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
 		tests: "lastword/actors"},
-	{pkgs: "transport/git", ours: "actors/regular messages messages/redact messages/words transport/internal/*",
+	{pkgs: "transport/repository/internal/git", ours: "actors/regular messages messages/redact messages/words transport/internal/*",
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... go.uber.org/zap golang.org/x/crypto/ssh/..."},
 	{pkgs: "transport/mcp/wire", ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/internal/lines",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp", ours: "messages messages/fit messages/words transport/door transport/door/* transport/mcp/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
-		tests: "lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
-	{pkgs: "transport/mcp/source", ours: "messages messages/words transport/internal/dial", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+		tests: "lastword/messages/source lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
+	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages messages/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/*", ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/mcp/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/http", ours: "messages messages/explain transport/door transport/door/*", libs: "github.com/danielgtaylor/huma/v2/...",
@@ -161,8 +156,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/settings", ours: "actors/regular messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
-		ours: "actors/regular messages messages/redact actors/generate actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* transport/archive " +
-			"transport/git cmd/internal/environment cmd/internal/exit cmd/internal/settings",
+		ours: "actors/regular messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",
 		ours: "actors/regular messages messages/redact actors/atomicfile actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings",
@@ -174,11 +168,11 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "actors/regular messages messages/model messages/redact actors/chat/tool actors/confined actors/llmstxt/repository/secret transport/mcp/source " +
-			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/trust",
+		ours: "cmd/internal/trust actors/regular messages messages/model messages/redact actors/chat/tool actors/confined messages/secret transport/mcp/source " +
+			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "messages messages/* supervision/fault actors actors/* actors/*/* actors/llmstxt/repository/* transport/door transport/door/* " +
+		ours: "messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm transport/llm/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai transport/openai/* cmd/internal/*",
@@ -187,7 +181,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/tokenfile", ours: "actors/regular messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
 	{pkgs: "cmd/internal/backup", ours: "actors/regular actors/atomicfile messages/words"},
 	{pkgs: "cmd/internal/checks",
-		ours: "actors/regular messages messages/words actors actors/generate actors/llmstxt actors/llmstxt/* transport/fetch transport/git cmd/internal/*",
+		ours: "actors/regular messages messages/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/editor", ours: "actors/regular messages messages/* actors actors/chat actors/chat/* actors/confined transport/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
@@ -196,11 +190,11 @@ var rules = []rule{
 		ours: "actors/regular messages messages/recording messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* actors/llmstxt/repository/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
-	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/actors/..."},
+	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
 	{pkgs: "testkit/pipes"},
 	{pkgs: "testkit/scripted"},
@@ -316,11 +310,10 @@ var rooms = []room{
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/*", "transport/erlmcp"}},
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
-	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},
+	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
-	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
-		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
+	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "actors/journal/*"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},
@@ -445,14 +438,14 @@ func TestRulesAreEnforced(t *testing.T) {
 		{source{path: "supervision/a.go", pkg: "supervision",
 			imports: []string{"github.com/asynkron/protoactor-go/router"}}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: []string{"net/http"}}, "may not import"},
-		{source{path: "actors/a.go", pkg: "actors", imports: ours("transport/git")}, "may not import"},
+		{source{path: "actors/a.go", pkg: "actors", imports: ours("transport/repository")}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("actors/generate")}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("testkit")}, "may not import"},
 		{source{path: "actors/llmstxt/a.go", pkg: "actors/llmstxt", imports: ours("actors")}, "may not import"},
 		{source{path: "actors/generate/a.go", pkg: "actors/generate",
 			imports: []string{"github.com/asynkron/protoactor-go/actor"}}, "may not import"},
-		{source{path: "transport/git/a.go", pkg: "transport/git", imports: ours("actors")}, "may not import"},
-		{source{path: "transport/git/a_test.go", pkg: "transport/git", test: true, imports: ours("transport/http")},
+		{source{path: "transport/repository/a.go", pkg: "transport/repository", imports: ours("actors")}, "may not import"},
+		{source{path: "transport/repository/a_test.go", pkg: "transport/repository", test: true, imports: ours("transport/http")},
 			"may not import"},
 		{source{path: "cmd/lastword/a.go", pkg: "cmd/lastword", imports: ours("testkit")}, "may not import"},
 		{source{path: "cmd/lastword/a.go", pkg: "cmd/lastword", goLines: []int{3}}, "a.go:3: no go statement"},
@@ -465,9 +458,9 @@ func TestRulesAreEnforced(t *testing.T) {
 	}
 	for _, src := range []source{
 		{path: "supervision/task.go", pkg: "supervision", goLines: []int{1}},
-		{path: "transport/git/a.go", pkg: "transport/git", goLines: []int{1}},
+		{path: "transport/repository/a.go", pkg: "transport/repository", goLines: []int{1}},
 		{path: "actors/a_test.go", pkg: "actors", test: true, goLines: []int{1}, imports: ours("testkit")},
-		{path: "cmd/lastword/a.go", pkg: "cmd/lastword", imports: ours("transport/git")},
+		{path: "cmd/lastword/a.go", pkg: "cmd/lastword", imports: ours("transport/repository")},
 	} {
 		if got := breaches(src); len(got) != 0 {
 			t.Errorf("%+v: breaches %q, want none", src, got)

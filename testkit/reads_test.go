@@ -21,15 +21,15 @@ var bare = map[string]bool{
 
 // allowed are functions that call one anyway, and why they may.
 var allowed = map[string]string{
-	"actors/command outOfMemory os.ReadFile": "/proc/vmstat",
-	"cmd/lastword write os.OpenFile":         "makes a new file",
-	"cmd/lastword writeBackup os.OpenFile":   "makes a new file",
-	"transport/git OpenFile os.OpenFile":     "opens by regular.Flags, and checks what it has opened",
-	"transport/git openHTTP http.Client":     "counts what the client of package dial reads",
-	"transport/llm (all) http.Client":        "its transport is of package dial, and it follows no redirect",
-	"transport/llm/probe Run http.Client":    "closes idle connections alone",
-	"transport/sqlite lockDir os.OpenFile":   "O_RDWR waits for no pipe",
-	"transport/sqlite open os.OpenFile":      "O_RDWR waits for no pipe",
+	"actors/command outOfMemory os.ReadFile":                 "/proc/vmstat",
+	"cmd/lastword write os.OpenFile":                         "makes a new file",
+	"cmd/lastword writeBackup os.OpenFile":                   "makes a new file",
+	"transport/repository/internal/git OpenFile os.OpenFile": "opens by regular.Flags, and checks what it has opened",
+	"transport/repository/internal/git openHTTP http.Client": "counts what the client of package dial reads",
+	"transport/llm (all) http.Client":                        "its transport is of package dial, and it follows no redirect",
+	"transport/llm/probe Run http.Client":                    "closes idle connections alone",
+	"transport/sqlite lockDir os.OpenFile":                   "O_RDWR waits for no pipe",
+	"transport/sqlite open os.OpenFile":                      "O_RDWR waits for no pipe",
 }
 
 // TestNamedFilesAndClients holds that all files which somebody names are read by one reader, and that all requests leave

@@ -74,7 +74,7 @@ func (x *execution) jsonResult(ctx context.Context) (json.RawMessage, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	f, _, err := confined.Regular(folder, filepath.Base(x.file))
+	f, _, err := confined.Regular(confined.TreeOf(folder), filepath.Base(x.file))
 	if err != nil {
 		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s has removed or replaced the file LASTWORD_RESULT; write into it", x.Name)
 	}

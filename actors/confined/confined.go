@@ -85,22 +85,6 @@ func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, err
 	return f, nil
 }
 
-// Regular opens a regular file for reading, as [File] does, and refuses a folder.
-func Regular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	f, err := File(root, name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = refused{messages.InvalidInput("%q is not a file; give the name of one", name)}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, info, nil
-}
-
 // Folder opens the folder dir below root.
 func Folder(root *os.Root, dir string) (*os.Root, error) { return walk(root, dir, enter) }
 

@@ -17,11 +17,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // cacheEntries is how many results a cache keeps: those used last.
@@ -37,15 +36,15 @@ type cache struct {
 // cached is a result with its files.
 type cached struct {
 	dir    *os.Root
-	Result Result            `json:"result"`
-	Files  []render.Artifact `json:"files"`
+	Result Result             `json:"result"`
+	Files  []llmstxt.Artifact `json:"files"`
 }
 
 const cacheIndex = "result.json"
 
 // key returns a key of everything that determines the result: the material, the input, the model and the program. ""
 // means no key.
-func (g *generation) key(ctx context.Context, m *Material) string {
+func (g *generation) key(ctx context.Context, m *source.Repository) string {
 	if g.cache.folder == "" || m.Key == "" {
 		return ""
 	}
@@ -63,7 +62,7 @@ func (g *generation) key(ctx context.Context, m *Material) string {
 
 // answerKey returns a key of everything that determines a model's answer: the program, the model and the prompt.
 // Folders without a commit have one too.
-func (g *generation) answerKey(name string, m insight.Material) string {
+func (g *generation) answerKey(name string, m llmstxt.Material) string {
 	system, user := m.Prompt("") // without the boundary, which is computed from the text
 	return keyOf("answer", g.config.Version, name, system, user)
 }
@@ -123,7 +122,7 @@ func (c *cached) isValid(in cache) bool {
 }
 
 // read returns a file, unless it has changed since it was stored.
-func (c *cached) read(f render.Artifact) ([]byte, error) {
+func (c *cached) read(f llmstxt.Artifact) ([]byte, error) {
 	data, err := readRegular(c.dir, f.Name)
 	if err == nil && messages.Digest(string(data)) != f.SHA256 {
 		err = errors.New("the cached file has changed")
@@ -160,7 +159,7 @@ func (c cache) make() (*os.Root, error) {
 
 // keep stores a result. read returns the content of a file by name.
 func (c cache) keep(
-	key string, result Result, files []render.Artifact, read func(name string) ([]byte, error),
+	key string, result Result, files []llmstxt.Artifact, read func(name string) ([]byte, error),
 ) error {
 	all, err := c.make()
 	if err != nil {

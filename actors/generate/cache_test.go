@@ -17,11 +17,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // remote is a repository whose commit is known before it is read, and counts how often it is.
@@ -39,9 +37,9 @@ func newRemote() *remote {
 }
 
 func (r *remote) config(cache, version string) generate.Config {
-	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at address.Address) (*generate.Material, error) {
-		return &generate.Material{
-			Name: "garden", Origin: scan.ParseOrigin(at.URL, r.commit, ""), Key: at.URL + " " + r.commit,
+	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at source.Address) (*source.Repository, error) {
+		return &source.Repository{
+			Name: "garden", Remote: at.URL, Commit: r.commit, Key: at.URL + " " + r.commit,
 			Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 				r.reads.Add(1)
 				return r.files, nil
@@ -239,7 +237,7 @@ func TestSizeBudget(t *testing.T) {
 	job, err := generate.Job(in, r.config("", ""))
 	must(t, err)
 	state := completed(t, job)
-	var d render.Document
+	var d llmstxt.Document
 	files := tree(t, in.Out)
 	must(t, json.Unmarshal([]byte(files["example.com/plants/garden/llms.json"]), &d))
 	dropped := map[string]int{}
@@ -319,7 +317,7 @@ func TestAnotherModelIsNotCached(t *testing.T) {
 // An answer that is refused is credited to nobody: the files hold nothing of it.
 func TestAnotherModelFails(t *testing.T) {
 	o := oracleOf(by("tiny-1b", says("I cannot say.")))
-	in := modeled(repository(t, nil), t.TempDir())
+	in := modeled(sample(t, nil), t.TempDir())
 	state := completed(t, asking(t, in, o))
 	if r := resultOf(t, state); r.Model != "m" || r.Cause != messages.CauseInvalidOutput {
 		t.Errorf("%+v", r)

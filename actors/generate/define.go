@@ -4,22 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
-// Define returns the definition of the job.
+// Define returns the definition of the job. [actors.New] refuses one whose Config lacks Open.
 func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title: "Generate llms.txt",
@@ -28,7 +24,7 @@ func Define(config Config) actors.Definition {
 			"without a model; start it with run_start for a big repository.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](),
 		Idempotent: true, OpenWorld: true, Say: summarize,
-	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
+	}, Wrong: config.check(), New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
 // summarize summarizes the run in a few lines.
@@ -61,7 +57,7 @@ func filesOf(ended messages.State) string {
 	var all []string
 	pages := 0
 	for _, a := range ended.Artifacts {
-		if graph.IsPage(a.Name) {
+		if llmstxt.IsPage(a.Name) {
 			pages++
 			continue
 		}
@@ -106,31 +102,28 @@ type Result struct {
 
 // result summarizes the files in the folder dir.
 func (g *generation) result(
-	dir string, about *llmstxt.Analysis, files *llmstxt.Files, written []render.Artifact,
+	dir string, about *llmstxt.Analysis, files *llmstxt.Files, written []llmstxt.Artifact,
 ) Result {
-	packages, tokens := 0, 0
-	if about.Graph != nil {
-		packages = about.Graph.Stats.Packages
-	}
-	full := func(a render.Artifact) bool { return a.Name == llmstxt.NameFull }
+	tokens := 0
+	full := func(a llmstxt.Artifact) bool { return a.Name == llmstxt.NameFull }
 	if i := slices.IndexFunc(written, full); i >= 0 {
 		tokens = written[i].Tokens
 	}
-	d, s, o := files.Document(), g.config.Secrets, about.Scan.Origin // d's strings are safe to show
-	links, symbols := count(files.Index)
-	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(about.Scan.Files),
-		Links: links, Symbols: symbols, Packages: packages, Dropped: len(d.Dropped),
-		TokenBudget: d.Options.TokenBudget, Secrets: len(about.Secrets.Findings()), Tokens: tokens,
-		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Code(d.Cause)}
+	d, s, stats := files.Document(), g.config.Secrets, files.Stats() // d's strings are safe to show
+	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: stats.Files,
+		Links: stats.Links, Symbols: stats.Symbols, Packages: stats.Packages, Dropped: len(d.Dropped),
+		TokenBudget: d.Options.TokenBudget, Secrets: len(about.Secrets()), Tokens: tokens,
+		Commit: d.Repository.Commit, Remote: d.Repository.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Code(d.Cause)}
 }
 
 // Config holds what the job needs besides its input, and what only an operator may set.
 type Config struct {
+	// Open opens the repository of an Input, as [transport/repository.Options.Open] does. It is needed.
 	Open Open
 	// RemoteOnly refuses repositories on this machine, without looking for them.
 	RemoteOnly bool
 	// Limits bound what is read of a repository.
-	Limits scan.Limits
+	Limits llmstxt.Limits
 	// Folder returns the folder below which the runs of a principal write, for Input.Out. nil uses Input.Out as it
 	// is.
 	Folder func(principal, out string) (string, error)
@@ -149,19 +142,14 @@ type Config struct {
 	Version string
 }
 
+// check returns why the job cannot work, or nil.
+func (c Config) check() error {
+	if c.Open == nil {
+		return invalid("generate needs Config.Open; set it to Open of a transport/repository.Options")
+	}
+	return nil
+}
+
 // Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
 // is not allowed. Network errors may be retried.
-type Open func(ctx context.Context, at address.Address) (*Material, error)
-
-// Material is a repository to read.
-type Material struct {
-	Name   string // used if Origin is empty
-	Origin scan.Origin
-	// Key identifies the content of the files before they are read, as a commit does. Results without a key are not
-	// cached.
-	Key string
-	// Warning says what is unknown or missing; usually "". Read may set it again.
-	Warning string
-	// Read returns the files. It calls progress with the number of bytes received; total is 0 if unknown.
-	Read func(ctx context.Context, progress func(done, total int64)) (fs.FS, error)
-}
+type Open func(ctx context.Context, at source.Address) (*source.Repository, error)

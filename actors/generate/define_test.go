@@ -58,7 +58,7 @@ func TestInputOfCallers(t *testing.T) {
 
 // If a server may not read local files, callers cannot name them, or learn whether they exist.
 func TestRemoteRepositoriesOnly(t *testing.T) {
-	t.Chdir(filepath.Dir(repository(t, nil)))
+	t.Chdir(filepath.Dir(sample(t, nil)))
 	config := hosted(t.TempDir())
 	config.RemoteOnly = true
 	for text, want := range map[string]string{
@@ -80,7 +80,7 @@ func TestRemoteRepositoriesOnly(t *testing.T) {
 
 // The folder that a run writes to is in its events as its caller called it, and another node makes the same run.
 func TestRunsWriteBelowTheirPrincipalsFolder(t *testing.T) {
-	garden, root := repository(t, nil), t.TempDir()
+	garden, root := sample(t, nil), t.TempDir()
 	for out, path := range map[string]string{"": "mia/local/garden", "docs": "mia/docs/local/garden"} {
 		job, in, err := defined(t, hosted(root), `{"repository":"`+garden+`","out":"`+out+`"}`)
 		if err != nil || in.Out != out {
@@ -103,7 +103,7 @@ func TestRunsWriteBelowTheirPrincipalsFolder(t *testing.T) {
 }
 
 func TestPartsOfRepositories(t *testing.T) {
-	garden := repository(t, map[string]string{"docs/a/README.md": "# A\n"})
+	garden := sample(t, map[string]string{"docs/a/README.md": "# A\n"})
 	for text, want := range map[string]string{
 		garden:                                    filepath.Join(garden, "docs", "a"),
 		"https://example.com/x.git":               "https://example.com/x.git/-/tree/HEAD/docs/a",
@@ -121,5 +121,17 @@ func TestPartsOfRepositories(t *testing.T) {
 		if _, _, err := defined(t, hosted(""), `{"repository":"`+at+`"}`); messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", at, err)
 		}
+	}
+}
+
+// A System refuses a job that cannot work, before anybody starts it.
+func TestConfigThatCannotWork(t *testing.T) {
+	jobs := []actors.Definition{generate.Define(generate.Config{})}
+	if _, err := actors.New(t.Context(), actors.Config{Jobs: jobs}); messages.CodeOf(err) != messages.CauseInvalidInput ||
+		!strings.Contains(err.Error(), "Config.Open") {
+		t.Errorf("New: %v", err)
+	}
+	if _, err := generate.Job(generate.Input{Repository: t.TempDir(), Out: t.TempDir()}, generate.Config{}); err == nil {
+		t.Error("Job takes a Config without Open")
 	}
 }

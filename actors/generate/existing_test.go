@@ -39,7 +39,7 @@ func garden(t *testing.T, text string) string {
 	if text != "" {
 		files["llms.txt"] = text
 	}
-	return repository(t, files)
+	return sample(t, files)
 }
 
 func inPlace(dir string) generate.Input {

@@ -17,15 +17,15 @@ import (
 	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // The files may go into the repository, even among its documents: the next run does not read them.
 func TestOutputInsideTheRepository(t *testing.T) {
 	for _, out := range []string{"artifacts", ".", "docs"} {
-		dir := repository(t, map[string]string{"docs/local/garden/weeds.md": "# Weeds\n\nHow to love them.\n"})
+		dir := sample(t, map[string]string{"docs/local/garden/weeds.md": "# Weeds\n\nHow to love them.\n"})
 		in := all(dir, filepath.Join(dir, out))
 		completed(t, newJob(t, in, nowhere))
 		first := tree(t, dir)
@@ -55,7 +55,7 @@ func TestLayout(t *testing.T) {
 	} {
 		for layout, want := range map[generate.Layout]string{generate.LayoutHost: test.host,
 			generate.LayoutLmstxt: test.lmstxt, generate.LayoutFlat: "llms.txt"} {
-			in := only(repository(t, nil), t.TempDir())
+			in := only(sample(t, nil), t.TempDir())
 			in.Layout = layout
 			completed(t, newJob(t, in, from(test.remote, "")))
 			same(t, "files of "+test.remote, names(tree(t, in.Out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
@@ -65,7 +65,7 @@ func TestLayout(t *testing.T) {
 
 // A second local repository of one name gets a folder of its own, for as long as the first one exists.
 func TestLocalRepositoriesOfOneName(t *testing.T) {
-	out, first, second := t.TempDir(), repository(t, nil), repository(t, nil)
+	out, first, second := t.TempDir(), sample(t, nil), sample(t, nil)
 	link := filepath.Join(t.TempDir(), "garden")
 	must(t, os.Symlink(first, link))
 	real, err := filepath.EvalSymlinks(second)
@@ -77,7 +77,7 @@ func TestLocalRepositoriesOfOneName(t *testing.T) {
 	}
 	same(t, "files", names(tree(t, out)), folders)
 	must(t, os.RemoveAll(first))
-	third := repository(t, map[string]string{"README.md": "# Third\n"})
+	third := sample(t, map[string]string{"README.md": "# Third\n"})
 	completed(t, newJob(t, only(third, out), nowhere))
 	same(t, "files", names(tree(t, out)), folders)
 	if text := read(t, filepath.Join(out, "local", "garden", "llms.txt")); !strings.HasPrefix(text, "# Third\n") {
@@ -87,7 +87,7 @@ func TestLocalRepositoriesOfOneName(t *testing.T) {
 
 // Files may go into the repository itself; links start from there.
 func TestFilesInPlace(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	in := all(dir, dir)
 	in.Layout, in.Graph = generate.LayoutFlat, true
 	completed(t, newJob(t, in, nowhere))
@@ -108,7 +108,7 @@ func TestFilesInPlace(t *testing.T) {
 
 // llms.txt alone goes to the file that is named. Its links lead to the repository from there.
 func TestOneFile(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	in, config := generate.Input{Repository: dir, Out: filepath.Join(dir, "new docs")}, folder(nowhere)
 	config.File = "index.txt"
 	for range 2 {
@@ -128,7 +128,7 @@ func TestFilesOfThePreviousRunAreRemoved(t *testing.T) {
 		generate.LayoutFlat:   {"graph/nodes/root.md", "llms-full.txt", "llms.json", "llms.txt", "notes.txt"},
 		generate.LayoutLmstxt: nil, // everything stays
 	} {
-		in := all(repository(t, nil), t.TempDir())
+		in := all(sample(t, nil), t.TempDir())
 		in.Layout, in.Graph = layout, true
 		completed(t, newJob(t, in, nowhere))
 		dir, name := in.Out, "llms-full.txt"
@@ -152,7 +152,7 @@ func TestForeignDocumentRemovesNothing(t *testing.T) {
 	const guide = "# Guide\n"
 	files := fmt.Sprintf(`{"artifacts":[{"name":"docs/guide.md","sha256":%q},{"name":"../garden/docs/guide.md","sha256":%[1]q}]}`,
 		messages.Digest(guide))
-	in := all(repository(t, map[string]string{"docs/guide.md": guide, "llms.json": files}), "")
+	in := all(sample(t, map[string]string{"docs/guide.md": guide, "llms.json": files}), "")
 	in.Out, in.Layout = in.Repository, generate.LayoutFlat
 	completed(t, newJob(t, in, nowhere))
 	if text := read(t, filepath.Join(in.Repository, "docs", "guide.md")); text != guide {
@@ -163,7 +163,7 @@ func TestForeignDocumentRemovesNothing(t *testing.T) {
 func TestFolderWithAName(t *testing.T) {
 	for name, want := range map[string]string{"a:b?": "local/a-b-/llms.txt", "..x": "local/x/llms.txt", "...": "local/repository/llms.txt"} {
 		dir, out := filepath.Join(t.TempDir(), name), t.TempDir()
-		must(t, os.Rename(repository(t, nil), dir))
+		must(t, os.Rename(sample(t, nil), dir))
 		completed(t, newJob(t, only(dir, out), nowhere))
 		same(t, "files of "+name, names(tree(t, out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
 	}
@@ -171,23 +171,26 @@ func TestFolderWithAName(t *testing.T) {
 
 // An origin of the embedder's own making is no more trusted than a remote.
 func TestOriginCannotLeadOut(t *testing.T) {
-	for _, o := range []scan.Origin{{Owner: "../..", Repo: "x"}, {Owner: "..", Repo: "x"}, {Owner: "o", Repo: "../../../x"}} {
+	for _, o := range []source.Repository{{Remote: "https://h.example/../../x"}, {Remote: "h.example:../x"},
+		{Remote: "https://h.example/o/x/../../../x"}, {Remote: "https://h.example/o/r", Folder: "../../../../x"}} {
 		around := t.TempDir()
-		out := filepath.Join(around, "a", "out")
-		failed(t, newJob(t, all(repository(t, nil), out), func() scan.Origin { return o }),
-			messages.CauseInvalidInput)
-		same(t, "files around", names(tree(t, around)), nil)
+		completed(t, newJob(t, only(sample(t, nil), filepath.Join(around, "a", "out")), o))
+		for _, name := range names(tree(t, around)) {
+			if !strings.HasPrefix(name, "a/out/") {
+				t.Errorf("%+v: %s is outside", o, name)
+			}
+		}
 	}
 }
 
 func TestLinksCannotLeadOut(t *testing.T) {
 	out, elsewhere := t.TempDir(), t.TempDir()
 	must(t, os.Symlink(elsewhere, filepath.Join(out, "local")))
-	failed(t, newJob(t, all(repository(t, nil), out), nowhere), messages.CauseInvalidInput)
+	failed(t, newJob(t, all(sample(t, nil), out), nowhere), messages.CauseInvalidInput)
 	link := filepath.Join(t.TempDir(), "link")
-	inside := repository(t, map[string]string{"hidden/x": "x"}) // a repository's link stays in it
+	inside := sample(t, map[string]string{"hidden/x": "x"}) // a repository's link stays in it
 	must(t, errors.Join(os.Symlink(elsewhere, link), os.Symlink("hidden", filepath.Join(inside, "graph"))))
-	failed(t, newJob(t, all(repository(t, nil), link), nowhere), messages.CauseInvalidInput)
+	failed(t, newJob(t, all(sample(t, nil), link), nowhere), messages.CauseInvalidInput)
 	in := all(inside, inside)
 	in.Layout, in.Graph = generate.LayoutFlat, true
 	failed(t, newJob(t, in, nowhere), messages.CauseInvalidInput)
@@ -202,7 +205,7 @@ func TestLinkUnderAFinalNameIsReplaced(t *testing.T) {
 		os.Symlink(elsewhere, link)); err != nil {
 		t.Fatal(err)
 	}
-	completed(t, newJob(t, all(repository(t, nil), out), nowhere))
+	completed(t, newJob(t, all(sample(t, nil), out), nowhere))
 	if info, err := os.Lstat(link); err != nil || !info.Mode().IsRegular() || read(t, elsewhere) != "precious" {
 		t.Errorf("after the run: %v, %v, and elsewhere %q", info, err, read(t, elsewhere))
 	}
@@ -216,7 +219,7 @@ func TestFilesAreReplacedNotRewritten(t *testing.T) {
 	old, err := os.Open(name)
 	must(t, err)
 	defer old.Close()
-	completed(t, newJob(t, all(repository(t, nil), out), nowhere))
+	completed(t, newJob(t, all(sample(t, nil), out), nowhere))
 	data, err := io.ReadAll(old)
 	if err != nil || string(data) != "old" || !strings.HasPrefix(read(t, name), "# Garden\n") {
 		t.Errorf("the old file reads %q (%v), the new one %q", data, err, read(t, name))
@@ -226,7 +229,7 @@ func TestFilesAreReplacedNotRewritten(t *testing.T) {
 func TestFolderUnderAFinalName(t *testing.T) {
 	out := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(out, "local", "garden", "llms-full.txt", "x"), 0o755))
-	state := end(t, newJob(t, all(repository(t, nil), out), nowhere))
+	state := end(t, newJob(t, all(sample(t, nil), out), nowhere))
 	if state.Status != messages.Failed || len(state.Artifacts) != 1 || state.Artifacts[0].Name != "llms.txt" {
 		t.Errorf("%s with %+v, want a failure after llms.txt", state.Status, state.Artifacts)
 	}
@@ -246,13 +249,13 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 	if err := filelock.Lock(living); err != nil {
 		t.Skip("files cannot be locked here, so none is swept")
 	}
-	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
+	completed(t, newJob(t, only(sample(t, nil), out), nowhere))
 	same(t, "files", names(tree(t, dir)), slices.Sorted(slices.Values(append(keep, "llms.json", "llms.txt"))))
 }
 
 // Runs that write the same files at once sweep each other's folder; each must complete, and the files be whole.
 func TestRunsIntoTheSameFolder(t *testing.T) {
-	dir, out, alone := repository(t, nil), t.TempDir(), t.TempDir()
+	dir, out, alone := sample(t, nil), t.TempDir(), t.TempDir()
 	completed(t, newJob(t, all(dir, alone), nowhere))
 	s := open(t, actors.Config{})
 	var runs []*actors.Run
@@ -277,7 +280,7 @@ func TestRunsIntoTheSameFolder(t *testing.T) {
 func TestCancelBetweenFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "garden") // whose files take no reading, which heeds the context by itself
 	must(t, errors.Join(os.Mkdir(empty, 0o755), os.WriteFile(filepath.Join(empty, "a.txt"), nil, 0o644)))
-	for what, dir := range map[string]string{"sources": repository(t, nil), "no sources": empty} {
+	for what, dir := range map[string]string{"sources": sample(t, nil), "no sources": empty} {
 		out, alone := t.TempDir(), t.TempDir()
 		completed(t, newJob(t, all(dir, alone), nowhere))
 		s := open(t, actors.Config{})

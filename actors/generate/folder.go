@@ -19,11 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -34,9 +31,9 @@ const lockPause = 10 * time.Millisecond
 type folder struct {
 	*os.Root
 	place
-	dir      string           // slash-separated, relative to the output folder
-	path     string           // with links resolved
-	previous *render.Document // written by the run before; nil if there was none
+	dir      string            // slash-separated, relative to the output folder
+	path     string            // with links resolved
+	previous *llmstxt.Document // written by the run before; nil if there was none
 	lock     *os.File
 }
 
@@ -103,7 +100,7 @@ func relativeURL(from, to string) string {
 
 // removeStale removes files that the previous run wrote and this run did not. A file that was changed in between
 // stays.
-func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
+func (f *folder) removeStale(t *actors.TaskContext, written []llmstxt.Artifact) {
 	if f.previous == nil {
 		return
 	}
@@ -116,7 +113,7 @@ func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 		if fresh[old.Name] || llmstxt.CheckerOf(old.Name) == nil { // anybody may have written this llms.json
 			continue
 		}
-		if pagesAlone && !(f.input.Graph && graph.IsPage(old.Name)) {
+		if pagesAlone && !(f.input.Graph && llmstxt.IsPage(old.Name)) {
 			continue
 		}
 		name := f.fileOf(old.Name)
@@ -196,19 +193,19 @@ const (
 	layoutDefault = "host" // as callers spell it
 )
 
-// Folders lists the folders for the material's files, slash-separated, relative to the output folder. The second one
-// is used if the first belongs to another repository. source is the folder or archive on this machine, or "".
-func (m *Material) Folders(layout Layout, source string) []string {
+// Folders lists the folders for a repository's files, slash-separated, relative to the output folder. The second one
+// is used if the first belongs to another repository. path is the folder or archive on this machine, or "".
+func Folders(of *source.Repository, layout Layout, path string) []string {
 	if layout == LayoutFlat {
 		return []string{"."}
 	}
-	o := m.Origin
+	o := originOf(of)
 	if o.Owner == "" {
-		dir := "local/" + fileName(m.Name)
-		if source == "" {
+		dir := "local/" + fileName(of.Name)
+		if path == "" {
 			return []string{dir}
 		}
-		return []string{dir, dir + "-" + messages.Digest(realPath(source))[:8]}
+		return []string{dir, dir + "-" + messages.Digest(realPath(path))[:8]}
 	}
 	dir := visible(o.Owner) + "/" + visible(o.Repo)
 	if layout == LayoutHost {
@@ -220,20 +217,27 @@ func (m *Material) Folders(layout Layout, source string) []string {
 	return []string{dir}
 }
 
+// originOf returns what is known of the repository's origin.
+func originOf(m *source.Repository) llmstxt.Origin {
+	o := llmstxt.ParseOrigin(m.Remote, m.Commit, m.Folder)
+	o.Branch, o.Version = m.Branch, m.Version
+	return o
+}
+
 // place is where the files of a run go.
 type place struct {
 	*generation
-	material *Material
+	material *source.Repository
 	out      string
 }
 
-func (g *generation) place(m *Material, out string) place { return place{g, m, out} }
+func (g *generation) place(m *source.Repository, out string) place { return place{g, m, out} }
 
 func (p place) folders() []string {
 	if p.config.File != "" {
 		return []string{"."}
 	}
-	return p.material.Folders(p.input.Layout, p.at.Path)
+	return Folders(p.material, p.input.Layout, p.at.Path)
 }
 
 // stem returns the beginning of the text files' names.
@@ -244,7 +248,7 @@ func (p place) stem() string {
 	if p.input.Layout != LayoutLmstxt {
 		return "llms"
 	}
-	o := p.material.Origin
+	o := originOf(p.material)
 	name := cmp.Or(o.Repo, p.material.Name)
 	if o.Owner != "" && o.Prefix != "" {
 		name = path.Base(o.Prefix)
@@ -301,9 +305,9 @@ func realPath(name string) string {
 
 // isOutput returns a function that reports whether this job writes the file, or a temporary file for it. Such files
 // are not read, so that a second run into the repository gives the same result.
-func (p place) isOutput() func(scan.File) bool {
-	if p.at.Kind != address.Folder {
-		return func(scan.File) bool { return false }
+func (p place) isOutput() func(name string) bool {
+	if p.at.Kind != source.Folder {
+		return func(string) bool { return false }
 	}
 	var outputs, pages []string
 	for _, dir := range p.folders() {
@@ -319,8 +323,8 @@ func (p place) isOutput() func(scan.File) bool {
 			path.Join(inside, graphFolder, llmstxt.NameForce))
 		pages = append(pages, path.Join(inside, pagesFolder))
 	}
-	return func(f scan.File) bool {
-		folder, name := path.Split(f.Path)
+	return func(file string) bool {
+		folder, name := path.Split(file)
 		if temporary, ok := strings.CutSuffix(name, atomicfile.Suffix); ok && name[0] == '.' {
 			name = strings.TrimSuffix(temporary[1:], path.Ext(temporary))
 		}

@@ -3,6 +3,7 @@ package generate_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -25,7 +25,7 @@ func graphed(repository, out string) generate.Input {
 
 func twoPackages(t *testing.T) string {
 	t.Helper()
-	return repository(t, map[string]string{
+	return sample(t, map[string]string{
 		"soil/soil.go": "// Package soil is what things grow in.\npackage soil\n\nimport _ \"example.com/garden\"\n"})
 }
 
@@ -50,10 +50,15 @@ func TestGraph(t *testing.T) {
 			t.Errorf("%+v, but the file has %d bytes", a, len(text))
 		}
 	}
-	var d graph.Document
+	var d struct {
+		Title string
+		Edges []struct {
+			From, To, Kind string
+			Weight         int
+		}
+	}
 	must(t, json.Unmarshal([]byte(read(t, filepath.Join(out, "example.com/plants/garden/graph/repo.graph.json"))), &d))
-	if len(d.Edges) != 1 || d.Edges[0] != (graph.Edge{From: "soil", To: "root", Kind: graph.Imports, Weight: 1}) ||
-		d.Title != "Garden" {
+	if fmt.Sprint(d) != "{Garden [{soil root imports 1}]}" {
 		t.Errorf("%s: edges %+v", d.Title, d.Edges)
 	}
 	var result generate.Result
@@ -69,7 +74,7 @@ func TestGraphAgain(t *testing.T) {
 	completed(t, newJob(t, in, nowhere))
 	first := tree(t, dir)
 	nodes := filepath.Join(in.Out, "local", "garden", "graph", "nodes")
-	for name, text := range map[string]string{"own.md": graph.Mark + "# My own\n", ".root.md.r_dead.tmp": "half"} {
+	for name, text := range map[string]string{"own.md": "<!-- lastword.graph/1 -->\n# My own\n", ".root.md.r_dead.tmp": "half"} {
 		must(t, os.WriteFile(filepath.Join(nodes, name), []byte(text), 0o644))
 	}
 	completed(t, newJob(t, in, nowhere))
@@ -165,17 +170,21 @@ func TestGraphCanceled(t *testing.T) {
 		more["p"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+"/"+string(rune('a'+i/26))+"/x.go"] = "package x\n"
 	}
 	out := t.TempDir()
-	run := start(t, open(t, actors.Config{}), newJob(t, graphed(repository(t, more), out), nowhere))
+	run := start(t, open(t, actors.Config{}), newJob(t, graphed(sample(t, more), out), nowhere))
 	for e, err := range run.Events(t.Context(), 0) {
 		must(t, err)
-		if w, ok := e.Body.(messages.ArtifactWritten); ok && graph.IsPage(w.Name) {
+		if w, ok := e.Body.(messages.ArtifactWritten); ok && llmstxt.IsPage(w.Name) {
 			must(t, run.Cancel(t.Context(), "enough"))
 			break
 		}
 	}
 	state := wait(t, run)
 	for name, text := range tree(t, out) {
-		if strings.HasSuffix(name, ".md") && graph.CheckPage([]byte(text)) != nil {
+		if !strings.HasSuffix(name, ".md") {
+			continue
+		}
+		page := llmstxt.CheckerOf("nodes/" + filepath.Base(name))
+		if _, err := page.Write([]byte(text)); err != nil || page.Verdict() != nil {
 			t.Errorf("%s is not whole", name)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -56,7 +55,7 @@ func generated(t *testing.T, dir string) string {
 		}
 	}
 	text := files["llms.txt"]
-	document, problems := check.Parse(text)
+	document, problems := llmstxt.Parse(text)
 	if len(problems) > 0 {
 		t.Errorf("%v in\n%s", problems, text)
 	}
@@ -110,7 +109,7 @@ func TestHardReadmes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := generated(t, material(t, map[string]string{c.file: c.text}))
-			document, _ := check.Parse(text)
+			document, _ := llmstxt.Parse(text)
 			if c.title != "" && document.Title != c.title || !strings.Contains(document.Summary, c.purpose) {
 				t.Errorf("title %q, summary %q, want %q and %q", document.Title, document.Summary, c.title, c.purpose)
 			}
@@ -163,7 +162,7 @@ func TestLittleToSay(t *testing.T) {
 				t.Errorf("it is %s", state.Status)
 			default:
 				text := read(t, filepath.Join(out, "local", "garden", "llms.txt"))
-				if _, problems := check.Parse(text); len(problems) > 0 {
+				if _, problems := llmstxt.Parse(text); len(problems) > 0 {
 					t.Errorf("%v in\n%s", problems, text)
 				}
 			}

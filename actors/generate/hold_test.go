@@ -24,7 +24,7 @@ func TestFilesAreOfOneRun(t *testing.T) {
 		for n := range 20 {
 			more[fmt.Sprintf("bed%d/bed.go", n)] = fmt.Sprintf("// Package bed grows %d.\npackage bed\n", i)
 		}
-		sources = append(sources, repository(t, more))
+		sources = append(sources, sample(t, more))
 	}
 	var runs []*actors.Run
 	for _, source := range sources {
@@ -54,7 +54,7 @@ func TestFilesAreOfOneRun(t *testing.T) {
 // A run that waits for another says so, and can be canceled.
 func TestARunWaitsForAnotherThatWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out, source := t.TempDir(), repository(t, nil)
+		out, source := t.TempDir(), sample(t, nil)
 		place := filepath.Join(out, "local", "garden")
 		must(t, os.MkdirAll(place, 0o755))
 		other, err := os.Open(place)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // Input says what to generate. With only Repository set, the job writes llms.txt, llms-full.txt with the linked
@@ -35,7 +35,7 @@ type Input struct {
 const maxModelName = 256
 
 // check returns the input with its defaults, and the address of the repository.
-func (in Input) check(c Config) (Input, address.Address, error) {
+func (in Input) check(c Config) (Input, source.Address, error) {
 	if c.File != "" {
 		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
 	}
@@ -48,7 +48,7 @@ func (in Input) check(c Config) (Input, address.Address, error) {
 	var wrong error
 	in.Options, wrong = in.Options.Checked()
 	if err := cmp.Or(in.checkPlace(c), wrong, in.checkModel(c)); err != nil {
-		return in, address.Address{}, err
+		return in, source.Address{}, err
 	}
 	at, err := c.locate(in.Repository, in.Subfolder)
 	if err != nil {
@@ -98,8 +98,8 @@ func (in Input) checkModel(c Config) error {
 }
 
 // locate returns the address of the repository, or of a folder in it.
-func (c Config) locate(repository, subfolder string) (address.Address, error) {
-	at, err := Located(repository, c.RemoteOnly)
+func (c Config) locate(repository, subfolder string) (source.Address, error) {
+	at, err := source.Locate(repository, c.RemoteOnly)
 	if err != nil || subfolder == "" {
 		return at, err
 	}
@@ -107,9 +107,9 @@ func (c Config) locate(repository, subfolder string) (address.Address, error) {
 	switch {
 	case !filepath.IsLocal(filepath.FromSlash(folder)):
 		return at, invalid("the subfolder %s leads out of the repository", subfolder)
-	case at.Kind == address.Archive:
+	case at.Kind == source.Archive:
 		return at, invalid("a part of an archive cannot be read; leave the subfolder out")
-	case at.Kind == address.Folder:
+	case at.Kind == source.Folder:
 		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
 		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
 			return at, invalid("the repository has no folder %q", folder)
@@ -119,31 +119,7 @@ func (c Config) locate(repository, subfolder string) (address.Address, error) {
 	default:
 		at.Dir = folder
 	}
-	return Located(at.String(), c.RemoteOnly)
-}
-
-// Located returns the address of a repository, with the absolute path if it is on this machine. With remoteOnly it
-// refuses such paths without looking for them. Errors: invalid_input.
-func Located(repository string, remoteOnly bool) (at address.Address, err error) {
-	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	if remoteOnly {
-		exists = nil
-	}
-	at, err = address.Parse(repository, exists)
-	if remoteOnly && (err == nil && at.Path != "" || err != nil && !strings.Contains(repository, "://")) {
-		return at, invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
-			"or owner/repo")
-	}
-	if err != nil || at.Path == "" {
-		return at, err
-	}
-	if at.Path, err = filepath.Abs(at.Path); err != nil {
-		return at, invalid("%v", err)
-	}
-	if info, err := os.Stat(at.Path); at.Kind == address.Folder && (err != nil || !info.IsDir()) {
-		return at, invalid("%s is not a folder; name the folder that holds the repository", repository)
-	}
-	return at, nil
+	return source.Locate(at.String(), c.RemoteOnly)
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

@@ -9,11 +9,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -24,15 +21,17 @@ const Name = "generate"
 // generation is shared by the tasks of a run: the request, and what outlasts the run.
 type generation struct {
 	input  Input
-	at     address.Address
+	at     source.Address
 	config Config
 	cache  cache
-	counts *tokens.Counts
 	finder finder
 }
 
 // Job returns the job for the input. Errors: invalid_input.
 func Job(in Input, config Config) (actors.Job, error) {
+	if err := config.check(); err != nil {
+		return actors.Job{}, err
+	}
 	in, at, err := in.check(config)
 	if err != nil {
 		return actors.Job{}, err
@@ -41,8 +40,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		config.Cache = ""
 	}
 	kept := cache{config.Cache, config.Secrets}
-	g := &generation{input: in, at: at, config: config, cache: kept, finder: finder{config.Model, in.Model, nil, nil},
-		counts: &tokens.Counts{Earlier: func() []byte { return kept.read(countsFile) }}}
+	g := &generation{input: in, at: at, config: config, cache: kept, finder: finder{config.Model, in.Model, nil, nil}}
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 
@@ -92,7 +90,7 @@ func reason(err error) error {
 // fetched is the result of the task fetch.
 type fetched struct {
 	out      string // the folder below which the files go
-	material *Material
+	material *source.Repository
 	hit      *cached // if not nil, no repository was read
 	repo     *llmstxt.Repository
 }
@@ -117,7 +115,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	m := got.material
 	warn(t, m)
 	if got.hit = g.cache.find(g.key(ctx, m)); got.hit != nil {
-		t.Summarize("found in the cache" + at(m.Origin))
+		t.Summarize("found in the cache" + at(m))
 		return got, nil
 	}
 	files, err := m.Read(ctx, func(done, total int64) { t.Progress(done, total, "bytes") })
@@ -129,12 +127,12 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	if err != nil {
 		return got, err
 	}
-	t.Summarize("gathered " + words.Count(len(got.repo.Scan.Files), "file") + at(m.Origin))
+	t.Summarize("gathered " + words.Count(got.repo.Len(), "file") + at(m))
 	return got, nil
 }
 
 // warn logs the warning of the material once.
-func warn(t *actors.TaskContext, m *Material) {
+func warn(t *actors.TaskContext, m *source.Repository) {
 	if m.Warning != "" {
 		t.Log(messages.LogWarn, m.Warning)
 	}
@@ -143,9 +141,9 @@ func warn(t *actors.TaskContext, m *Material) {
 
 // source describes the origin of the files. With a single output file outside of the repository, links are relative
 // to that file.
-func (g *generation) source(m *Material, out string) llmstxt.Source {
-	from := llmstxt.Source{Name: m.Name, Origin: m.Origin, Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
-	if g.config.File != "" && g.at.Kind == address.Folder {
+func (g *generation) source(m *source.Repository, out string) llmstxt.Source {
+	from := llmstxt.Source{Name: m.Name, Origin: originOf(m), Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
+	if g.config.File != "" && g.at.Kind == source.Folder {
 		if way := relativeURL(out, g.at.Path); way != "." {
 			from.Base = way
 		}
@@ -161,8 +159,8 @@ func caller(t *actors.TaskContext) llmstxt.Caller {
 		Warn:     func(text string) { t.Log(messages.LogWarn, text) }}
 }
 
-func at(o scan.Origin) string {
-	if len(o.Commit) > 12 {
+func at(m *source.Repository) string {
+	if o := originOf(m); len(o.Commit) > 12 {
 		return " at " + o.Commit[:12]
 	}
 	return ""
@@ -178,24 +176,14 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext, got fet
 	if err != nil {
 		return nil, err
 	}
-	links, _ := count(about.Index)
-	said := fmt.Sprintf("%s in %s", words.Count(links, "link"), words.Count(len(about.Index.Sections), "section"))
-	if about.Graph != nil {
-		said += ", " + words.Count(about.Graph.Stats.Packages, "package")
+	stats := about.Stats()
+	said := fmt.Sprintf("%s in %s", words.Count(stats.Links, "link"), words.Count(stats.Sections, "section"))
+	if g.input.Graph {
+		said += ", " + words.Count(stats.Packages, "package")
 	}
 	if g.input.Model == "" {
 		said += ", without a model"
 	}
 	t.Summarize(said)
 	return about, nil
-}
-
-func count(index *rank.Index) (links, symbols int) {
-	for _, s := range index.Sections {
-		links += len(s.Links)
-		for _, l := range s.Links {
-			symbols += len(l.Symbols)
-		}
-	}
-	return links, symbols
 }

@@ -15,15 +15,15 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
-// repository makes the folder "garden" with a few files, and whatever else is given.
-func repository(t *testing.T, more map[string]string) string {
+// sample makes the folder "garden" with a few files, and whatever else is given.
+func sample(t *testing.T, more map[string]string) string {
 	t.Helper()
 	tree := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -42,21 +42,21 @@ func repository(t *testing.T, more map[string]string) string {
 	return dir
 }
 
-func nowhere() scan.Origin { return scan.Origin{} }
+var nowhere source.Repository
 
-func from(remote, commit string) func() scan.Origin {
-	return func() scan.Origin { return scan.ParseOrigin(remote, commit, "") }
+func from(remote, commit string) source.Repository {
+	return source.Repository{Remote: remote, Commit: commit}
 }
 
 // folder opens local folders and says where they are from.
-func folder(origin func() scan.Origin) generate.Config {
-	return generate.Config{Open: func(_ context.Context, at address.Address) (*generate.Material, error) {
-		return &generate.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+func folder(origin source.Repository) generate.Config {
+	return generate.Config{Open: func(_ context.Context, at source.Address) (*source.Repository, error) {
+		return &source.Repository{Name: filepath.Base(at.Path), Remote: origin.Remote, Commit: origin.Commit, Folder: origin.Folder, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 			root, err := os.OpenRoot(at.Path)
 			if err != nil {
 				return nil, messages.InvalidInput("cannot open the folder: %v", err)
 			}
-			return scan.Folder(root), nil
+			return confined.TreeOf(root), nil
 		}}, nil
 	}}
 }
@@ -70,7 +70,7 @@ func only(repository, out string) generate.Input {
 	return generate.Input{Repository: repository, Out: out, Options: llmstxt.Options{Full: llmstxt.FullNone}}
 }
 
-func newJob(t *testing.T, in generate.Input, origin func() scan.Origin) actors.Job {
+func newJob(t *testing.T, in generate.Input, origin source.Repository) actors.Job {
 	t.Helper()
 	job, err := generate.Job(in, folder(origin))
 	must(t, err)
@@ -172,7 +172,7 @@ var found = regexp.MustCompile(`[1-9][0-9]* links? in [1-9][0-9]* sections?`)
 
 func TestMilestones(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
-	job := newJob(t, all(repository(t, nil), t.TempDir()), from("git@example.com:plants/garden.git", commit))
+	job := newJob(t, all(sample(t, nil), t.TempDir()), from("git@example.com:plants/garden.git", commit))
 	run := start(t, open(t, actors.Config{}), job)
 	var lines []string
 	for e, err := range run.Events(t.Context(), 0) {
@@ -206,7 +206,7 @@ func TestMilestones(t *testing.T) {
 
 func TestArtifactsAreTheFiles(t *testing.T) {
 	out := t.TempDir()
-	state := completed(t, newJob(t, all(repository(t, nil), out), from("https://example.com/plants/garden", "")))
+	state := completed(t, newJob(t, all(sample(t, nil), out), from("https://example.com/plants/garden", "")))
 	var said []string
 	for _, a := range state.Artifacts {
 		data := read(t, filepath.Join(out, filepath.FromSlash(a.Path)))
@@ -229,7 +229,7 @@ func TestArtifactsAreTheFiles(t *testing.T) {
 func TestResult(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	out := t.TempDir()
-	state := completed(t, newJob(t, all(repository(t, nil), out), from("https://example.com/plants/garden", commit)))
+	state := completed(t, newJob(t, all(sample(t, nil), out), from("https://example.com/plants/garden", commit)))
 	var result generate.Result
 	must(t, json.Unmarshal(state.End.Result, &result))
 	text := read(t, filepath.Join(out, "example.com", "plants", "garden", "llms.txt"))
@@ -246,12 +246,12 @@ func TestResult(t *testing.T) {
 
 func TestOnlyWhatIsAskedFor(t *testing.T) {
 	out := t.TempDir()
-	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
+	completed(t, newJob(t, only(sample(t, nil), out), nowhere))
 	same(t, "files", names(tree(t, out)), []string{"local/garden/llms.json", "local/garden/llms.txt"})
 }
 
 func TestSameFolderSameBytes(t *testing.T) {
-	dir, once, again := repository(t, nil), t.TempDir(), filepath.Join(t.TempDir(), "made", "on the way")
+	dir, once, again := sample(t, nil), t.TempDir(), filepath.Join(t.TempDir(), "made", "on the way")
 	completed(t, newJob(t, all(dir, once), nowhere))
 	completed(t, newJob(t, all(dir, again), nowhere))
 	first, second := tree(t, once), tree(t, again)
@@ -272,7 +272,7 @@ func pathTo(t *testing.T, out, repository string) string {
 }
 
 func TestUnusableInput(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	for what, in := range map[string]generate.Input{
 		"no such folder": all(filepath.Join(dir, "nope"), "out"),
 		"a file":         all(filepath.Join(dir, "go.mod"), "out"),
@@ -291,14 +291,14 @@ func TestUnusableInput(t *testing.T) {
 }
 
 func TestFolderGoneBeforeTheRun(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	job := newJob(t, all(dir, t.TempDir()), nowhere)
 	must(t, os.RemoveAll(dir))
 	failed(t, job, messages.CauseInvalidInput)
 }
 
 func TestOutputBelowAFile(t *testing.T) {
-	dir := repository(t, nil)
+	dir := sample(t, nil)
 	why := failed(t, newJob(t, all(dir, filepath.Join(dir, "go.mod", "out")), nowhere), messages.CauseInvalidInput)
 	if !strings.Contains(why, "output folder") {
 		t.Errorf("the reason does not name the output folder: %s", why)
@@ -309,12 +309,12 @@ func TestWarningIsLogged(t *testing.T) {
 	out := t.TempDir()
 	config := folder(nowhere)
 	open := config.Open
-	config.Open = func(ctx context.Context, at address.Address) (*generate.Material, error) {
+	config.Open = func(ctx context.Context, at source.Address) (*source.Repository, error) {
 		material, err := open(ctx, at)
 		material.Warning = "the index is torn"
 		return material, err
 	}
-	job, err := generate.Job(only(repository(t, nil), out), config)
+	job, err := generate.Job(only(sample(t, nil), out), config)
 	must(t, err)
 	state := completed(t, job)
 	logged := slices.ContainsFunc(state.Log.Lines, func(l messages.LogLine) bool {
@@ -327,7 +327,7 @@ func TestWarningIsLogged(t *testing.T) {
 
 // Issue: "streamed as text.delta with the field's text", and closed by what the files say.
 func TestFieldsAreStreamed(t *testing.T) {
-	run := start(t, open(t, actors.Config{}), asking(t, modeled(repository(t, nil), t.TempDir()),
+	run := start(t, open(t, actors.Config{}), asking(t, modeled(sample(t, nil), t.TempDir()),
 		oracleOf(says(description))))
 	said, done := map[string]string{}, map[string]string{}
 	for e, err := range run.Events(t.Context(), 0) {

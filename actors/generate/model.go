@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -130,7 +130,7 @@ func otherModel(t *actors.TaskContext, asked, answered string) string {
 
 // shownModel returns the server's name for a model, without control characters and the folders of its machine.
 func shownModel(name string) string {
-	name = shown.Liner()(name)
+	name = llmstxt.Line(name)
 	if strings.HasPrefix(name, "/") || strings.Contains(name, `\`) {
 		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -30,13 +29,13 @@ func (g *generation) understand(
 		t.Summarize("skipped: there is no model")
 		return about, by, nil
 	}
-	live := &insight.Live{}
+	live := &llmstxt.Live{}
 	answer, other, err := g.answer(ctx, t, about, by.model, live)
 	if by.other = other; err != nil {
 		if by.cause, err = g.withoutModel(ctx, t, err); err != nil {
 			return nil, by, err
 		}
-		return about, by, closeTexts(t, insight.Answer{}, live.Opened)
+		return about, by, closeTexts(t, llmstxt.Answer{}, live.Opened)
 	}
 	if err := closeTexts(t, answer, live.Opened); err != nil {
 		return nil, by, err
@@ -47,7 +46,7 @@ func (g *generation) understand(
 }
 
 // closeTexts closes the streamed texts with the parts of the answer that the files use.
-func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) error {
+func closeTexts(t *actors.TaskContext, answer llmstxt.Answer, opened []string) error {
 	for _, text := range answer.Texts() {
 		words := words.Count(1+strings.Count(text.Text, "\n"), "line")
 		if text.Text == "" {
@@ -66,10 +65,10 @@ func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) e
 // answer asks the model, with less material each time the server says that the context is too small. other is the
 // model that answered instead, or "".
 func (g *generation) answer(
-	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, m *Model, live *insight.Live,
-) (said insight.Answer, other string, err error) {
+	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, m *Model, live *llmstxt.Live,
+) (said llmstxt.Answer, other string, err error) {
 	least := leastMaterial * bytesOfToken
-	budget := m.material(insight.PromptBytes)
+	budget := m.material(llmstxt.PromptBytes)
 	if budget < least {
 		return said, "", messages.Errorf(messages.CauseLimitExceeded,
 			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
@@ -79,12 +78,12 @@ func (g *generation) answer(
 	for {
 		material, err := about.Material(ctx, budget, model.Neutral)
 		if err != nil {
-			return insight.Answer{}, other, err
+			return llmstxt.Answer{}, other, err
 		}
-		r, err := g.ask(ctx, t, m, told, material, about.Index.Title, budget, live)
+		r, err := g.ask(ctx, t, m, told, material, about.Title(), budget, live)
 		other = cmp.Or(r.other, other)
 		if !r.overflow || budget/2 < least {
-			said, refused := r.said.Clean(about.Index, material)
+			said, refused := about.Clean(r.said, material)
 			if len(refused) > 0 {
 				t.Log(messages.LogWarn, fmt.Sprintf("refused %s of the answer: %s", words.Count(len(refused), "line"),
 					strings.Join(refused[:min(len(refused), 3)], "; ")))
@@ -99,14 +98,14 @@ func (g *generation) answer(
 
 // reply is the result of one question.
 type reply struct {
-	said     insight.Answer
+	said     llmstxt.Answer
 	other    string // the model that answered instead of the requested one, or ""
 	overflow bool   // the context was too small
 }
 
 // ask gets the answer from the cache, the run's log or the model.
-func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about insight.Material,
-	title string, budget int, live *insight.Live) (r reply, err error) {
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about llmstxt.Material,
+	title string, budget int, live *llmstxt.Live) (r reply, err error) {
 	key := g.answerKey(m.Name, about)
 	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &r.said) == nil && r.said.Problems() == nil &&
 		r.said.Grounded(about, title) {
@@ -131,11 +130,11 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 	}
 	var report structured.Report
 	type answer struct { // the answer, with the model that gave it
-		Answer insight.Answer `json:"answer"`
+		Answer llmstxt.Answer `json:"answer"`
 		Model  string         `json:"model,omitempty"`
 	}
 	kept, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", m.request(about).Digest(), budget), func(ctx context.Context) (a answer, err error) {
-		a.Answer, report, err = structured.Ask[insight.Answer](ctx, told, m.request(about), o)
+		a.Answer, report, err = structured.Ask[llmstxt.Answer](ctx, told, m.request(about), o)
 		a.Model = report.Model
 		return a, err
 	})
@@ -156,7 +155,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 }
 
 // request makes the request. It offers no tools, because strangers wrote what the model reads.
-func (m *Model) request(about insight.Material) model.Request {
+func (m *Model) request(about llmstxt.Material) model.Request {
 	// the boundary is a digest, because no text contains its own digest
 	system, user := about.Prompt("=====" + messages.Digest(about.Text)[:32] + "=====")
 	return model.Request{Model: m.Name, MaxTokens: m.answer(), Extra: m.Extra,

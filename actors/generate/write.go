@@ -6,17 +6,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -58,11 +57,11 @@ func (g *generation) write(
 	if err != nil {
 		return err
 	}
-	if found := about.Secrets.Findings(); len(found) > 0 {
+	if found := about.Secrets(); len(found) > 0 {
 		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", words.Count(len(found), "secret"),
-			llmstxt.Place(found[0])))
+			found[0]))
 	}
-	if counts := g.counts.Bytes(); counts != nil && g.cache.folder != "" {
+	if counts := files.Counts(); counts != nil && g.cache.folder != "" {
 		logUncached(t, "the numbers of tokens are", g.cache.write(countsFile, counts))
 	}
 	result := g.result(out.dir, about, files, written)
@@ -90,9 +89,10 @@ func end(t *actors.TaskContext, result Result) error {
 
 // output returns what the files contain about the run.
 func (g *generation) output(out *folder, by consulted) llmstxt.Output {
-	o := llmstxt.Output{Tool: render.Tool{Name: "lastword", Version: g.config.Version}, Model: g.input.Model,
-		Degraded: by.cause != "", Cause: string(by.cause), Counts: g.counts,
-		Clean: func(w io.Writer) io.WriteCloser { return g.config.Secrets.Document(w) }}
+	o := llmstxt.Output{Tool: llmstxt.Tool{Name: "lastword", Version: g.config.Version}, Model: g.input.Model,
+		Degraded: by.cause != "", Cause: string(by.cause),
+		Counts: func() []byte { return g.cache.read(countsFile) },
+		Clean:  func(w io.Writer) io.WriteCloser { return g.config.Secrets.Document(w) }}
 	if g.at.Path != "" {
 		o.Way = relativeURL(out.path, g.at.Path)
 	}
@@ -117,7 +117,7 @@ type made struct {
 
 // writeFiles writes the files, and emits artifact.written once the folder of a file is synced. Pages, of which there
 // may be thousands, are synced in groups.
-func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written []render.Artifact, err error) {
+func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written []llmstxt.Artifact, err error) {
 	tell := func(all ...made) error {
 		if err := w.tellWritten(all); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written 
 		if group[0].Name == llmstxt.NameJSON { // it is the last file, and lists the others
 			w.out.removeStale(w.t, written)
 		}
-		if graph.IsPage(group[0].Name) {
+		if llmstxt.IsPage(group[0].Name) {
 			all, err := w.writePages(ctx, group)
 			if err != nil {
 				return nil, fmt.Errorf("cannot write %s: %w", group[0].Name, reason(err))
@@ -158,21 +158,57 @@ func (w *writer) writeSideBySide(ctx context.Context, files []llmstxt.File, tell
 		turns[i] = make(chan struct{})
 	}
 	close(turns[0])
-	write := func(ctx context.Context) (write func(i int) (made, error), done func()) {
-		return func(i int) (made, error) { return w.writeFile(ctx, files[i], turns[i]) }, func() {}
-	}
-	i := 0
-	for m, err := range inorder.Each(ctx, w.t.Go, len(files), len(files), write) {
+	all := make([]made, len(files))
+	ready := w.each(ctx, len(files), len(files), func(ctx context.Context, i int) (err error) {
+		all[i], err = w.writeFile(ctx, files[i], turns[i])
+		return err
+	})
+	for i, err := range ready {
+		if err == nil {
+			err = tell(all[i])
+		}
 		if err != nil {
 			return err
 		}
-		if err := tell(m); err != nil {
-			return err
-		}
-		i++
-		close(turns[i])
+		close(turns[i+1])
 	}
 	return nil
+}
+
+// each calls do for the numbers below n, in goroutines of the task, and yields them in order until the first error, or
+// the cause of ctx. When the loop ends, the context of do ends, and each waits for what still runs.
+func (w *writer) each(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		var working sync.WaitGroup
+		defer working.Wait()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		done := make([]chan error, n)
+		for i := range done {
+			done[i] = make(chan error, 1)
+		}
+		for first := range min(workers, n) {
+			working.Add(1)
+			w.t.Go(func(context.Context) error {
+				defer working.Done()
+				for i := first; i < n && ctx.Err() == nil; i += workers {
+					done[i] <- do(ctx, i)
+				}
+				return nil
+			})
+		}
+		for i := range done {
+			var err error
+			select {
+			case err = <-done[i]:
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // tellWritten announces files that are on disk. It first reports what is missing in them.
@@ -248,7 +284,7 @@ const (
 func nextGroup(files []llmstxt.File) []llmstxt.File {
 	kind := func(f llmstxt.File) string {
 		switch {
-		case graph.IsPage(f.Name):
+		case llmstxt.IsPage(f.Name):
 			return pagesFolder
 		case f.Name == llmstxt.NameJSON:
 			return llmstxt.NameJSON
@@ -275,13 +311,10 @@ func (w *writer) writePages(ctx context.Context, files []llmstxt.File) ([]made, 
 			return nil, err
 		}
 	}
-	write := func(context.Context) (write func(i int) (string, error), done func()) {
-		return func(i int) (string, error) {
-			name := path.Base(files[i].Name)
-			return name, writePage(into, name, texts[i].String())
-		}, func() {}
+	write := func(_ context.Context, i int) error {
+		return writePage(into, path.Base(files[i].Name), texts[i].String())
 	}
-	for _, err := range inorder.Each(ctx, w.t.Go, writers, len(files), write) {
+	for _, err := range w.each(ctx, writers, len(files), write) {
 		if err != nil {
 			return nil, err
 		}

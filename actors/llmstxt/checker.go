@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 )
 
 // Names of the files, apart from nodes/<id>.md of the graph.
@@ -20,6 +20,9 @@ const (
 	NameGraph = "repo.graph.json"
 	NameForce = "repo.force.json"
 )
+
+// IsPage reports whether a file with the name is the page of a package in the graph.
+func IsPage(name string) bool { return graph.IsPage(name) }
 
 // OfGraph reports whether a file with the name belongs to the graph of packages.
 func OfGraph(name string) bool { return name == NameGraph || name == NameForce || graph.IsPage(name) }
@@ -56,7 +59,7 @@ func judged(judge func(data []byte) error) *Checker {
 }
 
 func judgeTxt(data []byte) error {
-	if _, problems := check.Parse(string(data)); len(problems) > 0 {
+	if _, problems := Parse(string(data)); len(problems) > 0 {
 		return fmt.Errorf("not a valid llms.txt: %v", problems[0])
 	}
 	return nil
@@ -65,5 +68,11 @@ func judgeTxt(data []byte) error {
 func judgeJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	return d.Decode(new(render.Document))
+	return d.Decode(new(Document))
 }
+
+// Line makes a single clean line, without secrets, of any text, as the files have them.
+func Line(text string) string { return shown.Liner()(text) }
+
+// CountTokens counts the tokens of a text, by o200k_base, as the files do.
+func CountTokens(text string) int { return tokens.Count(text) }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -15,13 +14,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
-	"github.com/seed889630bf/lastword/actors/llmstxt/own"
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -31,7 +29,7 @@ const mostSecrets = 1000
 
 // Output is what the files contain about their making.
 type Output struct {
-	Tool render.Tool
+	Tool Tool
 	// Way is the relative path from the folder of the files to the repository, if that is on this machine.
 	Way string
 	// Model is the model that was asked. Degraded says that it failed, and Cause why.
@@ -40,8 +38,8 @@ type Output struct {
 	Cause    string
 	// Clean returns a writer that removes what no file may contain. It may be nil.
 	Clean func(io.Writer) io.WriteCloser
-	// Counts counts tokens. It may be nil.
-	Counts *tokens.Counts
+	// Counts returns numbers of tokens that [Files.Counts] has returned; it is called when they are needed. It may be nil.
+	Counts func() []byte
 }
 
 // File is a file to write.
@@ -53,7 +51,7 @@ type File struct {
 
 // Written describes a file that was written.
 type Written struct {
-	render.Artifact
+	Artifact
 	// Dropped lists the files that the budget had no room for.
 	Dropped []string
 }
@@ -62,13 +60,14 @@ type Written struct {
 type Files struct {
 	// List begins with llms.txt. It ends with llms.json, which describes the other files and must be written after
 	// them. All others may be written concurrently.
-	List  []File
-	Index *rank.Index // what llms.txt lists
+	List []File
 
 	ctx      context.Context
+	index    *rank.Index // what llms.txt lists
 	analysis *Analysis
 	output   Output
-	document render.Document
+	counts   *tokens.Counts
+	document Document
 	over     []string // links that llms.txt had no room for
 	mu       sync.Mutex
 	linked   map[string]int // tokens of files, by path
@@ -78,10 +77,8 @@ type Files struct {
 // Files returns the files to write. They read the repository while they are written, until ctx ends. Errors:
 // limit_exceeded if a budget is too small; invalid_input if there are secrets and the options forbid them.
 func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, error) {
-	f := &Files{ctx: ctx, Index: a.Index, analysis: a, output: out, linked: map[string]int{}, written: map[string]Written{}}
-	if f.output.Counts == nil {
-		f.output.Counts = new(tokens.Counts)
-	}
+	f := &Files{ctx: ctx, index: a.index, analysis: a, output: out, counts: &tokens.Counts{Earlier: out.Counts},
+		linked: map[string]int{}, written: map[string]Written{}}
 	if err := f.fit(); err != nil {
 		return nil, err
 	}
@@ -91,21 +88,23 @@ func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, er
 		return nil, err
 	}
 	o, files := a.options, a.files
-	f.add(NameTxt, func(w io.Writer) ([]string, error) { return f.over, render.Txt(w, f.Index) })
+	f.add(NameTxt, func(w io.Writer) ([]string, error) { return f.over, render.Txt(w, f.index) })
 	if o.Full != FullNone {
-		f.add(NameFull, func(w io.Writer) ([]string, error) { return render.Full(ctx, w, files, f.Index, pack) })
+		f.add(NameFull, func(w io.Writer) ([]string, error) { return render.Full(ctx, w, files, f.index, pack) })
 	}
 	if o.Ctx {
-		f.add(NameCtx, func(w io.Writer) ([]string, error) { return render.Ctx(ctx, w, files, f.Index, o.Format, pack) })
+		f.add(NameCtx, func(w io.Writer) ([]string, error) {
+			return render.Ctx(ctx, w, files, f.index, render.Format(o.Format), pack)
+		})
 	}
-	if g := a.Graph; g != nil { // the pages first, then the files that name them
+	if g := a.graph; g != nil { // the pages first, then the files that name them
 		for _, p := range g.Pages() {
 			f.add(p.Name, unbudgeted(p.Write))
 		}
 		f.add(NameForce, unbudgeted(g.Force))
 		f.add(NameGraph, unbudgeted(g.JSON))
 	}
-	f.add(NameJSON, unbudgeted(func(w io.Writer) error { return render.JSON(w, f.Document()) }))
+	f.add(NameJSON, unbudgeted(func(w io.Writer) error { return f.Document().write(w) }))
 	return f, nil
 }
 
@@ -123,7 +122,7 @@ func (f *Files) write(
 	w io.Writer, name string, render func(w io.Writer) (dropped []string, err error),
 ) (said Written, err error) {
 	sum, check := sha256.New(), CheckerOf(name)
-	to, count := io.MultiWriter(w, sum, check), &tokens.Counter{Context: f.ctx, Counts: f.output.Counts}
+	to, count := io.MultiWriter(w, sum, check), &tokens.Counter{Context: f.ctx, Counts: f.counts}
 	if f.analysis.options.CountTokens {
 		to = io.MultiWriter(to, count)
 	}
@@ -169,26 +168,26 @@ func (f *Files) fit() error {
 	if budget == 0 {
 		return nil
 	}
-	fitting, dropped, least := render.Fit(f.Index, budget)
+	fitting, dropped, least := render.Fit(f.index, budget)
 	if least > budget {
 		return exceeded("the size budget of %d bytes is too small: title, summary and facts take %d", budget, least)
 	}
 	for _, l := range dropped {
 		f.over = append(f.over, l.Path)
 	}
-	f.Index = insight.Pruned(fitting)
+	f.index = pruned(fitting)
 	return f.refuseDropped(NameTxt, f.over)
 }
 
 // draft returns llms.json as far as it is known before the files are written.
-func (f *Files) draft() render.Document {
+func (f *Files) draft() Document {
 	a, o, out := f.analysis, f.analysis.options, f.output
-	d := render.NewDocument(f.Index, a.Scan)
-	if a.Scan.Origin.Remote == "" || hasRelative(f.Index) {
+	d := newDocument(f.index, a.scan)
+	if a.scan.Origin.Remote == "" || hasRelative(f.index) {
 		d.Repository.Path = out.Way
 	}
 	d.Format, d.Tool = o.Format, out.Tool
-	d.Options = render.Options{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.LinkBase,
+	d.Options = DocumentOptions{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.LinkBase,
 		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
 	d.Degraded, d.Cause = out.Degraded, out.Cause
 	for i := range d.Sections {
@@ -209,7 +208,7 @@ func hasRelative(index *rank.Index) bool {
 }
 
 // Document returns llms.json with what is known about the files that were written so far.
-func (f *Files) Document() render.Document {
+func (f *Files) Document() Document {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d := f.document
@@ -220,10 +219,10 @@ func (f *Files) Document() render.Document {
 		}
 		d.Artifacts = append(d.Artifacts, said.Artifact)
 		for _, p := range said.Dropped {
-			d.Dropped = append(d.Dropped, render.NewDropped(said.Name, p))
+			d.Dropped = append(d.Dropped, Dropped{said.Name, shown.Line(p)})
 		}
 	}
-	found := f.analysis.Secrets.Findings()
+	found := f.analysis.Secrets()
 	d.Secrets = found[:min(len(found), mostSecrets)]
 	for _, s := range d.Sections {
 		for i, l := range s.Links {
@@ -233,11 +232,17 @@ func (f *Files) Document() render.Document {
 	return d
 }
 
+// Stats counts what the files contain.
+func (f *Files) Stats() Stats { return f.analysis.stats(f.index) }
+
+// Counts returns the numbers of tokens that were counted, for later runs; nil if nothing new was.
+func (f *Files) Counts() []byte { return f.counts.Bytes() }
+
 // pack returns what llms-full.txt and llms-ctx.txt contain, by the options. Linked keeps the tokens for llms.json.
 func (f *Files) pack(by Caller) render.Pack {
 	a, o := f.analysis, f.analysis.options
 	pack := render.Pack{Bytes: o.SizeBudget, Tokens: max(0, o.TokenBudget), Go: by.Go,
-		Counts: f.output.Counts, Secrets: a.Secrets, KeepSecrets: o.Secrets == SecretsKeep}
+		Counts: f.counts, Secrets: a.secrets, KeepSecrets: o.Secrets == SecretsKeep}
 	if o.CountTokens {
 		pack.Linked = func(path string, tokens int) {
 			f.mu.Lock()
@@ -246,7 +251,7 @@ func (f *Files) pack(by Caller) render.Pack {
 		}
 	}
 	if o.Full == FullAll {
-		pack.Rest = byUse(a.Scan.Files)
+		pack.Rest = byUse(a.scan.Files)
 		most := int(min(max(a.largest, 1<<20), 1<<29)) // largest file that was read
 		pack.FileBytes = 3 * most                      // text that is not UTF-8 grows when it is converted
 	}
@@ -278,25 +283,22 @@ func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 	if a.options.Secrets != SecretsFail {
 		return nil
 	}
-	if err := render.FindSecrets(ctx, a.files, f.Index, pack); err != nil {
+	if err := render.FindSecrets(ctx, a.files, f.index, pack); err != nil {
 		return err
 	}
-	if found := a.Secrets.Findings(); len(found) > 0 {
+	if found := a.Secrets(); len(found) > 0 {
 		return invalid("%s found, such as %s; remove them, or have them redacted", words.Count(len(found), "secret"),
-			Place(found[0]))
+			found[0])
 	}
 	return nil
 }
-
-// Place describes a secret by its kind and position.
-func Place(f secret.Finding) string { return fmt.Sprintf("%s in %s:%d", f.Rule, f.Path, f.Line) }
 
 // existing lists the paths where the repository may have an llms.txt of its maintainers: the usual ones, and then
 // wherever else one lies, the shallowest first.
 func (r *Repository) existing() []string {
 	names := []string{NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt}
 	var others []string
-	for _, f := range r.Scan.Files {
+	for _, f := range r.scan.Files {
 		if path.Base(f.Path) == NameTxt && f.Place != scan.Test && f.Place != scan.Example && !slices.Contains(names, f.Path) {
 			others = append(others, f.Path)
 		}
@@ -318,32 +320,32 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.
 		if err != nil || len(data) == 0 {
 			continue
 		}
-		file := own.File{Path: name, Text: string(data), Made: previousOutput(r.files, name, data)}
+		file := ownFile{Path: name, Text: string(data), Made: previousOutput(r.files, name, data)}
 		if file.Made != nil && file.Made.Whole && !file.Made.Kept {
 			return index
 		}
 		tell(by.Info, "kept the order and the notes of "+name+"; --fresh ignores it")
-		return own.Into(index, file, paths(r.Scan.Files), most)
+		return mergeOwn(index, file, paths(r.scan.Files), most)
 	}
 	return index
 }
 
 // previousOutput returns what an earlier run wrote, according to the llms.json beside the file; nil if there is none.
-func previousOutput(files fs.FS, name string, data []byte) *own.Made {
+func previousOutput(files fs.FS, name string, data []byte) *madeBefore {
 	last := DocumentOf(files, path.Join(path.Dir(name), NameJSON))
 	if last == nil {
 		return nil
 	}
-	made := &own.Made{Notes: make(map[string]string)}
-	made.Whole = slices.ContainsFunc(last.Artifacts, func(a render.Artifact) bool {
+	made := &madeBefore{Notes: make(map[string]string)}
+	made.Whole = slices.ContainsFunc(last.Artifacts, func(a Artifact) bool {
 		return a.Name == NameTxt && a.SHA256 == messages.Digest(string(data))
 	})
-	if made.Kept = last.SummaryReason == own.Reason; !made.Kept {
+	if made.Kept = last.SummaryReason == ownReason; !made.Kept {
 		made.Summary = last.Summary
 	}
 	for _, s := range last.Sections {
 		for _, l := range s.Links {
-			if slices.Contains(l.Reasons, own.Reason) {
+			if slices.Contains(l.Reasons, ownReason) {
 				made.Kept = true
 			} else {
 				made.Notes[l.URL] = l.Note
@@ -354,11 +356,11 @@ func previousOutput(files fs.FS, name string, data []byte) *own.Made {
 }
 
 // DocumentOf reads an llms.json that was written earlier; nil if there is none.
-func DocumentOf(files fs.FS, name string) *render.Document {
+func DocumentOf(files fs.FS, name string) *Document {
 	const most = 64 << 20
 	data, err := readAtMost(files, name, most)
-	d := new(render.Document)
-	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != render.Schema {
+	d := new(Document)
+	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != Schema {
 		return nil
 	}
 	return d
@@ -366,7 +368,7 @@ func DocumentOf(files fs.FS, name string) *render.Document {
 
 // readAtMost returns the content of a regular file, or fs.ErrInvalid if the file has more than most bytes.
 func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
-	f, info, err := scan.OpenRegular(files, name)
+	f, info, err := confined.Regular(files, name)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"net/url"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -17,8 +16,8 @@ type Options struct {
 	// Graph adds the graph of packages, with a page for each package.
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.
-	Format    render.Format `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=version of llms.txt" jsonschema:"version of the llms.txt format"`
-	LinkStyle string        `json:"link_style,omitempty" form:"enum=blob|raw,default=blob,brief=page or bare file" jsonschema:"links lead to pages or raw files"`
+	Format    int    `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=version of llms.txt" jsonschema:"version of the llms.txt format"`
+	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|raw,default=blob,brief=page or bare file" jsonschema:"links lead to pages or raw files"`
 	// Ref says what links point to. If the branch is unknown, it is the commit.
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
 	// LinkBase is for a repository without a remote, or with one at a host whose form of links is unknown.
@@ -64,7 +63,7 @@ const (
 // Checked returns the options with their defaults. Errors: invalid_input.
 func (o Options) Checked() (Options, error) {
 	o.Full = cmp.Or(o.Full, FullSelected)
-	o.Format = cmp.Or(o.Format, render.Format2)
+	o.Format = cmp.Or(o.Format, 2)
 	o.LinkStyle = cmp.Or(o.LinkStyle, "blob")
 	if o.Ref == rank.RefBranch {
 		o.Ref = ""
@@ -83,7 +82,7 @@ func (o Options) problem() error {
 	switch {
 	case o.Full != FullNone && o.Full != FullSelected && o.Full != FullAll:
 		return invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, o.Full)
-	case o.Format != render.Format1 && o.Format != render.Format2:
+	case o.Format != 1 && o.Format != 2:
 		return invalid("there is no version %d of the llms.txt format; use 1 or 2", o.Format)
 	case o.LinkStyle != "blob" && o.LinkStyle != "raw":
 		return invalid("there is no link style %q; use blob or raw", o.LinkStyle)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -16,14 +16,42 @@ import (
 // Source says where files come from.
 type Source struct {
 	Name   string // used if Origin is empty
-	Origin scan.Origin
+	Origin Origin
 	// Base is the prefix of relative links, for an llms.txt that lies outside the repository. Options.LinkBase takes
 	// precedence.
 	Base string
 	// Skip reports whether a file does not belong to the repository, such as output of an earlier run. It may be nil.
-	Skip func(scan.File) bool
+	Skip func(path string) bool
 	// Limits bound what is read.
-	Limits scan.Limits
+	Limits Limits
+}
+
+// Origin says where files come from; see [ParseOrigin]. Owner and Repo are safe as path segments: never empty between
+// slashes, never "." or "..".
+type Origin struct {
+	Remote  string // https URL without credentials; "" unless Host, Owner and Repo are known
+	Host    string // with the port, if it is in an https remote
+	Owner   string // everything before the last segment, such as "group/subgroup" on GitLab
+	Repo    string // without ".git"
+	Commit  string // hexadecimal, "" when unknown
+	Branch  string // default branch; "" when unknown
+	Prefix  string // the folder relative to the top of the repository; "" for the top
+	Version string // release of the files, from the folder names of a module cache; "" when unknown
+}
+
+// ParseOrigin parses a remote in git's usual forms: https and ssh URLs, and host:path. A local path or an unknown
+// form gives an Origin without a remote. prefix is slash-separated.
+func ParseOrigin(remote, commit, prefix string) Origin {
+	return Origin(scan.ParseOrigin(remote, commit, prefix))
+}
+
+// Limits bound what is read. A zero field means its default. A file over a limit is left out, and the reading
+// continues.
+type Limits struct {
+	Files      int   // number of text files; default 50,000
+	FileBytes  int64 // size of one file; default 1 MiB; a notebook may have 16 times as many
+	TotalBytes int64 // sum of the sizes; default 2 GiB
+	Depth      int   // folders below the top; default 32
 }
 
 // Caller connects a step to its caller. Every function may be nil.
@@ -50,7 +78,7 @@ func tell(to func(text string), text string) {
 
 // Repository is a repository that was read.
 type Repository struct {
-	Scan    *scan.Repository
+	scan    *scan.Repository
 	files   fs.FS
 	base    string
 	largest int64 // bytes of the largest file, or 0
@@ -65,25 +93,31 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 		return nil, err
 	}
 	r := &Repository{files: files, base: from.Base, largest: from.Limits.FileBytes, options: o}
-	r.Scan, err = scan.Read(ctx, r.files, from.Limits, func(done int) { by.progress(done, 0, "entries") })
+	r.scan, err = scan.Read(ctx, r.files, scan.Limits(from.Limits), func(done int) { by.progress(done, 0, "entries") })
 	if over, ok := errors.AsType[*scan.LimitError](err); ok {
 		return nil, exceeded("%v", over)
 	} else if err != nil {
 		return nil, err
 	}
-	r.Scan.Name, r.Scan.Origin = from.Name, from.Origin
+	r.scan.Name, r.scan.Origin = from.Name, scan.Origin(from.Origin)
 	if from.Skip != nil {
-		r.Scan.Files = slices.DeleteFunc(r.Scan.Files, from.Skip)
+		r.scan.Files = slices.DeleteFunc(r.scan.Files, func(f scan.File) bool { return from.Skip(f.Path) })
 	}
-	for _, left := range r.Scan.Left {
+	for _, left := range r.scan.Left {
 		tell(by.Info, fmt.Sprintf("skipped, %s: %s, %s, first %s",
 			left.Reason, words.Count(left.Files, "file"), words.Count(left.Folders, "folder"), left.First))
 	}
-	if len(r.Scan.Files) == 0 {
-		return nil, errNothingReadable(r.Scan.Left)
+	if len(r.scan.Files) == 0 {
+		return nil, errNothingReadable(r.scan.Left)
 	}
 	return r, nil
 }
+
+// Len returns the number of text files.
+func (r *Repository) Len() int { return len(r.scan.Files) }
+
+// Paths returns the paths of the text files.
+func (r *Repository) Paths() []string { return paths(r.scan.Files) }
 
 // errNothingReadable is the error for a repository without a readable file.
 func errNothingReadable(all []scan.Left) error {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -39,4 +41,10 @@ func Example() {
 	fmt.Printf("%s %q by %s\n", state.Status, result.Text, result.Model)
 	// Output:
 	// completed "It is blue." by qwen3-8b
+}
+
+func TestDefinitionWithoutAConfig(t *testing.T) {
+	if _, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{prompt.Define(nil)}}); messages.CodeOf(err) != messages.CauseInvalidInput {
+		t.Errorf("New: %v", err)
+	}
 }

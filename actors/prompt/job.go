@@ -49,12 +49,16 @@ type Result struct {
 
 // Define returns the definition of the job. It calls config for each run.
 func Define(config func() (Config, error)) actors.Definition {
+	var wrong error
+	if config == nil {
+		wrong = messages.InvalidInput("Define needs a function that returns the Config of a prompt")
+	}
 	return actors.Definition{Name: Name, About: messages.About{
 		Title: "Ask a language model",
 		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
 			"for work that a local model can do.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "text", OpenWorld: true,
-	}, New: actors.Typed(func(in Input) (actors.Job, error) {
+	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config()
 		if err != nil {
 			return actors.Job{}, err

@@ -18,8 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
@@ -28,6 +26,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // generateOptions holds the flags of generate.
@@ -112,11 +111,11 @@ func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
 
 // watch runs generate again whenever a file in the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
-	at, err := generate.Located(folder, false)
+	at, err := source.Locate(folder, false)
 	if err != nil {
 		return err
 	}
-	if at.Kind != address.Folder {
+	if at.Kind != source.Folder {
 		return exit.Invalid("--watch needs a local folder, which %s is not", folder)
 	}
 	for {
@@ -162,7 +161,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if in.Model == "" && in.LinkBase == "" && cmd.Flags().Changed("base-url") {
 		in.LinkBase = g.by.Endpoint.BaseURL // no model is used, so it must be meant for links
 	}
-	with := generate.Config{Open: g.read.Open, Limits: g.read.Limits, Model: g.by.Find, Secrets: g.program.Secrets,
+	with := generate.Config{Open: g.read.Open, Limits: llmstxt.Limits(g.read.Limits), Model: g.by.Find, Secrets: g.program.Secrets,
 		Version: build.This().Exact(), Cache: g.program.Env.CacheFolder()}
 	defer g.by.Close()
 	if err := g.by.Check(in.Model); err != nil {
@@ -192,11 +191,11 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	remove = func() {}
 	switch {
 	case g.inPlace:
-		at, err := generate.Located(in.Repository, false)
+		at, err := source.Locate(in.Repository, false)
 		if err != nil {
 			return remove, err
 		}
-		if at.Kind != address.Folder {
+		if at.Kind != source.Folder {
 			return remove, exit.Invalid("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
 		in.Out, in.Layout = settings.Real(at.Path), generate.LayoutFlat
@@ -290,7 +289,7 @@ func explained(out string) func(w io.Writer, s messages.State) error {
 
 // explanation says why each file was chosen, given the content of llms.json.
 func explanation(text []byte) ([]byte, error) {
-	var d render.Document
+	var d llmstxt.Document
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, err
 	}
@@ -323,7 +322,7 @@ func explanation(text []byte) ([]byte, error) {
 }
 
 // fileOf returns the file that a link leads to, with the line if there is one.
-func fileOf(l render.Link) string {
+func fileOf(l llmstxt.Link) string {
 	if _, line, ok := strings.Cut(l.URL, "#"); ok {
 		return l.Path + " " + line
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -61,7 +62,7 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 
 // request returns the request to the server.
 func (g *generateOptions) request(repository string) (messages.Request, error) {
-	at, err := generate.Located(repository, false) // a local folder must mean the same folder at the server
+	at, err := source.Locate(repository, false) // a local folder must mean the same folder at the server
 	if err != nil {
 		return messages.Request{}, err
 	}

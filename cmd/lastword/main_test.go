@@ -149,7 +149,7 @@ func TestVersionStartsLittle(t *testing.T) {
 	if !strings.Contains(trace.String(), "init os ") {
 		t.Fatalf("there is no trace of what was initialised: %s", trace.String())
 	}
-	for _, slow := range []string{"santhosh-tekuri/jsonschema", "yuin/goldmark", "llmstxt/rank ", "client_golang/prometheus "} {
+	for _, slow := range []string{"santhosh-tekuri/jsonschema", "yuin/goldmark", "llmstxt/internal/rank ", "client_golang/prometheus "} {
 		if strings.Contains(trace.String(), slow) {
 			t.Errorf("%s is initialised before version is answered", slow)
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	count "github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 )
 
 // allTools are the flags that offer every tool.
@@ -71,7 +71,7 @@ func tokensOfTools(t *testing.T, list []listedTool) (most int) {
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		must(t, e.Encode(told))
-		most = max(most, count.Count(b.String()))
+		most = max(most, llmstxt.CountTokens(b.String()))
 	}
 	return most
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 	"github.com/zricethezav/gitleaks/v8/detect"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/messages/secret"
 )
 
 // pieces are what the encoding's pattern tells apart.
@@ -35,7 +35,7 @@ func TestTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tokens.Count(text); got != want {
+		if got := llmstxt.CountTokens(text); got != want {
 			t.Errorf("%.200q has %d tokens, not %d", text, want, got)
 		}
 	}

@@ -15,9 +15,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/secret"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -145,7 +144,7 @@ func (r repository) read(ctx context.Context, in reading) (string, error) {
 // text returns the content of a text file, without secrets. Of a file over mostFile it returns the whole lines of the
 // first mostFile bytes, and a line that says so.
 func (r repository) text(ctx context.Context, name string) ([]byte, error) {
-	f, _, err := scan.OpenRegular(r.files, name)
+	f, _, err := confined.Regular(r.files, name)
 	if err != nil {
 		return nil, missing(err, name)
 	}
@@ -154,7 +153,7 @@ func (r repository) text(ctx context.Context, name string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case scan.HoldsSecrets(name, data):
+	case secret.IsFile(name) || secret.InFile(name, data):
 		return nil, messages.InvalidInput("%s holds secrets, which are for nobody here", name)
 	case bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0:
 		return nil, messages.InvalidInput("%s is not a text file", name)

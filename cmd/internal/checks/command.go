@@ -15,15 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/fetch"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
 // checker holds the flags and results of check.
@@ -34,7 +33,7 @@ type checker struct {
 	compares   bool
 	strict     bool
 	json       bool
-	allow      fetch.Allow
+	allow      repository.Allow
 	checkouts  checkouts
 	report     checkReport
 }
@@ -59,13 +58,13 @@ type checkedFile struct {
 
 // checkProblem is a problem in the report.
 type checkProblem struct {
-	Line     int            `json:"line"`
-	Rule     check.Rule     `json:"rule"`
-	Severity check.Severity `json:"severity"`
-	Message  string         `json:"message"`
+	Line     int              `json:"line"`
+	Rule     llmstxt.Rule     `json:"rule"`
+	Severity llmstxt.Severity `json:"severity"`
+	Message  string           `json:"message"`
 }
 
-func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, format string, args ...any) {
+func (f *checkedFile) problem(line int, rule llmstxt.Rule, s llmstxt.Severity, format string, args ...any) {
 	f.Problems = append(f.Problems, checkProblem{line, rule, s, fmt.Sprintf(format, args...)})
 }
 
@@ -121,7 +120,7 @@ func (c *checker) tally() (faults, warnings int64, stale bool) {
 	for _, f := range c.report.Files {
 		stale = stale || f.Stale
 		for _, p := range f.Problems {
-			if p.Severity == check.Error {
+			if p.Severity == llmstxt.SeverityError {
 				faults++
 			} else {
 				warnings++
@@ -149,13 +148,13 @@ func (c *checker) print(w io.Writer) error {
 
 // Rules in addition to those of the format.
 const (
-	ruleTarget  check.Rule = "link-target" // a relative link must lead to a file
-	ruleSummary check.Rule = "no-summary"
-	ruleLinks   check.Rule = "no-links"
+	ruleTarget  llmstxt.Rule = "link-target" // a relative link must lead to a file
+	ruleSummary llmstxt.Rule = "no-summary"
+	ruleLinks   llmstxt.Rule = "no-links"
 )
 
 // linksOf returns the links of all sections, in the order of the text.
-func linksOf(doc *check.Document) (links []check.Link) {
+func linksOf(doc *llmstxt.Txt) (links []llmstxt.TxtLink) {
 	for _, section := range doc.Sections {
 		links = append(links, section.Links...)
 	}
@@ -164,7 +163,7 @@ func linksOf(doc *check.Document) (links []check.Link) {
 
 // targets checks that relative links of a file in the folder lead somewhere. It checks nothing if the repository is not
 // on this machine.
-func (c *checker) targets(f *checkedFile, folder string, links []check.Link) error {
+func (c *checker) targets(f *checkedFile, folder string, links []llmstxt.TxtLink) error {
 	bases, err := c.bases(f.Path, folder)
 	defer closeAll(bases)
 	if err != nil {
@@ -172,7 +171,7 @@ func (c *checker) targets(f *checkedFile, folder string, links []check.Link) err
 	}
 	for _, l := range links {
 		if name, relative := target(l.URL); relative && len(bases) > 0 && !leads(bases, folder, name) {
-			f.problem(l.Line, ruleTarget, check.Error, "the link %q leads to nothing that is there", l.URL)
+			f.problem(l.Line, ruleTarget, llmstxt.SeverityError, "the link %q leads to nothing that is there", l.URL)
 		}
 	}
 	return nil
@@ -210,14 +209,14 @@ func (c *checker) bases(file, folder string) (bases []base, err error) {
 }
 
 // documentBeside reads the llms.json beside a file. It returns nil if there is none.
-func documentBeside(file string) *render.Document {
+func documentBeside(file string) *llmstxt.Document {
 	stem, ok := strings.CutSuffix(file, ".txt")
 	if !ok {
 		return nil
 	}
 	data, err := readFile(stem + ".json")
-	d := new(render.Document)
-	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != render.Schema {
+	d := new(llmstxt.Document)
+	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != llmstxt.Schema {
 		return nil
 	}
 	return d

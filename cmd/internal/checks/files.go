@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/fetch"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
 // Limits of what check reads: bytes per file; depth, entries and files per folder.
@@ -34,7 +34,7 @@ func tooMuch(format string, args ...any) error {
 // material checks a file, the files below a folder, or a URL.
 func (c *checker) material(ctx context.Context, what string) error {
 	if scheme, _, ok := strings.Cut(what, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
-		text, err := fetch.Get(ctx, what, c.allow, checkBytes)
+		text, err := repository.Document(ctx, what, c.allow, checkBytes)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func readFile(name string) ([]byte, error) {
 
 // text checks a text. folder is the folder of its file, or "" if it is not from a local file.
 func (c *checker) text(ctx context.Context, name, folder, text string) error {
-	doc, problems := check.Parse(text)
+	doc, problems := llmstxt.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
 	for _, p := range problems {
 		if c.strict || !p.Rule.Strict() {
@@ -89,10 +89,10 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	}
 	links := linksOf(doc)
 	if doc.Summary == "" {
-		f.problem(1, ruleSummary, check.Warning, "there is no summary; add a line such as > What this is, in a sentence.")
+		f.problem(1, ruleSummary, llmstxt.SeverityWarning, "there is no summary; add a line such as > What this is, in a sentence.")
 	}
 	if len(links) == 0 {
-		f.problem(1, ruleLinks, check.Warning, "there are no links; add a section: ## Docs, and - [title](url): note")
+		f.problem(1, ruleLinks, llmstxt.SeverityWarning, "there are no links; add a section: ## Docs, and - [title](url): note")
 	}
 	f.Links = len(links)
 	if err := c.targets(f, folder, links); err != nil {

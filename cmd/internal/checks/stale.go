@@ -16,9 +16,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -26,15 +23,15 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/git"
+	"github.com/seed889630bf/lastword/transport/repository"
 )
 
 // Rule of --stale.
-const ruleStale check.Rule = "stale" // nothing that the file describes has changed since it was generated
+const ruleStale llmstxt.Rule = "stale" // nothing that the file describes has changed since it was generated
 
 // fresh finds what has changed since the commit that most links refer to. The commit of the file itself is always
 // later, so only the files that it describes count.
-func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *check.Document) error {
+func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *llmstxt.Txt) error {
 	where := cmp.Or(c.repository, folder)
 	if where == "" {
 		return exit.Invalid("--stale needs the folder of the repository: --repository <folder>")
@@ -47,27 +44,27 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	if f.Commit == "" {
 		return c.compare(ctx, f, cmp.Or(c.repository, settings.RepositoryOf(folder)), doc)
 	}
-	repo, origin, err := c.checkouts.open(where)
+	repo, head, prefix, err := c.checkouts.open(where)
 	if err != nil {
 		return err
 	}
-	f.Head = origin.Commit
+	f.Head = head
 	changes, err := c.checkouts.since(ctx, repo, f.Commit)
 	if err != nil {
 		return exit.Invalid("--stale: %v", err)
 	}
 	if changes.Gap != "" {
 		f.Stale = true
-		f.problem(line, ruleStale, check.Warning,
+		f.problem(line, ruleStale, llmstxt.SeverityWarning,
 			"what changed since %s, %s, cannot be told: %s", terminal.ShortCommit(f.Commit), named, changes.Gap)
 		return nil
 	}
 	at := settings.Real(cmp.Or(folder, where))
 	s := subject{file: below(repo.Top, filepath.Join(at, filepath.Base(f.Path))), linked: map[string]bool{}}
 	if c.repository != "" {
-		s.folder = origin.Prefix
+		s.folder = prefix
 	}
-	s.follow(f.Commit, links, below(repo.Top, at), origin.Prefix)
+	s.follow(f.Commit, links, below(repo.Top, at), prefix)
 	if beside != nil {
 		s.followDocument(beside)
 	}
@@ -83,7 +80,7 @@ type subject struct {
 }
 
 // follow adds the targets of links to the commit, and of relative links, seen from each of the folders.
-func (s *subject) follow(commit string, links []check.Link, folders ...string) {
+func (s *subject) follow(commit string, links []llmstxt.TxtLink, folders ...string) {
 	for _, l := range links {
 		if name, relative := target(l.URL); relative {
 			for _, folder := range folders {
@@ -98,7 +95,7 @@ func (s *subject) follow(commit string, links []check.Link, folders ...string) {
 }
 
 // followDocument adds the files that llms.json links to.
-func (s *subject) followDocument(d *render.Document) {
+func (s *subject) followDocument(d *llmstxt.Document) {
 	for _, section := range d.Sections {
 		for _, l := range section.Links {
 			s.linked[path.Join(d.Repository.Folder, l.Path)] = true
@@ -140,11 +137,11 @@ func IsCompanion(name string) bool {
 		}
 	}
 	_, of, ok := strings.Cut("/"+name, "/graph/")
-	return ok && (of == "repo.graph.json" || of == "repo.force.json" || graph.IsPage(of))
+	return ok && (of == "repo.graph.json" || of == "repo.force.json" || llmstxt.IsPage(of))
 }
 
 // committed reports the files that changed between the file's commit and the repository's. It names linked files first.
-func (s *subject) committed(f *checkedFile, line int, named string, changes *git.Changes) {
+func (s *subject) committed(f *checkedFile, line int, named string, changes *repository.Changes) {
 	var linked, others []string
 	for _, name := range changes.Paths {
 		switch {
@@ -165,12 +162,12 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *git
 	if changes.More {
 		said = "more than " + said
 	}
-	f.problem(line, ruleStale, check.Warning, "%s changed since %s, %s: %s",
+	f.problem(line, ruleStale, llmstxt.SeverityWarning, "%s changed since %s, %s: %s",
 		said, terminal.ShortCommit(f.Commit), named, firstFew(append(linked, others...)))
 }
 
 // uncommitted looks for uncommitted changes. It checks only linked files, because it must read each file.
-func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *git.Checkout) error {
+func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *repository.Checkout) error {
 	edited, err := repo.Edited(ctx, slices.DeleteFunc(slices.Collect(maps.Keys(s.linked)), func(name string) bool {
 		return !s.counts(name)
 	}))
@@ -179,7 +176,7 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	}
 	f.Stale = true
 	f.Changed += int64(len(edited))
-	f.problem(line, ruleStale, check.Warning, "%s changed without a commit: %s",
+	f.problem(line, ruleStale, llmstxt.SeverityWarning, "%s changed without a commit: %s",
 		words.Count(len(edited), "linked file"), firstFew(edited))
 	return nil
 }
@@ -206,7 +203,7 @@ func below(top, name string) string {
 
 // commitOf returns the commit that most links refer to, with the line of the first such link. If there are several, the
 // first wins.
-func commitOf(links []check.Link) (commit string, line int) {
+func commitOf(links []llmstxt.TxtLink) (commit string, line int) {
 	named, first := map[string]int{}, map[string]int{}
 	for _, l := range links {
 		if c, _ := pinnedTo(l.URL); c != "" {
@@ -240,39 +237,37 @@ func pinnedTo(link string) (commit, name string) {
 
 // checkouts holds the repositories that check reads. Each is opened once.
 type checkouts struct {
-	byTop map[string]*git.Checkout
+	byTop map[string]*repository.Checkout
 	last  struct {
-		of      *git.Checkout
+		of      *repository.Checkout
 		commit  string
-		changes *git.Changes
+		changes *repository.Changes
 	}
 }
 
 // open opens the folder's work tree.
-func (c *checkouts) open(folder string) (*git.Checkout, git.Origin, error) {
+func (c *checkouts) open(folder string) (repo *repository.Checkout, commit, prefix string, err error) {
 	top := settings.RepositoryOf(folder)
-	repo := c.byTop[top]
-	if repo == nil {
-		var err error
-		if repo, err = git.OpenCheckout(folder); err != nil {
-			return nil, git.Origin{}, exit.Invalid("--stale: %v", err)
+	if repo = c.byTop[top]; repo == nil {
+		if repo, err = repository.OpenCheckout(folder); err != nil {
+			return nil, "", "", exit.Invalid("--stale: %v", err)
 		}
 		if repo == nil {
-			return nil, git.Origin{}, noCommit(folder)
+			return nil, "", "", noCommit(folder)
 		}
 		if c.byTop == nil {
-			c.byTop = map[string]*git.Checkout{}
+			c.byTop = map[string]*repository.Checkout{}
 		}
 		c.byTop[top] = repo
 	}
-	origin, err := repo.Origin(folder)
+	commit, prefix, err = repo.Commit(folder)
 	switch {
 	case err != nil:
-		return nil, origin, exit.Invalid("--stale: %v", err)
-	case origin.Commit == "":
-		return nil, origin, noCommit(folder)
+		return nil, "", "", exit.Invalid("--stale: %v", err)
+	case commit == "":
+		return nil, "", "", noCommit(folder)
 	}
-	return repo, origin, nil
+	return repo, commit, prefix, nil
 }
 
 func noCommit(folder string) error {
@@ -281,7 +276,7 @@ func noCommit(folder string) error {
 }
 
 // since caches the last result, because all files of one run refer to the same commit.
-func (c *checkouts) since(ctx context.Context, repo *git.Checkout, commit string) (*git.Changes, error) {
+func (c *checkouts) since(ctx context.Context, repo *repository.Checkout, commit string) (*repository.Changes, error) {
 	if c.last.of == repo && c.last.commit == commit {
 		return c.last.changes, nil
 	}
@@ -302,25 +297,25 @@ func (c *checkouts) close() error {
 }
 
 // compare generates llms.txt again for the folder of the repository. The file is stale if the result differs.
-func (c *checker) compare(ctx context.Context, f *checkedFile, repository string, is *check.Document) error {
-	text, err := c.generate(ctx, repository)
+func (c *checker) compare(ctx context.Context, f *checkedFile, folder string, is *llmstxt.Txt) error {
+	text, err := c.generate(ctx, folder)
 	if err != nil {
 		return err
 	}
-	now, _ := check.Parse(string(text))
+	now, _ := llmstxt.Parse(string(text))
 	before, after := saidBy(is), saidBy(now)
 	gone := slices.DeleteFunc(slices.Clone(before), func(s string) bool { return slices.Contains(after, s) })
 	come := slices.DeleteFunc(slices.Clone(after), func(s string) bool { return slices.Contains(before, s) })
 	if changed := append(gone, come...); len(changed) > 0 {
 		f.Stale, f.Changed = true, int64(len(changed))
-		f.problem(1, ruleStale, check.Warning, "generated again, the file differs in %s: %s",
+		f.problem(1, ruleStale, llmstxt.SeverityWarning, "generated again, the file differs in %s: %s",
 			words.Count(f.Changed, "line"), firstFew(changed))
 	}
 	return nil
 }
 
 // saidBy returns what a file says: its title, its summary, and its links regardless of their targets.
-func saidBy(d *check.Document) []string {
+func saidBy(d *llmstxt.Txt) []string {
 	said := []string{d.Title, d.Summary}
 	for _, s := range d.Sections {
 		for _, l := range s.Links {

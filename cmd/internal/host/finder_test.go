@@ -29,7 +29,7 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	t.Cleanup(by.Close)
 	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted",
 		RequireModel: true},
-		generate.Config{Open: (&repository.Source{}).Open, Model: by.Find})
+		generate.Config{Open: repository.Source{}.Options.Open, Model: by.Find})
 	must(t, err)
 	system, err := actors.New(t.Context(), actors.Config{})
 	must(t, err)

@@ -17,13 +17,13 @@ import (
 	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
@@ -44,7 +44,7 @@ func (h *Options) jobs() []actors.Definition {
 
 // steps returns the configuration for the steps of plans. They may do everything that the caller of the plan may do.
 func (h *Options) steps() plan.Config {
-	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: h.Read.Limits, Folder: h.place,
+	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: llmstxt.Limits(h.Read.Limits), Folder: h.place,
 		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: build.This().Exact(), Spend: h.spend}
 	if !h.noCache {
 		generating.Cache = h.program.Env.CacheFolder()
@@ -126,7 +126,7 @@ func (h *Options) keepPrivate(home string) error {
 
 // inputName returns the name of a repository in the inputs of runs, or "" if the name is invalid.
 func (h *Options) inputName(text string) string {
-	at, err := generate.Located(text, h.Read.RemoteOnly)
+	at, err := source.Locate(text, h.Read.RemoteOnly)
 	if err != nil {
 		return ""
 	}
@@ -136,20 +136,20 @@ func (h *Options) inputName(text string) string {
 // folders returns the folders, below the output folder, that may hold the files of a repository. It does not use the
 // network; if a URL contains a ref and a folder, it tries all ways to split them.
 func (h *Options) folders(ctx context.Context, text string) (folders []string) {
-	at, err := generate.Located(text, h.Read.RemoteOnly)
+	at, err := source.Locate(text, h.Read.RemoteOnly)
 	switch {
 	case err != nil:
 		return nil
-	case at.Kind == address.Git:
+	case at.Kind == source.Git:
 		var dirs []string
 		for rest := at.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
 			dirs = append(dirs, rest)
 		}
 		for _, dir := range append(dirs, at.Dir) {
-			m := &generate.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
+			m := &source.Repository{Remote: at.URL, Folder: dir}
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}
-	case at.Kind == address.Folder:
+	case at.Kind == source.Folder:
 		if m, err := h.Read.Open(ctx, at); err == nil {
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}
@@ -159,9 +159,9 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 
 // foldersOf returns the folders that may hold the files of the material. A folder that only this repository uses comes
 // first.
-func foldersOf(m *generate.Material, source string) (all []string) {
+func foldersOf(m *source.Repository, path string) (all []string) {
 	for _, layout := range []generate.Layout{generate.LayoutLmstxt, generate.LayoutHost} {
-		dirs := m.Folders(layout, source)
+		dirs := generate.Folders(m, layout, path)
 		slices.Reverse(dirs)
 		all = append(all, dirs...)
 	}

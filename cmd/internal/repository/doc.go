@@ -1,2 +1,3 @@
-// Package repository opens what generate reads: folders, archives, and Git repositories with the user's access tokens.
+// Package repository fills the options of transport/repository in from flags and from the user's environment, and
+// watches a folder for changes.
 package repository

@@ -1,155 +1,31 @@
 package repository
 
 import (
-	"archive/tar"
-	"bytes"
-	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
-// What is said to raise a limit raises it.
-func TestLimitsOfArchives(t *testing.T) {
-	var packed bytes.Buffer
-	w := tar.NewWriter(&packed)
-	deep := strings.Repeat("d/", 150) + "a.md"
-	must(t, w.WriteHeader(&tar.Header{Name: deep, Mode: 0o644, Format: tar.FormatPAX}))
-	must(t, w.WriteHeader(&tar.Header{Name: "b.md", Typeflag: tar.TypeFifo}))
-	must(t, w.Close())
-	path := filepath.Join(t.TempDir(), "deep.tar")
-	must(t, os.WriteFile(path, packed.Bytes(), 0o644))
-	for depth, code := range map[int]messages.Code{0: messages.CauseLimitExceeded, 200: ""} {
-		s := &Source{Limits: scan.Limits{Depth: depth}}
-		m, err := s.Open(t.Context(), address.Address{Kind: address.Archive, Path: path})
-		must(t, err)
-		_, err = m.Read(t.Context(), nil)
-		if err != nil && messages.CodeOf(err) != code || err == nil && code != "" {
-			t.Errorf("--max-depth %d: %v", depth, err)
-		}
-		if err == nil && m.Warning != "left out of the archive: 1 that are devices, pipes or hard links" {
-			t.Errorf("warned %q", m.Warning)
-		}
-	}
-	for files, want := range map[int]int{0: 200_000, 1000: 200_000, 50_000: 500_000} {
-		s := &Source{Limits: scan.Limits{Files: files}}
-		if got := s.entries(200_000); got != want {
-			t.Errorf("--max-files %d lets %d be listed, want %d", files, got, want)
-		}
-	}
-}
-
-// A repository without a work tree is read from its objects, whatever git made it by.
-func TestReposWithoutAWorkTree(t *testing.T) {
-	root := t.TempDir()
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
-	}
-	write := func(name, text string) {
-		t.Helper()
-		must(t, os.WriteFile(filepath.Join(root, "orchard", name), []byte(text), 0o644))
-	}
-	git("init", "-q", "orchard")
-	write("README.md", "# Orchard\n")
-	write("apples.csv", strings.Repeat("an apple\n", 1000))
-	git("-C", "orchard", "add", ".")
-	git("-C", "orchard", "commit", "-qm", "one")
-	git("-C", "orchard", "config", "uploadpack.allowFilter", "true")
-	from := "file://" + filepath.ToSlash(root) + "/orchard"
-	git("clone", "-q", "--bare", from, "bare %23.git")
-	git("clone", "-q", "--no-checkout", from, "unchecked")
-	git("clone", "-q", "--bare", "--filter=blob:limit=1k", from, "small.git")
-	git("clone", "-q", "--no-checkout", "--filter=blob:none", from, "nothing")
-
-	const lacks = "files that the partial clone has not fetched are left out: 1"
-	for name, want := range map[string]struct {
-		files   []string
-		warning string
-	}{
-		"bare %23.git": {files: []string{"README.md", "apples.csv"}},
-		"unchecked":    {files: []string{"README.md", "apples.csv"}},
-		"small.git":    {files: []string{"README.md"}, warning: lacks},
-		"nothing":      {},
-	} {
-		m, err := new(Source).Open(t.Context(), address.Address{Kind: address.Folder, Path: filepath.Join(root, name)})
-		must(t, err)
-		files, err := m.Read(t.Context(), func(int64, int64) {})
-		if want.files == nil {
-			if messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), "git checkout") {
-				t.Errorf("%s: %v", name, err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got, err := fs.Glob(files, "*")
-		if err != nil || !slices.Equal(got, want.files) || m.Warning != want.warning {
-			t.Errorf("%s: %v, %v, warned %q", name, got, err, m.Warning)
-		}
-	}
-}
-
-var must = fatal.IfError
-
-func TestLogins(t *testing.T) {
-	home := testkit.Repository(t, []byte(`-- tokens --
-# mine
-both.example=file-token
-file.example=file=token==
-
--- .git-credentials --
-https://mia:st%40re@store.example
-https://mia:x@path.example/o/r
-nonsense%
-https://mia:st0re@store.example:8443
-http://mia:plain@plain.example
--- xdg/git/credentials --
-https://mia:xdg@xdg.example
-https://mia:other@store.example
-`))
-	env := environment.Variables{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, "xdg"),
-		settings.GitToken + "=hub-token", settings.GitTokensFile + "=" + filepath.Join(home, "tokens"),
-		settings.GitTokens + "=Both.example=env-token, six.example:8443=port-token,[::1]=v6-token"}
-	for url, want := range map[string]login{
-		"https://github.com/o/r": {"", "hub-token"}, "https://GitHub.com/o/r": {"", "hub-token"}, "https://codeload.github.com/x": {"", "hub-token"},
-		"https://github.com:8443/o/r": {}, "http://github.com/o/r": {}, "https://github.com.evil.example/o/r": {}, "https://notgithub.com/": {},
-		"https://github.com@evil.example/": {}, "https://evil.example/github.com": {}, "https://evil.example/?both.example": {},
-		"https://both.example/r": {"", "env-token"}, "https://both.example:444/r": {"", "env-token"}, "https://file.example/r": {"", "file=token=="},
-		"https://sub.both.example/r": {}, "https://both.example.evil.example/": {}, "https://six.example/r": {}, "https://six.example:8443/r": {"", "port-token"},
-		"https://[::1]:9/r": {"", "v6-token"}, "https://store.example/r": {"mia", "st@re"}, "https://store.example:443/r": {"mia", "st@re"},
-		"https://store.example:8443/r": {"mia", "st0re"}, "https://store.example:1/r": {}, "http://store.example/r": {}, "https://path.example/o/r": {},
-		"https://plain.example/r": {}, "https://xdg.example/r": {"mia", "xdg"}, "git@github.com:o/r": {}, "/a/folder": {}, "": {},
-	} {
-		for _, remote := range []bool{false, true} {
-			got, err := (&Source{Env: env, RemoteOnly: remote}).loginFor(url)
-			if remote && want.user != "" {
-				want = login{} // the store is its user's
-			}
-			if err != nil || got != want {
-				t.Errorf("%s (remote only: %t): %+v, %v, want %+v", url, remote, got, err, want)
-			}
-		}
+func TestTokens(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	fatal.IfError(t, os.WriteFile(file, []byte("# mine\nboth.example=file-token\nfile.example=file=token==\n\n"), 0o600))
+	got, err := For(environment.Variables{settings.GitToken + "=hub-token", settings.GitTokensFile + "=" + file,
+		settings.GitTokens + "=Both.example=env-token, six.example:8443=port-token,[::1]=v6-token"}, nil).Tokens()
+	want := map[string]string{".github.com:443": "hub-token", "both.example": "env-token", "file.example": "file=token==",
+		"six.example:8443": "port-token", "::1": "v6-token"}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	for _, wrong := range []string{"s3cret-t0ken", "=s3cret-t0ken", "https://h=s3cret-t0ken", "me@h=s3cret-t0ken", "h="} {
 		env := environment.Variables{settings.GitTokens + "=" + wrong}
-		if _, err := (&Source{Env: env}).loginFor("https://github.com/o/r"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := For(env, new(redact.Secrets)).Tokens(); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", wrong, err)
 		}
 		known := settings.Secrets(env, nil)

@@ -10,8 +10,10 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // settled is how long nothing must change before a change is reported, because editors and git write many files at
@@ -31,13 +33,16 @@ func Watch(ctx context.Context, top string, ignored func(name string) bool) (*Wa
 		return nil, err
 	}
 	defer root.Close()
-	repo, err := scan.Read(ctx, scan.Folder(root), scan.Limits{}, func(int) {})
-	if err != nil {
+	var names []string
+	switch repo, err := llmstxt.Read(ctx, confined.TreeOf(root), llmstxt.Source{}, llmstxt.Options{}, llmstxt.Caller{}); {
+	case err == nil:
+		names = repo.Paths()
+	case messages.CodeOf(err) != messages.CauseInvalidInput: // an empty folder may get files
 		return nil, err
 	}
 	folders := map[string]bool{".": true}
-	for _, f := range repo.Files {
-		for dir := path.Dir(f.Path); !folders[dir]; dir = path.Dir(dir) {
+	for _, name := range names {
+		for dir := path.Dir(name); !folders[dir]; dir = path.Dir(dir) {
 			folders[dir] = true
 		}
 	}

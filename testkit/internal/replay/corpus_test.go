@@ -23,13 +23,12 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/recording"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/testkit/internal/replay"
@@ -144,8 +143,8 @@ func (w *world) generate() actors.Definition {
 		Model: func(context.Context, string) (*generate.Model, error) {
 			return &generate.Model{Stream: w.stream, Name: "tiny", Context: 8192}, nil
 		},
-		Open: func(context.Context, address.Address) (*generate.Material, error) {
-			return &generate.Material{Origin: scan.ParseOrigin("https://github.com/acme/garden", "0123456789abcdef", ""),
+		Open: func(context.Context, source.Address) (*source.Repository, error) {
+			return &source.Repository{Remote: "https://github.com/acme/garden", Commit: "0123456789abcdef",
 				Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 					archive, err := txtar.ParseFile("testdata/garden.txtar")
 					if err != nil {

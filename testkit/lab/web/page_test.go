@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 )
 
 // The page finds in an llms.txt what lastword check finds, in good files and in broken ones.
@@ -44,7 +44,7 @@ func TestChecksAgree(t *testing.T) {
 	must(t, json.Unmarshal(runScript(t, checkAll, input), &said))
 	for i, text := range texts {
 		want := []string{}
-		_, problems := check.Parse(text)
+		_, problems := llmstxt.Parse(text)
 		for _, p := range problems {
 			want = append(want, fmt.Sprintf("%d %s", p.Line, p.Rule))
 		}

@@ -1,4 +1,4 @@
-// Command vocabulary writes the table of actors/llmstxt/repository/tokens.
+// Command vocabulary writes the table of actors/llmstxt/internal/tokens.
 package main
 
-//go:generate go run . ../../../actors/llmstxt/repository/tokens/o200k.tokens.gz
+//go:generate go run . ../../../actors/llmstxt/internal/tokens/o200k.tokens.gz

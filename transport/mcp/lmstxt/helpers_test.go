@@ -21,9 +21,8 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
 	job "github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -107,14 +106,14 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 }
 
 // read takes the garden for what is asked for at a URL.
-func (k *kit) read(ctx context.Context, at address.Address) (*job.Material, error) {
+func (k *kit) read(ctx context.Context, at source.Address) (*source.Repository, error) {
 	if err := k.before(ctx); err != nil {
 		return nil, err
 	}
-	m := &job.Material{Name: "garden"}
+	m := &source.Repository{Name: "garden"}
 	folder := at.Path
 	if folder == "" {
-		folder, m.Origin = k.source, scan.ParseOrigin(at.URL, "", "")
+		folder, m.Remote = k.source, at.URL
 	}
 	m.Read = func(context.Context, func(done, total int64)) (fs.FS, error) { return os.DirFS(folder), nil }
 	return m, nil

@@ -1,0 +1,399 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+// ranking collects evidence for the files of a repository, as points, and chooses among them. One goroutine writes
+// it; each lends the survey to workers.
+type ranking struct {
+	*survey
+	items    []*item
+	at       map[string]*item // items by path
+	index    pageIndex
+	passed   []Passed // files that were not chosen
+	folders  map[string]bool
+	faces    map[string]*item // the file that represents a folder, by folder, as far as known
+	settings bool             // the repository consists of settings
+	specs    Uses
+	marks    map[string]bool // folders whose paths contain words that speak against their files
+}
+
+// rank collects the evidence for all files of the survey.
+func (v *survey) rank(ctx context.Context) *ranking {
+	r := &ranking{survey: v, at: make(map[string]*item), folders: foldersOf(v.repo.Files),
+		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
+	r.readItems()
+	r.index = newPageIndex(r.items)
+	r.navigate()
+	r.findEntries()
+	r.findPackages()
+	r.readPages()
+	if ctx.Err() == nil {
+		r.readSources()
+	}
+	r.findMembers()
+	r.scoreReadmeLinks()
+	r.weighPaths()
+	return r
+}
+
+// weighPaths adds the weakest evidence: depth, size, and words of the path, unless the product uses the file anyway.
+func (r *ranking) weighPaths() {
+	for _, x := range r.items {
+		if x.Path == r.readme.Path {
+			x.add(4, "the README")
+		}
+		switch x.class {
+		case classPage:
+			x.add(0.4-0.14*float64(min(depth(x.Path), 6)), "")
+			if page.IsReadme(x.Path) && depth(x.Path) > 0 {
+				x.add(0.35, "the README of its folder")
+			}
+		case classSource:
+			x.add(0.4-0.05*float64(min(depth(x.Path), 8)), "")
+			x.add(0.14*logShare(int(x.file.Size/1024), 100), "")
+		case classSetting:
+			r.weighSetting(x)
+		case classOptional:
+			x.add(1-float64(slices.IndexFunc(lasting, func(is func(base string) bool) bool { return is(path.Base(x.Path)) })), "")
+		}
+		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.Dir != "." && (u.About.Private && r.publishes()) {
+			x.add(-0.3, "")
+		}
+		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional || depth(x.Path) > 0 && r.named.Path(x.Path) {
+			continue
+		}
+		if x.class == classSource && r.isForeign(x.file) {
+			x.add(-0.6, "")
+		}
+		if x.marked = r.isMarked(x); x.marked && !(x.class == classPage && x.listed > 0) {
+			x.add(-0.9+0.8*math.Min(1, float64(x.imported)/4), "")
+		}
+		if inner.MatchString(x.Path) && r.publishes() {
+			x.add(-1.5, "")
+		}
+		if dated.MatchString(x.Path) {
+			x.add(-0.6, "")
+		}
+	}
+}
+
+// lasting matches the files of Optional in the order in which every cap keeps them. The last entry matches all
+// others.
+var lasting = []func(base string) bool{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString,
+	regexp.MustCompile(`(?i)^contributing`).MatchString, page.IsLicence, func(string) bool { return true }}
+
+// weighSetting weighs a settings file.
+func (r *ranking) weighSetting(x *item) {
+	if x.Path == r.units[0].About.Path || x.Path == r.root().About.Path {
+		x.add(0.9, "manifest of the product")
+	}
+	low := strings.ToLower(path.Base(x.Path))
+	if prose.ContainsAny(low, "example", "sample", "default") && depth(x.Path) < 3 && low[0] != '.' {
+		x.add(0.5, "an example of settings")
+	}
+	if conventional.MatchString("/" + x.Path) {
+		x.add(0.4, "")
+	}
+	x.add(-0.12*float64(min(depth(x.Path), 5)), "")
+}
+
+// publishes reports whether a package of the repository is published.
+func (v *survey) publishes() bool {
+	return slices.ContainsFunc(v.units, func(u *Unit) bool { return u.About.Name != "" && !u.About.Private })
+}
+
+const (
+	leastPoints  = 0.12
+	mostOptional = 6
+	// LastingOptional is how many links of Optional every cap keeps: instructions for agents, how to contribute, and
+	// the licence.
+	LastingOptional = 3
+)
+
+// maxLinks returns how many links a repository gets. It grows with the number of pages and sources.
+func (r *ranking) maxLinks() int {
+	n := 0
+	for _, x := range r.items {
+		if x.class == classPage || x.class == classSource {
+			n++
+		}
+	}
+	return 24 + int(3.2*math.Sqrt(float64(n)))
+}
+
+// choose keeps the best files of each class. Pages and sources share the room in proportion to their numbers.
+func (r *ranking) choose() (chosen []*item) {
+	byClass := make(map[class][]*item)
+	for _, x := range r.items {
+		byClass[x.class] = append(byClass[x.class], x)
+	}
+	for _, list := range byClass {
+		slices.SortFunc(list, byPoints)
+	}
+	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
+	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
+	licences := 0
+	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
+		if page.IsLicence(path.Base(x.Path)) {
+			licences++
+		}
+		return licences > 1 && page.IsLicence(path.Base(x.Path))
+	})
+	most := cmp.Or(max(r.options.Links, 0), mostLinks)
+	take := func(c class, most int, least float64) int {
+		n := 0
+		for _, x := range byClass[c] {
+			switch {
+			case n < most && x.points >= least && (!x.marked || x.points >= leastPoints):
+				n++
+				chosen = append(chosen, x)
+			case x.points >= least:
+				r.pass(x.Path, fmt.Sprintf("ranks below %s of its sort", words.Count(most, "link")))
+			default:
+				r.pass(x.Path, "little speaks for it")
+			}
+		}
+		return n
+	}
+	room := min(r.maxLinks(), most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
+	examples := take(classExample, min(12, (room+5)/6, room-1), leastPoints)
+	settings := take(classSetting, max(3, room/10), 0.3)
+	room = max(0, room-settings-examples)
+	pages, sources := len(byClass[classPage]), len(byClass[classSource])
+	all := max(1, pages+sources)
+	portion := min(0.85, max(0.3, 0.80+0.65*(float64(pages)/float64(all)-0.5)))
+	least := leastPoints
+	if all <= room {
+		least = -0.25 // a small repository is listed completely
+	}
+	forPages := int(float64(room) * portion)
+	if room-forPages > sources {
+		forPages = room - sources
+	}
+	n := take(classPage, forPages, least)
+	take(classSource, room-n, least)
+	return chosen
+}
+
+// decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
+// what they are.
+func decaySimilar(list []*item, decay float64, kin func(p string) string) []*item {
+	seen := make(map[string]int)
+	for _, x := range list {
+		if x.points > 0 {
+			x.points *= math.Pow(decay, float64(min(seen[kin(x.Path)], 20)))
+		}
+		seen[kin(x.Path)]++
+	}
+	slices.SortStableFunc(list, byPoints)
+	return list
+}
+
+// Build ranks the files of repo, and reads what it needs through files: first the heads of the most promising
+// documents and sources, then the public surface of what is finally listed. progress, unless nil, is called with the
+// number of links that are written up, and their total. The only error is the cause of ctx: a file that can no longer
+// be read is skipped.
+func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done,
+	total int)) (*Index, error) {
+	v := newSurvey(ctx, files, repo, options)
+	defer v.reader.Close()
+	r := v.rank(ctx)
+	index := &Index{Origin: repo.Origin, Title: v.title(), Facts: v.facts(), Readme: v.readme.Path}
+	purpose := v.purpose()
+	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
+	index.SummaryPoor = purpose.points < clearPoints
+	chosen := r.choose()
+	for i := range each(v, len(chosen), func(v *survey, i int) bool { v.describe(chosen[i]); return true }) {
+		if progress != nil {
+			progress(i+1, len(chosen))
+		}
+	}
+	r.addSymbols(chosen)
+	r.dropCommonNotes(chosen)
+	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
+	index.Survey = r.result()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return index, nil
+}
+
+// commonNotes is how many files may have the same note; with more, it is about none of them.
+const commonNotes = 3
+
+// dropCommonNotes removes notes that occur at the top of many files: licences, the name of the project.
+func (r *ranking) dropCommonNotes(list []*item) {
+	times := make(map[string]int)
+	for _, x := range list {
+		times[x.Note]++
+	}
+	for _, x := range list {
+		if times[x.Note] >= commonNotes {
+			x.Note = ""
+		}
+	}
+}
+
+// Sections that do not come from the navigation.
+const (
+	secDocs          = "Docs"
+	secPackages      = "Packages"
+	secCommands      = "Commands"
+	secSource        = "Source"
+	secConfiguration = "Configuration"
+	secExamples      = "Examples"
+
+	mostGroups   = 10
+	leastInGroup = 2
+)
+
+// arrangeSections arranges the links in sections: first those of the maintainers' navigation, in its order, then those
+// that the code suggests.
+func (r *ranking) arrangeSections(chosen []*item) []Section {
+	groups := r.groups(chosen)
+	lists := make(map[string][]*item)
+	for _, x := range chosen {
+		name := r.sectionOf(x)
+		if x.class == classPage && slices.Contains(groups, x.group) && x.Path != r.readme.Path {
+			name = x.group
+		}
+		lists[name] = append(lists[name], x)
+	}
+	names := slices.Concat([]string{secDocs}, groups, []string{secPackages, secCommands, secSource, secConfiguration, secExamples, Optional})
+	var sections []Section
+	for _, name := range names {
+		list := lists[name]
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortStableFunc(list, r.inOrder)
+		s := Section{Name: name}
+		for _, x := range list {
+			x.Score = 300 + int(100*x.points)
+			if x.URL == "" {
+				x.URL = r.links.url(x.Path)
+			}
+			if len(x.Reasons) == 0 {
+				x.Reasons = []string{"a file of the product, by its size and place"}
+			}
+			s.Links = append(s.Links, x.Link)
+		}
+		distinguish(s.Links)
+		sections = append(sections, s)
+	}
+	return sections
+}
+
+// inOrder puts the README first, then pages of the navigation in its order, then the others by points.
+func (r *ranking) inOrder(x, y *item) int {
+	if x.Path == r.readme.Path || y.Path == r.readme.Path {
+		return boolToInt(y.Path == r.readme.Path) - boolToInt(x.Path == r.readme.Path)
+	}
+	if x.listed > 0 && y.listed > 0 {
+		return x.listed - y.listed
+	}
+	return cmp.Or(boolToInt(y.listed > 0)-boolToInt(x.listed > 0), byPoints(x, y))
+}
+
+// sectionOf returns the section of a file that the navigation does not name.
+func (r *ranking) sectionOf(x *item) string {
+	switch {
+	case x.Path == r.readme.Path:
+		return secDocs
+	case x.class == classOptional:
+		return Optional
+	case x.class == classExample:
+		return secExamples
+	case x.members != "" && x.command:
+		return secCommands
+	case x.members != "":
+		return secPackages
+	case x.class == classPage:
+		return secDocs
+	case x.class == classSource:
+		return secSource
+	}
+	return secConfiguration
+}
+
+// groups returns the groups of the navigation that deserve a section, in order. The first page of a group states how
+// many of its pages are omitted.
+func (r *ranking) groups(chosen []*item) (names []string) {
+	shown := make(map[string]int)
+	first := make(map[string]*item)
+	for _, x := range slices.SortedFunc(slices.Values(chosen), func(x, y *item) int { return x.listed - y.listed }) {
+		if x.class != classPage || x.listed == 0 || x.group == "" || x.Path == r.readme.Path {
+			continue
+		}
+		if shown[x.group]++; first[x.group] == nil {
+			first[x.group] = x
+			names = append(names, x.group)
+		}
+	}
+	for name, x := range first {
+		if left := x.pages - shown[name]; left > 0 {
+			x.Note = strings.TrimSpace(fmt.Sprintf("%s %s more in %s.", x.Note, words.Count(left, "page"), path.Dir(x.Path)))
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })
+	if len(names) > mostGroups || len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// isTaken reports whether one of the fixed sections has the name.
+func isTaken(name string) bool {
+	return slices.ContainsFunc([]string{secDocs, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional},
+		func(taken string) bool { return strings.EqualFold(taken, name) })
+}
+
+// distinguish adds to titles that repeat within a section the shortest distinction: the folder's name, or else the
+// path.
+func distinguish(links []Link) {
+	same := make(map[string][]int)
+	for i, l := range links {
+		same[l.Title] = append(same[l.Title], i)
+	}
+	for _, group := range same {
+		if len(group) == 1 {
+			continue
+		}
+		folders := make(map[string]bool)
+		for _, i := range group {
+			folders[path.Base(path.Dir(links[i].Path))] = true
+		}
+		for _, i := range group {
+			label := path.Base(path.Dir(links[i].Path))
+			if len(folders) < len(group) {
+				label = distinction(links[i].Path)
+			}
+			if label != "." && label != links[i].Title {
+				links[i].Title += " (" + label + ")"
+			}
+		}
+	}
+}
+
+// distinction returns the path, or the folder of a page whose own name says nothing.
+func distinction(p string) string {
+	if dir, stem := path.Dir(p), strings.Trim(stemOf(p), "_"); dir != "." && (stem == "readme" || stem == "index") {
+		return dir
+	}
+	return p
+}

@@ -1,0 +1,188 @@
+package rank_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+)
+
+// TestNavigationInAnyFormat wants the pages in the order, under the groups and by the titles of the maintainers, in
+// whatever structured file these stand.
+func TestNavigationInAnyFormat(t *testing.T) {
+	const order = "docs/zoo.md docs/ape.md docs/yak.md docs/bee.md"
+	var pages strings.Builder
+	for name := range strings.FieldsSeq(order) {
+		pages.WriteString("-- " + name + " --\n# Heading of " + name + "\n\nThis page is about an animal that lives in the wild.\n")
+	}
+	for table, named := range map[string]bool{
+		"-- mkdocs.yml --\nsite_name: Animals\nnav:\n  - Large:\n      - The zoo: zoo.md\n      - The ape: ape.md\n  - Small:\n    - The yak: yak.md\n    - The bee: bee.md\n": true,
+		"-- docs/sidebars.js --\nmodule.exports = { docs: [{ type: 'category', label: 'Large', items: ['zoo', 'ape'] },\n" +
+			" { type: 'category', label: 'Small', items: ['yak', 'bee'] }] }\n": false,
+		"-- docs/.vitepress/config.mts --\nexport default { themeConfig: { sidebar: [\n { text: 'Large', items: [{ text: 'The zoo', link: '/zoo' }, { text: 'The ape', link: '/ape' }] },\n" +
+			" { text: 'Small', items: [{ text: 'The yak', link: '/yak' }, { text: 'The bee', link: '/bee' }] }] } }\n": true,
+		"-- docs/docs.json --\n{\"navigation\": [{\"group\": \"Large\", \"pages\": [\"zoo\", \"ape\"]}, {\"group\": \"Small\", \"pages\": [\"yak\", \"bee\"]}]}\n": false,
+		"-- docs/toc.yml --\n- name: Large\n  items:\n  - name: The zoo\n    href: zoo.md\n  - name: The ape\n    href: ape.md\n" +
+			"- name: Small\n  items:\n  - name: The yak\n    href: yak.md\n  - name: The bee\n    href: bee.md\n": false,
+		"-- docs/SUMMARY.md --\n# Animals\n\n## Large\n\n- [The zoo](zoo.md)\n  - [The ape](ape.md)\n\n## Small\n\n- [The yak](yak.md)\n- [The bee](bee.md)\n": true,
+		"-- docs/index.rst --\nAnimals\n=======\n\n.. toctree::\n   :caption: Large\n\n   zoo\n   ape\n\n.. toctree::\n   :caption: Small\n\n   yak\n   bee\n": false,
+	} {
+		index := build(t, pages.String()+table, scan.Origin{}, rank.Options{})
+		var paths, titles []string
+		for _, s := range index.Sections {
+			for _, l := range s.Links {
+				if strings.HasSuffix(l.Path, ".md") {
+					paths, titles = append(paths, s.Name+":"+l.Path), append(titles, l.Title)
+				}
+			}
+		}
+		if got := strings.Join(paths, " "); got != "Large:docs/zoo.md Large:docs/ape.md Small:docs/yak.md Small:docs/bee.md" {
+			t.Errorf("%s\ngives %s", table, got)
+		}
+		if named && !slices.Contains(titles, "The yak") {
+			t.Errorf("%s\ngives the titles %q", table, titles)
+		}
+	}
+}
+
+func TestNumbersAreAnOrder(t *testing.T) {
+	var archive strings.Builder
+	for i, name := range []string{"02-b.md", "10-c.md", "01-a.md", "11-d.md"} {
+		archive.WriteString(fmt.Sprintf("-- book/%s --\n# Chapter %d\n\nIt tells of what comes in this part of the book.\n", name, i))
+	}
+	archive.WriteString("-- guide/z.md --\n---\nsidebar_position: 1\n---\n# Z\n\nBegins the guide for all who read it.\n" +
+		"-- guide/y.md --\n---\nsidebar_position: 2\n---\n# Y\n\nGoes on with the guide for them.\n" +
+		"-- guide/x.md --\n---\nsidebar_position: 3\n---\n# X\n\nIs the third page of this guide.\n" +
+		"-- guide/w.md --\n---\nsidebar_position: 4\n---\n# W\n\nEnds the guide that you have read.\n")
+	const want = "Book: book/01-a.md book/02-b.md book/10-c.md book/11-d.md\nGuide: guide/z.md guide/y.md guide/x.md guide/w.md\n"
+	if got := outline(build(t, archive.String(), scan.Origin{}, rank.Options{})); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestUseOverridesWordsOfPaths defends a benchmark tool, whose core lies in src/benchmark.
+func TestUseOverridesWordsOfPaths(t *testing.T) {
+	var archive strings.Builder
+	archive.WriteString("-- Cargo.toml --\n[package]\nname = \"frob\"\n-- src/main.rs --\nmod benchmark;\nuse crate::benchmark::Runner;\nfn main() { Runner::new(); }\n" +
+		"-- src/benchmark/mod.rs --\n//! Runs what is to be measured.\npub struct Runner;\nimpl Runner { pub fn new() {} }\n" +
+		"-- bench/old.rs --\nfn old() {}\n")
+	for i := range 40 {
+		archive.WriteString(fmt.Sprintf("-- src/part%d.rs --\nuse crate::benchmark::Runner;\npub fn part%d() { Runner::new(); }\n", i, i))
+	}
+	index := build(t, archive.String(), scan.Origin{}, rank.Options{Links: 12})
+	if find(index, "src/benchmark/mod.rs").Path == "" || find(index, "src/main.rs").Path == "" {
+		t.Errorf("the core is not linked:\n%s", outline(index))
+	}
+	if find(index, "bench/old.rs").Path != "" {
+		t.Errorf("what nobody uses is linked:\n%s", outline(index))
+	}
+}
+
+// TestWhatUsesMuchComesFirst: controllers, screens and commands use much of the product and are used by few.
+func TestWhatUsesMuchComesFirst(t *testing.T) {
+	var archive strings.Builder
+	archive.WriteString("-- app/work.py --\nfrom app.a0 import Thing0\nfrom app.a1 import Thing1\nfrom app.a2 import Thing2\nfrom app.a3 import Thing3\n" +
+		"def work(): return Thing0, Thing1, Thing2, Thing3\n-- app/__init__.py --\n")
+	for i := range 8 {
+		archive.WriteString(fmt.Sprintf("-- app/a%d.py --\nclass Thing%d:\n    pass\n", i, i))
+	}
+	index := build(t, archive.String(), scan.Origin{}, rank.Options{})
+	if got := index.Sections[0].Links[0].Path; got != "app/work.py" {
+		t.Errorf("%s is first:\n%s", got, outline(index))
+	}
+}
+
+func TestWhatIsNotForReaders(t *testing.T) {
+	index := build(t, `
+-- README.md --
+# Frob
+
+Frob is a library for widgets. See [how to contribute](.github/CONTRIBUTING.md).
+-- .github/CONTRIBUTING.md --
+# Contributing
+
+Say what you want to change before you do.
+-- .github/workflows/ci.yml --
+on: push
+-- frob.js --
+export const frob = 1
+-- frob.min.js --
+x
+-- LICENSE --
+Permission is hereby granted, free of charge, to any person obtaining a copy
+-- LICENSE-APACHE --
+Apache License Version 2.0
+-- deps/other/other.js --
+export const other = 1
+-- src/locales/de.json --
+{"a": "b"}
+-- test/frob.js --
+import "../frob.js"
+-- AUTHORS --
+Jane
+-- docs/CHANGELOG.md --
+# Changes
+
+All that has changed since the beginning of time.
+-- versioned_docs/version-1/a.md --
+# A
+
+What the first version was like for those who had it.
+`, scan.Origin{}, rank.Options{})
+	const want = "Docs: README.md\nSource: frob.js\nOptional: .github/CONTRIBUTING.md LICENSE\n"
+	if got := outline(index); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, want := range []string{"deps/other/other.js made by others", "src/locales/de.json wording", "docs/CHANGELOG.md what changed"} {
+		if !strings.Contains(fmt.Sprint(index.Passed), want) {
+			t.Errorf("%s is not among %v", want, index.Passed)
+		}
+	}
+}
+
+// TestALongGroupSaysHowLongItIs: of pages that are alike, or too many, the first of a group tells of the others.
+// TestChaptersAreNotLeftOut keeps the page under which others stand where a book has more than can be linked.
+func TestChaptersAreNotLeftOut(t *testing.T) {
+	var archive, summary strings.Builder
+	var want []string
+	for c := range 20 {
+		head := fmt.Sprintf("src/c%02d.md", c)
+		want = append(want, head)
+		fmt.Fprintf(&archive, "-- %s --\n# Chapter %d\n\nIt is short.\n\nIts parts say more.\n", head, c)
+		fmt.Fprintf(&summary, "- [Chapter %d](c%02d.md)\n", c, c)
+		for s := range 4 {
+			fmt.Fprintf(&archive, "-- src/c%02d-%d.md --\n# Part %d.%d\n%s", c, s, c, s, strings.Repeat("\nIt has much to say of its part.\n", 20))
+			fmt.Fprintf(&summary, "  - [Part %d.%d](c%02d-%d.md)\n", c, s, c, s)
+		}
+	}
+	got := outline(build(t, archive.String()+"-- src/SUMMARY.md --\n# Summary\n\n"+summary.String(), scan.Origin{}, rank.Options{Links: 40}))
+	for _, head := range want {
+		if !strings.Contains(got, head) {
+			t.Errorf("%s is not linked:\n%s", head, got)
+		}
+	}
+}
+
+func TestALongGroupSaysHowLongItIs(t *testing.T) {
+	archive, nav := "", "-- mkdocs.yml --\nnav:\n"
+	for g := range 3 {
+		nav += fmt.Sprintf("  - Group %d:\n", g)
+		for i := range 12 {
+			archive += fmt.Sprintf("-- docs/g%d/p%d.md --\n# Page %d.%d\n\nThis page says one thing among many others.\n", g, i, g, i)
+			nav += fmt.Sprintf("      - g%d/p%d.md\n", g, i)
+		}
+	}
+	index := build(t, archive+nav, scan.Origin{}, rank.Options{Links: 20})
+	said := 0
+	for _, s := range index.Sections {
+		for _, l := range s.Links {
+			said += strings.Count(l.Note, "more in docs/g")
+		}
+	}
+	if said == 0 {
+		t.Errorf("no line says how many pages are not listed:\n%s", outline(index))
+	}
+}

@@ -1,0 +1,234 @@
+package rank
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+// goTree is the Go part of a repository: its packages, sorted by folder.
+type goTree []*goPackage
+
+// goPackage is a folder with Go files.
+type goPackage struct {
+	dir      string // "." for the root
+	name     string
+	importer string // its import path
+	files    []string
+	fanIn    int // number of packages in the repository that import it
+	place    scan.Place
+}
+
+// findGo returns the packages, with their importers counted.
+func (v *survey) findGo() goTree {
+	modules := v.goModules()
+	dirs := make(map[string]*goPackage)
+	for _, f := range v.repo.Files {
+		dir := path.Dir(f.Path)
+		if f.Package == "" || strings.Contains("/"+dir, "/_") { // the go command ignores "_" folders
+			continue
+		}
+		p := dirs[dir]
+		if p == nil {
+			p = &goPackage{dir: dir, name: f.Package, importer: importPath(dir, modules), place: f.Place}
+			dirs[dir] = p
+		}
+		if p.name == "main" {
+			p.name = f.Package
+		}
+		p.files = append(p.files, f.Path)
+	}
+	v.addLongComments(dirs)
+	v.countImporters(dirs)
+	return slices.SortedFunc(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
+}
+
+// addLongComments adds files whose package clause is beyond the part that the scan read: the comment before it is the
+// most complete package comment. Commands keep theirs in generated files too.
+func (v *survey) addLongComments(dirs map[string]*goPackage) {
+	for _, f := range v.repo.Files {
+		p := dirs[path.Dir(f.Path)]
+		if p != nil && f.Language == "Go" && f.Package == "" && f.Place != scan.Test && f.Size > scan.HeadBytes {
+			p.files = append(p.files, f.Path)
+		}
+	}
+}
+
+// goModules returns the module path of each folder with a go.mod.
+func (v *survey) goModules() map[string]string {
+	modules := make(map[string]string)
+	for _, u := range v.units {
+		for _, m := range u.Manifests {
+			if m.Ecosystem == "go" {
+				modules[u.Dir] = m.Name
+			}
+		}
+	}
+	return modules
+}
+
+// importPath joins the path of the nearest enclosing module with the rest of the folder's path. The standard
+// library's module path is not part of its import paths.
+func importPath(dir string, modules map[string]string) string {
+	for at, rest := dir, ""; ; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
+		if module, ok := modules[at]; ok {
+			if module == "std" {
+				return rest
+			}
+			return path.Join(module, rest)
+		}
+		if at == "." {
+			return dir
+		}
+	}
+}
+
+// countImporters counts, for each package, the packages that import it.
+func (v *survey) countImporters(dirs map[string]*goPackage) {
+	byPath := make(map[string]*goPackage, len(dirs))
+	for _, p := range dirs {
+		byPath[p.importer] = p
+	}
+	seen := make(map[[2]string]bool)
+	for _, f := range v.repo.Files {
+		for _, imported := range f.Imports {
+			edge := [2]string{path.Dir(f.Path), imported}
+			if p := byPath[imported]; p != nil && p.dir != edge[0] && !seen[edge] {
+				seen[edge] = true
+				p.fanIn++
+			}
+		}
+	}
+}
+
+func (p *goPackage) isCommand() bool { return p.name == "main" }
+
+func (p *goPackage) isInternal() bool { return strings.Contains("/"+p.dir+"/", "/internal/") }
+
+// commands returns the public commands of the product, the shallowest first, ignoring folders named cmd.
+func (t goTree) commands() (list []*goPackage) {
+	for _, p := range t {
+		if p.isCommand() && !p.isInternal() && p.place == scan.Product {
+			list = append(list, p)
+		}
+	}
+	below := func(p *goPackage) int { return depth(strings.Replace("/"+p.dir, "/cmd/", "/", 1)) }
+	slices.SortFunc(list, func(x, y *goPackage) int {
+		return cmp.Or(below(x)-below(y), strings.Compare(x.dir, y.dir))
+	})
+	return list
+}
+
+// isProgram reports whether the root is a command, or there are commands and no package for others to import.
+func (t goTree) isProgram() bool {
+	commands := t.commands()
+	forOthers := slices.ContainsFunc(t, func(p *goPackage) bool {
+		return p.place == scan.Product && !p.isCommand() && !p.isInternal()
+	})
+	return len(commands) > 0 && (!forOthers || commands[0].dir == ".")
+}
+
+// packageBytes is how much of a Go file is read for its package comment, which may have many pages before the package
+// clause.
+const packageBytes = 256 << 10
+
+// findPackages gives points to the files that represent packages: those of Go, and those of a workspace.
+func (r *ranking) findPackages() {
+	most := 0
+	for _, p := range r.golang {
+		most = max(most, p.fanIn)
+	}
+	type doc struct{ file, note string }
+	for i, said := range each(r.survey, len(r.golang), func(v *survey, i int) (said doc) {
+		if p := v.golang[i]; p.place == scan.Product {
+			said.file, said.note = v.packageDoc(p)
+		}
+		return said
+	}) {
+		p, x := r.golang[i], r.at[said.file]
+		if x == nil {
+			continue
+		}
+		x.members, x.command, x.Note = p.dir, p.isCommand(), said.note
+		x.add(0.75*logShare(p.fanIn, most), "imported by "+words.Count(p.fanIn, "package"))
+		switch {
+		case p.dir == ".":
+			x.members = cmp.Or(moduleName(p.importer), p.name)
+			x.add(0.8, "package at the root")
+		case p.isCommand():
+			x.add(0.5, "package main")
+		case p.isInternal():
+			x.add(0.1, "an internal package")
+		default:
+			x.add(0.4, "a public package")
+		}
+		if x.points += 0.5; r.named.Path(p.dir) {
+			x.add(0.6, "named in the README")
+		}
+		r.faces[p.dir] = x
+	}
+}
+
+// findMembers gives points to the packages of a workspace.
+func (r *ranking) findMembers() {
+	for _, u := range r.membersOf() {
+		x := r.face(u)
+		if x == nil || x.members != "" {
+			continue
+		}
+		x.members = cmp.Or(u.About.Name, u.Dir)
+		x.Note = cmp.Or(x.Note, prose.Informative(u.About.Description))
+		x.add(0.6-0.05*float64(depth(u.Dir)), ofWorkspace)
+		if u == r.main() {
+			x.add(0.5, "has the name of the repository")
+		}
+		r.faces[u.Dir] = x
+	}
+}
+
+// packageDoc finds the file with the package comment, in the order in which people would look, and its first
+// sentence. Without a comment it returns the file with the package's name, or else the first file.
+func (v *survey) packageDoc(p *goPackage) (file, note string) {
+	files := slices.SortedFunc(slices.Values(p.files), compareBy(p.docRank))
+	for _, f := range files {
+		if note := golang.Synopsis(v.head(f, packageBytes), p.name); note != "" {
+			return f, prose.Shorten(note, prose.SentenceRunes)
+		}
+	}
+	return files[0], ""
+}
+
+// docRank ignores the folder's name, so that the note does not depend on it.
+func (p *goPackage) docRank(file string) int {
+	switch path.Base(file) {
+	case "doc.go", "alldocs.go":
+		return 0
+	case p.name + ".go", "main.go":
+		return 1
+	}
+	return 2
+}
+
+// goPurposes returns the descriptions of packages that may describe the whole: the root package, the package with the
+// module's name, and the only command.
+func (v *survey) goPurposes() (list []purpose) {
+	commands, module := v.golang.commands(), moduleName(v.root().About.Name)
+	for _, p := range v.golang {
+		isOnly := len(commands) == 1 && p == commands[0]
+		if p.place != scan.Product || p.dir != "." && !isOnly && (p.isInternal() || moduleName(p.importer) != module) {
+			continue
+		}
+		if file, note := v.packageDoc(p); note != "" {
+			list = append(list, purpose{text: note, from: file, reason: "comment of package " + p.name, points: 4,
+				whole: true})
+		}
+	}
+	return list
+}

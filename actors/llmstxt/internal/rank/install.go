@@ -1,0 +1,122 @@
+package rank
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+)
+
+// installLine returns the shortest command line in the README by which the package's own ecosystem installs it under
+// its name; "" if there is none.
+func (v *survey) installLine(m manifest.Manifest) (best string) {
+	if len(m.Name) < 2 {
+		return ""
+	}
+	list := words.Find("install from " + m.Ecosystem)
+	for _, code := range page.CodeOf(v.readmeText) {
+		code = prose.Tidy(strings.TrimLeft(code, "$> "))
+		if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
+			best = code
+		}
+	}
+	return best
+}
+
+// isPublished reports whether the package is published: a page says how to install it, or its manifest has what only
+// a published package needs. A name alone proves nothing, because applications have names too.
+func (v *survey) isPublished(m manifest.Manifest) bool {
+	version := m.Version
+	placeholder := version == "0.0.0" || version == "0.1.0" || strings.HasPrefix(version, "0.0.0-")
+	described := m.Description != "" && (m.License != "" || m.Homepage != "" || m.Repository != "")
+	switch {
+	case m.Private || len(m.Name) < 2:
+		return false
+	case m.Ecosystem == "go":
+		return true // because of its address
+	case v.installLine(m) != "":
+		return true
+	case placeholder || v.isApplication():
+		return false
+	}
+	switch m.Ecosystem {
+	case "npm", "deno", "jsr":
+		return len(m.Entries)+len(m.Commands) > 0
+	case "cargo":
+		return m.Description != "" && m.License != ""
+	case "pypi", "maven", "gradle", "pub", "nuget":
+		return described
+	}
+	return true
+}
+
+var applicationMark = regexp.MustCompile(`(?i)(^|/)(schema\.prisma|next\.config\.\w+|manage\.py|artisan|androidmanifest\.xml|` +
+	`application[\w-]*\.(properties|ya?ml)|config/routes\.rb|appsettings\.json|lib/\w+_web/router\.ex)$`)
+
+// isApplication reports whether the repository has a file that only applications have.
+func (v *survey) isApplication() bool {
+	return slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
+		return f.Place == scan.Product && depth(f.Path) < 5 && applicationMark.MatchString(f.Path)
+	})
+}
+
+// installCommand returns the command on a page, or else the usual command for a published package.
+func (v *survey) installCommand(m manifest.Manifest) string {
+	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
+	list := words.Find("install from " + m.Ecosystem)
+	root := v.golang.of("x.go")
+	switch best := v.installLine(m); {
+	case best != "":
+		return "`" + best + "`"
+	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand()):
+		return ""
+	case len(list) == 0:
+		return v.dependencyLine(m)
+	case program && m.Ecosystem == "cargo":
+		return "`cargo install " + m.Name + "`"
+	default:
+		return "`" + list[0] + m.Name + "`"
+	}
+}
+
+// installs reports whether the code is a single install command that contains the package's name as a word.
+func installs(list words.List, code, name string) bool {
+	for _, start := range list {
+		rest, ok := strings.CutPrefix(code, start)
+		if !ok || strings.ContainsAny(rest, "&|;<#") {
+			continue
+		}
+		for word := range strings.FieldsSeq(rest) {
+			word = strings.Trim(word, "'\"`")
+			after := word[min(len(name), len(word)):]
+			if strings.EqualFold(word, name+after) && (after == "" || strings.IndexByte("@[/", after[0]) >= 0) && !pinned.MatchString(after) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written.
+var pinned = regexp.MustCompile(`@v?(\d|$)`)
+
+// dependencyLine returns the line with which a build file depends on the package, if its version has been released.
+func (v *survey) dependencyLine(m manifest.Manifest) string {
+	version := cmp.Or(m.Version, strings.TrimPrefix(v.repo.Origin.Version, "v"))
+	parts := strings.Split(version, ".")
+	switch {
+	case (m.Ecosystem == "maven" || m.Ecosystem == "gradle") && strings.Count(m.Name, ":") == 1 && version != "" &&
+		!prose.ContainsAny(version, "SNAPSHOT", "$"):
+		return "`" + m.Name + ":" + version + "`"
+	case m.Ecosystem == "hex" && len(parts) > 1 && !strings.Contains(version, "-"):
+		return "`{:" + m.Name + `, "~> ` + parts[0] + "." + parts[1] + "\"}`"
+	}
+	return ""
+}

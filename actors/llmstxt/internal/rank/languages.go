@@ -1,0 +1,116 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+)
+
+// languageMix is the size of the hand-written code of the product, by language.
+type languageMix struct {
+	bytes map[string]int64
+	sum   int64
+}
+
+// mixOf measures the code. It leaves out templates that the product writes for others, unless there is hardly
+// anything else.
+func mixOf(files []scan.File) languageMix {
+	all, own := languageMix{bytes: make(map[string]int64)}, languageMix{bytes: make(map[string]int64)}
+	for _, f := range files {
+		if f.Kind != scan.Source || f.Place != scan.Product {
+			continue
+		}
+		all.add(f)
+		if !template.MatchString(f.Path) {
+			own.add(f)
+		}
+	}
+	if 10*own.sum < all.sum {
+		return all
+	}
+	return own
+}
+
+var template = regexp.MustCompile(`(?i)(^|/)_?(templates?|skeletons?|boilerplates?|scaffold(s|ing)?|starters?)/|\{\{`)
+
+func (m *languageMix) add(f scan.File) {
+	m.bytes[f.Language] += f.Size
+	m.sum += f.Size
+}
+
+// isMinor reports whether the language has less than a tenth of the code.
+func (m languageMix) isMinor(language string) bool { return 10*m.bytes[language] < m.sum }
+
+// share returns the percentage of code in the languages of an ecosystem.
+func (m languageMix) share(ecosystem string) int64 {
+	var sum int64
+	for _, l := range source.In(ecosystem) {
+		sum += m.bytes[l]
+	}
+	return 100 * sum / max(m.sum, 1)
+}
+
+// lacks reports whether there is code, but none in the languages of the ecosystem.
+func (m languageMix) lacks(ecosystem string) bool {
+	return m.sum > 0 && len(source.In(ecosystem)) > 0 && m.share(ecosystem) == 0
+}
+
+// String lists up to four languages with their share of the code.
+func (m languageMix) String() string {
+	names := slices.SortedFunc(maps.Keys(m.bytes), func(x, y string) int {
+		return cmp.Or(cmp.Compare(m.bytes[y], m.bytes[x]), strings.Compare(x, y))
+	})
+	var parts []string
+	for _, name := range names {
+		if share := (100*m.bytes[name] + m.sum/2) / max(m.sum, 1); share >= 1 && len(parts) < 4 {
+			parts = append(parts, fmt.Sprintf("%s %d %%", name, share))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// withHeaders returns the repository with its headers, x.h, assigned to the language of most of the code beside them.
+func (v *survey) withHeaders() *scan.Repository {
+	var c, cpp, headers int64
+	for f := range v.files(scan.Source) {
+		switch {
+		case f.Language == "C++":
+			cpp += f.Size
+		case f.Language == "C" && path.Ext(f.Path) == ".h":
+			headers++
+		case f.Language == "C":
+			c += f.Size
+		}
+	}
+	if headers == 0 || cpp < 4*c {
+		return v.repo
+	}
+	repo := *v.repo
+	repo.Files = slices.Clone(repo.Files)
+	for i := range repo.Files {
+		if f := &repo.Files[i]; f.Language == "C" && path.Ext(f.Path) == ".h" {
+			f.Language = "C++"
+		}
+	}
+	return &repo
+}
+
+// isForeign reports whether the file's language is neither that of the manifests above it nor a large part of the
+// code, as in scripts around the product.
+func (v *survey) isForeign(f *scan.File) bool {
+	if 5*v.mix.bytes[f.Language] > 2*v.mix.sum {
+		return false
+	}
+	var known []string
+	for _, m := range slices.Concat(v.units[0].Manifests, v.unitOf(f.Path).Manifests) {
+		known = append(known, source.In(m.Ecosystem)...)
+	}
+	return len(known) > 0 && !slices.Contains(known, f.Language)
+}

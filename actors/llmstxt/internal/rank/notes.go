@@ -1,0 +1,110 @@
+package rank
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
+)
+
+// describe fills in the title and the note of a chosen link.
+func (v *survey) describe(c *item) {
+	switch {
+	case c.Path == v.readme.Path:
+		c.Title = cmp.Or(c.Title, "README")
+		// its first sentence is the summary already
+	case page.Is(c.Path) && !manifest.Known(c.Path):
+		v.describePage(c)
+	case c.Note != "":
+	case c.file.Kind != scan.Source:
+		c.Note = v.topComment(c.Path)
+	default:
+		c.Note = source.Note(v.byPath[c.Path].Language, v.head(c.Path, sourceBytes))
+	}
+	if c.command || c.members != "" && c.class == classSource && c.file.Language == "Go" {
+		c.Title = cmp.Or(c.Title, c.members)
+	}
+	c.Title = withDashes(cmp.Or(c.Title, c.Path))
+	c.Note = finishNote(c.Note, c)
+}
+
+// describePage fills in title and note of a page. It replaces a title that names only a part, or repeats the project's.
+func (v *survey) describePage(c *item) {
+	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
+	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
+	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
+		title = ""
+	}
+	if c.class == classOptional {
+		title = path.Base(c.Path)
+	}
+	switch stem := stemOf(c.Path); {
+	case page.IsLicence(path.Base(c.Path)):
+		if p.Lead != "" {
+			c.Note = "The " + p.Lead + " licence"
+		}
+	case c.listed == 0 && (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
+		title = "" // the heading of a part, not of the page
+	case strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().About.Name)):
+		title = cmp.Or(p.Second, distinction(c.Path)) // it repeats the name of the project
+	}
+	if c.members != "" && c.class == classPage {
+		c.Title = cmp.Or(c.Title, c.members)
+	}
+	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
+	c.Note = cmp.Or(c.Note, p.Note())
+}
+
+var titlesOfParts = words.Of("titles of parts")
+
+// finishNote drops a note that repeats the title or says nothing. It removes the file's own name from the beginning
+// of the note.
+func finishNote(note string, c *item) string {
+	if note = prose.Clean(strings.TrimSpace(note)); !strings.EqualFold(path.Ext(c.Path), ".md") {
+		note = withDashes(note) // where code is not marked, "--" may be an argument
+	}
+	for _, dash := range []string{" - ", " — ", ": "} {
+		base := path.Base(c.Path)
+		if before, after, ok := strings.Cut(note, dash); ok && (before == base || dash != ": " &&
+			(before == stemOf(c.Path) || before == strings.TrimSuffix(base, path.Ext(base)))) {
+			note = after
+		}
+	}
+	if prose.SameWords(note, c.Title) || prose.IsBoilerplate(note) || codeMark.MatchString(note) || needsNeighbours.MatchString(note) {
+		return ""
+	}
+	return note
+}
+
+var (
+	codeMark        = regexp.MustCompile(`=> |-> |[;{]$|^[({<@]|:= |^(export|const|let|import|async fn|fn|def) |\(\) \{`)
+	needsNeighbours = regexp.MustCompile(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)`)
+)
+
+// withDashes replaces the hyphens that plain text uses for dashes.
+func withDashes(s string) string {
+	return strings.NewReplacer(" --- ", " — ", " -- ", " — ").Replace(s)
+}
+
+var comments = regexp.MustCompile(`^(?:(?:#|//|;|--) ?.*\n)+`)
+
+// topComment returns the text of the comment with which a settings file begins.
+func (v *survey) topComment(p string) string {
+	text := comments.FindString(strings.TrimPrefix(v.head(p, 2<<10), "---\n"))
+	note := prose.Informative(prose.Tidy(commentMark.ReplaceAllString(text, "")))
+	if language.IsLicence(text) || !prose.Is(note) {
+		return ""
+	}
+	return note
+}
+
+var commentMark = regexp.MustCompile(`(?m)^(?:#|//|;|--)+ ?`)

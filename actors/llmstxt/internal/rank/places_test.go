@@ -1,0 +1,159 @@
+package rank_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+)
+
+// TestPackagesMayBeCalledSamples defends "spring-petclinic links no Java file and lists functions of mvnw".
+func TestPackagesMayBeCalledSamples(t *testing.T) {
+	index := build(t, `
+-- pom.xml --
+<project><groupId>org.springframework.samples</groupId><artifactId>clinic</artifactId></project>
+-- mvnw --
+#!/bin/sh
+# Turns the path of a program into one of the system.
+native_path() { echo "$1"; }
+-- src/main/java/org/springframework/samples/clinic/Clinic.java --
+package org.springframework.samples.clinic;
+/** Keeps the animals of a town and their visits. */
+public class Clinic { public void open() {} }
+-- src/main/java/com/example/demo/bench/Lang.java --
+package com.example.demo.bench;
+/** Speaks with the owners of the animals. */
+public class Lang { public void say() {} }
+-- src/main/resources/db/schema.sql --
+create table animals (id int);
+-- src/test/java/org/springframework/samples/clinic/Helper.java --
+package org.springframework.samples.clinic;
+/** Helps the tests of the clinic to begin. */
+public class Helper { public void help() {} }
+`, scan.Origin{}, rank.Options{})
+	got := outline(index)
+	for _, want := range []string{"samples/clinic/Clinic.java", "demo/bench/Lang.java"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not linked:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "mvnw") || strings.Contains(got, "native_path") || strings.Contains(got, "Helper") {
+		t.Errorf("a wrapper or a test is linked:\n%s", got)
+	}
+	if l := facts(index)["Languages"]; !strings.HasPrefix(l, "Java") {
+		t.Errorf("the language is %q", l)
+	}
+}
+
+// TestReadmeBehindALink defends that the root README is not lost where it is a link to that of a package.
+func TestReadmeBehindALink(t *testing.T) {
+	root, repo := unpack(t, `
+-- Cargo.toml --
+[workspace]
+members = ["frob", "frob-core"]
+-- frob/Cargo.toml --
+[package]
+name = "frob"
+description = "Turning of widgets"
+-- frob/README.md --
+# frob
+
+`+"`frob`"+` is a library for turning widgets.
+-- frob/src/lib.rs --
+//! Turns widgets.
+pub fn turn() {}
+-- frob-core/Cargo.toml --
+[package]
+name = "frob-core"
+-- frob-core/src/lib.rs --
+//! The core of it.
+pub fn core() {}
+`)
+	if err := os.Symlink("frob/README.md", filepath.Join(root.Name(), "README.md")); err != nil {
+		t.Skip(err)
+	}
+	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
+	must(t, err)
+	if got := outline(index); !strings.HasPrefix(got, "Docs: frob/README.md\nPackages: frob/src/lib.rs frob-core/src/lib.rs\n") {
+		t.Error(got)
+	}
+	if index.Title != "frob" || index.Summary != "frob is a library for turning widgets." {
+		t.Errorf("%q: %q", index.Title, index.Summary)
+	}
+}
+
+// TestReadmeForTheHost defends that the root README is not lost where GitHub alone looks for it.
+func TestReadmeForTheHost(t *testing.T) {
+	index := build(t, `
+-- .github/README.md --
+# Frob
+
+Frob is a library for turning widgets.
+-- src/a/README.md --
+# A
+
+A is the first of two.
+-- src/b/README.md --
+# B
+
+B is the second of two.
+`, scan.Origin{}, rank.Options{})
+	if got := outline(index); !strings.HasPrefix(got, "Docs: .github/README.md") || index.Title != "Frob" {
+		t.Errorf("%q: %s", index.Title, got)
+	}
+}
+
+// A folder that the README links to, and for which no file of it stands, is linked as a folder.
+func TestFoldersAreLinkedAsFolders(t *testing.T) {
+	const archive = "-- README.md --\n# Frob\n\nFrob turns widgets. See the [recipes](recipes) and the [store](store/).\n" +
+		"-- recipes/turn.md --\n# Turn\n\nHow to turn a widget around twice.\n-- recipes/stop.md --\n# Stop\n\nHow to stop a widget for good.\n" +
+		"-- store/store.py --\nclass Store: pass\n-- store/file.py --\nimport store\n"
+	origin := scan.ParseOrigin("https://github.com/o/frob.git", strings.Repeat("a", 40), "")
+	urls := make(map[string]string)
+	for _, s := range build(t, archive, origin, rank.Options{}).Sections {
+		for _, l := range s.Links {
+			urls[l.Path] = l.URL
+		}
+	}
+	if got, want := urls["recipes/"], "https://github.com/o/frob/tree/"+origin.Commit+"/recipes/"; got != want {
+		t.Errorf("the recipes are at %q, want %q", got, want)
+	}
+	if urls["store/"] != "" || urls["store/store.py"] == "" {
+		t.Errorf("linked %v", urls)
+	}
+}
+
+// What the product writes for others is not what it is written in.
+func TestLanguageOfTemplates(t *testing.T) {
+	app, program := strings.Repeat("export function app() {}\n", 50), strings.Repeat("func f() {}\n", 20)
+	for archive, want := range map[string]string{
+		"-- main.go --\npackage main\n" + program + "-- templates/app/app.ts --\n" + app: "Go 100 %",
+		"-- templates/app/app.ts --\n" + app:                                             "TypeScript 100 %",
+	} {
+		if got := facts(build(t, archive, scan.Origin{}, rank.Options{}))["Languages"]; got != want {
+			t.Errorf("%s: written in %q, want %q", archive[:20], got, want)
+		}
+	}
+}
+
+// A licence is known by its text. What the manifest says of the same ones says how they go together.
+func TestLicenceByItsText(t *testing.T) {
+	const (
+		mit = "-- LICENSE-MIT --\nMIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy of this.\n"
+		un  = "-- UNLICENSE --\nThis is free and unencumbered software released into the public domain.\n"
+	)
+	manifest := func(licence string) string {
+		return "-- Cargo.toml --\n[package]\nname = \"frob\"\nlicense = \"" + licence + "\"\n"
+	}
+	for archive, want := range map[string]string{
+		mit + un + manifest("Unlicense OR MIT"): "Unlicense OR MIT", mit + un: "MIT, Unlicense",
+		mit + manifest("GPL-3.0"): "MIT", manifest("GPL-3.0"): "GPL-3.0",
+	} {
+		if got := facts(build(t, archive, scan.Origin{}, rank.Options{}))["Licence"]; got != want {
+			t.Errorf("the licence of\n%s is %q, want %q", archive, got, want)
+		}
+	}
+}

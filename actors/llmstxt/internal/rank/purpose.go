@@ -1,0 +1,292 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	noun "github.com/seed889630bf/lastword/messages/words"
+)
+
+// purpose is a text that may say what the repository is for.
+type purpose struct {
+	text, from, reason string
+	points             int
+	least              int  // with fewer points it does not count
+	whole              bool // its only task is to say what the thing is
+	top                bool // it is directly below the title
+}
+
+const (
+	clearPoints = 20 // from here on a summary clearly says what the project is
+
+	farDown = 30  // from here on in a README, only a sentence that says what it is counts
+	nearTop = -10 // near the top of a README, a short sentence may be enough
+)
+
+var (
+	sayingVerbs, finiteVerbs = words.Of("saying verbs"), words.Of("finite verbs")
+	ownSubjects              = words.Of("own subjects")
+	kindNouns                = words.Of("kinds of things")
+	phraseStarts, phraseEnds = words.Of("phrase starts"), words.Of("phrase ends")
+	advice, orders           = words.Of("advice"), words.Of("orders")
+	distracting, praises     = words.Of("distractions"), words.Of("praises")
+	noPurpose                = words.Of("no purpose")
+)
+
+// codePoints is the threshold below which the code is consulted, because README and manifest say little.
+const codePoints = -14
+
+// purpose returns the text with the most points of weigh. With equal points the order is README, manifest, code.
+func (v *survey) purpose() purpose {
+	var best, later purpose
+	for _, p := range v.purposes() {
+		if p.text = openingOf(p.text); p.text == "" {
+			continue
+		}
+		if why := v.scorePurpose(&p); why == "" {
+			low := strings.ToLower(prose.Sentence(p.text))
+			if later.text == "" && prose.Is(p.text) && !noPurpose.In(low) && !distracting.In(low) && !isAdvice(low) && !prose.IsBoilerplate(low) {
+				later = p
+			}
+		} else if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
+			best = p
+			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, noun.Count(p.points, "point"))
+		}
+	}
+	if best.text == "" {
+		best = v.assemblePurpose(later)
+	}
+	return best
+}
+
+// assemblePurpose returns the title with what the README's first list says, or else the first prose anywhere.
+func (v *survey) assemblePurpose(later purpose) purpose {
+	var parts []string
+	for line := range strings.Lines(v.readmeText) {
+		item, ok := strings.CutPrefix(line, "- ")
+		if item = strings.TrimRight(page.Plain(item), " .,;:"); !ok && len(parts) > 0 && strings.TrimSpace(line) == "" {
+			break
+		} else if ok && item != "" && len(item) < 120 && len(parts) < 4 {
+			parts = append(parts, item)
+		}
+	}
+	if len(parts) < 2 || len(parts) < 3 && later.text != "" {
+		return later
+	}
+	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path,
+		reason: "the README's title and its first list"}
+}
+
+// purposes lists the candidates. They do not depend on folder names.
+func (v *survey) purposes() []purpose {
+	r := v.readme
+	list := []purpose{{text: r.Lead, reason: "the README's front matter", points: 16, whole: true}}
+	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
+		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
+	}
+	for i, t := range r.Prose[:min(10, len(r.Prose))] {
+		p := purpose{text: v.skipLeadIn(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
+			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
+		if !t.Near {
+			p.points -= 10
+		}
+		list = append(list, p)
+	}
+	list = append(list, purpose{text: r.LeadIn, reason: "what the README begins with", points: 12, top: true})
+	for i := range list {
+		list[i].from = r.Path
+	}
+	for _, u := range []*Unit{v.main(), v.units[0]} {
+		list = append(list, purpose{text: u.About.Description, from: u.About.Path, reason: "the manifest's description",
+			points: 10, least: -100, whole: true})
+	}
+	text, from := v.assemblyDescription()
+	list = append(list, purpose{text: text, from: from, reason: "the assembly's description", points: 8, whole: true},
+		purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
+	list = append(list, v.goPurposes()...)
+	for _, base := range words.Of("entry files") {
+		if f := v.shallowest(base); f != nil && !v.mix.isMinor(f.Language) {
+			list = append(list, purpose{text: source.Note(f.Language, v.head(f.Path, sourceBytes)), from: f.Path,
+				reason: "entry point", points: codePoints, least: -100, whole: true})
+		}
+	}
+	return list
+}
+
+// assemblyDescription returns the description in .NET projects that are older than package settings.
+func (v *survey) assemblyDescription() (text, from string) {
+	if f := v.shallowest("AssemblyInfo.cs"); f != nil {
+		_, rest, _ := strings.Cut(v.head(f.Path, sourceBytes), `AssemblyDescription("`)
+		if said, _, ok := strings.Cut(rest, `")`); ok && prose.Is(said) {
+			return said, f.Path
+		}
+	}
+	return "", ""
+}
+
+// shallowest returns the file with the name that is nearest to the root, and the largest of several; nil if there is
+// none.
+func (v *survey) shallowest(name string) (best *scan.File) {
+	for f := range v.files(scan.Source) {
+		if path.Base(f.Path) == name && (best == nil || cmp.Or(depth(f.Path)-depth(best.Path), int(best.Size-f.Size)) < 0) {
+			best = f
+		}
+	}
+	return best
+}
+
+// skipLeadIn drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
+func (v *survey) skipLeadIn(text string, first bool) string {
+	rest := prose.Tidy(text)
+	for i, s := range prose.Sentences(rest, 3) {
+		low := strings.ToLower(s)
+		if i > 0 && (strings.HasPrefix(low, "it ") || !first && strings.HasPrefix(low, "this ")) {
+			break // it refers to what was said before
+		}
+		if hasDefinition(low, v.names()) || isNounPhrase(low) {
+			return rest
+		}
+		rest = strings.TrimSpace(rest[prose.SentenceEnd(rest):])
+	}
+	return text
+}
+
+// scorePurpose adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign.
+// It is "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
+func (v *survey) scorePurpose(p *purpose) (why string) {
+	low, names := strings.ToLower(p.text), v.names()
+	sentence := strings.ToLower(prose.Sentence(p.text))
+	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
+	switch {
+	case noPurpose.In(sentence),
+		slices.ContainsFunc(names, func(name string) bool { return prose.SameWords(name, sentence) }):
+		return ""
+	case hasDefinition(sentence, names):
+		p.points += 40
+		why = "says what it is"
+	case isNounPhrase(sentence) && p.least < farDown:
+		p.points += 34
+		why = "is a noun phrase"
+	case distracting.In(sentence) || isAdvice(sentence) || !p.whole && prose.NeedsContext(p.text) ||
+		prose.IsBoilerplate(prose.Sentence(p.text)):
+		return ""
+	case p.whole:
+		why = "is made to say it"
+	case !p.top:
+		return ""
+	default:
+		p.points -= 20
+		why = "says most of the candidates"
+	}
+	if kind != "" {
+		p.points += 14
+		why += fmt.Sprintf(", names its kind: %s", kind)
+	}
+	if utf8.RuneCountInString(sentence) <= 240 {
+		p.points += 14
+	}
+	p.points -= 12 * countOf(low, praises)
+	p.points -= 22 * countOf(low, distracting)
+	return why
+}
+
+// openingOf returns one or two sentences; the second only if it is to the point.
+func openingOf(text string) string {
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ' ' || unicode.Is(unicode.So, r) })
+	first, whole := prose.Sentence(text), prose.Opening(text)
+	second := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(whole, first)))
+	oneWord := !strings.ContainsFunc(second, func(r rune) bool { return r == ' ' || r >= utf8.RuneSelf })
+	if distracting.In(second) || isAdvice(second) || oneWord || prose.StartsWithAny(second, "what ", "we ", "this means") {
+		return first
+	}
+	return whole
+}
+
+// countOf counts the words of the list in the text, up to three.
+func countOf(s string, list words.List) (n int) {
+	for _, w := range list {
+		if n < 3 && strings.Contains(s, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// names returns the names of the repository, in lower case.
+func (v *survey) names() []string {
+	names := strings.Split(strings.ToLower(strings.Join([]string{v.readme.Title, moduleName(v.main().About.Name),
+		v.main().About.Name, v.repo.Origin.Repo}, "\n")), "\n")
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
+}
+
+// hasDefinition looks for "<name> is …", "This package provides …" and similar phrases within the first words.
+func hasDefinition(sentence string, names []string) bool {
+	for _, verb := range sayingVerbs {
+		subject, _, ok := strings.Cut(sentence, verb)
+		if !ok || len(subject) > 60 {
+			continue
+		}
+		subject, article := strings.CutPrefix(subject, "the ")
+		subject = strings.Trim(subject, "*`_\"{} ")
+		for _, n := range names {
+			n = strings.Trim(n, "*`_\"{} ")
+			switch {
+			case subject == n, len(subject) > 2 && !article && prose.HasWords(n, subject):
+				return true
+			case strings.HasPrefix(subject, n+" ") && kindNouns.Has(subject[len(n)+1:]):
+				return true
+			case strings.Contains(subject, n) && len(subject) < len(n)+4,
+				strings.HasPrefix(subject, n) && strings.ContainsAny(subject, "(-–—,"):
+				return true
+			}
+		}
+		if subject == "this" && strings.HasPrefix(verb, " is ") {
+			return true
+		}
+		for _, s := range ownSubjects {
+			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
+				return true
+			}
+		}
+	}
+	return prose.ContainsAny(sentence, "是", "です", "는 ")
+}
+
+// isNounPhrase recognizes "A library for …", "Fast JSON parser for …": the words before the first verb or preposition
+// name a kind of thing.
+func isNounPhrase(sentence string) bool {
+	if isAdvice(sentence) {
+		return false
+	}
+	end, isVerb := len(sentence), false
+	for i, words := range []words.List{phraseEnds, finiteVerbs, sayingVerbs} {
+		for _, w := range words {
+			if at := strings.Index(sentence, w); at >= 0 && at < end {
+				end, isVerb = at, i > 0
+			}
+		}
+	}
+	switch {
+	case isVerb:
+		return false
+	case kindNouns.Word(sentence[:end]) != "":
+		return end < len(sentence) || phraseStarts.Start(sentence)
+	}
+	return (end < len(sentence) || len(strings.Fields(sentence)) > 4) &&
+		prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
+}
+
+// isAdvice reports whether the sentence says what to do or what will follow, rather than what a thing is.
+func isAdvice(sentence string) bool {
+	return advice.In(" "+sentence+" ") || orders.Start(sentence)
+}

@@ -1,0 +1,26 @@
+package words
+
+import (
+	_ "embed"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+)
+
+//go:embed words.txt
+var text string
+
+// List is one of the lists.
+type List = prose.List
+
+var lists = prose.Lists(text)
+
+// Of returns the list with the name. It panics if there is none.
+func Of(name string) List {
+	if lists[name] == nil {
+		panic("words.txt has no list " + name)
+	}
+	return lists[name]
+}
+
+// Find returns the list with the name, or nil.
+func Find(name string) List { return lists[name] }

@@ -1,0 +1,117 @@
+package llmstxt
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+)
+
+// ownReason is the reason of links and a summary that the maintainers wrote.
+const ownReason = "in the repository's own llms.txt"
+
+// ownFile is the repository's own llms.txt.
+type ownFile struct {
+	Path, Text string
+	Made       *madeBefore // what an earlier run wrote in it; nil if unknown
+}
+
+// madeBefore is what an earlier run wrote and nobody has changed since. Such a note is updated with its page, and such a
+// link with its file.
+type madeBefore struct {
+	Notes   map[string]string // by URL
+	Summary string
+	Kept    bool // the file also has text of maintainers
+	Whole   bool // nobody has changed the file, so its order is determined again
+}
+
+// mergeOwn returns the index merged with the file; the original index does not change. Links to missing files are left
+// out, and so are links of the index beyond most in total.
+func mergeOwn(index *rank.Index, f ownFile, files []string, most int) *rank.Index {
+	said, _ := Parse(f.Text)
+	r := newResolver(index, f.Path, files)
+	out := *index
+	out.Title = cmp.Or(said.Title, index.Title)
+	if said.Summary != "" && (f.Made == nil || f.Made.Summary != said.Summary) {
+		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = said.Summary, f.Path, ownReason, false
+	}
+	out.Facts = append(slices.Clone(index.Facts), remarks(said.Details)...)
+	out.Sections = nil
+	taken := make(map[string]bool)
+	for _, s := range said.Sections {
+		kept := rank.Section{Name: s.Name}
+		for _, l := range s.Links {
+			if link, ok := r.link(l, f.Made); ok && !taken[link.URL] {
+				taken[link.URL], taken[link.Path] = true, true
+				kept.Links = append(kept.Links, link)
+			}
+		}
+		if len(kept.Links) > 0 {
+			out.Sections = append(out.Sections, kept)
+		}
+	}
+	fill(&out, index.Sections, taken, most)
+	return &out
+}
+
+// fill adds the links that the file lacks while there is room, to the section of the same name, or else after all
+// others. Several symbols of one file are kept if each link leads to a line of its own.
+func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room int) {
+	for _, s := range out.Sections {
+		room -= len(s.Links)
+	}
+	// Optional takes its room before the others, because it says how to work on the project
+	for _, s := range slices.SortedStableFunc(slices.Values(sections), func(a, b rank.Section) int { return last(b) - last(a) }) {
+		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
+			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
+		})
+		s.Links = s.Links[:max(0, min(len(s.Links), max(room, last(s)*rank.LastingOptional)))]
+		room -= len(s.Links)
+		at := slices.IndexFunc(out.Sections, func(o rank.Section) bool { return strings.EqualFold(o.Name, s.Name) })
+		switch {
+		case len(s.Links) == 0:
+		case at >= 0:
+			out.Sections[at].Links = append(out.Sections[at].Links, s.Links...)
+		default:
+			out.Sections = append(out.Sections, s)
+		}
+	}
+	slices.SortStableFunc(out.Sections, func(a, b rank.Section) int { return cmp.Compare(last(a), last(b)) })
+}
+
+func last(s rank.Section) int {
+	if strings.EqualFold(s.Name, rank.Optional) {
+		return 1
+	}
+	return 0
+}
+
+// remarks returns the lines between the summary and the first section, without facts, which are determined again.
+func remarks(details string) []rank.Fact {
+	var list []rank.Fact
+	fenced := false
+	for block := range strings.SplitSeq(strings.ReplaceAll(details, "\n- ", "\n\n- "), "\n\n") {
+		marks := strings.Count(block, "```")
+		text := strings.Join(strings.Fields(strings.TrimLeft(strings.TrimSpace(block), "-* ")), " ")
+		name, value, named := strings.Cut(text, ": ")
+		switch {
+		case fenced || marks > 0 || text == "" || named && slices.Contains(readAnew, name):
+		case strings.HasPrefix(text, "Links lead to "):
+		case named && (name == remark || name == "Remember"):
+			list = append(list, rank.Fact{Name: name, Value: value})
+		default:
+			list = append(list, rank.Fact{Name: remark, Value: text})
+		}
+		fenced = fenced != (marks%2 == 1)
+	}
+	return list
+}
+
+const remark = "Note"
+
+// readAnew are the names of facts, and of lines that a model writes below them.
+var readAnew = []string{
+	"Package", "Module", "Version", "Requires", "Install", "Commands", "Scripts", "Languages", "Licence", "Repository",
+	"Folder", "Commit", "Links", "Concept", "Section",
+}

@@ -1,0 +1,61 @@
+package llmstxt
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+)
+
+// TestLinksLeadToFiles finds the file that a link of an llms.txt means, in all the ways in which people write them.
+func TestLinksLeadToFiles(t *testing.T) {
+	index := &rank.Index{Origin: scan.Origin{Remote: "https://github.com/x/y"}}
+	r := newResolver(index, "docs/llms.txt", []string{
+		"README.md", "docs/guide.md", "docs/api/users.mdx", "docs/a/index.md", "docs/b/index.md", "src/x.go",
+	})
+	for _, test := range []struct {
+		url, path string
+		inside    bool
+	}{
+		{"guide.md", "docs/guide.md", true},
+		{"guide", "docs/guide.md", true},
+		{"/docs/guide.md#part", "docs/guide.md", true},
+		{"README.md", "README.md", true},
+		{"../README.md", "README.md", true},
+		{"gone.md", "", true},
+		{"https://github.com/x/y/blob/main/src/x.go", "src/x.go", true},
+		{"https://raw.githubusercontent.com/x/y/main/src/x.go", "src/x.go", true},
+		{"https://raw.githubusercontent.com/x/y/refs/heads/main/src/x.go", "src/x.go", true},
+		{"https://gitlab.com/g/s/y/-/blob/main/src/x.go", "src/x.go", true},
+		{"https://github.com/x/y/blob/main/src/gone.go", "", true},
+		{"https://github.com/x/other/blob/main/src/gone.go", "", false},
+		{"https://y.dev/docs/api/users", "docs/api/users.mdx", false},
+		{"https://y.dev/api/users.html.md", "docs/api/users.mdx", false},
+		{"https://y.dev/index.md", "", false},
+		{"https://y.dev/", "", false},
+	} {
+		if p, inside := r.path(test.url); p != test.path || inside != test.inside {
+			t.Errorf("%s leads to %q, inside %v", test.url, p, inside)
+		}
+	}
+}
+
+// TestOptionalOutlivesALongFile keeps the instructions for agents beside a file that takes all of the room.
+func TestOptionalOutlivesALongFile(t *testing.T) {
+	index := &rank.Index{Sections: []rank.Section{
+		{Name: "Docs", Links: []rank.Link{{URL: "docs/more.md", Path: "docs/more.md"}}},
+		{Name: rank.Optional, Links: []rank.Link{{URL: "AGENTS.md", Path: "AGENTS.md"}, {URL: "LICENSE", Path: "LICENSE"}}},
+	}}
+	const text = "# X\n\n## Guide\n\n- [A](a.md)\n- [B](b.md)\n"
+	made := mergeOwn(index, ownFile{Path: "llms.txt", Text: text}, []string{"a.md", "b.md", "docs/more.md", "AGENTS.md", "LICENSE"}, 2)
+	var got []string
+	for _, s := range made.Sections {
+		for _, l := range s.Links {
+			got = append(got, l.URL)
+		}
+	}
+	if want := []string{"a.md", "b.md", "AGENTS.md", "LICENSE"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,43 @@
+package repository
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// Document downloads one document, at most limit bytes. Errors: invalid_input if the URL is refused or not found;
+// limit_exceeded if the document is larger; other errors may be temporary.
+func Document(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
+	policy := allow.policy()
+	u, err := policy.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	client := policy.Client()
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, messages.InvalidInput("refused: this is not a URL")
+	}
+	request.Header.Set("Accept", "text/markdown, text/plain;q=0.9, */*;q=0.1")
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, dial.Explain(ctx, u.Host, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, messages.InvalidInput("%s answers %s", u.Host, response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, dial.Explain(ctx, u.Host, err)
+	case int64(len(text)) > limit:
+		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s sends more than the %d bytes that are read", u.Host, limit)
+	}
+	return text, nil
+}
