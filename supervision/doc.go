@@ -1,6 +1,7 @@
 // Package supervision starts, watches and ends actors and their blocking work, so that no failure is lost.
 //
-// It adds to the actor library what that lacks:
+// protoactor-go runs the actors: mailboxes, addresses, children and the messages about their lives. Its own restarts,
+// stack traces and dispatchers lose what a run needs, so this package adds what it lacks:
 //
 //   - [Node.Props] guards an actor: a panic or a runtime.Goexit reaches its parent as a [*Crash] with the stack, and
 //     a failing clean-up cannot block the tree.
