@@ -66,6 +66,13 @@ func TestShape(t *testing.T) {
 			t.Errorf("%s: %s", form, got)
 		}
 	}
+	stream, got := s.Stream(), "" // words flow, but what begins one may begin a token
+	for _, piece := range strings.Split(`Hel|lo al|low l|w no l|ist:\nl|`+token[1:]+"|%20l|"+token[1:]+"| xlw_|"+token[3:], "|") {
+		got += stream.Push(piece) + "|"
+	}
+	if got += stream.Close(); got != `Hel|lo al|low |lw no |list:\n|[token]|%20|[token]| x|[token]|` {
+		t.Error(got)
+	}
 	if got := s.Text("lw_short and " + token[:40]); strings.Contains(got, "[token]") {
 		t.Error(got)
 	}

@@ -71,7 +71,7 @@ func isSecret(value string) bool {
 
 // Text returns the text with its secrets replaced.
 func (s *Secrets) Text(text string) string {
-	clean, _ := s.clean(text, "", true)
+	clean, _ := s.clean(text, 0, "", true)
 	return clean
 }
 
@@ -105,21 +105,21 @@ func (s *Secrets) Error(err error) error {
 	return e
 }
 
-// clean replaces the secrets. Unless ends is set, rest is the end of the text that may begin a secret. mark replaces
-// every secret; "" means each secret's own mark.
-func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
+// clean replaces the secrets of the text after its first from bytes, which have been passed on. Unless ends is set, rest is
+// the end of the text that may begin a secret. mark replaces every secret; "" means each secret's own mark.
+func (s *Secrets) clean(text string, from int, mark string, ends bool) (clean, rest string) {
 	if s == nil || s.known.Load() == nil {
-		return text, ""
+		return text[from:], ""
 	}
 	k := s.known.Load()
 	var b strings.Builder
-	done := 0
-	for i := 0; i < len(text); {
+	done := from
+	for i := from; i < len(text); {
 		if !k.mayBegin(text[i:]) {
 			i++
 			continue
 		}
-		f := k.longest(text[i:], ends)
+		f := k.longest(text, i, ends)
 		for f.end > 0 && i+f.end < len(text) && !utf8.RuneStart(text[i+f.end]) {
 			f.end--
 		}
@@ -135,17 +135,20 @@ func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 			done = i
 		}
 	}
-	if done == 0 {
-		return text, ""
+	if done == from {
+		return text[from:], ""
 	}
 	return b.String() + text[done:], ""
 }
 
 // Stream removes secrets from a text that arrives in pieces. It holds back the end of a piece only while that may
-// begin a secret. The result does not depend on the pieces. It is not safe for concurrent use.
+// begin a secret. The result does not depend on the pieces, but for a token that is known by its shape alone: within a
+// word, a piece that ends inside the prefix of the shape is passed on, so that the rest of the token is, too. It is not
+// safe for concurrent use.
 type Stream struct {
 	secrets *Secrets
 	mark    string
+	passed  string // the end of what was passed on, before the secrets were replaced
 	held    string
 }
 
@@ -154,14 +157,17 @@ func (s *Secrets) Stream() *Stream { return &Stream{secrets: s} }
 
 // Push adds a piece, and returns what can be passed on.
 func (s *Stream) Push(text string) (clean string) {
-	clean, s.held = s.secrets.clean(s.held+text, s.mark, false)
+	text = s.passed + s.held + text
+	clean, s.held = s.secrets.clean(text, len(s.passed), s.mark, false)
+	text = text[:len(text)-len(s.held)]
+	s.passed = text[max(0, len(text)-behind):]
 	return clean
 }
 
 // Close ends the text, and returns its rest.
 func (s *Stream) Close() (clean string) {
-	clean, _ = s.secrets.clean(s.held, s.mark, true)
-	s.held = ""
+	clean, _ = s.secrets.clean(s.held, 0, s.mark, true)
+	s.held, s.passed = "", ""
 	return clean
 }
 

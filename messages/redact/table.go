@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"slices"
+	"strings"
 )
 
 // known is the content of a Secrets at one time: an automaton that reads the text once for all patterns. It never
@@ -153,15 +154,17 @@ func (t *table) instead(c byte) byte {
 	return c
 }
 
-// longest finds the longest secret at the start of the text.
-func (k *known) longest(text string, ends bool) (f found) {
+// longest finds the longest secret in the text from its byte at.
+func (k *known) longest(text string, at int, ends bool) (f found) {
+	word := inWord(text[:at])
+	text = text[at:]
 	for i := range k.tables {
 		t := &k.tables[i]
 		t.exact(text, &f)
 		t.step(t.all(), 0, text, 0, ends, &f)
 	}
 	for _, s := range k.shapes {
-		s.match(text, ends, &f)
+		s.match(text, word, ends, &f)
 	}
 	return f
 }
@@ -249,12 +252,21 @@ func (t *table) first(s span, depth, c int) int {
 	return s.from
 }
 
-// match looks for a token of the shape.
-func (s shape) match(text string, ends bool, f *found) {
+// behind is the number of bytes of the longest escape, which says whether a letter is one or ends an escape.
+const behind = len(`\u0000`)
+
+// inWord reports whether the text ends with a letter or a digit, and not with an escape.
+func inWord(text string) bool {
+	return text != "" && isAlphanumeric(text[len(text)-1]) && !strings.ContainsAny(text[max(0, len(text)-behind):], escapes)
+}
+
+// match looks for a token of the shape. Within a word, a part of the prefix is no beginning of one: words such as "Hello"
+// have them, too.
+func (s shape) match(text string, word, ends bool, f *found) {
 	at := 0
 	for i := range len(s.prefix) + s.more {
 		if at == len(text) {
-			f.open = true
+			f.open = f.open || !word || i >= len(s.prefix)
 			return
 		}
 		c, n, cut := decode(text[at:])
