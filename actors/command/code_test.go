@@ -54,6 +54,7 @@ func TestValuesAreNoCode(t *testing.T) {
 func TestValuesBeginNoOption(t *testing.T) {
 	for schema, free := range map[string]bool{
 		`"pattern":"^-?[a-z]*$"`: true, `"pattern":"^(-a|-b)"`: true, `"enum":["-a","","-b"]`: true, `"pattern":"^(a*)-b?"`: true,
+		`"pattern":"^[a-z]*"`: false, `"pattern":"^(-*)*b$"`: true, `"pattern":"($*)*^-"`: true,
 		`"minLength":0`: false, `"pattern":"^"`: false, `"pattern":"^.*$"`: false, `"pattern":"^[^/]*"`: false, `"pattern":"^a|-"`: false,
 		`"pattern":"-"`: false, `"pattern":"^a*.*"`: false, `"pattern":"(?m)^-"`: false, `"pattern":"^(a|.)"`: false,
 	} {
@@ -67,8 +68,8 @@ func TestValuesBeginNoOption(t *testing.T) {
 		}
 	}
 	s := start(t, command.Command{Command: []string{"echo", "{b}{a}"}, Input: map[string]json.RawMessage{
-		"a": json.RawMessage(`{"type":"string"}`), "b": json.RawMessage(`{"type":"string","enum":["","-x"]}`)}}, command.Config{})
-	for input, fine := range map[string]bool{`{"a":"-b","b":""}`: false, `{"a":"-b","b":"-x"}`: true} {
+		"a": json.RawMessage(`{"type":"string"}`), "b": json.RawMessage(`{"type":"string","enum":["","-","-x"]}`)}}, command.Config{})
+	for input, fine := range map[string]bool{`{"a":"-b","b":""}`: false, `{"a":"-b","b":"-x"}`: true, `{"a":"b","b":"-"}`: false, `{"a":"","b":"-"}`: true} {
 		if _, err := s.system.Submit(t.Context(), messages.Request{Job: "it", Input: json.RawMessage(input)}); fine != (err == nil) {
 			t.Errorf("%s: %v", input, err)
 		}

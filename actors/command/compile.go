@@ -219,18 +219,22 @@ func (t template) argument(values map[string]any, members map[string]member) (st
 	if strings.ContainsRune(text, 0) {
 		return "", messages.InvalidInput("the argument %q has a NUL: take it out", text)
 	}
+	dashes := false // values that may be options have been dashes alone
 	for i, part := range t {
 		begins, own := part, i%2 == 0
 		if !own {
 			begins = fmt.Sprint(values[part])
 		}
-		switch {
+		switch option := begins != "" && begins[0] == '-'; {
 		case begins == "":
 			continue
-		case begins[0] == '-' && own && i > 0:
+		case option && own && i > 0:
 			return "", messages.InvalidInput("%s must not be empty, because %q would be an option", t[i-1], text)
-		case begins[0] == '-' && !own && !members[part].mayBeOption():
+		case !own && (option || dashes) && !members[part].mayBeOption():
 			return "", messages.InvalidInput("%s must not begin with a -, because %q would be an option", part, text)
+		case !own && strings.Trim(begins, "-") == "":
+			dashes = true
+			continue
 		}
 		break
 	}
@@ -245,47 +249,50 @@ type member struct {
 	Default any    `json:"default"`
 }
 
-// mayBeOption reports whether the operator has said how the value begins: by an enum, or by a pattern that begins with
-// ^ and a character or a set of them.
+// mayBeOption reports whether the operator has said how the value begins: by an enum, or by a pattern whose matches begin
+// at ^ with characters that it names.
 func (m member) mayBeOption() bool {
+	if len(m.Enum) > 0 {
+		return true
+	}
 	re, err := syntax.Parse(m.Pattern, syntax.Perl)
-	return len(m.Enum) > 0 || err == nil && anchored(re)
-}
-
-// anchored reports whether each alternative of a pattern begins with ^, and then names characters.
-func anchored(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpCapture:
-		return anchored(re.Sub[0])
-	case syntax.OpAlternate:
-		return !slices.ContainsFunc(re.Sub, func(one *syntax.Regexp) bool { return !anchored(one) })
-	case syntax.OpConcat:
-		return re.Sub[0].Op == syntax.OpBeginText && beginsAsNamed(re.Sub[1:])
+	if err != nil {
+		return false
 	}
-	return false
+	program, err := syntax.Compile(re.Simplify())
+	return err == nil && beginsAsNamed(program, place{at: uint32(program.Start)}, map[place]bool{})
 }
 
-// beginsAsNamed reports whether a sequence begins with characters that it names: not with . or [^x].
-func beginsAsNamed(sequence []*syntax.Regexp) bool {
-	for _, re := range sequence {
-		switch re.Op {
-		case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-			return false
-		case syntax.OpCharClass:
-			return re.Rune[len(re.Rune)-1] != unicode.MaxRune
-		case syntax.OpAlternate:
-			return !slices.ContainsFunc(re.Sub, func(one *syntax.Regexp) bool { return !beginsAsNamed([]*syntax.Regexp{one}) })
-		case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
-			return beginsAsNamed(re.Sub)
-		case syntax.OpStar, syntax.OpQuest, syntax.OpRepeat:
-			if !beginsAsNamed(re.Sub) {
-				return false
-			}
-		default: // a text, or the end
+// place is one in a pattern's program. begun: ^ has matched before it.
+type place struct {
+	at    uint32
+	begun bool
+}
+
+// beginsAsNamed reports whether each way on from the place names the first character, or the end: not by . or [^x].
+func beginsAsNamed(p *syntax.Prog, from place, seen map[place]bool) bool {
+	if seen[from] { // it leads nowhere else
+		return true
+	}
+	seen[from] = true
+	i, begun := &p.Inst[from.at], from.begun
+	next := func(at uint32) bool { return beginsAsNamed(p, place{at, begun}, seen) }
+	switch i.Op {
+	case syntax.InstAlt, syntax.InstAltMatch:
+		return next(i.Out) && next(i.Arg)
+	case syntax.InstEmptyWidth:
+		if kind := syntax.EmptyOp(i.Arg); begun && kind == syntax.EmptyEndText {
 			return true
+		} else if kind == syntax.EmptyBeginText {
+			begun = true
 		}
+		fallthrough
+	case syntax.InstCapture, syntax.InstNop:
+		return next(i.Out)
+	case syntax.InstRune, syntax.InstRune1:
+		return begun && !i.MatchRune(unicode.MaxRune)
 	}
-	return true
+	return i.Op == syntax.InstFail // else any character, or a match that names none
 }
 
 // isPlain reports whether the value has only one form in an argument.
