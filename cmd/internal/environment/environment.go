@@ -25,69 +25,57 @@ func (v Variables) Home() string { return cmp.Or(v.Get("HOME"), v.Get("USERPROFI
 
 // ConfigFolder returns the folder for the user's configuration, or "".
 func (v Variables) ConfigFolder() string {
-	if dir := v.Get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	return v.inHome(".config")
+	return cmp.Or(v.absolute("XDG_CONFIG_HOME"), v.inHome(".config"))
 }
 
 // CacheFolder returns the folder in which lastword caches results, or "".
 func (v Variables) CacheFolder() string {
-	dir := v.Get("XDG_CACHE_HOME")
-	switch {
-	case filepath.IsAbs(dir):
-	case runtime.GOOS == "windows":
-		dir = v.Get("LocalAppData")
-	case runtime.GOOS == "darwin":
-		dir = v.inHome("Library", "Caches")
-	default:
-		dir = v.inHome(".cache")
+	usual := ".cache"
+	if runtime.GOOS == "darwin" {
+		usual = "Library/Caches"
 	}
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, "lastword", "generate")
+	return v.own("XDG_CACHE_HOME", usual, "generate")
 }
 
 // StateFolder returns the folder in which lastword stores the runs of a server, or "". systemd can set it.
 func (v Variables) StateFolder() string {
-	dir := v.Get("XDG_STATE_HOME")
-	switch first, _, _ := strings.Cut(v.Get("STATE_DIRECTORY"), ":"); {
-	case filepath.IsAbs(first):
+	if first, _, _ := strings.Cut(v.Get("STATE_DIRECTORY"), ":"); filepath.IsAbs(first) {
 		return first
-	case filepath.IsAbs(dir):
-	case runtime.GOOS == "windows":
-		dir = v.Get("LocalAppData")
-	default:
-		dir = v.inHome(".local", "state")
 	}
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, "lastword")
+	return v.own("XDG_STATE_HOME", ".local/state", "")
 }
 
 // TrustFolder returns the user's own folder for approvals and keys, or "".
-func (v Variables) TrustFolder() string {
-	dir := v.Get("XDG_DATA_HOME")
-	switch {
-	case filepath.IsAbs(dir):
-	case runtime.GOOS == "windows":
+func (v Variables) TrustFolder() string { return v.own("XDG_DATA_HOME", ".local/share", "trust") }
+
+// own returns a folder of lastword's: below the folder that the variable names, or else below the usual one in the
+// user's home, and on Windows below LocalAppData. It is "" if there is none.
+func (v Variables) own(variable, usual, name string) string {
+	dir := v.absolute(variable)
+	if dir == "" && runtime.GOOS == "windows" {
 		dir = v.Get("LocalAppData")
-	default:
-		dir = v.inHome(".local", "share")
+	} else if dir == "" {
+		dir = v.inHome(usual)
 	}
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "lastword", "trust")
+	return filepath.Join(dir, "lastword", name)
+}
+
+// absolute returns the variable if it is an absolute path, or "".
+func (v Variables) absolute(variable string) string {
+	if dir := v.Get(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
 }
 
 // inHome returns a path below the home directory, or "" if there is none.
-func (v Variables) inHome(names ...string) string {
+func (v Variables) inHome(name string) string {
 	home := v.Home()
 	if home == "" {
 		return ""
 	}
-	return filepath.Join(append([]string{home}, names...)...)
+	return filepath.Join(home, filepath.FromSlash(name))
 }
