@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -119,12 +120,25 @@ func removeUnlocked(dir *os.Root, name string) bool {
 	defer f.Close()
 	return filelock.Try(f) == nil && dir.Remove(name) == nil
 }
+// Change opens a file that several processes change, and calls change with its folder and with it. No other Change of the
+// file runs meanwhile, even if change replaces it. With [os.O_CREATE], a missing file is made.
+func Change(path string, flags int, change func(folder *os.Root, f *os.File) error) error {
+	folder, err := regular.Root(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	f, err := lock(folder, filepath.Base(path), flags)
+	if err != nil {
+		return err
+	}
+	return errors.Join(change(folder, f), f.Close())
+}
 
-// Lock opens the file with the flags, and holds it alone among all processes that change it in this way, until the
-// caller closes it. It waits for others that have it. The file may be replaced meanwhile; readers need no lock.
-func Lock(dir *os.Root, name string, flags int, mode fs.FileMode) (*os.File, error) {
+// lock opens and locks the file that has the name once it is locked.
+func lock(dir *os.Root, name string, flags int) (*os.File, error) {
 	for {
-		f, err := dir.OpenFile(name, flags|syscall.O_NONBLOCK, mode)
+		f, err := dir.OpenFile(name, flags|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
 			return nil, err
 		}

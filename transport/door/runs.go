@@ -69,6 +69,8 @@ type Config struct {
 	People func() string
 	// AgentsConfirm lets agents answer the confirmations of all jobs.
 	AgentsConfirm bool
+	// Sealing is the secret from which the keys come that seal credentials; nil makes one, which ends with the process.
+	Sealing []byte
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
 	Redact func([]byte) []byte
 }

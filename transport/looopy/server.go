@@ -27,7 +27,7 @@ type server struct {
 
 // New returns the handler for Path.
 func New(d *door.Door) *door.Handler {
-	s := server{d, credential.New()}
+	s := server{d, credential.New(d.Sealing)}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET " + Path:  s.get,
 		"POST " + Path: s.post,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
@@ -47,15 +46,8 @@ func (f *File) Add(tool, pin string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := regular.Root(filepath.Dir(f.path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	file, err := atomicfile.Lock(dir, filepath.Base(f.path), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	return errors.Join(err, file.Sync(), file.Close())
+	return atomicfile.Change(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, func(_ *os.Root, file *os.File) error {
+		_, err := file.Write(append(text, '\n'))
+		return errors.Join(err, file.Sync())
+	})
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// makeKeys finds the private key of this node, in the folder of trust, and adds its public half to those of the journal.
-// If the journal is in memory, or the user has no home, the key ends with the process.
+// makeKeys finds the private keys of this node, in the folder of trust, and adds the public half of the one that signs to
+// those of the journal.
+// If the journal is in memory, or the user has no home, the keys end with the process.
 func (i *Server) makeKeys(ctx context.Context) error {
 	h := i.options
 	i.keys = &marks[store.Keys]{options: h, name: store.KeysFile}
@@ -25,6 +26,9 @@ func (i *Server) makeKeys(ctx context.Context) error {
 		kept, err := h.program.Trust()
 		if err == nil {
 			err = kept.Apart(h.program.Env, h.Store.Folder(h.Env()))
+		}
+		if err == nil {
+			i.sealing, err = kept.Sealing()
 		}
 		switch {
 		case err == nil:

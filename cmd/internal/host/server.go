@@ -46,6 +46,7 @@ type Server struct {
 	hooks    *webhook.Hooks // nil without webhooks
 	keys     *marks[store.Keys]
 	private  func() (ed25519.PrivateKey, error) // the key that signs
+	sealing  []byte                             // the secret that seals credentials; nil without a folder of trust
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Options.Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
@@ -146,7 +147,7 @@ func (i *Server) newAPI() {
 	h := i.options
 	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Models: h.modelNames, Open: h.artifact, Version: build.This().Full(),
 		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag,
-		People: h.people, AgentsConfirm: h.agentsConfirm})
+		People: h.people, AgentsConfirm: h.agentsConfirm, Sealing: i.sealing})
 	to.Prove, to.Keys = i.prove, func(ctx context.Context) ([]string, error) {
 		keys, err := i.keys.load(ctx)
 		return keys.Texts(), err

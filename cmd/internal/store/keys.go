@@ -75,27 +75,20 @@ func ReadKeys(dir string) (k Keys, err error) {
 
 // Publish adds keys, the newest first, to those in the folder, and drops a private half.
 func Publish(dir string, keys ...ed25519.PublicKey) (k Keys, err error) {
-	folder, err := regular.Root(dir)
-	if err != nil {
-		return k, err
-	}
-	defer folder.Close()
-	f, err := atomicfile.Lock(folder, KeysFile, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return k, err
-	}
-	defer f.Close()
-	if k, err = ReadKeys(dir); err != nil {
-		return k, err
-	}
-	for _, key := range slices.Backward(keys) {
-		k = k.With(key)
-	}
-	old, err := io.ReadAll(f)
-	text, failed := json.Marshal(k)
-	if err = errors.Join(err, failed); err == nil && string(old) != string(text) {
-		err = atomicfile.WriteDurable(dir, KeysFile, 0o600, string(text))
-	}
+	err = atomicfile.Change(filepath.Join(dir, KeysFile), os.O_RDWR|os.O_CREATE, func(_ *os.Root, f *os.File) error {
+		if k, err = ReadKeys(dir); err != nil {
+			return err
+		}
+		for _, key := range slices.Backward(keys) {
+			k = k.With(key)
+		}
+		old, err := io.ReadAll(f)
+		text, failed := json.Marshal(k)
+		if err = errors.Join(err, failed); err != nil || string(old) == string(text) {
+			return err
+		}
+		return atomicfile.WriteDurable(dir, KeysFile, 0o600, string(text))
+	})
 	return k, err
 }
 

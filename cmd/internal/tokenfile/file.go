@@ -16,45 +16,38 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// locked calls change with the file, which no other process changes meanwhile, and with the folder that has it.
-func locked(file string, flags int, change func(folder *os.Root, f *os.File) error) error {
+// change calls do with the file, which no other process changes meanwhile, and with the folder that has it.
+func change(file string, flags int, do func(folder *os.Root, f *os.File) error) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
 	}
-	folder, err := regular.Root(filepath.Dir(file))
-	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot change the file of tokens: %w", err)}
+	err := atomicfile.Change(file, flags, do)
+	if _, stated := errors.AsType[*exit.Error](err); err != nil && !stated {
+		err = &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot change the file of tokens: %w", err)}
 	}
-	defer folder.Close()
-	f, err := atomicfile.Lock(folder, filepath.Base(file), flags, 0o600)
-	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot change the file of tokens: %w", err)}
-	}
-	return errors.Join(change(folder, f), f.Close())
+	return err
 }
 
 // Append appends the line. It makes a missing file.
 func Append(file, line string) error {
-	return locked(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, func(_ *os.Root, f *os.File) error { return appendTo(f, file, line) })
-}
-
-func appendTo(f *os.File, file, line string) error {
-	lines, err := Lines(file)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		err = f.Chmod(modeOf(info)) // an empty file may have been readable by others
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write the file of tokens: %w", err)
-	}
-	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
-		line = "\n" + line
-	}
-	_, err = f.WriteString(line + "\n")
-	return errors.Join(err, f.Sync())
+	return change(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, func(_ *os.Root, f *os.File) error {
+		lines, err := Lines(file)
+		if err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err == nil {
+			err = f.Chmod(modeOf(info)) // an empty file may have been readable by others
+		}
+		if err != nil {
+			return err
+		}
+		if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+			line = "\n" + line
+		}
+		_, err = f.WriteString(line + "\n")
+		return errors.Join(err, f.Sync())
+	})
 }
 
 // modeOf is the mode that the file gets: its owner's, and if a server reads it by its group, the group's as well.
@@ -91,31 +84,28 @@ func Fields(line string) (name, scopes, digest string, ok bool) {
 
 // Remove rewrites the file without the caller's lines, and returns how many there were. None is an error.
 func Remove(file, name string) (removed int, err error) {
-	err = locked(file, os.O_RDONLY, func(folder *os.Root, f *os.File) error {
-		removed, err = remove(folder, f, file, name)
-		return err
-	})
-	return removed, err
-}
-
-// remove replaces the file by one without the caller's lines.
-func remove(folder *os.Root, f *os.File, file, name string) (removed int, err error) {
-	lines, err := Lines(file)
-	if err != nil {
-		return 0, err
-	}
-	var kept strings.Builder
-	for _, line := range lines {
-		if who, _, _, ok := Fields(line); ok && who == name {
-			removed++
-			continue
+	err = change(file, os.O_RDONLY, func(folder *os.Root, f *os.File) error {
+		lines, err := Lines(file)
+		if err != nil {
+			return err
 		}
-		kept.WriteString(line)
+		var kept strings.Builder
+		for _, line := range lines {
+			if who, _, _, ok := Fields(line); ok && who == name {
+				removed++
+				continue
+			}
+			kept.WriteString(line)
+		}
+		if removed == 0 {
+			return nil
+		}
+		return replaceFile(folder, f, kept.String())
+	})
+	if err == nil && removed == 0 {
+		err = fmt.Errorf("%s has no token in %s", words.Printable(name), words.Printable(file))
 	}
-	if removed == 0 {
-		return 0, fmt.Errorf("%s has no token in %s", words.Printable(name), words.Printable(file))
-	}
-	return removed, replaceFile(folder, f, kept.String())
+	return removed, err
 }
 
 // replaceFile replaces the file atomically. Whoever could read the old one can read the new one.

@@ -3,6 +3,7 @@ package trust
 import (
 	"cmp"
 	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -126,39 +126,47 @@ func (f Folder) Helper(name string) (string, error) {
 	return dir, err
 }
 
-// keyFile holds the seed of the key that signs, as base64.
-const keyFile = "signing-key"
-
 // Key returns the key that signs, and makes the first one. If publish is not nil, it makes another one, which signs
 // once publish has returned no error for its public half.
-func (f Folder) Key(publish func(ed25519.PublicKey) error) (key ed25519.PrivateKey, err error) {
-	dir, err := regular.Root(string(f))
+func (f Folder) Key(publish func(ed25519.PublicKey) error) (ed25519.PrivateKey, error) {
+	var other func(seed []byte) error
+	if publish != nil {
+		other = func(seed []byte) error { return publish(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)) }
+	}
+	seed, err := f.secret("signing-key", other)
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	file, err := atomicfile.Lock(dir, keyFile, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, 1<<10))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > 0 && publish == nil {
-		seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
-		if err != nil || len(seed) != ed25519.SeedSize {
-			return nil, fmt.Errorf("%s in %s holds no key that can sign; remove it, and the next start makes another", keyFile, f)
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// Sealing returns the secret from which the keys come that seal credentials, and makes it if it is missing.
+func (f Folder) Sealing() ([]byte, error) { return f.secret("sealing-key", nil) }
+
+// secret returns the secret in a file of the folder, as base64, and makes the first one. If other is not nil, it makes
+// another one, which counts once other has returned no error for it.
+func (f Folder) secret(name string, other func(secret []byte) error) (secret []byte, err error) {
+	err = atomicfile.Change(filepath.Join(string(f), name), os.O_RDWR|os.O_CREATE, func(_ *os.Root, file *os.File) error {
+		text, err := io.ReadAll(io.LimitReader(file, 1<<10))
+		if err != nil {
+			return err
 		}
-		return ed25519.NewKeyFromSeed(seed), nil
-	}
-	public, key, err := ed25519.GenerateKey(nil)
-	if err == nil && publish != nil {
-		err = publish(public)
-	}
-	if err == nil {
-		err = atomicfile.WriteDurable(string(f), keyFile, 0o600, base64.StdEncoding.EncodeToString(key.Seed())+"\n")
-	}
-	return key, err
+		if len(text) > 0 && other == nil {
+			secret, err = base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+			if err != nil || len(secret) != ed25519.SeedSize {
+				err = fmt.Errorf("%s in %s holds no key; remove it, and the next start makes another", name, f)
+			}
+			return err
+		}
+		secret = make([]byte, ed25519.SeedSize)
+		_, _ = rand.Read(secret) // it never fails
+		if other != nil {
+			err = other(secret)
+		}
+		if err == nil {
+			err = atomicfile.WriteDurable(string(f), name, 0o600, base64.StdEncoding.EncodeToString(secret)+"\n")
+		}
+		return err
+	})
+	return secret, err
 }

@@ -75,6 +75,11 @@ func TestKey(t *testing.T) {
 	if next, err := f.Key(nil); err != nil || !public.Equal(next.Public()) {
 		t.Errorf("the new key does not sign, %v", err)
 	}
+	sealing, err := f.Sealing()
+	must(t, err)
+	if again, err := f.Sealing(); err != nil || string(again) != string(sealing) || string(sealing) == string(first.Seed()) {
+		t.Errorf("the key that seals does not stay, %v", err)
+	}
 }
 
 // A helper is the user's program: the current folder and what PATH has of it offer none.

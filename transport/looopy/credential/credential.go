@@ -32,14 +32,15 @@ type Key struct {
 	Algorithm string `json:"alg"`
 }
 
-// Keys derives the keys of a process from a random secret.
-type Keys struct{ secret [32]byte }
+// Keys derives keys from a secret.
+type Keys struct{ secret []byte }
 
-// New returns Keys with a new secret.
-func New() *Keys {
-	k := &Keys{}
-	_, _ = rand.Read(k.secret[:]) // it never fails
-	return k
+// New returns Keys of the secret; nil makes one.
+func New(secret []byte) *Keys {
+	if secret == nil {
+		secret = []byte(rand.Text())
+	}
+	return &Keys{secret}
 }
 
 // Public returns the public key for the credential with the authID in the conversation contextID.
@@ -53,7 +54,7 @@ func (k *Keys) Public(authID, contextID string) Key {
 // private derives a private key. The same ids always give the same key, so the server stores none.
 func (k *Keys) private(authID, contextID string) *ecdh.PrivateKey {
 	for n := byte(0); ; n++ {
-		m := hmac.New(sha256.New, k.secret[:])
+		m := hmac.New(sha256.New, k.secret)
 		m.Write(slices.Concat([]byte{n}, counted([]byte(authID)), []byte(contextID)))
 		if key, err := ecdh.P256().NewPrivateKey(m.Sum(nil)); err == nil { // nearly every number is a valid key
 			return key
