@@ -107,7 +107,7 @@ var rules = []rule{
 	{pkgs: "transport/server", ours: "messages transport/door/auth transport/door/inflight"},
 	{pkgs: "transport/door/cursor", ours: "messages"},
 	{pkgs: "transport/door/transcript", ours: "messages"},
-	{pkgs: "transport/door", ours: "messages messages/model messages/words transport/door/*", libs: "github.com/coder/websocket"},
+	{pkgs: "transport/door", ours: "messages messages/fit messages/model messages/words transport/door/*", libs: "github.com/coder/websocket"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/credential", tests: "lastword/actors"},
 	{pkgs: "transport/looopy/credential", ours: "messages"},

@@ -46,13 +46,40 @@ func Read[T any](input json.RawMessage) (in T, err error) {
 	if messages.CodeOf(err) != "" { // the type itself says what is wrong
 		return in, err
 	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return in, messages.InvalidInput("the input's field %q cannot be a JSON %s", wrong.Field, wrong.Value)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if name := written(reflect.TypeFor[T](), wrong.Field); name != "" {
+			return in, messages.InvalidInput("the input's field %q cannot be a JSON %s", name, wrong.Value)
+		}
+		return in, messages.InvalidInput("the input cannot be a JSON %s", wrong.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return in, messages.InvalidInput("the input has no field %s", field)
 	}
 	return in, messages.InvalidInput("the input cannot be read: %v", err)
+}
+
+// written returns the path of a member as callers write it. In a path of encoding/json, embedded structs have names too.
+func written(t reflect.Type, path string) string {
+	var names []string
+	for name := range strings.SplitSeq(path, ".") {
+		for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, t.Kind()) {
+			t = t.Elem()
+		}
+		embedded := false
+		if t.Kind() == reflect.Struct {
+			for field := range t.Fields() {
+				tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+				if cmp.Or(tag, field.Name) == name {
+					t, embedded = field.Type, field.Anonymous && tag == ""
+					break
+				}
+			}
+		}
+		if !embedded {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ".")
 }
 
 // TakesObject reports whether T accepts a JSON object, or anything.

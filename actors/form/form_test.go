@@ -49,3 +49,32 @@ func TestForms(t *testing.T) {
 		t.Error("who takes an object is another")
 	}
 }
+
+// An error names a member as its caller writes it, however deep the Go type embeds it.
+func TestErrorsNameMembersAsWritten(t *testing.T) {
+	type Inner struct {
+		Count int `json:"count"`
+	}
+	type Options struct {
+		*Inner
+		MaxLinks int
+	}
+	type input struct {
+		Options
+		Named Inner            `json:"named"`
+		List  []Options        `json:"list"`
+		Map   map[string]Inner `json:"map"`
+	}
+	for given, want := range map[string]string{
+		`{"count":"x"}`:               `the input's field "count" cannot be a JSON string`,
+		`{"MaxLinks":5.0}`:            `the input's field "MaxLinks" cannot be a JSON number 5.0`,
+		`{"named":{"count":true}}`:    `the input's field "named.count" cannot be a JSON bool`,
+		`{"list":[{"count":[]}]}`:     `the input's field "list.count" cannot be a JSON array`,
+		`{"map":{"a":{"count":"x"}}}`: `the input's field "map.count" cannot be a JSON string`,
+		`7`:                           `the input cannot be a JSON number`,
+	} {
+		if _, err := form.Read[input](json.RawMessage(given)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", given, err, want)
+		}
+	}
+}

@@ -399,3 +399,50 @@ func TestSpeech(t *testing.T) {
 		}
 	}
 }
+
+// Every protocol's input is fitted to the schema of its job, and models fill only what the job shows them.
+func TestInputIsFitted(t *testing.T) {
+	const shared = `"format":{"type":"integer","maximum":2},"graph":{"type":"boolean"},"tags":{"type":"array","items":{"type":"string"}}`
+	const object, end = `{"type":"object","additionalProperties":false,"properties":{`, `}}`
+	schema := func(text string) messages.JSONSchema { return func() json.RawMessage { return json.RawMessage(text) } }
+	runs := &submitted{}
+	d := door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{
+		{Name: "typed", About: messages.About{Input: schema(object + shared + `,"secret":{"type":"string"}` + end), Models: schema(object + shared + end)}},
+		{Name: "open"}, {Name: "broken", About: messages.About{Input: schema(`{"type":7}`)}},
+	}})
+	for _, c := range []struct{ job, given, program, model string }{
+		{"typed", `{"format":2.0,"graph":null}`, `{"format":2}`, `{"format":2}`},
+		{"typed", `{"tags":"[\"a\"]"}`, `{"tags":["a"]}`, `{"tags":["a"]}`},
+		{"typed", `{ "format": 2 }`, `{ "format": 2 }`, `{ "format": 2 }`},
+		{"typed", `"{\"format\":1}"`, `{"format":1}`, `{"format":1}`},
+		{"typed", ``, `{}`, `{}`},
+		{"typed", ` null`, `{}`, `{}`},
+		{"typed", `{"secret":"s"}`, `{"secret":"s"}`, `wrong arguments: secret: there is no field secret here; there are format, graph, tags`},
+		{"typed", `{"format":3}`, `wrong arguments: format: 3 is too much; write 2 or less`, `wrong arguments: format: 3 is too much; write 2 or less`},
+		{"typed", `"words"`, `"words"`, `wrong arguments: this is a text; write an object, with a field on each line`},
+		{"open", `{"any":5.0}`, `{"any":5.0}`, `{"any":5.0}`},
+		{"broken", `{"any":5.0}`, `{"any":5.0}`, ``},
+	} {
+		for want, start := range map[*string]func(context.Context, messages.Request) (messages.RunID, error){&c.program: d.Start, &c.model: d.StartByModel} {
+			_, err := start(t.Context(), messages.Request{Job: c.job, Input: json.RawMessage(c.given)})
+			got := string(runs.input)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != *want && *want != "" || *want == "" && err == nil {
+				t.Errorf("%s of %s: %s, want %s", c.given, c.job, got, *want)
+			}
+		}
+	}
+}
+
+// submitted is a runtime that keeps the input of the last start.
+type submitted struct {
+	door.Runs
+	input json.RawMessage
+}
+
+func (s *submitted) Submit(_ context.Context, q messages.Request) (messages.RunID, error) {
+	s.input = q.Input
+	return "r", nil
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -79,7 +77,7 @@ type Config struct {
 // caller's context. It is safe for concurrent use.
 type Door struct {
 	Config
-	jobs    map[string]messages.JobInfo
+	jobs    map[string]job
 	readers atomic.Int64
 
 	// mu guards the two fields below, which let all streams share one goroutine that waits for the server to stop.
@@ -95,9 +93,9 @@ func New(c Config) *Door {
 	if c.Redact == nil {
 		c.Redact = func(b []byte) []byte { return b }
 	}
-	d := &Door{Config: c, jobs: map[string]messages.JobInfo{}}
-	for _, job := range c.Jobs {
-		d.jobs[job.Name] = job
+	d := &Door{Config: c, jobs: map[string]job{}}
+	for _, info := range c.Jobs {
+		d.jobs[info.Name] = newJob(info)
 	}
 	return d
 }
@@ -122,15 +120,6 @@ func (d *Door) Late(batch []messages.Event, opened time.Time) {
 	}
 }
 
-// Job returns the job with this name. Errors: invalid_input, which suggests a similar name.
-func (d *Door) Job(name string) (messages.JobInfo, error) {
-	job, ok := d.jobs[name]
-	if !ok {
-		return job, messages.InvalidInput("there is no job %.100q%s", name, words.Meant(name, slices.Sorted(maps.Keys(d.jobs))))
-	}
-	return job, nil
-}
-
 // CheckCallback returns an error (invalid_input) if a run may not have this callback URL. "" is always allowed.
 func (d *Door) CheckCallback(url string) error {
 	switch {
@@ -140,31 +129,6 @@ func (d *Door) CheckCallback(url string) error {
 		return messages.InvalidInput("this server sends no callbacks: its operator allows hosts with --callback-hosts")
 	}
 	return d.Callback(url)
-}
-
-// Start starts a run of the caller. The default input is {}, the default mode detached. Errors: forbidden, which is
-// checked first; invalid_input; and those of the runtime.
-func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
-	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
-		return "", err
-	}
-	if _, err := d.Job(q.Job); err != nil {
-		return "", err
-	}
-	if len(q.Input) == 0 {
-		q.Input = json.RawMessage("{}")
-	}
-	return d.submit(ctx, q)
-}
-
-// submit starts a run for the caller in ctx.
-func (d *Door) submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
-	p := auth.From(ctx)
-	if p.Inside != nil {
-		return p.Inside.Start(ctx, q)
-	}
-	q.Principal, q.Mode = p.Name, cmp.Or(q.Mode, messages.Detached)
-	return d.Runs.Submit(ctx, q)
 }
 
 // Own returns the State of the caller's run without checking scopes. Errors: not_found, also for the runs of others.

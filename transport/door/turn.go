@@ -156,7 +156,7 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 		maps.DeleteFunc(input, func(member string, _ json.RawMessage) bool { return form.Properties[member] == nil })
 	}
 	q := messages.Request{Job: job.Name, Input: Asking(job, JSON(input)), Labels: labels, Key: key}
-	return d.submit(ctx, q)
+	return d.Start(ctx, q)
 }
 
 // Asking returns the job's input with the member set that says that the caller can answer the job's questions.
@@ -182,7 +182,7 @@ func (d *Door) Message(text, context string) messages.Request {
 	if bytes.Contains(job.Input.JSON(), []byte(`"context"`)) {
 		input["context"] = context
 	}
-	return messages.Request{Job: "chat", Input: Asking(job, JSON(input)), Labels: map[string]string{ContextLabel: context}}
+	return messages.Request{Job: "chat", Input: Asking(job.JobInfo, JSON(input)), Labels: map[string]string{ContextLabel: context}}
 }
 
 // Turns returns the caller's runs of a conversation, the newest first, at most limit. Errors: forbidden.
@@ -271,7 +271,7 @@ func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo,
 	known, listErr := d.Models(ctx, name)
 	switch prompt, ok := d.jobs["prompt"]; {
 	case ok && slices.Contains(known, name):
-		return prompt, name, nil
+		return prompt.JobInfo, name, nil
 	case listErr != nil:
 		return job, "", messages.Errorf(messages.CodeNotFound, "%v; and the server's models are not known: %v", err, listErr)
 	case len(known) > 0:

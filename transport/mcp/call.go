@@ -31,10 +31,20 @@ type StartOptions struct {
 	session *wire.Session
 }
 
-// Start starts the tool's job for the caller in ctx, and returns the State once the run is in the journal. The end of
-// ctx does not end an attached run; whoever watches the run does that. Errors: forbidden, not_found, invalid_input, and
-// those of the runtime.
+// Start starts the tool's job for the caller in ctx, with arguments that a model has written. It returns the State once
+// the run is in the journal. The end of ctx does not end an attached run; whoever watches the run does that. Errors:
+// forbidden, not_found, invalid_input, and those of the runtime.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (messages.State, error) {
+	return s.start(ctx, tool, arguments, o, s.runs.StartByModel)
+}
+
+// StartJob is like Start, but takes the job's whole input. It is for inputs that no model has written.
+func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessage, o StartOptions) (messages.State, error) {
+	return s.start(ctx, tool, input, o, s.runs.Start)
+}
+
+func (s *Server) start(ctx context.Context, tool string, input json.RawMessage, o StartOptions,
+	start func(context.Context, messages.Request) (messages.RunID, error)) (messages.State, error) {
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
@@ -42,20 +52,6 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if t == nil {
 		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no tool %q that starts a run", tool)
 	}
-	input, err := t.input.Fit(objectOf(arguments))
-	if err != nil {
-		return messages.State{}, err
-	}
-	return s.StartJob(ctx, tool, input, o)
-}
-
-// StartJob is like Start, but takes the job's own input and does not check it against the tool's schema. It is for
-// inputs that no model has written.
-func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessage, o StartOptions) (messages.State, error) {
-	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
-		return messages.State{}, err
-	}
-	t := s.jobs[tool]
 	labels := map[string]string{}
 	maps.Copy(labels, o.Labels)
 	labels[toolLabel] = t.Name
@@ -65,8 +61,7 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 		context.AfterFunc(o.session.Life(), cancel)
 		lasting = bound
 	}
-	id, err := s.runs.Start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels,
-		Key: o.Key})
+	id, err := start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels, Key: o.Key})
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -119,7 +114,7 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 		x.Fail(refused)
 		return &mcp.CallToolResult{}, nil
 	}
-	state, err := s.Start(ctx, t.Name, objectOf(req.Params.RawArguments), StartOptions{Mode: modeOf(x, t, asTask)})
+	state, err := s.Start(ctx, t.Name, req.Params.RawArguments, StartOptions{Mode: modeOf(x, t, asTask)})
 	switch {
 	case err != nil:
 		return nil, err

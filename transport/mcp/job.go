@@ -6,7 +6,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
@@ -30,7 +29,6 @@ type JobTool struct {
 	Tasks TaskSupport
 
 	about messages.About
-	input *fit.Schema // the schema of what models may write
 }
 
 // AddJob offers a job as a tool. Errors: invalid_input for an unknown job, an invalid name or schema, or a name that is
@@ -41,6 +39,9 @@ func (s *Server) AddJob(t JobTool) error {
 		return err
 	}
 	t.Name, t.about = cmp.Or(t.Name, t.Job), job.About
+	if err := s.runs.CheckSchema(t.Job); err != nil {
+		return messages.InvalidInput("the input schema of the tool %s is not valid: %v", t.Name, err)
+	}
 	tool, err := t.tool()
 	if err != nil {
 		return err
@@ -59,13 +60,6 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	input := a.Models.JSON()
 	if a.Models == nil {
 		input = a.Input.JSON()
-	}
-	var err error
-	if t.input, err = fit.Compile(input); err == nil {
-		err = t.input.CheckDefaults()
-	}
-	if err != nil {
-		return mcp.Tool{}, messages.InvalidInput("the input schema of the tool %s is not valid: %v", t.Name, err)
 	}
 	output, err := withResult(t.Name, a.Output.JSON())
 	if err != nil {

@@ -1,0 +1,106 @@
+package door
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// job is a job that callers may start. The schemas of its input are compiled when a caller first needs them.
+type job struct {
+	messages.JobInfo
+	programs, models func() (*fit.Schema, error)
+}
+
+func newJob(info messages.JobInfo) job {
+	compiled := func(schema messages.JSONSchema) func() (*fit.Schema, error) {
+		return sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(schema.JSON()) })
+	}
+	j := job{JobInfo: info, programs: compiled(info.Input)}
+	if j.models = j.programs; info.Models != nil {
+		j.models = compiled(info.Models)
+	}
+	return j
+}
+
+// Job returns the job with this name. Errors: invalid_input, which suggests a similar name.
+func (d *Door) Job(name string) (messages.JobInfo, error) {
+	job, ok := d.jobs[name]
+	if !ok {
+		return job.JobInfo, messages.InvalidInput("there is no job %.100q%s", name, words.Meant(name, slices.Sorted(maps.Keys(d.jobs))))
+	}
+	return job.JobInfo, nil
+}
+
+// Start starts a run of the caller. Its input is fitted to the job's schema. The default input is {}, the default mode
+// detached. Errors: forbidden, which is checked first; invalid_input; and those of the runtime.
+func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	return d.start(ctx, q, job.fit)
+}
+
+// StartByModel is Start for an input that a model has written: an object with members that models may fill.
+func (d *Door) StartByModel(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	return d.start(ctx, q, job.fitByModel)
+}
+
+// start starts a run with the input that fit returns.
+func (d *Door) start(ctx context.Context, q messages.Request, fit func(job, json.RawMessage) (json.RawMessage, error)) (id messages.RunID, err error) {
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return "", err
+	}
+	if _, err := d.Job(q.Job); err != nil {
+		return "", err
+	}
+	if text := bytes.TrimSpace(q.Input); len(text) == 0 || string(text) == "null" {
+		q.Input = json.RawMessage("{}")
+	}
+	if q.Input, err = fit(d.jobs[q.Job], q.Input); err != nil {
+		return "", err
+	}
+	p := auth.From(ctx)
+	if p.Inside != nil {
+		return p.Inside.Start(ctx, q)
+	}
+	q.Principal, q.Mode = p.Name, cmp.Or(q.Mode, messages.Detached)
+	return d.Runs.Submit(ctx, q)
+}
+
+// fit fits the input of a program. The job itself judges what is no object, because jobs may take other values, and
+// all input if its schema cannot be read.
+func (j job) fit(input json.RawMessage) (json.RawMessage, error) {
+	schema, err := j.programs()
+	if err != nil {
+		return input, nil
+	}
+	fitting, err := schema.Fit(input)
+	if err != nil && !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
+		return input, nil
+	}
+	return fitting, err
+}
+
+func (j job) fitByModel(input json.RawMessage) (json.RawMessage, error) {
+	schema, err := j.models()
+	if err != nil {
+		return nil, err
+	}
+	return schema.Fit(input)
+}
+
+// CheckSchema returns an error if the schema that models see of a job's input cannot be read, or a default does not fit.
+func (d *Door) CheckSchema(name string) error {
+	schema, err := d.jobs[name].models()
+	if err == nil {
+		err = schema.CheckDefaults()
+	}
+	return err
+}
