@@ -100,11 +100,11 @@ func firstQuestion(ctx context.Context, t *testing.T, client *api.Client, id mes
 	return ""
 }
 
-// publishing writes a file, asks whether to go on, and writes another.
+// publishing writes a file, asks an ordinary question, which every client may answer, and writes another.
 const publishing = `
 steps:
   - {name: draft, write: {name: draft.txt, text: a draft}}
-  - {name: sure, needs: draft, ask: {prompt: "Publish?"}}
+  - {name: sure, needs: draft, ask: {prompt: "Publish?", schema: {type: boolean}}}
   - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
   - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
 `
@@ -210,7 +210,7 @@ func TestPlanAsksNobody(t *testing.T) {
 
 const asksTwice = `
 steps:
-  - {name: sure, ask: {prompt: "Publish?"}}
+  - {name: sure, ask: {prompt: "Publish?", schema: {type: boolean}}}
   - name: many
     needs: sure
     plan:

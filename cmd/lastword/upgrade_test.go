@@ -68,7 +68,7 @@ func TestUpgrade(t *testing.T) {
 func upgraded(t *testing.T, kept string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	tokens, token := caller(t)
+	tokens, token := caller(t, "--scope", "run:read,run:write,run:answer") // the plan asks to confirm
 	server := serving(t, patientServer(t, t.TempDir(), kept, tokens, "--retention", years))
 	client, err := api.New(server.base(), token)
 	must(t, err)
@@ -184,10 +184,10 @@ func patientServer(t *testing.T, dir, kept, tokens string, more ...string) *exec
 }
 
 // caller returns a file of tokens, and that of its only caller.
-func caller(t *testing.T) (file, token string) {
+func caller(t *testing.T, args ...string) (file, token string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "tokens")
-	return file, strings.TrimSpace(run(t, nil, "token", "add", "--file", file, "ann").stdout)
+	return file, strings.TrimSpace(run(t, nil, append([]string{"token", "add", "--file", file, "ann"}, args...)...).stdout)
 }
 
 func copyFile(t *testing.T, from, to string) {
