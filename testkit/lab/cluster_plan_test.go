@@ -13,7 +13,7 @@ import (
 const published = `
 steps:
   - {name: draft, write: {name: draft.txt, text: a draft}}
-  - {name: sure, needs: draft, ask: {prompt: "Publish?"}}
+  - {name: sure, needs: draft, ask: {prompt: "Publish?", schema: {type: boolean}}}
   - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
   - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
 result: ${steps.text.result.text}

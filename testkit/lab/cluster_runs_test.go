@@ -197,7 +197,7 @@ func (c *cluster) everywhere() {
 // answers asks a person at one node, who answers at another.
 func (c *cluster) answers() {
 	run := c.begin(0, 1, messages.Request{Job: "plan", Input: json.RawMessage(
-		`{"plan":"steps:\n  - {name: sure, ask: {prompt: \"Delete it?\"}}\n"}`)})[0]
+		`{"plan":"steps:\n  - {name: sure, ask: {prompt: \"Delete it?\", schema: {type: boolean}}}\n"}`)})[0]
 	state, err := c.follow(2, run, func(e messages.Event) {
 		if asked, ok := e.Body.(messages.InputRequired); ok {
 			if err := c.at(1).Answer(c.Context(), run, asked.Request, json.RawMessage(`true`)); err != nil {

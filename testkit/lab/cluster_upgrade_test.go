@@ -25,7 +25,7 @@ const lastVersion = "009ef1fa9e84b13093929402643b93bbf6798837"
 
 // confirmed is a plan that waits for people and needs no file. On the way back, lastVersion looks for the caller in the
 // inputs of plans and of generate, where later versions do not write it: it finds no files of what it takes over.
-const confirmed = `steps: [{name: sure, ask: {prompt: "Publish?"}}]`
+const confirmed = `steps: [{name: sure, ask: {prompt: "Publish?", schema: {type: boolean}}}]`
 
 // TestRollingUpgrade replaces the nodes of the last version one by one with nodes of this one, and back. Each leaves
 // runs that go on, wait for a person or have ended; the nodes of both versions show them to the end.
