@@ -4,9 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,46 +20,71 @@ const (
 	mostLooking = 500 * time.Millisecond
 )
 
-// made matches the beginning of what a migration makes, with its kind and name.
-var made = regexp.MustCompile(`CREATE (?:UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)`)
-
-// distrust refuses a database that has something else than the migrations make, such as a view or a trigger, or a value
-// that would fill the memory: strangers may have made it. It reads no data before.
-func distrust(dir string, db *sql.DB) error {
-	ours := map[string]string{}
-	for _, text := range migrations {
-		for _, m := range made.FindAllStringSubmatch(text, -1) {
-			ours[strings.ToLower(m[1])+" "+m[2]] = text
+// plain refuses a directory in which something else than a file has the name of one of the journal's: a link of a
+// stranger's could lead to any file of the user, which would be written over.
+func plain(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if Owns(e.Name()) && !e.Type().IsRegular() {
+			return messages.InvalidInput("%s is a link or no file, and lastword has not made it; remove it, or choose another folder",
+				filepath.Join(dir, e.Name()))
 		}
 	}
-	rows, err := db.QueryContext(ctx, "SELECT type, name, substr(coalesce(sql, ''), 1, 10000) FROM sqlite_schema WHERE sql IS NOT NULL")
+	return err
+}
+
+// distrust refuses a database that has something else than its migrations make, such as a view, a trigger or a value that
+// is computed, or a value that would fill the memory: strangers may have made it. It reads no data before.
+func distrust(dir string, db *sql.DB) error {
+	theirs, version, err := schemaOf(db)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var tables []string
-	for rows.Next() {
-		var kind, name, text string
-		if err := rows.Scan(&kind, &name, &text); err != nil {
+	own, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	own.SetMaxOpenConns(1) // each connection has a database of its own
+	for _, text := range migrations[:min(max(version, 0), len(migrations))] {
+		if _, err := own.ExecContext(ctx, text); err != nil {
 			return err
 		}
-		own, known := ours[kind+" "+name]
-		if !known || kind == "trigger" && !strings.Contains(own, text) || kind == "table" && generated.MatchString(text) {
-			return messages.InvalidInput("%s is not one that lastword has made: it has the %s %q; choose another folder",
-				filepath.Join(dir, databaseFile), kind, name)
-		}
-		if kind == "table" {
-			tables = append(tables, name)
-		}
 	}
-	if err := rows.Err(); err != nil {
+	ours, _, err := schemaOf(own)
+	if err != nil {
 		return err
+	}
+	var tables []string
+	for _, name := range slices.Sorted(maps.Keys(theirs)) {
+		if ours[name] != theirs[name] {
+			return messages.InvalidInput("%s is not one that lastword has made: it has the %s; choose another folder",
+				filepath.Join(dir, databaseFile), name)
+		}
+		if table, is := strings.CutPrefix(name, "table "); is {
+			tables = append(tables, strings.Trim(table, `"`))
+		}
 	}
 	return tooLarge(dir, db, tables)
 }
 
-// generated matches tables whose values are computed when they are read.
-var generated = regexp.MustCompile(`(?i)\bVIRTUAL\b|\bGENERATED\b|\bAS\s*\(`)
+// schemaOf returns the version of a database, and the statements that have made what it has, by its kind and name.
+func schemaOf(db *sql.DB) (statements map[string]string, version int, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT user_version, type, name, substr(sql, 1, 10000) FROM sqlite_schema, pragma_user_version WHERE sql IS NOT NULL")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	statements = map[string]string{}
+	for rows.Next() {
+		var kind, name, text string
+		if err := rows.Scan(&version, &kind, &name, &text); err != nil {
+			return nil, 0, err
+		}
+		statements[fmt.Sprintf("%s %q", kind, name)] = text
+	}
+	return statements, version, rows.Err()
+}
 
 // tooLarge looks for values over mostValue where the file has room for them.
 func tooLarge(dir string, db *sql.DB, tables []string) error {
