@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -18,7 +19,10 @@ func openNATS(ctx context.Context, at, credentials string, secrets *redact.Secre
 	retention time.Duration) (*Store, error) {
 	with := []nats.Option{nats.Log(log), nats.Retention(retention)}
 	if credentials != "" {
-		text, _ := regular.Read(credentials, regular.Small) // nats.Open says why it cannot be read
+		text, err := regular.Read(credentials, regular.Small)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the credentials: %w", err)
+		}
 		secrets.AddText("nats", string(text))
 		with = append(with, nats.Credentials(credentials))
 	}
