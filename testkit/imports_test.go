@@ -179,7 +179,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},
 	{pkgs: "cmd/internal/drawing", ours: "actors/plan"},
 	{pkgs: "cmd/internal/tokenfile", ours: "actors/regular messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
-	{pkgs: "cmd/internal/backup", ours: "actors/regular actors/atomicfile messages/words"},
+	{pkgs: "cmd/internal/backup", ours: "actors/regular actors/atomicfile messages messages/words"},
 	{pkgs: "cmd/internal/checks",
 		ours: "actors/regular messages messages/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},

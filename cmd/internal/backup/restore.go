@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -91,7 +92,7 @@ func (b *Reader) each(do func(folder, name string, h *tar.Header, r io.Reader) e
 			return fmt.Errorf("%w: %w", errDamaged, err)
 		}
 		folder, name, _ := strings.Cut(strings.TrimSuffix(h.Name, "/"), "/")
-		if !filepath.IsLocal(name) || folder != State && folder != Files || h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
+		if !filepath.IsLocal(name) || messages.CheckNames(name) != nil || folder != State && folder != Files || h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
 			return fmt.Errorf("%w: it has %q", errOther, h.Name)
 		}
 		if left -= max(h.Size, leastFile); left < 0 {

@@ -83,6 +83,15 @@ func TestRestoredFilesArePrivate(t *testing.T) {
 	}
 }
 
+// No name of a backup steers a terminal that lists what was restored.
+func TestNamesOfBackupsAreReadable(t *testing.T) {
+	for _, name := range []string{"files/a\x1b[2Jb", "files/a\u202eb/", "state/a\nb"} {
+		if b, err := backup.Open(written(t, 1, name)); err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e\n") {
+			t.Errorf("%v, %q", b, err)
+		}
+	}
+}
+
 // A small file that unpacks to a large one, or to very many, is refused before anything is written.
 func TestBackupsAreBounded(t *testing.T) {
 	for _, name := range []string{written(t, 80<<20, "state/a"), written(t, 0, strings.Split(strings.Repeat("state/a ", 20_000)+"state/b", " ")...)} {
