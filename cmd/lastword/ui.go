@@ -108,7 +108,11 @@ func browse(env environment.Variables, url string) {
 		return
 	}
 	path := trust.Path(env.Get("PATH"), env)
-	opener := exec.Command(trust.Command(command[0], "", path), append(command[1:], url)...)
+	program := trust.Command(command[0], "", path)
+	if !filepath.IsAbs(program) {
+		return // package exec would look in the whole PATH
+	}
+	opener := exec.Command(program, append(command[1:], url)...)
 	opener.Dir, opener.Env = filepath.Dir(opener.Path), append(slices.Clip(env), "PATH="+path)
 	if opener.Start() == nil {
 		_ = opener.Process.Release() // it ends by itself
