@@ -23,8 +23,8 @@ const argument = "pass it as an argument after the code, and let the code read "
 
 var interpreters = []interpreter{
 	{names: "sh bash rbash dash ash zsh ksh mksh yash fish csh tcsh", takes: "oO", most: 1, how: argument + `"$1", as in [sh, -c, 'echo "$1"', sh, "{x}"]`},
-	{names: "python pypy", takes: "WX", code: "c m", most: 1, how: argument + "sys.argv[1]"},
-	{names: "node nodejs", code: "e p r pe eval print require import loader", most: 1, how: argument + "process.argv[1]"},
+	{names: "python ipython pypy", takes: "WX", code: "c m", most: 1, how: argument + "sys.argv[1]"},
+	{names: "node nodejs tsx ts-node", code: "e p r pe eval print require import loader", most: 1, how: argument + "process.argv[1]"},
 	{names: "deno bun", code: "e p r eval print preload", most: 2, how: "write the code into a file, and pass it as an argument of that"},
 	{names: "perl", takes: "I", code: "e E", most: 1, how: argument + "$ARGV[0]"},
 	{names: "ruby", takes: "ICEW", code: "e r", most: 1, how: argument + "ARGV[0]"},
@@ -34,7 +34,7 @@ var interpreters = []interpreter{
 	{names: "sed gsed", takes: "l", code: "e f expression file", most: 1, late: true},
 	{names: "make gmake cmd powershell pwsh watch parallel", most: -1, late: true},
 	{names: "ssh", takes: "BbcDEeIiJLlmOPpQRSWw", code: "o F", skip: 1, most: -1},
-	{names: "su runuser", takes: "gGsuw", code: "c command session-command", late: true},
+	{names: "su runuser script", takes: "gGsuw", code: "c command session-command", late: true},
 	{names: "env", takes: "uC", code: "S split-string", most: 1, wraps: true},
 	{names: "xargs", takes: "adEILnPs", most: 1, wraps: true},
 	{names: "find", code: "exec execdir ok okdir", late: true, wraps: true},
@@ -54,16 +54,19 @@ func interpreterOf(program string) *interpreter {
 	return &interpreters[i]
 }
 
-// codeIn calls found for each argument that would make a value code, with the program that would run it.
+// codeIn calls found for each argument that would make a value code, with the program that would run it. A program that
+// is not in the table may start one that is, with an option such as -c.
 func codeIn(arguments []template, found func(i int, p *interpreter)) {
 	wraps := true
 	for i, t := range arguments {
-		if p := interpreterOf(t[0]); p != nil && len(t) == 1 && wraps {
-			p.codeIn(arguments, i+1, func(i int) { found(i, p) })
-			wraps = p.wraps || i > 0
-		} else if i == 0 {
-			return
+		p := interpreterOf(t[0])
+		if p == nil || len(t) > 1 || !wraps {
+			continue
 		}
+		if i == 0 || interpreterOf(arguments[0][0]) != nil || i+1 < len(arguments) && strings.HasPrefix(arguments[i+1][0], "-") {
+			p.codeIn(arguments, i+1, func(i int) { found(i, p) })
+		}
+		wraps = p.wraps || i > 0
 	}
 }
 
@@ -92,8 +95,8 @@ func (p *interpreter) codeIn(arguments []template, i int, found func(i int)) {
 					found(i)
 				}
 			}
-		case len(t[0]) == 2 && strings.Contains(p.takes, t[0][1:]) && !held:
-			i++
+		case !held && !strings.HasPrefix(t[0], "--") && strings.IndexAny(t[0], p.takes) == len(t[0])-1:
+			i++ // the value of the last letter
 		case held && most != 0 && !strings.Contains(p.takes, t[0][1:2]):
 			found(i)
 		}
@@ -102,7 +105,7 @@ func (p *interpreter) codeIn(arguments []template, i int, found func(i int)) {
 
 // option reports whether the text is an option, and whether code follows it.
 func (p *interpreter) option(text string) (option, code bool) {
-	name := strings.TrimLeft(text, "-")
+	name := strings.TrimLeft(text, "-+")
 	if name == text || name == "" {
 		return text == "--", false
 	}

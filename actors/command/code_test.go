@@ -24,13 +24,14 @@ func TestValuesAreNoCode(t *testing.T) {
 		awk {x}; awk -F : {x}; awk -f {x}; gawk -e {x}; sed {x}; sed -n {x}; sed s/{x}/b/; sed p -e {x}; sed --expression={x}
 		make {x}; make A={x}; make -f {x}; docker exec -it web sh -c {x}; docker exec {x} sh -c {x}; docker run --rm node node -e {x}
 		kubectl exec pod -- sh -c {x}; timeout 5 {x}; timeout 5 bash -c {x}; nohup nice -n 5 sh -c {x}; busybox sh -c {x}; watch {x}
-		cmd.exe /c {x}; C:\\Windows\\powershell.exe -Command {x}; setsid {x}; flock f -c {x}`,
+		cmd.exe /c {x}; C:\\Windows\\powershell.exe -Command {x}; setsid {x}; flock f -c {x}
+		bash -euo pipefail -c {x}; bash +o posix -c {x}; ssh -lbob host {x}; gosu bob sh -c {x}; npx tsx -e {x}; script -qc {x}`,
 		safe: `
 		sh -c 1 sh {x}; sh script {x}; bash -o pipefail -c 1 bash --name={x}; env A={x} printenv; env -u B A={x} sh -c 1; xargs ls {x}
 		find {x} -name {x}; find . -exec ls {x} ;; ssh {x}; ssh {x} uptime; ssh -p {x} host ls; su bob -c ls {x}; sudo ls {x}; sudo -u {x} ls
 		python -c 1 {x}; python3 tool.py -c {x}; python -m http.server {x}; node -e 1 {x}; node tool.js -e {x}; perl -pe 1 {x}; perl tool -e {x}
 		ruby tool {x}; php tool {x}; awk -v x={x} 1; awk -F {x} 1; awk 1 {x}; sed p {x}; sed -e p {x}; sed -n -f a {x}; deno run tool.ts {x}
-		docker exec {x} ls; docker exec web ls {x}; timeout {x} ls; timeout 5 ls {x}; nice -n {x} ls; echo sh -c {x}; git log {x}`} {
+		docker exec {x} ls; docker exec web ls {x}; timeout {x} ls; timeout 5 ls {x}; nice -n {x} ls; echo sh {x}; git log {x}`} {
 		for line := range strings.FieldsFuncSeq(all, func(r rune) bool { return r == '\n' }) {
 			for text := range strings.SplitSeq(line, "; ") {
 				c := command.Command{Name: "it", Command: strings.Fields(strings.ReplaceAll(text, `"`, "")), Input: map[string]json.RawMessage{"x": json.RawMessage(`{"type":"string"}`)}}
