@@ -9,7 +9,7 @@ import (
 
 // words end the names of secrets; what a secret with the name is called. The first that fits counts.
 var words = []struct{ word, kind string }{{"password", "password"}, {"passwd", "password"}, {"passphrase", "password"},
-	{"pass", "password"}, {"pwd", "password"}, {"secret", "secret"}, {"token", "token"}, {"apikey", "key"}, {"key", "key"},
+	{"pass", "password"}, {"pwd", "password"}, {"secret", "secret"}, {"token", "token"}, {"pat", "token"}, {"apikey", "key"}, {"key", "key"},
 	{"authorization", "header"}, {"auth", "header"}, {"header", "header"}, {"cookie", "header"}, {"credential", "secret"},
 	{"cred", "secret"}, {"dsn", "password"}}
 
@@ -32,8 +32,16 @@ func Named(name string) (kind string, last bool) {
 }
 
 // Learn adds the secrets in a value that was read under a name: the value or, in a list, each part of it if the name says
-// so, and the passwords of URLs in any case.
+// so. In any case it adds the passwords of URLs, and what has a name in the value itself, as in password=TEXT and X-Key: TEXT.
 func (s *Secrets) Learn(name, value string) {
+	if key, rest, found := strings.Cut(value, ": "); found && !strings.ContainsAny(key, " /=") {
+		s.Learn(key, rest)
+	}
+	for one := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ';' || r == '&' || isSeparator(r) }) {
+		if key, rest, found := strings.Cut(one, "="); found && !strings.ContainsAny(key, "/:") {
+			s.Learn(key, rest)
+		}
+	}
 	kind, last := Named(name)
 	for _, one := range strings.FieldsFunc(value, isSeparator) {
 		s.addUser(one, strings.HasSuffix(strings.ToLower(name), "proxy") || kind == "password")

@@ -20,6 +20,8 @@ func TestLearn(t *testing.T) {
 		{"at", "https://x.example/v1?api_key=" + shown}, {"Authorization", "Bearer " + shown}, {"Authorization", "Basic bWU6ejFzZWNyZXQwdmFsdWU="},
 		{"GIT_TOKENS", "a.example=q7othertoken, b.example=" + shown}, {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "authorization=Bearer%20" + shown},
 		{"WEBHOOK_SECRETS", "whsec_YWJjZGVmZ2hpag==,whsec_" + shown}, {"APP_PRIVATE_KEY", "-----BEGIN X-----\n" + shown + "\n-----END X-----\n"},
+		{"CONN", "host=db password=" + shown + " user=x"}, {"STORE", "AccountName=x;AccountKey=" + shown + ";Suffix=y"},
+		{"GIT_CONFIG_VALUE_0", "Authorization: Bearer " + shown}, {"GITHUB_PAT", shown},
 	} {
 		s := new(redact.Secrets)
 		s.Learn(c[0], c[1])
@@ -40,6 +42,7 @@ func TestLearnLeavesOthers(t *testing.T) {
 		{"SSH_AUTH_SOCK", "/run/user/1000/agent.1"}, {"KEY_FILE", "./keys/first1.pem"}, {"TOKEN_TYPE", "disabled"}, {"MONKEY", "bananas99"},
 		{"MAX_TOKENS", "1000000000"}, {"AUTH", "https://login.example/realm1"}, {"PATH", "/usr/local/bin:/usr/bin"}, {"NAME", shown},
 		{"at", "https://docs.example/v2/page1"}, {"KEY", "short"}, {"image", "a:1.2.3-alpine@sha256:0"},
+		{"filter", "name=" + shown + ";state=monkeys99"}, {"says", "the key: monkeys99"},
 	} {
 		s := new(redact.Secrets)
 		s.Learn(c[0], c[1])

@@ -57,3 +57,19 @@ func TestPasswordsOfProxiesAreSecret(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A command line has secrets in the options of the program that it runs, in headers and in URLs. Names of our own files stay.
+func TestSecretsOfCommandLines(t *testing.T) {
+	const shown = "z1secret0value"
+	for _, args := range [][]string{{"run", "tool", "--token", shown}, {"chat", "--", "tool", "--password=" + shown}, {"run", "API_KEY=" + shown, "x"},
+		{"x", "--header=X-Api-Key: " + shown}, {"x", "--label", "token=" + shown}, {"x", "https://u:" + shown + "@h/"}} {
+		if got := Secrets(nil, args).Text(shown); got == shown {
+			t.Errorf("%q: %s", args, got)
+		}
+	}
+	for _, args := range [][]string{{"serve", "--tokens=" + shown}, {"verify", "--key", shown}, {"runs", "--token-file", shown}} {
+		if got := Secrets(nil, args).Text(shown); got != shown {
+			t.Errorf("%q: %s", args, got)
+		}
+	}
+}

@@ -23,8 +23,17 @@ func Secrets(env environment.Variables, args []string) *redact.Secrets {
 		name, value, _ := strings.Cut(variable, "=")
 		known.Learn(name, value)
 	}
-	for _, argument := range args {
-		known.Learn("", argument)
+	in, before, program := document{known, nil}, "", false
+	for i, argument := range args {
+		if program || !strings.HasPrefix(argument, "-") {
+			in.learn(before, argument)
+		} else if _, value, named := strings.Cut(argument, "="); named {
+			in.learn("", value) // our own options have no secrets, but URLs and headers
+		}
+		program = program || argument == "--" || i == 0 && argument == "run"
+		if before = ""; program {
+			before = option(argument, "")
+		}
 	}
 	return known
 }
@@ -90,24 +99,24 @@ func (d document) learn(name string, value any) {
 		before := name
 		for _, one := range value {
 			d.learn(before, one)
-			if option, ok := one.(string); ok && strings.HasPrefix(option, "-") {
-				before = option
-			} else {
-				before = name
-			}
+			text, _ := one.(string)
+			before = option(text, name)
 		}
 	case string:
 		value = d.expanded(value)
 		d.known.Learn(name, value)
-		for _, separator := range []string{"=", ": "} {
-			if key, rest, found := strings.Cut(value, separator); found && !strings.ContainsAny(key, " /") {
-				d.known.Learn(key, rest)
-			}
-		}
 		if strings.HasSuffix(strings.ToLower(name), "url") {
 			d.known.LearnAddress(value)
 		}
 	}
+}
+
+// option returns the name of what follows the argument: its own if it is an option, or else the other one.
+func option(argument, other string) string {
+	if strings.HasPrefix(argument, "-") {
+		return argument
+	}
+	return other
 }
 
 // expanded replaces ${NAME} and ${NAME:-default}.
