@@ -125,7 +125,7 @@ func (c Ceilings) allows(l messages.Limits) error {
 // checkLimit returns an error unless asked is between 0 and most.
 func checkLimit(limit string, asked, most int64) error {
 	if asked < 0 || asked > most {
-		return invalid("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
+		return messages.InvalidInput("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
 	}
 	return nil
 }

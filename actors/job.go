@@ -82,15 +82,15 @@ type Options struct {
 // validate checks the job's name, and the names and functions of its tasks.
 func (j Job) validate() error {
 	if j.Name == "" || len(j.Name) > mostName || len(j.Tasks) == 0 {
-		return invalid("a job needs a name of at most %d bytes, and at least one task", mostName)
+		return messages.InvalidInput("a job needs a name of at most %d bytes, and at least one task", mostName)
 	}
 	seen := map[string]bool{}
 	for _, t := range j.Tasks {
 		if t.Name == "" || len(t.Name) > mostName || t.Run == nil || seen[t.Name] {
-			return invalid("job %s: task %q needs a function, and a name of its own of at most %d bytes", j.Name, t.Name, mostName)
+			return messages.InvalidInput("job %s: task %q needs a function, and a name of its own of at most %d bytes", j.Name, t.Name, mostName)
 		}
 		if t.Name[0] == '.' || strings.ContainsRune(t.Name, '/') || !utf8.ValidString(t.Name) {
-			return invalid("job %s: task %q needs a name that is safe in a file name", j.Name, t.Name)
+			return messages.InvalidInput("job %s: task %q needs a name that is safe in a file name", j.Name, t.Name)
 		}
 		seen[t.Name] = true
 	}
@@ -108,20 +108,18 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 		q.Mode = messages.Detached
 	case messages.Attached, messages.Detached:
 	default:
-		return q, invalid("mode %q is neither attached nor detached", q.Mode)
+		return q, messages.InvalidInput("mode %q is neither attached nor detached", q.Mode)
 	}
 	if j.Input == nil {
 		return q, nil
 	}
 	input, err := json.Marshal(j.Input)
 	if err != nil {
-		return q, invalid("job %s: the input is not JSON: %v", j.Name, err)
+		return q, messages.InvalidInput("job %s: the input is not JSON: %v", j.Name, err)
 	}
 	q.Input = input
 	return q, nil
 }
-
-func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // taskMessage returns the sentence of a task's milestone.
 func taskMessage(task, what, detail string) string {
@@ -194,10 +192,10 @@ const (
 // its questions.
 func check(body messages.Body, message string) error {
 	if body == nil {
-		return invalid("an event needs a body")
+		return messages.InvalidInput("an event needs a body")
 	}
 	if k := messages.KindOf(body); !k.TaskMaySay() {
-		return invalid("a task must not emit %s itself: return from it, or use Do, Ask or Start", k)
+		return messages.InvalidInput("a task must not emit %s itself: return from it, or use Do, Ask or Start", k)
 	}
 	return log.Storable(body, message)
 }
@@ -212,10 +210,10 @@ func (s *System) queued(j Job, o Options) (q messages.RunQueued, err error) {
 		labels += len(name) + len(value)
 	}
 	if labels > mostLabels {
-		return q, invalid("the labels take %d bytes: they may take %d", labels, mostLabels)
+		return q, messages.InvalidInput("the labels take %d bytes: they may take %d", labels, mostLabels)
 	}
 	if len(o.Principal) > mostName || len(o.Key) > mostName || strings.ContainsRune(o.Key, 0) || !utf8.ValidString(o.Key) {
-		return q, invalid("a principal and a key have at most %d bytes, and a key is text without NUL", mostName)
+		return q, messages.InvalidInput("a principal and a key have at most %d bytes, and a key is text without NUL", mostName)
 	}
 	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), log.Storable(q, ""))
 }

@@ -120,7 +120,7 @@ func (t *TaskContext) Submit(ctx context.Context, q messages.Request) (*Run, err
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
 	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
 	if i < 0 {
-		return job, invalid("there is no job %q", name)
+		return job, messages.InvalidInput("there is no job %q", name)
 	}
 	d := &s.config.Jobs[i]
 	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
@@ -142,10 +142,10 @@ func checkJobs(jobs []Definition) error {
 	seen := map[string]bool{}
 	for _, d := range jobs {
 		if d.Name == "" || d.New == nil || seen[d.Name] {
-			return invalid("a job needs a name of its own and a function New: look at %q in Config.Jobs", d.Name)
+			return messages.InvalidInput("a job needs a name of its own and a function New: look at %q in Config.Jobs", d.Name)
 		}
 		if d.Wrong != nil {
-			return invalid("the job %s of Config.Jobs cannot work: %v", d.Name, d.Wrong)
+			return messages.InvalidInput("the job %s of Config.Jobs cannot work: %v", d.Name, d.Wrong)
 		}
 		seen[d.Name] = true
 	}

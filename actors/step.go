@@ -55,7 +55,7 @@ func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn
 // step returns the step's result from the log or, once the log durably holds it, from f.
 func (t *TaskContext) step(ctx context.Context, name string, once bool, f func() (any, error)) (json.RawMessage, error) {
 	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
-		return nil, invalid("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
+		return nil, messages.InvalidInput("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
 	}
 	a := t.attempt
 	a.mu.Lock()
@@ -67,7 +67,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	a.mu.Unlock()
 	switch {
 	case known && before.Step == "":
-		return nil, invalid("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
+		return nil, messages.InvalidInput("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
 	case before.Result != nil:
 		return before.Result, nil
 	case before.Error != nil && !before.Error.Retryable:
@@ -130,7 +130,7 @@ func stepResult(name string, v any) (json.RawMessage, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, supervision.Permanent(invalid("the result of step %q is not JSON: %v", name, err))
+		return nil, supervision.Permanent(messages.InvalidInput("the result of step %q is not JSON: %v", name, err))
 	case len(data) > maxStepResult:
 		return nil, supervision.Permanent(messages.Errorf(messages.CauseLimitExceeded,
 			"the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",

@@ -39,9 +39,9 @@ type unsubscribe signal
 func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, credits int) (*Subscription, error) {
 	switch {
 	case credits < 1:
-		return nil, invalid("a subscription needs at least one credit, not %d", credits)
+		return nil, messages.InvalidInput("a subscription needs at least one credit, not %d", credits)
 	case to == nil || !s.node.Owns(to):
-		return nil, invalid("%v is not a live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
+		return nil, messages.InvalidInput("%v is not a live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
 	}
 	select {
 	case <-s.stopped:

@@ -121,7 +121,7 @@ func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	case messages.LLMCompleted, messages.ToolCompleted:
 		return t.emit(body, message, t.work.Conclude, t.attempt.run.log.AtEnd())
 	}
-	return invalid("Conclude takes only the end of a call of a model or a tool: use Emit for anything else")
+	return messages.InvalidInput("Conclude takes only the end of a call of a model or a tool: use Emit for anything else")
 }
 
 // emit checks and sends an event. For a milestone it waits for the verdict, or until over is closed.
@@ -181,7 +181,7 @@ func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 // Say appends to the text with that name.
 func (t *TaskContext) Say(stream, text string) error {
 	if !utf8.ValidString(text) || !utf8.ValidString(stream) {
-		return invalid("the text of stream %q, or the stream's name, is not UTF-8", stream)
+		return messages.InvalidInput("the text of stream %q, or the stream's name, is not UTF-8", stream)
 	}
 	return t.delta(messages.TextDelta{Stream: stream, Text: text}, len(stream)+len(text))
 }
@@ -218,7 +218,7 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 	}
 	switch {
 	case err != nil:
-		return invalid("the result is not JSON: %v", err)
+		return messages.InvalidInput("the result is not JSON: %v", err)
 	case len(data) > messages.MaxEventBytes/2:
 		return messages.Errorf(messages.CauseLimitExceeded,
 			"a result of %d bytes is too large: it has %d at most; write an artifact", len(data), messages.MaxEventBytes/2)
@@ -315,7 +315,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 	}
 	name := o.Key
 	if strings.HasPrefix(name, "#") {
-		return nil, invalid("the key of a sub-run must not begin with #, as the names of those without a key do")
+		return nil, messages.InvalidInput("the key of a sub-run must not begin with #, as the names of those without a key do")
 	}
 	if name == "" {
 		a.mu.Lock()

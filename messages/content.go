@@ -193,6 +193,13 @@ var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole though
 
 func (b ThoughtDone) text() TextDone { return TextDone{b.Stream, b.Task, b.Text, b.SHA256} }
 
+// IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
+// and so on. The last one is the run's answer.
+func IsAnswer(stream string) bool {
+	number, numbered := strings.CutPrefix(stream, "answer.")
+	return stream == "answer" || numbered && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
 func isDigest(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == sha256.Size && strings.ToLower(text) == text

@@ -98,6 +98,11 @@ func InvalidInput(format string, args ...any) *Error {
 	return Errorf(CauseInvalidInput, format, args...)
 }
 
+// LimitExceeded returns an Error that says which limit was reached.
+func LimitExceeded(format string, args ...any) *Error {
+	return Errorf(CauseLimitExceeded, format, args...)
+}
+
 // CodeOf returns the code of the first Error in err's tree, or "" when there is none.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {

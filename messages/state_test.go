@@ -151,3 +151,12 @@ func TestRecoveryTakesBack(t *testing.T) {
 		t.Errorf("after recovery: %s", asJSON(t, after))
 	}
 }
+
+func TestIsAnswer(t *testing.T) {
+	for name, want := range map[string]bool{"answer": true, "answer.1": true, "answer.12": true, "answer.": false,
+		"answer.1.1": false, "answer.thought": false, "answers": false, "think.1": false, "": false} {
+		if messages.IsAnswer(name) != want {
+			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}

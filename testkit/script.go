@@ -179,14 +179,8 @@ var errScripted = errors.New("as the script says")
 
 // pause sleeps, or returns the cause of ctx.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	supervision.Sleep(ctx, d)
+	return context.Cause(ctx)
 }
 
 // await waits for the gate, or returns the cause of ctx. A nil gate never opens.

@@ -377,12 +377,3 @@ func TestToldStopsEarly(t *testing.T) {
 		t.Error("the call goes on")
 	}
 }
-
-func TestIsAnswer(t *testing.T) {
-	for name, want := range map[string]bool{"answer": true, "answer.1": true, "answer.12": true, "answer.": false,
-		"answer.1.1": false, "answer.thought": false, "answers": false, "think.1": false, "": false} {
-		if call.IsAnswer(name) != want {
-			t.Errorf("%q: %t", name, !want)
-		}
-	}
-}

@@ -18,7 +18,7 @@ import (
 
 // Label names the records of a call.
 type Label struct {
-	// Name is unique in the run; "" means "answer", see [IsAnswer]. It names the stream of the text. Thoughts are
+	// Name is unique in the run; "" means "answer", see [messages.IsAnswer]. It names the stream of the text. Thoughts are
 	// NAME.thought.0 and so on, calls NAME.ATTEMPT.1 and so on.
 	Name string
 	// Provider is the server's name in llm.started.
@@ -33,13 +33,6 @@ func (v Label) name() string { return cmp.Or(v.Name, answer) }
 
 // answer is the stream of a run's only answer.
 const answer = "answer"
-
-// IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
-// and so on. The last one is the run's answer.
-func IsAnswer(stream string) bool {
-	number, numbered := strings.CutPrefix(stream, answer+".")
-	return stream == answer || numbered && number != "" && strings.Trim(number, "0123456789") == ""
-}
 
 // Recorded returns the stream with its calls recorded by the task: llm.started, the thoughts as they arrive, and
 // llm.completed. It passes on every part unchanged. If the attempt is cancelled, so that the run refuses its events,

@@ -145,7 +145,7 @@ type Config struct {
 // check returns why the job cannot work, or nil.
 func (c Config) check() error {
 	if c.Open == nil {
-		return invalid("generate needs Config.Open; set it to Open of a transport/repository.Options")
+		return messages.InvalidInput("generate needs Config.Open; set it to Open of a transport/repository.Options")
 	}
 	return nil
 }

@@ -132,12 +132,12 @@ func (f *folder) removeStale(t *actors.TaskContext, written []llmstxt.Artifact) 
 func openOut(out, dir string) (*os.Root, error) {
 	root, err := confined.MakeRoot(out)
 	if err != nil {
-		return nil, invalid("cannot open the output folder %s: %v", out, reason(err))
+		return nil, messages.InvalidInput("cannot open the output folder %s: %v", out, reason(err))
 	}
 	defer root.Close()
 	below, err := confined.Make(root, dir)
 	if err != nil {
-		return nil, invalid("cannot make the folder %s in %s: %v", dir, out, reason(err))
+		return nil, messages.InvalidInput("cannot make the folder %s in %s: %v", dir, out, reason(err))
 	}
 	return below, nil
 }
@@ -169,7 +169,7 @@ func (f *folder) sweep() (n int, err error) {
 		for dir, prefix := range map[string]string{graphFolder: "repo.", pagesFolder: ""} {
 			folder, err := confined.Make(f.Root, dir)
 			if err != nil {
-				return 0, invalid("cannot make the folder %s in %s: %v", dir, f.dir, reason(err))
+				return 0, messages.InvalidInput("cannot make the folder %s in %s: %v", dir, f.dir, reason(err))
 			}
 			n += atomicfile.Sweep(folder, ".", prefix)
 			folder.Close()

@@ -61,7 +61,7 @@ func (in Input) check(c Config) (Input, source.Address, error) {
 		in.Out = ""
 	}
 	if err != nil {
-		return in, at, invalid("%v", err)
+		return in, at, messages.InvalidInput("%v", err)
 	}
 	return in, at, nil
 }
@@ -70,16 +70,16 @@ func (in Input) check(c Config) (Input, source.Address, error) {
 func (in Input) checkPlace(c Config) error {
 	if c.Folder != nil {
 		if err := confined.Name(path.Clean(filepath.ToSlash(in.Out))); err != nil {
-			return invalid("the output folder cannot be used: %v", err)
+			return messages.InvalidInput("the output folder cannot be used: %v", err)
 		}
 	}
 	switch {
 	case c.Folder == nil && in.Out == "":
-		return invalid("name the output folder")
+		return messages.InvalidInput("name the output folder")
 	case in.Layout != LayoutHost && in.Layout != LayoutFlat && in.Layout != LayoutLmstxt:
-		return invalid("there is no layout %q", in.Layout)
+		return messages.InvalidInput("there is no layout %q", in.Layout)
 	case c.File != "" && (!fs.ValidPath(c.File) || c.File != filepath.Base(c.File) || c.File == "."):
-		return invalid("%q is not the name of a file", c.File)
+		return messages.InvalidInput("%q is not the name of a file", c.File)
 	}
 	return nil
 }
@@ -88,11 +88,11 @@ func (in Input) checkPlace(c Config) error {
 func (in Input) checkModel(c Config) error {
 	switch {
 	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):
-		return invalid("the model's name is longer than %d bytes, or has control characters", maxModelName)
+		return messages.InvalidInput("the model's name is longer than %d bytes, or has control characters", maxModelName)
 	case in.RequireModel && in.Model == "":
-		return invalid("name the model that is required, or use %s", AutoModel)
+		return messages.InvalidInput("name the model that is required, or use %s", AutoModel)
 	case in.Model != "" && c.Model == nil:
-		return invalid("no model %s can be found here; leave the model out", in.Model)
+		return messages.InvalidInput("no model %s can be found here; leave the model out", in.Model)
 	}
 	return nil
 }
@@ -106,13 +106,13 @@ func (c Config) locate(repository, subfolder string) (source.Address, error) {
 	folder := path.Clean(filepath.ToSlash(subfolder))
 	switch {
 	case !filepath.IsLocal(filepath.FromSlash(folder)):
-		return at, invalid("the subfolder %s leads out of the repository", subfolder)
+		return at, messages.InvalidInput("the subfolder %s leads out of the repository", subfolder)
 	case at.Kind == source.Archive:
-		return at, invalid("a part of an archive cannot be read; leave the subfolder out")
+		return at, messages.InvalidInput("a part of an archive cannot be read; leave the subfolder out")
 	case at.Kind == source.Folder:
 		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
 		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
-			return at, invalid("the repository has no folder %q", folder)
+			return at, messages.InvalidInput("the repository has no folder %q", folder)
 		}
 	case at.Rest != "":
 		at.Rest += "/" + folder
@@ -121,5 +121,3 @@ func (c Config) locate(repository, subfolder string) (source.Address, error) {
 	}
 	return source.Locate(at.String(), c.RemoteOnly)
 }
-
-func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

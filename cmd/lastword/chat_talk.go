@@ -57,7 +57,7 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 			return nil, err
 		}
 		if len(list) == 0 {
-			return nil, exit.Invalid("there is no conversation in %s to go on with", folder)
+			return nil, messages.InvalidInput("there is no conversation in %s to go on with", folder)
 		}
 		c.in.Context = list[0].ID
 	default:

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -123,7 +124,7 @@ func (k *keptConversations) fork() *cobra.Command {
 	cmd := k.about("fork <id>",
 		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
 			if turns < 0 {
-				return exit.Invalid("--turns must not be negative")
+				return messages.InvalidInput("--turns must not be negative")
 			}
 			other, err := kept.Fork(id, turns)
 			if err == nil {

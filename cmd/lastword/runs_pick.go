@@ -146,7 +146,7 @@ func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, 
 	case len(like) == 1:
 		return like[0], nil
 	case len(like) > 1:
-		return "", exit.Invalid("%d runs begin with %s: %s and %s; write more of the id", len(like), name, like[0], like[1])
+		return "", messages.InvalidInput("%d runs begin with %s: %s and %s; write more of the id", len(like), name, like[0], like[1])
 	}
 	return "", messages.Errorf(messages.CodeNotFound, "no run begins with %q; lastword runs ls lists them", name)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/repository"
 )
@@ -199,7 +200,7 @@ func (c *checker) bases(file, folder string) (bases []base, err error) {
 		}
 		root, err := regular.Root(dir)
 		if err != nil && (dir == folder || dir == c.repository) {
-			return bases, exit.Invalid("cannot read the folder %s: %v", dir, exit.Reason(err))
+			return bases, messages.InvalidInput("cannot read the folder %s: %v", dir, exit.Reason(err))
 		}
 		if err == nil {
 			bases = append(bases, base{root, settings.Real(dir)})

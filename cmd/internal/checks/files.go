@@ -43,7 +43,7 @@ func (c *checker) material(ctx context.Context, what string) error {
 	info, err := os.Stat(what)
 	switch {
 	case err != nil:
-		return exit.Invalid("cannot read %s: %v", what, exit.Reason(err))
+		return messages.InvalidInput("cannot read %s: %v", what, exit.Reason(err))
 	case !info.IsDir():
 		return c.file(ctx, what)
 	}
@@ -52,7 +52,7 @@ func (c *checker) material(ctx context.Context, what string) error {
 		return err
 	}
 	if len(names) == 0 {
-		return exit.Invalid("no file below %s is called llms.txt or *-llms.txt", what)
+		return messages.InvalidInput("no file below %s is called llms.txt or *-llms.txt", what)
 	}
 	for _, name := range names {
 		if err := c.file(ctx, filepath.Join(what, filepath.FromSlash(name))); err != nil {
@@ -73,7 +73,7 @@ func (c *checker) file(ctx context.Context, name string) error {
 func readFile(name string) ([]byte, error) {
 	text, err := regular.Read(name, checkBytes)
 	if err != nil && messages.CodeOf(err) != messages.CauseLimitExceeded {
-		err = exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
+		err = messages.InvalidInput("cannot read %s: %v", name, exit.Reason(err))
 	}
 	return text, err
 }
@@ -116,7 +116,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 func textsBelow(ctx context.Context, folder string) (names []string, err error) {
 	root, err := regular.Root(folder)
 	if err != nil {
-		return nil, exit.Invalid("cannot read %s: %v", folder, exit.Reason(err))
+		return nil, messages.InvalidInput("cannot read %s: %v", folder, exit.Reason(err))
 	}
 	defer root.Close()
 	entries := 0

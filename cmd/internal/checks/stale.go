@@ -18,7 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
-	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
@@ -34,7 +33,7 @@ const ruleStale llmstxt.Rule = "stale" // nothing that the file describes has ch
 func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *llmstxt.Txt) error {
 	where := cmp.Or(c.repository, folder)
 	if where == "" {
-		return exit.Invalid("--stale needs the folder of the repository: --repository <folder>")
+		return messages.InvalidInput("--stale needs the folder of the repository: --repository <folder>")
 	}
 	links, line, named := linksOf(doc), 0, "which the links are pinned to"
 	beside := documentBeside(f.Path)
@@ -51,7 +50,7 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	f.Head = head
 	changes, err := c.checkouts.since(ctx, repo, f.Commit)
 	if err != nil {
-		return exit.Invalid("--stale: %v", err)
+		return messages.InvalidInput("--stale: %v", err)
 	}
 	if changes.Gap != "" {
 		f.Stale = true
@@ -271,7 +270,7 @@ func (c *checkouts) open(folder string) (repo *repository.Checkout, commit, pref
 }
 
 func noCommit(folder string) error {
-	return exit.Invalid("--stale: %s is not part of a commit; name the folder of the repository with --repository",
+	return messages.InvalidInput("--stale: %s is not part of a commit; name the folder of the repository with --repository",
 		folder)
 }
 
@@ -352,7 +351,7 @@ func (c *checker) generate(ctx context.Context, folder string) (text []byte, err
 	case err != nil:
 		return nil, err
 	case state.Status != messages.Completed:
-		return nil, exit.Invalid("--stale: the file cannot be generated again: %s", state.End.Error.Message)
+		return nil, messages.InvalidInput("--stale: the file cannot be generated again: %s", state.End.Error.Message)
 	}
 	return regular.Read(filepath.Join(out, "llms.txt"), regular.Large)
 }

@@ -93,7 +93,7 @@ func readInputs(files []string) (read []recording.Input, err error) {
 	for _, file := range files {
 		data, err := regular.Read(file, regular.Large)
 		if err != nil {
-			return nil, exit.Invalid("cannot read --input %s: %v", file, exit.Reason(err))
+			return nil, messages.InvalidInput("cannot read --input %s: %v", file, exit.Reason(err))
 		}
 		read = append(read, recording.InputOf(file, data))
 	}

@@ -121,9 +121,6 @@ func OfSignal(s os.Signal) int {
 	return Interrupted
 }
 
-// Invalid returns an error with the code invalid_input.
-func Invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
-
 // Reason removes the path from an error of package os, for messages that name the path already.
 func Reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // taken are the names that commands may not have, because jobs and tools have them.
@@ -34,7 +35,7 @@ func (h *Options) readJobs() error {
 func (h *Options) readFile(what, name string) ([]byte, error) {
 	text, err := regular.Read(name, regular.Small)
 	if err != nil {
-		err = &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the %s in %s: %v", what, name, exit.Reason(err))}
+		err = &exit.Error{Code: exit.Configuration, Err: messages.InvalidInput("cannot read the %s in %s: %v", what, name, exit.Reason(err))}
 	}
 	settings.LearnDocument(h.Secrets, text, h.Env())
 	return text, err
@@ -50,7 +51,7 @@ func Placed(file string, err error) error {
 	for i, p := range problems {
 		lines[i] = file + ":" + p.String()
 	}
-	return exit.Invalid("%s", strings.Join(lines, "\n"))
+	return messages.InvalidInput("%s", strings.Join(lines, "\n"))
 }
 
 // misconfigured returns an error about a file that the operator must correct.

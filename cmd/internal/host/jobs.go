@@ -86,21 +86,21 @@ func (h *Options) spend(ctx context.Context, principal string, bytes int) error 
 func (h *Options) place(principal, out string) (string, error) {
 	below := path.Join(".", homeOf(principal), out)
 	if err := h.keepPrivate(homeOf(principal)); err != nil {
-		return "", exit.Invalid("the server's output folder cannot be used: %v", exit.Reason(err))
+		return "", messages.InvalidInput("the server's output folder cannot be used: %v", exit.Reason(err))
 	}
 	root, err := regular.Root(h.Out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return filepath.Join(h.Out, filepath.FromSlash(below)), nil
 	case err != nil:
-		return "", exit.Invalid("the server's output folder cannot be opened: %v", exit.Reason(err))
+		return "", messages.InvalidInput("the server's output folder cannot be opened: %v", exit.Reason(err))
 	}
 	defer root.Close()
 	switch folder, err := confined.Folder(root, below); {
 	case err == nil:
 		folder.Close()
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", exit.Invalid("the output folder %q cannot be used: %v", out, exit.Reason(err))
+		return "", messages.InvalidInput("the output folder %q cannot be used: %v", out, exit.Reason(err))
 	}
 	return filepath.Join(h.Out, filepath.FromSlash(below)), nil
 }

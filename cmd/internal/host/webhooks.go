@@ -65,7 +65,7 @@ func (h *Options) readHooks() error {
 	}
 	for _, secret := range secrets {
 		if err := send.CheckSecret(secret); err != nil && len(h.callbackHosts) > 0 {
-			return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("--callback-hosts needs %s: %v", settings.WebhookSecrets, err)}
+			return &exit.Error{Code: exit.Configuration, Err: messages.InvalidInput("--callback-hosts needs %s: %v", settings.WebhookSecrets, err)}
 		}
 	}
 	if h.hooksFile == "" {

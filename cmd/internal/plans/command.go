@@ -65,7 +65,7 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 func read(file string) ([]byte, error) {
 	text, err := regular.Read(file, regular.Large)
 	if err != nil {
-		err = exit.Invalid("cannot read the plan %s: %v\nlastword plan init >plan.yaml writes one to begin with", file, exit.Reason(err))
+		err = messages.InvalidInput("cannot read the plan %s: %v\nlastword plan init >plan.yaml writes one to begin with", file, exit.Reason(err))
 	}
 	return text, err
 }
@@ -190,7 +190,7 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) && !o.State.Durable() {
-		return exit.Invalid("the plan asks people, and stdin is no terminal; run it on one, or give --state FOLDER or --server URL, " +
+		return messages.InvalidInput("the plan asks people, and stdin is no terminal; run it on one, or give --state FOLDER or --server URL, " +
 			"where lastword runs answer reaches it")
 	}
 	job, err := plan.Job(plan.Input{Plan: p, Params: params, From: o.from, Run: messages.RunID(o.earlier)}, config)

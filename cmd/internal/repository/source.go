@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/repository"
 )
@@ -84,7 +85,7 @@ func (s Source) tokens() (map[string]string, error) {
 	if name := s.env.Get(settings.GitTokensFile); name != "" {
 		text, err := regular.Read(name, regular.Small)
 		if err != nil {
-			return nil, exit.Invalid("the file of %s cannot be read: %v", settings.GitTokensFile, exit.Reason(err))
+			return nil, messages.InvalidInput("the file of %s cannot be read: %v", settings.GitTokensFile, exit.Reason(err))
 		}
 		if err := addTokens(named, string(text), settings.GitTokensFile); err != nil {
 			return nil, err
@@ -108,7 +109,7 @@ func addTokens(named map[string]string, text, where string) error {
 		for entry := range strings.FieldsFuncSeq(line, settings.IsSeparator) {
 			host, token, _ := strings.Cut(entry, "=")
 			if host == "" || token == "" || strings.ContainsAny(host, "/@") {
-				return exit.Invalid("%s: an entry is not of the form host=token, such as git.example.com=TOKEN, without https://",
+				return messages.InvalidInput("%s: an entry is not of the form host=token, such as git.example.com=TOKEN, without https://",
 					where)
 			}
 			named[strings.Trim(strings.ToLower(host), "[]")] = token

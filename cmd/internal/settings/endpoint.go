@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -211,7 +212,7 @@ func PickModel(list []llm.Info) (string, error) {
 	case 1:
 		return list[0].ID, nil
 	}
-	return "", exit.Invalid("the server has %d models, and none that is the one loaded; name one with --model, such as %s",
+	return "", messages.InvalidInput("the server has %d models, and none that is the one loaded; name one with --model, such as %s",
 		len(list), list[0].ID)
 }
 

@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Answer prints answers on stdout as they arrive, see [call.IsAnswer]. As a view it also shows, if stderr is a
+// Answer prints answers on stdout as they arrive, see [messages.IsAnswer]. As a view it also shows, if stderr is a
 // terminal, how long the model has been silent, its thoughts, the tools that it calls, and how its answer ended. It is
 // safe for concurrent use; mu guards the fields below it.
 type Answer struct {
@@ -61,7 +60,7 @@ func (s *Answer) Print(e messages.Event) error {
 // text prints new text of the answer. A delta that comes again, after a reconnect, is printed only once.
 func (s *Answer) text(d messages.TextDelta) error {
 	switch {
-	case !call.IsAnswer(d.Stream):
+	case !messages.IsAnswer(d.Stream):
 		return nil
 	case d.Stream != s.stream:
 		s.stream, s.said = d.Stream, 0

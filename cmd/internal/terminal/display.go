@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -253,7 +252,7 @@ func (d *Display) summarize(s messages.State) runSummary {
 	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: result,
 		Degraded: s.End.Degraded, Artifacts: artifacts}
 	for _, text := range s.Streams {
-		if call.IsAnswer(text.Name) && s.Status != messages.Completed {
+		if messages.IsAnswer(text.Name) && s.Status != messages.Completed {
 			sum.PartialText = text.Text()
 		}
 	}

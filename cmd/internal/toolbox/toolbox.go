@@ -110,7 +110,7 @@ func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(
 	}
 	root, err := open(name)
 	if err != nil {
-		return exit.Invalid("cannot open the folder %s: %v", name, exit.Reason(err))
+		return messages.InvalidInput("cannot open the folder %s: %v", name, exit.Reason(err))
 	}
 	b.roots = append(b.roots, root)
 	list, err := tools(root)
@@ -175,7 +175,7 @@ func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.S
 	if f.mcpConfig != "" {
 		text, err := regular.Read(f.mcpConfig, regular.Small)
 		if err != nil {
-			return nil, exit.Invalid("cannot read %s: %v", f.mcpConfig, exit.Reason(err))
+			return nil, messages.InvalidInput("cannot read %s: %v", f.mcpConfig, exit.Reason(err))
 		}
 		settings.LearnDocument(secrets, text, env)
 		list, err = source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
@@ -183,7 +183,7 @@ func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.S
 			err = settle(list, env)
 		}
 		if err != nil {
-			return nil, exit.Invalid("%s: %v", f.mcpConfig, err)
+			return nil, messages.InvalidInput("%s: %v", f.mcpConfig, err)
 		}
 	}
 	if len(own) > 0 {

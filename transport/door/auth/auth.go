@@ -129,10 +129,10 @@ func (c Config) authenticated() bool { return c.Tokens != nil || c.Proxy != nil 
 // check refuses values that would make a header field invalid or a limit meaningless.
 func (c Config) check() error {
 	if math.IsNaN(c.Rate) {
-		return invalid("the rate is not a number; write the requests a second that each caller may make")
+		return messages.InvalidInput("the rate is not a number; write the requests a second that each caller may make")
 	}
 	if strings.ContainsFunc(c.Metadata, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }) {
-		return invalid("%.100q is not the URL or path of the resource's metadata", c.Metadata)
+		return messages.InvalidInput("%.100q is not the URL or path of the resource's metadata", c.Metadata)
 	}
 	if c.Listen == "" {
 		return nil
@@ -141,7 +141,7 @@ func (c Config) check() error {
 		return err
 	}
 	if len(c.Hosts) == 0 && !isLoopbackBind(c.Listen) {
-		return invalid("a server at %s needs the host names that clients use; name them, or * for every one", c.Listen)
+		return messages.InvalidInput("a server at %s needs the host names that clients use; name them, or * for every one", c.Listen)
 	}
 	return nil
 }

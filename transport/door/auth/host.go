@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // endpoint is the host of a Host field or of an origin: a name or an address, with an optional port.
@@ -91,7 +93,7 @@ func newHosts(names []string) (hosts, error) {
 			e, ok = endpoint{addr: addr.Unmap()}, addr.Zone() == ""
 		}
 		if !ok {
-			return h, invalid("%.100q is not a host; write name, name:port, or * for every host", name)
+			return h, messages.InvalidInput("%.100q is not a host; write name, name:port, or * for every host", name)
 		}
 		h.list = append(h.list, e)
 	}
@@ -119,12 +121,12 @@ func (h hosts) allow(e endpoint) bool {
 // not.
 func CheckBind(addr string, authenticated bool) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
+		return messages.InvalidInput("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
 	}
 	if authenticated || isLoopbackBind(addr) {
 		return nil
 	}
-	return invalid("refused to listen at %.100s without tokens: whoever reaches it could start runs and read "+
+	return messages.InvalidInput("refused to listen at %.100s without tokens: whoever reaches it could start runs and read "+
 		"all; listen at a loopback address such as 127.0.0.1:7878, or give a token file", addr)
 }
 
@@ -137,7 +139,7 @@ func CheckHosts(names []string, authenticated bool) error {
 	}
 	for i, name := range names {
 		if h.any || !h.list[i].loopback() {
-			return invalid("refused to answer for %.100s without tokens: whoever reaches that name could start runs and read all; "+
+			return messages.InvalidInput("refused to answer for %.100s without tokens: whoever reaches that name could start runs and read all; "+
 				"give a token file, or name the proxy that says who calls", name)
 		}
 	}

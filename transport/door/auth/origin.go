@@ -20,7 +20,7 @@ func newOrigins(list []string) (origins, error) {
 	for _, text := range list {
 		o, ok := normalOrigin(text)
 		if !ok {
-			return nil, invalid("%.100q is not an origin; write scheme://host or scheme://host:port, without a path", text)
+			return nil, messages.InvalidInput("%.100q is not an origin; write scheme://host or scheme://host:port, without a path", text)
 		}
 		all = append(all, o)
 	}

@@ -225,5 +225,5 @@ func (m *Middleware) unauthenticated(w http.ResponseWriter, r *http.Request, err
 
 // tooMany answers that a limit is exceeded; what names the limit.
 func (m *Middleware) tooMany(w http.ResponseWriter, wait time.Duration, what string) {
-	m.refuse(w, RetryAfter(wait, exceeded("%s; try again in %d s", what, seconds(wait))))
+	m.refuse(w, RetryAfter(wait, messages.LimitExceeded("%s; try again in %d s", what, seconds(wait))))
 }

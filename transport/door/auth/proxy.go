@@ -22,7 +22,7 @@ type Proxy struct {
 func NewProxy(header string, peers []string) (*Proxy, error) {
 	p := &Proxy{header: textproto.CanonicalMIMEHeaderKey(header)}
 	if header == "" || strings.ContainsFunc(header, notInName) || p.header == "Authorization" || p.header == "Cookie" {
-		return nil, invalid("%.100q is no header field for a caller's name; take one that the proxy alone sets, such as X-Forwarded-User", header)
+		return nil, messages.InvalidInput("%.100q is no header field for a caller's name; take one that the proxy alone sets, such as X-Forwarded-User", header)
 	}
 	for _, peer := range peers {
 		network, err := netip.ParsePrefix(peer)
@@ -33,13 +33,13 @@ func NewProxy(header string, peers []string) (*Proxy, error) {
 		case peer == "unix":
 			p.unix = true
 		case err != nil || network.Bits() == 0:
-			return nil, invalid("%.100q is not the peer that stands in front; write its address, its network such as 10.1.0.0/16, or unix", peer)
+			return nil, messages.InvalidInput("%.100q is not the peer that stands in front; write its address, its network such as 10.1.0.0/16, or unix", peer)
 		default:
 			p.peers = append(p.peers, network)
 		}
 	}
 	if len(peers) == 0 {
-		return nil, invalid("a proxy that names callers needs a peer: the address that it calls from, such as 127.0.0.1")
+		return nil, messages.InvalidInput("a proxy that names callers needs a peer: the address that it calls from, such as 127.0.0.1")
 	}
 	return p, nil
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // SessionCookie is the prefix of the name of the cookie that holds a browser's session; the called port follows.
@@ -68,7 +70,7 @@ func (s *sessions) close(key digest) {
 func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	p, ok := r.Context().Value(grantKey{}).(*grant)
 	if !ok {
-		return invalid("this server asks for no token; call without a session")
+		return messages.InvalidInput("this server asks for no token; call without a session")
 	}
 	setSession(w, r, http.Cookie{Value: p.checks.sessions.open(p.token), Secure: secure})
 	return nil

@@ -86,7 +86,7 @@ func (m *Middleware) share(w http.ResponseWriter, r *http.Request, name string, 
 	if r.ContentLength < 0 {
 		r.Body = &paidBody{ReadCloser: r.Body, pay: func(n int64) error {
 			if exceeds := m.shares.take(name, 0, n); exceeds != "" {
-				return exceeded("%s; try again later", exceeds)
+				return messages.LimitExceeded("%s; try again later", exceeds)
 			}
 			bytes += n
 			return nil

@@ -56,7 +56,7 @@ func LoadTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path, start: time.Now()}
 	entries, err := t.readFile()
 	if err == nil && len(entries) == 0 {
-		err = invalid("%[1]s holds no token; add one with lastword token add --file %[1]s NAME", path)
+		err = messages.InvalidInput("%[1]s holds no token; add one with lastword token add --file %[1]s NAME", path)
 	}
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 func (t *Tokens) readFile() ([]entry, error) {
 	file, info, err := regular.Open(t.path)
 	if err != nil {
-		return nil, invalid("the token file cannot be opened: %v", err)
+		return nil, messages.InvalidInput("the token file cannot be opened: %v", err)
 	}
 	defer func() { _ = file.Close() }()
 	t.read, t.readAt = info, time.Now()
@@ -147,7 +147,7 @@ func (t *Tokens) readFile() ([]entry, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxTokenBytes+1))
 	if err != nil {
-		return nil, invalid("the token file cannot be read: %v", err)
+		return nil, messages.InvalidInput("the token file cannot be read: %v", err)
 	}
 	return parseTokens(t.path, string(text))
 }
@@ -158,13 +158,13 @@ func checkMode(path string, mode fs.FileMode) error {
 	if runtime.GOOS == "windows" || mode.Perm()&0o037 == 0 {
 		return nil
 	}
-	return invalid("others than the owner and the group of %s can read or change it (mode %#o); run: chmod 600 %[1]s", path, mode.Perm())
+	return messages.InvalidInput("others than the owner and the group of %s can read or change it (mode %#o); run: chmod 600 %[1]s", path, mode.Perm())
 }
 
 // parseTokens parses a token file. An error names the file and line, but never the digest.
 func parseTokens(path, text string) ([]entry, error) {
 	if len(text) > maxTokenBytes {
-		return nil, exceeded("%s is larger than %d bytes", path, maxTokenBytes)
+		return nil, messages.LimitExceeded("%s is larger than %d bytes", path, maxTokenBytes)
 	}
 	var entries []entry
 	seen := map[[sha256.Size]byte]int{}
@@ -176,25 +176,17 @@ func parseTokens(path, text string) ([]entry, error) {
 		}
 		e, err := parseLine(line)
 		if err != nil {
-			return nil, invalid("%s:%d: %s", path, n, err)
+			return nil, messages.InvalidInput("%s:%d: %s", path, n, err)
 		}
 		if first := seen[e.digest]; first != 0 {
-			return nil, invalid("%s:%d: repeats the digest of line %d; give each token one line", path, n, first)
+			return nil, messages.InvalidInput("%s:%d: repeats the digest of line %d; give each token one line", path, n, first)
 		}
 		seen[e.digest] = n
 		if entries = append(entries, e); len(entries) > maxTokens {
-			return nil, exceeded("%s holds more than %d tokens", path, maxTokens)
+			return nil, messages.LimitExceeded("%s holds more than %d tokens", path, maxTokens)
 		}
 	}
 	return entries, nil
-}
-
-func invalid(format string, args ...any) *messages.Error {
-	return messages.InvalidInput(format, args...)
-}
-
-func exceeded(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
 const (
@@ -242,7 +234,7 @@ type entry struct {
 func parseLine(line string) (entry, error) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || len(fields) > 3 && !strings.HasPrefix(fields[3], "#") {
-		return entry{}, invalid("a line has a name, scopes and a digest, for example: mia run:read,run:write 5e88…")
+		return entry{}, messages.InvalidInput("a line has a name, scopes and a digest, for example: mia run:read,run:write 5e88…")
 	}
 	return entryOf(fields)
 }
@@ -251,14 +243,14 @@ func parseLine(line string) (entry, error) {
 func entryOf(fields []string) (e entry, err error) {
 	e.principal.Name = fields[0]
 	if !isPrincipal(fields[0]) {
-		return e, invalid("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", fields[0])
+		return e, messages.InvalidInput("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", fields[0])
 	}
 	if e.principal.Scopes, err = parseScopes(fields[1]); err != nil {
 		return e, err
 	}
 	digest, err := hex.DecodeString(fields[2])
 	if err != nil || len(digest) != len(e.digest) {
-		return e, invalid("the third field is the token's SHA-256 in 64 hexadecimal digits, never the token itself")
+		return e, messages.InvalidInput("the third field is the token's SHA-256 in 64 hexadecimal digits, never the token itself")
 	}
 	copy(e.digest[:], digest)
 	return e, nil
@@ -276,7 +268,7 @@ func parseScopes(text string) ([]Scope, error) {
 	for name := range strings.SplitSeq(text, ",") {
 		s := Scope(name)
 		if !slices.Contains(Scopes(), s) {
-			return nil, invalid("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(Scopes()), "[]"))
+			return nil, messages.InvalidInput("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(Scopes()), "[]"))
 		}
 		if !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)

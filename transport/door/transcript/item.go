@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -62,11 +61,8 @@ func (i *Item) Text() string { return string(i.text) }
 // Len returns the length of the text in bytes.
 func (i *Item) Len() int { return len(i.text) }
 
-// IsAnswer reports whether the item is a text for people. Jobs name these streams "answer", or "answer.1" and so on.
-func (i *Item) IsAnswer() bool {
-	number, numbered := strings.CutPrefix(i.Name, "answer.")
-	return i.Kind == Text && (i.Name == "answer" || numbered && number != "" && strings.Trim(number, "0123456789") == "")
-}
+// IsAnswer reports whether the item is a text for people, see [messages.IsAnswer].
+func (i *Item) IsAnswer() bool { return i.Kind == Text && messages.IsAnswer(i.Name) }
 
 // Call returns the tool of a call and its arguments, a JSON object.
 func (i *Item) Call() (tool string, arguments json.RawMessage) {
