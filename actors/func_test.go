@@ -74,7 +74,7 @@ func TestFunctionInputIsStrict(t *testing.T) {
 		`{"item":"tea","colour":1}`: `"colour"`,
 		`{"count":"two"}`:           `"count"`,
 		`{"item":"tea"} {}`:         "more than one",
-		`[1]`:                       "cannot be read: json: cannot unmarshal array",
+		`[1]`:                       "cannot be a JSON array",
 		`{"item":`:                  "cannot be read",
 	} {
 		_, err := job.New(json.RawMessage(input))

@@ -25,8 +25,8 @@ const (
 	InternalError  = -32603
 )
 
-// maxBatch is the maximum number of calls in one batch.
-const maxBatch = 100
+// MaxBatch is the maximum number of messages in one batch. Each may have a long answer.
+const MaxBatch = 100
 
 // Call is a call of JSON-RPC 2.0. A call without an ID is a notification, which gets no reply.
 type Call struct {
@@ -36,10 +36,12 @@ type Call struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// reply is the reply to a call: a result or an error.
-type reply struct {
+// RPCMessage is a message of JSON-RPC 2.0 to a client: a request or notification with params, or a reply.
+type RPCMessage struct {
 	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  any             `json:"params,omitempty"`
 	Result  any             `json:"result,omitempty"`
 	Error   *RPCError       `json:"error,omitempty"`
 }
@@ -49,7 +51,11 @@ type RPCError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
+	// Scope, if set, is the scope that the caller's token lacks.
+	Scope auth.Scope `json:"-"`
 }
+
+// Error returns the message.
 
 func (e *RPCError) Error() string { return e.Message }
 
@@ -69,19 +75,15 @@ func RPCErrorOf(err error) *RPCError {
 
 // Notification returns a message of JSON-RPC that expects no reply.
 func Notification(method string, params any) []byte {
-	return JSON(struct {
-		Version string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  any    `json:"params"`
-	}{"2.0", method, params})
+	return JSON(RPCMessage{Version: "2.0", Method: method, Params: params})
 }
 
 // AnswerTo returns the reply to a call: the result, or the error if err is not nil.
 func AnswerTo(c Call, result any, err error) []byte { return JSON(answerTo(c, result, err)) }
 
 // answerTo returns the reply before it is JSON. A reply must have an id, if only null.
-func answerTo(c Call, result any, err error) reply {
-	r := reply{Version: "2.0", ID: c.ID, Result: result}
+func answerTo(c Call, result any, err error) RPCMessage {
+	r := RPCMessage{Version: "2.0", ID: c.ID, Result: result}
 	if err != nil {
 		r.Result, r.Error = nil, RPCErrorOf(err)
 	}
@@ -91,29 +93,33 @@ func answerTo(c Call, result any, err error) reply {
 	return r
 }
 
-// calls decodes one call or a batch. It returns replies to those elements that are not valid calls.
-func calls(body []byte) (calls []Call, batch bool, refused []reply) {
-	refuse := func(code int, message string) {
-		refused = append(refused, answerTo(Call{}, nil, &RPCError{Code: code, Message: message}))
-	}
-	var raw []json.RawMessage
+// Split returns the messages of a batch, or the message itself if it is none. Errors: an [RPCError].
+func Split(message []byte) (each []json.RawMessage, batch bool, err *RPCError) {
+	text := bytes.TrimSpace(message)
 	switch {
-	case !utf8.Valid(body) || !json.Valid(body):
-		refuse(ParseError, "the message is not JSON in UTF-8")
-		return nil, false, refused
-	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
-		batch = true
-		if json.Unmarshal(body, &raw) != nil || len(raw) == 0 || len(raw) > maxBatch {
-			refuse(InvalidRequest, "a batch has between 1 and 100 calls")
-			return nil, false, refused
-		}
-	default:
-		raw = []json.RawMessage{body}
+	case !utf8.Valid(text) || !json.Valid(text):
+		return nil, false, &RPCError{Code: ParseError, Message: "the message is not JSON in UTF-8"}
+	case text[0] != '[':
+		return []json.RawMessage{text}, false, nil
+	}
+	_ = json.Unmarshal(text, &each) // it is valid JSON
+	if len(each) == 0 || len(each) > MaxBatch {
+		err = &RPCError{Code: InvalidRequest, Message: fmt.Sprintf("a batch has 1 to %d messages, not %d", MaxBatch, len(each))}
+	}
+	return each, true, err
+}
+
+// calls decodes one call or a batch. It returns replies to those elements that are not valid calls.
+func calls(body []byte) (calls []Call, batch bool, refused []RPCMessage) {
+	raw, batch, err := Split(body)
+	if err != nil {
+		return nil, false, []RPCMessage{answerTo(Call{}, nil, err)}
 	}
 	for _, one := range raw {
 		var c Call
 		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || len(c.ID) > 0 && strings.ContainsRune("{[tf", rune(c.ID[0])) {
-			refuse(InvalidRequest, `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`)
+			refused = append(refused, answerTo(Call{}, nil, &RPCError{Code: InvalidRequest,
+				Message: `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`}))
 			continue
 		}
 		calls = append(calls, c)

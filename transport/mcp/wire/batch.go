@@ -3,20 +3,16 @@ package wire
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/door"
 )
 
-const (
-	// batchVersion is the only protocol version with batches (arrays of messages).
-	batchVersion = "2025-03-26"
-	// maxBatch is the maximum number of messages in a batch. Each may have a long answer.
-	maxBatch = 100
-)
+// batchVersion is the only protocol version with batches (arrays of messages).
+const batchVersion = "2025-03-26"
 
 // batched is one request of a batch. fail says what is wrong with the request; nil if nothing is.
 type batched struct {
@@ -29,12 +25,9 @@ func (s *Session) read(text []byte) (m message, fail *Error) {
 	if s == nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || s.client().version != batchVersion {
 		return parse(text)
 	}
-	var all []json.RawMessage
-	switch err := json.Unmarshal(text, &all); {
-	case err != nil || !utf8.Valid(text):
-		return m, errorf(mcp.PARSE_ERROR, "the message is not JSON in UTF-8")
-	case len(all) == 0 || len(all) > maxBatch:
-		return m, errorf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages, not %d", maxBatch, len(all))
+	all, _, fail := door.Split(text)
+	if fail != nil {
+		return m, fail
 	}
 	for _, text := range all {
 		one, fail := parse(text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/transport/door"
 )
 
 // message is a parsed JSON-RPC message, or a batch.
@@ -117,19 +118,9 @@ func validID(id json.RawMessage) bool {
 	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
 }
 
-// outgoing is a message to a client: a request or notification with params, or an answer.
-type outgoing struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  any             `json:"params,omitempty"`
-	Result  any             `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
-}
-
 // encode returns the message as JSON on one line. A marshaler that panics becomes an error, because callers do not
 // recover.
-func encode(m outgoing) (message []byte, err error) {
+func encode(m door.RPCMessage) (message []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it cannot be encoded as JSON: panic: %v", p)
@@ -144,7 +135,7 @@ func encodeAnswer(id json.RawMessage, o outcome) ([]byte, error) {
 	if o.batch != nil {
 		return append(append([]byte{'['}, bytes.Join(o.batch, []byte{','})...), ']'), nil
 	}
-	m := outgoing{ID: id, Result: o.result, Error: o.fail}
+	m := door.RPCMessage{ID: id, Result: o.result, Error: o.fail}
 	switch {
 	case id == nil:
 		m.ID = json.RawMessage("null")

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Method handles requests of one JSON-RPC method in place of the mcp-go server. The client gets an *Error as it is. For
@@ -94,18 +93,9 @@ var errStreamClosed = fmt.Errorf("%w: %w", ErrCanceled, ErrDisconnected)
 // errEnded means that the exchange has been answered.
 var errEnded = errors.New("the request has its answer")
 
-// Error is a JSON-RPC error.
-type Error struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
-	// Scope, if set, is the scope that the caller's token lacks. Over HTTP the response then has status 403 and names
-	// the scope in WWW-Authenticate.
-	Scope auth.Scope `json:"-"`
-}
-
-// Error returns the message.
-func (e *Error) Error() string { return e.Message }
+// Error is a JSON-RPC error. With a Scope, the response over HTTP has status 403 and names the scope in
+// WWW-Authenticate.
+type Error = door.RPCError
 
 // Error codes that JSON-RPC leaves to the server, as the official SDKs use them.
 const (
