@@ -228,6 +228,7 @@ type source struct {
 	doc       string
 	imports   []string
 	goLines   []int // where go statements stand
+	submits   []int // where a method Submit is called
 }
 
 func TestImports(t *testing.T) {
@@ -450,6 +451,7 @@ func TestRulesAreEnforced(t *testing.T) {
 		{source{path: "cmd/lastword/a.go", pkg: "cmd/lastword", imports: ours("testkit")}, "may not import"},
 		{source{path: "cmd/lastword/a.go", pkg: "cmd/lastword", goLines: []int{3}}, "a.go:3: no go statement"},
 		{source{path: "supervision/guard.go", pkg: "supervision", goLines: []int{9}}, "guard.go:9: no go statement"},
+		{source{path: "transport/nano/a.go", pkg: "transport/nano", submits: []int{7}}, "a.go:7: no Submit here"},
 	} {
 		got := breaches(c.src)
 		if len(got) != 1 || !strings.Contains(got[0], c.want) {
@@ -485,6 +487,11 @@ func breaches(src source) []string {
 	if !mayStartGoroutines(src) {
 		for _, line := range src.goLines {
 			out = append(out, fmt.Sprintf("%s:%d: no go statement here: use supervision's tasks", src.path, line))
+		}
+	}
+	if !src.test && strings.HasPrefix(src.pkg, "transport/") && src.pkg != "transport/door" {
+		for _, line := range src.submits {
+			out = append(out, fmt.Sprintf("%s:%d: no Submit here: Start of transport/door fits the input", src.path, line))
 		}
 	}
 	return out
@@ -599,6 +606,9 @@ func readSource(root fs.FS, name string) (source, error) {
 	for n := range ast.Preorder(file) {
 		if stmt, ok := n.(*ast.GoStmt); ok {
 			src.goLines = append(src.goLines, fset.Position(stmt.Go).Line)
+		}
+		if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "Submit" {
+			src.submits = append(src.submits, fset.Position(call.Sel.Pos()).Line)
 		}
 	}
 	return src, nil

@@ -25,8 +25,8 @@ const (
 	InternalError  = -32603
 )
 
-// MaxBatch is the maximum number of messages in one batch. Each may have a long answer.
-const MaxBatch = 100
+// maxBatch is the maximum number of messages in one batch. Each may have a long answer.
+const maxBatch = 100
 
 // Call is a call of JSON-RPC 2.0. A call without an ID is a notification, which gets no reply.
 type Call struct {
@@ -103,8 +103,8 @@ func Split(message []byte) (each []json.RawMessage, batch bool, err *RPCError) {
 		return []json.RawMessage{text}, false, nil
 	}
 	_ = json.Unmarshal(text, &each) // it is valid JSON
-	if len(each) == 0 || len(each) > MaxBatch {
-		err = &RPCError{Code: InvalidRequest, Message: fmt.Sprintf("a batch has 1 to %d messages, not %d", MaxBatch, len(each))}
+	if len(each) == 0 || len(each) > maxBatch {
+		err = &RPCError{Code: InvalidRequest, Message: fmt.Sprintf("a batch has 1 to %d messages, not %d", maxBatch, len(each))}
 	}
 	return each, true, err
 }
@@ -113,6 +113,9 @@ func Split(message []byte) (each []json.RawMessage, batch bool, err *RPCError) {
 func calls(body []byte) (calls []Call, batch bool, refused []RPCMessage) {
 	raw, batch, err := Split(body)
 	if err != nil {
+		if batch {
+			err.Message = "a batch has between 1 and 100 calls"
+		}
 		return nil, false, []RPCMessage{answerTo(Call{}, nil, err)}
 	}
 	for _, one := range raw {
