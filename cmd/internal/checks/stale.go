@@ -249,7 +249,7 @@ func (c *checkouts) open(folder string) (repo *repository.Checkout, commit, pref
 	top := settings.RepositoryOf(folder)
 	if repo = c.byTop[top]; repo == nil {
 		if repo, err = repository.OpenCheckout(folder); err != nil {
-			return nil, "", "", exit.Invalid("--stale: %v", err)
+			return nil, "", "", messages.InvalidInput("--stale: %v", err)
 		}
 		if repo == nil {
 			return nil, "", "", noCommit(folder)
@@ -262,7 +262,7 @@ func (c *checkouts) open(folder string) (repo *repository.Checkout, commit, pref
 	commit, prefix, err = repo.Commit(folder)
 	switch {
 	case err != nil:
-		return nil, "", "", exit.Invalid("--stale: %v", err)
+		return nil, "", "", messages.InvalidInput("--stale: %v", err)
 	case commit == "":
 		return nil, "", "", noCommit(folder)
 	}
