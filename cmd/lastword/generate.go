@@ -116,7 +116,7 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 		return err
 	}
 	if at.Kind != source.Folder {
-		return exit.Invalid("--watch needs a local folder, which %s is not", folder)
+		return messages.InvalidInput("--watch needs a local folder, which %s is not", folder)
 	}
 	for {
 		changes, err := repository.Watch(cmd.Context(), at.Path, isOutput)
@@ -196,7 +196,7 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 			return remove, err
 		}
 		if at.Kind != source.Folder {
-			return remove, exit.Invalid("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
+			return remove, messages.InvalidInput("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
 		in.Out, in.Layout = settings.Real(at.Path), generate.LayoutFlat
 	case g.output == toStdout:
