@@ -52,10 +52,14 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 	write(t, empty, "")
 	all := []string{"LASTWORD_BASE_URL=" + nobody, "OPENAI_BASE_URL=" + nobody, "LASTWORD_SERVER=" + nobody,
 		"LASTWORD_TOKEN_FILE=" + empty, "LASTWORD_PROGRESS=plain", "LASTWORD_NO_COLOR=true"}
+	trust := t.TempDir()
 	for _, v := range settings.Variables() {
 		value := "swordfish-" + v.Name
-		if strings.HasSuffix(v.Name, "_FILE") || v.Name == "LASTWORD_CONFIG" {
+		switch {
+		case strings.HasSuffix(v.Name, "_FILE"), v.Name == "LASTWORD_CONFIG":
 			value = empty
+		case v.Name == settings.Trust:
+			value = trust
 		}
 		all = append(all, v.Name+"="+value)
 	}
