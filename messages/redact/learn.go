@@ -32,8 +32,12 @@ func Named(name string) (kind string, last bool) {
 }
 
 // Learn adds the secrets in a value that was read under a name: the value or, in a list, each part of it if the name says
-// so. In any case it adds the passwords of URLs, and what has a name in the value itself, as in password=TEXT and X-Key: TEXT.
+// so. In any case it adds the passwords of URLs, and what has a name in the value itself, as in password=TEXT and
+// X-Key: TEXT. PWD and OLDPWD are folders of the shell.
 func (s *Secrets) Learn(name, value string) {
+	if name == "PWD" || name == "OLDPWD" {
+		return
+	}
 	if key, rest, found := strings.Cut(value, ": "); found && !strings.ContainsAny(key, " /=") {
 		s.Learn(key, rest)
 	}

@@ -41,7 +41,7 @@ func TestLearnLeavesOthers(t *testing.T) {
 	for _, c := range [][2]string{
 		{"SSH_AUTH_SOCK", "/run/user/1000/agent.1"}, {"KEY_FILE", "./keys/first1.pem"}, {"TOKEN_TYPE", "disabled"}, {"MONKEY", "bananas99"},
 		{"MAX_TOKENS", "1000000000"}, {"AUTH", "https://login.example/realm1"}, {"PATH", "/usr/local/bin:/usr/bin"}, {"NAME", shown},
-		{"at", "https://docs.example/v2/page1"}, {"KEY", "short"}, {"image", "a:1.2.3-alpine@sha256:0"},
+		{"at", "https://docs.example/v2/page1"}, {"KEY", "short"}, {"PWD", "/home/mia/MyGarden1234567/src"}, {"image", "a:1.2.3-alpine@sha256:0"},
 		{"filter", "name=" + shown + ";state=monkeys99"}, {"says", "the key: monkeys99"},
 	} {
 		s := new(redact.Secrets)
