@@ -185,7 +185,7 @@ func TestDialectOfAModel(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text("Hm.</think>Hello"), testkit.Finish("stop"), testkit.Done())
 	for _, c := range []struct{ of, asked, text, thought string }{
-		{"", "m", "Hello", "Hm."}, {"m", "m", "Hello", "Hm."}, {"m", "", "Hello", "Hm."}, {"other", "m", "Hm.Hello", ""},
+		{"", "m", "Hello", "Hm."}, {"m", "m", "Hello", "Hm."}, {"m", "", "Hello", "Hm."}, {"other", "m", "Hm.</think>Hello", ""},
 	} {
 		server := &llm.ServerProfile{Thoughts: "implicit", Model: c.of}
 		r := hello()

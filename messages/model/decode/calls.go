@@ -2,9 +2,9 @@ package decode
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
@@ -16,19 +16,20 @@ type CallDelta struct{ Index, ID, Name, Arguments json.RawMessage }
 
 // Calls joins the fragments of tool calls. The zero value is ready for use.
 //
-// A fragment belongs to the call with its id, or else to the latest call with its index, or else to the latest call.
-// It begins a new call if there is none, or if that call has another id or name and is past its beginning: some
-// servers send parallel calls with one index.
+// A fragment belongs to the latest call with its index or, if it has none, to the call with its id, or else to the
+// latest call. It begins a new call if there is none, or if that call has another id and is past its beginning: some
+// servers send parallel calls with one index. Fragments of a name join, and a repeated name or object counts once.
 type Calls struct {
 	calls []*call
-	ids   map[string]int
-	index map[int]int // the latest call of each index
+	ids   map[string]int // the latest call of each id
+	index map[int]int    // the latest call of each index
 }
 
 // call is one tool call as far as it has arrived.
 type call struct {
-	id, name  string
-	index     int // the last one sent, -1 for none
+	id, name  string // as they came
+	index     int    // the last one sent, -1 for none
+	unique    string // the id, or one made of it that no earlier call has
 	arguments strings.Builder
 	unescape  Unescape
 	extent    extent
@@ -43,11 +44,23 @@ func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	}
 	number := c.find(f)
 	a := c.calls[number]
-	news := a.id == "" && f.id != "" || a.name == "" && f.name != ""
-	a.id, a.name = cmp.Or(a.id, f.id), cmp.Or(a.name, f.name)
+	had := a.title()
+	if f.name != a.name && !a.extent.began {
+		a.name += f.name
+	}
+	news := a.title() != had || a.id == "" && f.id != ""
+	if a.id == "" && f.id != "" {
+		a.id, a.unique = f.id, c.free(f.id)
+	}
 	c.remember(number, f)
 	piece := a.add(f.arguments)
-	return model.CallDelta{Number: number, ID: a.id, Name: a.name, Arguments: piece}, news || piece != ""
+	return model.CallDelta{Number: number, ID: a.unique, Name: a.title(), Arguments: piece}, news || piece != ""
+}
+
+// title is the name without the markup of a harmony message, which leaks into names.
+func (a *call) title() string {
+	name, _, _ := strings.Cut(a.name, "<|")
+	return name
 }
 
 // Done returns the calls in the order of their first fragments. A call without an id gets one that is unique in the
@@ -60,18 +73,17 @@ func (c *Calls) Done() []model.ToolCall {
 		if strings.Trim(arguments, blanks) == "" {
 			arguments = "{}"
 		}
-		done = append(done, model.ToolCall{ID: c.id(i), Name: a.name, Arguments: arguments})
+		if a.unique == "" {
+			a.unique = c.free(fmt.Sprintf("call_%d", i))
+		}
+		done = append(done, model.ToolCall{ID: a.unique, Name: a.title(), Arguments: arguments})
 	}
 	return done
 }
 
-// id returns the id of a call or, without one, an id that no other call has.
-func (c *Calls) id(number int) string {
-	if id := c.calls[number].id; id != "" {
-		return id
-	}
-	id := fmt.Sprintf("call_%d", number)
-	for _, taken := c.ids[id]; taken; _, taken = c.ids[id] {
+// free returns an id that no call has: the given one, or one made of it.
+func (c *Calls) free(id string) string {
+	for slices.ContainsFunc(c.calls, func(a *call) bool { return a.unique == id }) {
 		id += "_"
 	}
 	return id
@@ -87,19 +99,20 @@ func (c *Calls) find(f fragment) int {
 	return len(c.calls) - 1
 }
 
-// candidate returns the number of the call that the ids and indexes suggest, or -1.
+// candidate returns the number of the call that the index, or else the id, suggests, or -1.
 func (c *Calls) candidate(f fragment) int {
-	last := len(c.calls) - 1
-	if f.id != "" {
-		if number, known := c.ids[f.id]; known {
-			return number
-		}
-	}
-	if f.index < 0 || last >= 0 && c.calls[last].index == f.index {
-		return last
-	}
 	if number, known := c.index[f.index]; known {
+		if same, known := c.ids[f.id]; known && c.calls[same].index == f.index {
+			return same // several calls have this index
+		}
 		return number
+	}
+	number, known := c.ids[f.id]
+	switch {
+	case known && (f.index < 0 || c.calls[number].index < 0):
+		return number
+	case f.index < 0 && f.id == "", f.index < 0 && !known:
+		return len(c.calls) - 1
 	}
 	return -1
 }
@@ -109,11 +122,11 @@ func (c *Calls) remember(number int, f fragment) {
 	if c.ids == nil {
 		c.ids, c.index = make(map[string]int), make(map[int]int)
 	}
-	if _, known := c.ids[f.id]; f.id != "" && !known {
+	if f.id != "" {
 		c.ids[f.id] = number
 	}
-	if a := c.calls[number]; f.index >= 0 && f.index != a.index {
-		a.index = f.index
+	if f.index >= 0 {
+		c.calls[number].index = f.index
 		c.index[f.index] = number
 	}
 }
@@ -126,16 +139,32 @@ func (a *call) takes(f fragment) bool {
 	case f.id != "" && a.id != "":
 		// some servers make up a new id for each fragment of a call; such fragments have no names
 		return f.name == "" && !a.extent.closed()
-	case f.name != "" && a.name != "":
-		return f.name == a.name && (!a.extent.closed() || len(f.arguments) == 0)
+	case f.name != "" && a.name != "" && a.extent.began:
+		return f.name == a.name && (!a.extent.closed() || len(f.arguments) == 0 || a.repeated(f.arguments))
 	}
 	return true
+}
+
+// repeated reports whether the arguments are complete and come again, byte for byte.
+func (a *call) repeated(raw json.RawMessage) bool {
+	if !a.extent.closed() {
+		return false
+	}
+	piece := string(raw)
+	if raw[0] == '"' {
+		var u Unescape
+		piece = u.Push(raw) + u.Close()
+	}
+	return piece == a.arguments.String()
 }
 
 // add appends arguments: a piece in a JSON string, or an object.
 func (a *call) add(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
+		return ""
+	}
+	if a.repeated(raw) {
 		return ""
 	}
 	piece := string(raw)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,10 +115,37 @@ func TestCalls(t *testing.T) {
 		},
 		"no id at all": {
 			[]string{
-				`{"index":0,"function":{"name":"f","arguments":"{}"}}`, `{"index":0,"function":{"name":"f","arguments":"{}"}}`,
+				`{"index":0,"function":{"name":"f","arguments":"{}"}}`, `{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}`,
 				`{"index":0,"function":{"name":"g","arguments":"{"}}`, `{"index":0,"function":{"name":"g","arguments":"}"}}`,
 			},
-			[]string{"call_0 f {}", "call_1 f {}", "call_2 g {}"},
+			[]string{"call_0 f {}", `call_1 f {"x":1}`, "call_2 g {}"},
+		},
+		"one id at two indexes": {
+			[]string{
+				`{"index":0,"id":"f","function":{"name":"f","arguments":"{\"a\":1}"}}`, `{"index":1,"id":"f","function":{"name":"f","arguments":"{\"a\":"}}`,
+				`{"index":1,"id":"f","function":{"arguments":"2}"}}`, `{"index":0,"id":"f","function":{"arguments":" "}}`,
+			},
+			[]string{`f f {"a":1} `, `f_ f {"a":2}`},
+		},
+		"a name in fragments": {
+			[]string{
+				`{"index":0,"id":"a","function":{"name":"get_"}}`, `{"index":0,"function":{"name":"wea"}}`, `{"index":1,"id":"b","function":{"name":"f"}}`,
+				`{"index":0,"id":"a","function":{"name":"ther","arguments":"{"}}`, `{"index":0,"function":{"name":"get_weather","arguments":"}"}}`,
+				`{"index":2,"id":"c","function":{"name":"query<"}}`, `{"index":2,"function":{"name":"|channel"}}`, `{"index":2,"function":{"name":"|>x"}}`,
+			},
+			[]string{"a get_weather {}", "b f {}", "c query {}"},
+		},
+		"the whole call again": {
+			[]string{
+				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`, `{"index":0,"function":{"arguments":":1}"}}`,
+				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"index":0,"function":{"arguments":"{\"x\":1}"}}`,
+				`{"function":{"name":"f","arguments":"{\"x\":1}"}}`,
+			},
+			[]string{`a f {"x":1}`},
+		},
+		"one call twice, with ids": {
+			[]string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`},
+			[]string{"a f {}", "b f {}"},
 		},
 		"an id that would be made up": {
 			[]string{`{"index":0,"id":"call_1","function":{"name":"f"}}`, `{"index":1,"function":{"name":"g"}}`},
@@ -220,4 +248,42 @@ func TestCallDelta(t *testing.T) {
 			t.Errorf("%s: %s, want %s", step[0], got, step[1])
 		}
 	}
+}
+
+// Contract, section 7: "Decoders, each ... equal under any chunking". The fragments of calls with an index each come in any
+// order that keeps the order within a call; ids may be the same, and names come in pieces.
+func TestCallsInterleaved(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		same := rapid.Bool().Draw(rt, "one id for all")
+		var want []string
+		var queues [][]string
+		for i := range rapid.IntRange(1, 4).Draw(rt, "calls") {
+			id := fmt.Sprintf("id%d", i)
+			if same {
+				id = "id" + strings.Repeat("_", i)
+			}
+			name, arguments := fmt.Sprintf("tool%d", i%2), fmt.Sprintf(`{"n":%d}`, i)
+			want = append(want, strings.Join([]string{id, name, arguments}, " "))
+			queue := []string{fmt.Sprintf(`{"index":%d,"id":%q}`, i, strings.TrimRight(id, "_"))}
+			for _, piece := range cuts(name, rapid.SliceOf(rapid.Byte()).Draw(rt, "name")) {
+				queue = append(queue, fmt.Sprintf(`{"index":%d,"function":{"name":%q}}`, i, piece))
+			}
+			for _, piece := range cuts(arguments, rapid.SliceOf(rapid.Byte()).Draw(rt, "arguments")) {
+				queue = append(queue, fmt.Sprintf(`{"index":%d,"function":{"arguments":%q}}`, i, piece))
+			}
+			queues = append(queues, queue)
+		}
+		fragments := make([]string, 0, 64)
+		for i := range queues { // the first fragments come in order, which is the order of the calls
+			fragments, queues[i] = append(fragments, queues[i][0]), queues[i][1:]
+		}
+		for slices.ContainsFunc(queues, func(q []string) bool { return len(q) > 0 }) {
+			if i := rapid.IntRange(0, len(queues)-1).Draw(rt, "next"); len(queues[i]) > 0 {
+				fragments, queues[i] = append(fragments, queues[i][0]), queues[i][1:]
+			}
+		}
+		if got := joined(rapidTB{t, rt}, fragments...); !reflect.DeepEqual(got, want) {
+			rt.Fatalf("%q:\n got %q\nwant %q", fragments, got, want)
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // fragment is a CallDelta with proper types.
@@ -18,9 +17,8 @@ type fragment struct {
 // read gives the members of a delta their types. It makes all that servers send for no arguments the same: nil.
 func read(d CallDelta) fragment {
 	f := fragment{id: word(d.ID), name: word(d.Name), index: index(d.Index), arguments: d.Arguments}
-	// the markup of a harmony message leaks into names
-	f.name, _, _ = strings.Cut(f.name, "<|")
-	switch string(bytes.TrimSpace(f.arguments)) {
+	f.arguments = bytes.TrimSpace(f.arguments)
+	switch string(f.arguments) {
 	case "", "null", `""`:
 		f.arguments = nil
 	}

@@ -22,6 +22,7 @@ type naive struct {
 	text     string
 	gap      string
 	blank    bool
+	wrote    bool
 	trim     bool
 	harmony  bool
 	thoughts []string
@@ -199,7 +200,7 @@ func (n *naive) within(kind string) (close []string, literals map[string]string)
 func (n *naive) write(s string) {
 	n.source += s
 	n.text += n.gap + s
-	n.gap, n.blank, n.trim = "", false, false
+	n.gap, n.blank, n.trim, n.wrote = "", false, false, true
 }
 
 func (n *naive) end(values [3]string, body string) {
@@ -305,6 +306,8 @@ func (n *naive) run() said {
 		i += m.length
 		switch {
 		case !m.ok:
+			n.write(n.in[from:i])
+		case m.role == "close" && n.wrote && m.kind != "harmony":
 			n.write(n.in[from:i])
 		case m.role == "close":
 		case m.role == "head":

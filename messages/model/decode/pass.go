@@ -194,6 +194,11 @@ func (p *pass) marked(to int) {
 		}
 	}
 	p.flush(p.at)
+	if m.role == closes && m.kind != harmony && !p.in && p.told {
+		p.stray = true
+		p.literal(to)
+		return
+	}
 	p.match.n, p.from, p.held = 0, to, p.held[:0]
 	switch {
 	case m.role == heads:

@@ -29,8 +29,8 @@ const (
 //
 // No mark opens a thought inside a code fence or inline code. <think>, <mm:think>, [THINK] and <|think|> open one
 // only at the beginning of the answer or of a line, and after a thought. A thought ends with the first closing mark
-// of its own kind that is not in quotes. Other marks inside a thought are part of it. Closing marks that close
-// nothing are dropped.
+// of its own kind that is not in quotes. Other marks inside a thought are part of it. A closing mark that closes
+// nothing is dropped before the first text, and is text after that.
 //
 // Thoughts drops blanks around a thought's text, line breaks after its end, blanks before its beginning if no text
 // precedes them, and thoughts without text.
@@ -41,6 +41,7 @@ type Thoughts struct {
 
 	code  Code
 	blank bool // no text but blanks since the beginning or the last thought
+	told  bool // text was emitted
 	trim  bool // drop line breaks
 	gap   []byte
 
@@ -137,6 +138,7 @@ func (t *Thoughts) say(text string, emit func(model.Part)) {
 		text = string(t.gap) + text
 		t.gap = t.gap[:0]
 	}
+	t.told = true
 	emit(model.Text{Text: text})
 }
 

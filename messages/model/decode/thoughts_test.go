@@ -130,7 +130,7 @@ var forms = []struct {
 	{"", `<thinking confidence="7">x</thinking>a`, "⟦0⟧a", "x"},
 	{"", `<thinking thought="head"> body </thinking>a`, "⟦0⟧a", "head\n body"},
 	{"", "<think/>a", "a", ""},
-	{"", "<thinking aloud>a</thinking>", "<thinking aloud>a", ""},
+	{"", "<thinking aloud>a</thinking>", "<thinking aloud>a</thinking>", ""},
 
 	// Text that only looks like a mark.
 	{"", "if x < 5 and y > 3 then", "if x < 5 and y > 3 then", ""},
@@ -150,6 +150,9 @@ var forms = []struct {
 	{"", "x <thinking a=", "x <thinking a=", ""},
 	{"", "word1 <thinking>t</thinking> word2", "word1 ⟦0⟧ word2", "t"},
 	{"", "</think>b", "b", ""},
+	{"", " </think>\n</thinking> b", " \n b", ""},
+	{"", "Close it with </think> and go on.", "Close it with </think> and go on.", ""},
+	{"", "a[/THINK]b<channel|>c<|/think|>d", "a[/THINK]b<channel|>c<|/think|>d", ""},
 
 	// In code.
 	{"", "```\n<think>a</think>\n```\n<think>b</think>c", "```\n<think>a</think>\n```\n⟦0⟧c", "b"},
@@ -162,7 +165,8 @@ var forms = []struct {
 	{"", "<think>```\n</think>b", "⟦0⟧b", "```"},
 
 	// Inside a thought.
-	{"", "<think>a<think>b</think>c</think>d", "⟦0⟧cd", "a<think>b"},
+	{"", "<think>a<think>b</think>c</think>d", "⟦0⟧c</think>d", "a<think>b"},
+	{"", "<think>a</think></think>c", "⟦0⟧c", "a"},
 	{"", "<think>a</thinking>b</think>c", "⟦0⟧c", "a</thinking>b"},
 	{"", `<think>the tag "</think>" ends it</think>c`, "⟦0⟧c", `the tag "</think>" ends it`},
 	{"", `<think>say "yes"</think>"Yes"`, `⟦0⟧"Yes"`, `say "yes"`},
