@@ -47,19 +47,20 @@ type Item struct {
 	// Closed says that the item is complete. Cut says that no event of its own said so.
 	Closed, Cut bool
 
-	text []byte
-	over bool // its task has ended, or has begun another answer
+	text    []byte
+	dropped int  // number of bytes before text that the log has dropped
+	over    bool // its task has ended, or has begun another answer
 }
 
 // Over reports whether a text will not grow any more: it is done, its task has ended, or its task has begun another
 // answer.
 func (i *Item) Over() bool { return i.Closed || i.over }
 
-// Text returns the content of a text or a thought so far.
+// Text returns the content of a text or a thought so far, without what the log has dropped.
 func (i *Item) Text() string { return string(i.text) }
 
-// Len returns the length of the text in bytes.
-func (i *Item) Len() int { return len(i.text) }
+// Len returns the length of the text in bytes, with what the log has dropped.
+func (i *Item) Len() int { return i.dropped + len(i.text) }
 
 // IsAnswer reports whether the item is a text for people, see [messages.IsAnswer].
 func (i *Item) IsAnswer() bool { return i.Kind == Text && messages.IsAnswer(i.Name) }

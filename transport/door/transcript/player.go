@@ -179,7 +179,7 @@ func (p *Player[W]) held(op *Op, s *shown) {
 	*s = shown{}
 	if rest, same := strings.CutPrefix(text, had); !same {
 		p.rewind(op)
-		p.part(op, Append, 0, text)
+		p.part(op, Append, op.Item.dropped, text)
 	} else if rest != "" {
 		p.part(op, Append, len(had), rest)
 	}
@@ -192,7 +192,7 @@ func (p *Player[W]) held(op *Op, s *shown) {
 func (p *Player[W]) whole(op *Op) {
 	p.part(op, Open, 0, "")
 	if text := op.Item.Text(); text != "" {
-		p.part(op, Append, 0, text)
+		p.part(op, Append, op.Item.dropped, text)
 	}
 	if op.Do == Done {
 		p.write(op)
@@ -216,7 +216,7 @@ func (p *Player[W]) replay(back *Op) {
 		op.Event.Body = item.Opened
 		p.part(&op, Open, 0, "")
 		if item.Len() > 0 {
-			p.part(&op, Append, 0, item.Text())
+			p.part(&op, Append, item.dropped, item.Text())
 		}
 		op.Event.Body = item.Latest
 		switch {

@@ -18,6 +18,8 @@ type Transcript struct {
 	// Queued is the run's first event. Ended is the body of its terminal event, nil before that.
 	Queued messages.RunQueued
 	Ended  messages.Body
+	// Lean lets a text go once the log drops it. It is for readers that need no text as a whole.
+	Lean bool
 
 	items []*Item
 	index map[key]*Item
@@ -112,6 +114,10 @@ func (t *Transcript) run(body messages.Body) {
 		t.rewind(b.Rewind)
 	case messages.TaskCompleted:
 		t.over(b.Task, false)
+	case messages.TextClosed:
+		if item := t.Find(Text, b.Stream); item != nil && b.Dropped && t.Lean {
+			item.text, item.dropped = nil, b.Bytes
+		}
 	case messages.TaskRestarted:
 		t.restart(b.Task)
 	case messages.RunCompleted:
@@ -194,10 +200,14 @@ func (t *Transcript) text(kind Kind, stream, task string) *Item {
 	return t.open(kind, stream, task)
 }
 
-// append adds the new part of a delta. A delta that was merged for another reader may repeat what this one has.
+// append adds the new part of a delta. A delta that was merged for another reader may repeat what this one has. If it
+// begins beyond the text, the log has dropped all before it.
 func (t *Transcript) append(kind Kind, d messages.TextDelta) {
 	item := t.text(kind, d.Stream, d.Task)
-	if known := item.Len() - d.Offset; known < len(d.Text) {
+	if d.Begin() > item.Len() {
+		item.text, item.dropped = nil, d.Begin()
+	}
+	if known := item.Len() - d.Begin(); known < len(d.Text) {
 		t.add(item, d.Text[known:])
 	}
 }
@@ -212,7 +222,10 @@ func (t *Transcript) add(item *Item, text string) {
 // finish changes the text to what its done event says, and closes it.
 func (t *Transcript) finish(kind Kind, stream, task, text string) {
 	item := t.text(kind, stream, task)
-	same := common(item.text, text)
+	same := 0
+	if item.dropped == 0 {
+		same = common(item.text, text)
+	}
 	if same < item.Len() {
 		t.retract(item, same, false)
 	}
@@ -241,8 +254,10 @@ func (t *Transcript) retract(item *Item, keep int, gone bool) {
 		t.items = slices.DeleteFunc(slices.Clone(t.items), func(other *Item) bool { return other == item })
 		delete(t.index, key{item.Kind, item.Name})
 	}
-	t.op.Offset, t.op.Text, t.op.Gone = keep, string(item.text[keep:]), gone
-	item.text, item.Closed, item.over, item.Cut, item.Latest = item.text[:keep], false, false, false, item.Opened
+	kept := item.text[:max(keep-item.dropped, 0)]
+	t.op.Offset, t.op.Text, t.op.Gone = keep, string(item.text[len(kept):]), gone
+	item.text, item.dropped = kept, min(item.dropped, keep)
+	item.Closed, item.over, item.Cut, item.Latest = false, false, false, item.Opened
 	t.emit(Retract, item)
 }
 

@@ -227,3 +227,38 @@ func TestRewinds(t *testing.T) {
 		t.Errorf("the client has %q", got.texts)
 	}
 }
+
+func TestIsAnswer(t *testing.T) {
+	for name, want := range map[string]bool{"answer": true, "answer.1": true, "answer.12": true, "answer.": false,
+		"answer.1.1": false, "answer.thought": false, "answers": false, "think.1": false, "": false} {
+		if transcript.IsAnswer(name) != want {
+			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}
+
+// A log that dropped a text has its deltas without their bytes, and what other events parted stays apart. A lean reader
+// lets the text go when the log does.
+func TestTextThatTheLogDropped(t *testing.T) {
+	said := func(offset, dropped int, text string) messages.TextDelta {
+		return messages.TextDelta{Stream: "stdout", Offset: offset, Dropped: dropped, Text: text}
+	}
+	for name, test := range map[string]struct {
+		lean   bool
+		bodies []messages.Body
+		texts  string
+		length int
+	}{
+		"read late":  {false, []messages.Body{said(0, 5, ""), messages.RunStarted{}, said(5, 3, ""), said(8, 0, "end")}, "end", 11},
+		"read early": {false, []messages.Body{said(0, 0, "start"), messages.TextClosed{Stream: "stdout", Bytes: 5, Dropped: true}}, "start", 5},
+		"lean":       {true, []messages.Body{said(0, 0, "start"), messages.TextClosed{Stream: "stdout", Bytes: 5, Dropped: true}}, "", 5},
+	} {
+		run := transcript.Transcript{Lean: test.lean}
+		for i, body := range test.bodies {
+			run.Apply(messages.Event{Seq: uint64(i + 1), Body: body}, func(*transcript.Op) {})
+		}
+		if item := run.Find(transcript.Text, "stdout"); item.Text() != test.texts || item.Len() != test.length {
+			t.Errorf("%s: the text is %q and %d bytes long", name, item.Text(), item.Len())
+		}
+	}
+}
