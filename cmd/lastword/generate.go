@@ -49,6 +49,7 @@ const toStdout = "-"
 
 func generateCommand(p *host.Program) *cobra.Command {
 	g := generateOptions{program: p, at: host.Remote{Program: p}, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
+	g.Show.Outcome = generate.Outcome
 	cmd := &cobra.Command{
 		Use:               "generate [repository]",
 		GroupID:           settings.Working,

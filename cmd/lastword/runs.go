@@ -160,6 +160,9 @@ func runsWatchCommand(at *host.Remote) *cobra.Command {
 // showRun prepares the display for a run of the job.
 func showRun(show *terminal.Display, p *host.Program, job string) {
 	show.Output = !show.JSONL && job != generate.Name && job != plan.Name
+	if job == generate.Name {
+		show.Outcome = generate.Outcome
+	}
 	if show.Open(&p.Display); job == prompt.Name || job == chat.Name {
 		showAnswers(show, &p.Display)
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -32,8 +30,8 @@ func (d *Display) card(s messages.State) {
 	if d.Brief || d.Quiet {
 		return
 	}
-	if r := generated(s); r.Title != "" {
-		d.outcome(r)
+	if d.Outcome != nil {
+		d.outcome(s)
 	}
 	if d.Folder != "" {
 		d.files(s.Artifacts)
@@ -109,7 +107,7 @@ func WhyDegraded(s messages.State) string {
 	}
 	_ = json.Unmarshal(s.End.Result, &r) // results of other jobs have neither
 	switch {
-	case r.Truncated && s.Queued.Job == prompt.Name:
+	case r.Truncated && s.Queued.Job == "prompt":
 		return "the answer was cut at its length limit; --max-tokens raises it"
 	case r.Truncated:
 		return "the answer was cut at its length limit"
@@ -126,52 +124,28 @@ func WhyDegraded(s messages.State) string {
 	return "the result is less than you asked for"
 }
 
-// generated parses the run's result. It is empty unless the run has written an llms.txt.
-func generated(s messages.State) generate.Result {
-	var r generate.Result
-	if json.Unmarshal(s.End.Result, &r) != nil {
-		return generate.Result{}
-	}
-	return r
+// folderOf returns the folder that the run's result names, or "".
+func folderOf(s messages.State) string {
+	var r struct{ Folder string }
+	_ = json.Unmarshal(s.End.Result, &r) // results of most jobs have none
+	return r.Folder
 }
 
-// outcome prints what generate has found: the title, the numbers and what it left out.
-func (d *Display) outcome(r generate.Result) {
-	about := []span{{"  ", ""}, {r.Title, bold}}
-	if r.Summary != "" {
-		about = append(about, span{": " + r.Summary, ""})
+// outcome prints what the run has found, as its job says it.
+func (d *Display) outcome(s messages.State) {
+	title, summary, said := d.Outcome(s.End.Result)
+	if title == "" {
+		return
+	}
+	about := []span{{"  ", ""}, {title, bold}}
+	if summary != "" {
+		about = append(about, span{": " + summary, ""})
 	}
 	line, _ := d.Style.line(about, Columns(d.Stderr))
-	fmt.Fprintln(d.Stderr, line)
-	said := words.Count(r.Links, "link") + " from " + words.Count(r.Files, "file")
-	if r.Commit != "" {
-		said += " at " + ShortCommit(r.Commit)
-	}
-	if r.Dropped > 0 {
-		said += ", " + words.Thousands(int64(r.Dropped)) + " dropped"
-		if r.TokenBudget > 0 {
-			said += " to keep " + words.Thousands(r.TokenBudget) + " tokens"
-		}
-	}
-	if r.Tokens > 0 {
-		said += ", " + words.Thousands(int64(r.Tokens)) + " tokens in llms-full.txt"
-	}
-	if r.Secrets > 0 {
-		said += ", " + words.Count(r.Secrets, "secret") + " redacted"
-	}
-	switch {
-	case r.Model != "" && r.Cause != "":
-		said += ", without " + r.Model
-	case r.Model != "":
-		said += ", described by " + r.Model
-	}
-	if r.Cached {
-		said += ", from the cache"
-	}
 	if d.Folder != "" {
-		said += ", in " + d.path(r.Folder)
+		said += ", in " + d.path(folderOf(s))
 	}
-	fmt.Fprintf(d.Stderr, "  %s\n", words.Printable(said))
+	fmt.Fprintf(d.Stderr, "%s\n  %s\n", line, words.Printable(said))
 }
 
 // stack prints the stack of a panic. It comes before the reason, so that the reason stays visible.

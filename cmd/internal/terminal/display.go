@@ -35,6 +35,8 @@ type Display struct {
 	Print          func(w io.Writer, s messages.State) error // prints to stdout at the end
 	Answer         *Answer                                   // prints a model's answer to stdout; may be nil
 	Output         bool                                      // print a command's output to stdout
+	// Outcome says what the result of the run's job means, for the card; nil if the job has nothing to say.
+	Outcome func(result json.RawMessage) (title, summary, numbers string)
 	// Ask asks the user a question of the run or of a sub-run, until ctx ends. If it is nil, somebody else must answer.
 	Ask   func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
 	Quiet bool // print only failures
@@ -246,8 +248,8 @@ func (d *Display) summarize(s messages.State) runSummary {
 		artifacts[i].Path = d.path(a.Path)
 	}
 	result := s.End.Result
-	if r := generated(s); r.Folder != "" {
-		result = bytes.Replace(result, folderField(r.Folder), folderField(d.path(r.Folder)), 1)
+	if folder := folderOf(s); folder != "" {
+		result = bytes.Replace(result, folderField(folder), folderField(d.path(folder)), 1)
 	}
 	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: result,
 		Degraded: s.End.Degraded, Artifacts: artifacts}

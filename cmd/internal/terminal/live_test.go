@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -268,7 +269,7 @@ func TestLiveInASCII(t *testing.T) {
 func TestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		d := Display{Stderr: &out, Folder: "docs", View: Silent{}, Kept: true}
+		d := Display{Stderr: &out, Folder: "docs", View: Silent{}, Kept: true, Outcome: generate.Outcome}
 		r := story{t: t, view: d.View}
 		r.begin("write")
 		r.say(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "llms.txt", Path: "host/o/r/llms.txt", Bytes: 4200,
