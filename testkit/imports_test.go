@@ -149,7 +149,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/trust",
 		ours: "actors/regular messages actors/atomicfile actors/chat/approval actors/confined cmd/internal/environment cmd/internal/settings"},
 	{pkgs: "cmd/internal/terminal",
-		ours: "messages messages/words actors/call transport/llm/probe cmd/internal/environment cmd/internal/terminaltest",
+		ours: "messages messages/words transport/door/transcript transport/llm/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/exit", ours: "messages messages/words", libs: "github.com/spf13/cobra"},

@@ -55,7 +55,7 @@ func (a *asker) check() error { return errors.Join(a.Check(), a.at.Check()) }
 func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, messages.State) error) error {
 	a.openDisplay(cmd)
 	if atEnd != nil && a.Show.Answer != nil {
-		a.Show.Answer, a.Show.Print = nil, atEnd
+		a.Show.Answer.Stdout, a.Show.Print = nil, atEnd
 	}
 	return a.program.Watch(cmd.Context(), job, a.limits(), &a.State, &a.Show)
 }

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"cmp"
 	"io"
 	"strings"
 	"sync"
@@ -9,113 +8,122 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Answer prints answers on stdout as they arrive, see [messages.IsAnswer]. As a view it also shows, if stderr is a
-// terminal, how long the model has been silent, its thoughts, the tools that it calls, and how its answer ended. It is
-// safe for concurrent use; mu guards the fields below it.
+// Answer prints a run's answers on stdout as they arrive, see [messages.IsAnswer]. As a view it also shows, if stderr
+// is a terminal, how long the model has been silent, its thoughts, the tools that it calls, and how its answer ended.
+// It is safe for concurrent use; mu guards the fields below it.
 type Answer struct {
-	Stdout, Stderr io.Writer
+	Stdout, Stderr io.Writer // answers are not printed if Stdout is nil
 	Style          style
 	// Columns is the width of the terminal, or 0 if it cannot redraw a line. Answer counts the seconds of a wait in
 	// that line.
 	Columns int
 	Shared  bool // stdout is a terminal too
 
+	output bool // print a command's stdout, unchanged, and not the answers
+	lost   error
+
 	mu      sync.Mutex
+	player  *transcript.Player[*Answer]
 	waiting string // the line on stderr that counts seconds, without the seconds
 	asked   time.Time
 	timer   *time.Timer
 
-	stream   string // the stream of the answer
-	said     int    // number of bytes printed of it
-	open     bool   // the last line on stdout is not ended
-	broken   bool   // a thought has interrupted that line on the terminal
-	thinking bool   // the last line on stderr is not ended
+	open     bool // the last line on stdout is not ended
+	broken   bool // a thought has interrupted that line on the terminal
+	thinking bool // the last line on stderr is not ended
 }
 
-// Print prints what the event adds to the answer.
-func (s *Answer) Print(e messages.Event) error {
+// speech can only append: a text that begins again is printed once it differs.
+var speech = &transcript.Dialect[*Answer]{Policy: transcript.Mark, Rewind: (*Answer).again, Table: transcript.Table[*Answer]{
+	transcript.Run:     {transcript.Update: (*Answer).changed},
+	transcript.Text:    {transcript.Append: (*Answer).text, transcript.Done: (*Answer).done},
+	transcript.Thought: {transcript.Append: (*Answer).thought, transcript.Done: (*Answer).thoughtOver},
+	transcript.Tool:    {transcript.Open: (*Answer).called, transcript.Done: (*Answer).called},
+}}
+
+// Show prints what the event adds.
+func (s *Answer) Show(_ messages.State, e messages.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch b := e.Body.(type) {
-	case messages.TextDelta:
-		return s.text(b)
-	case messages.Merged:
-		for _, part := range b.Parts {
-			if d, ok := part.(messages.TextDelta); ok {
-				return s.text(d)
-			}
-		}
-	case messages.LLMCompleted:
-		return s.finish()
-	case messages.TextDone:
-		if b.Stream != s.stream { // the text was not streamed
-			return cmp.Or(s.text(messages.TextDelta{Stream: b.Stream, Text: b.Text}), s.finish())
-		}
+	if s.player == nil {
+		s.player = speech.Player(s)
+		s.player.Lean = true
 	}
-	return nil
+	s.player.Play(e)
 }
 
-// text prints new text of the answer. A delta that comes again, after a reconnect, is printed only once.
-func (s *Answer) text(d messages.TextDelta) error {
-	switch {
-	case !messages.IsAnswer(d.Stream):
-		return nil
-	case d.Stream != s.stream:
-		s.stream, s.said = d.Stream, 0
+// print writes to stdout, until that fails.
+func (s *Answer) print(text string) {
+	if s.lost == nil {
+		_, s.lost = io.WriteString(s.Stdout, text)
 	}
-	if d.Offset+len(d.Text) <= s.said {
-		return nil
+}
+
+// text prints new text of an answer or a command.
+func (s *Answer) text(op *transcript.Op) {
+	if s.output && strings.HasPrefix(op.Item.Name, "stdout") {
+		s.print(op.Text)
 	}
-	said := words.WithoutControls(d.Text[max(0, s.said-d.Offset):])
-	s.said = d.Offset + len(d.Text)
-	if said == "" {
-		return nil
+	said := words.WithoutControls(op.Text)
+	if s.output || s.Stdout == nil || !op.Item.IsAnswer() || said == "" {
+		return
 	}
 	s.endWait()
 	s.endThought()
 	s.open, s.broken = !strings.HasSuffix(said, "\n"), false
-	_, err := io.WriteString(s.Stdout, said)
-	return err
+	s.print(said)
+}
+
+// again tells that an answer begins again.
+func (s *Answer) again(op *transcript.Op) {
+	if op.Item.IsAnswer() && !s.output && s.Stdout != nil {
+		s.endWait()
+		s.endThought()
+		s.print(transcript.Rule)
+	}
+}
+
+func (s *Answer) done(op *transcript.Op) {
+	if !op.Cut {
+		s.finish()
+	}
 }
 
 // finish ends the last line of the answer.
-func (s *Answer) finish() error {
-	if !s.open || s.broken {
-		return nil
+func (s *Answer) finish() {
+	if s.open && !s.broken {
+		s.open = false
+		s.print("\n")
 	}
-	s.open = false
-	_, err := io.WriteString(s.Stdout, "\n")
-	return err
 }
 
-// Show prints thoughts, waits and remarks to stderr. Print writes the answer itself.
-func (s *Answer) Show(_ messages.State, e messages.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch b := e.Body.(type) {
-	case messages.ThoughtDelta:
-		s.think(b.Text)
-	case messages.Merged:
-		for _, part := range b.Parts {
-			if d, ok := part.(messages.ThoughtDelta); ok {
-				s.think(d.Text)
-			}
-		}
-	case messages.ThoughtDone:
-		s.endThought()
+func (s *Answer) thought(op *transcript.Op) { s.think(op.Text) }
+
+func (s *Answer) thoughtOver(*transcript.Op) { s.endThought() }
+
+// called tells that a tool is called, or has returned.
+func (s *Answer) called(op *transcript.Op) {
+	if !op.Cut {
+		s.remark(op.Event.Message)
+	}
+}
+
+// changed tells what the model is asked, how its answer ended, and that the run is canceled.
+func (s *Answer) changed(op *transcript.Op) {
+	switch b := op.Event.Body.(type) {
 	case messages.LLMStarted:
-		s.wait(e.Message)
+		s.wait(op.Event.Message)
 	case messages.LLMCompleted:
+		s.finish()
 		if s.endWait(); b.Error == nil { // the end of the run gives the reason of a failure
-			s.remark(e.Message)
+			s.remark(op.Event.Message)
 		}
-	case messages.ToolStarted, messages.ToolCompleted:
-		s.remark(e.Message)
 	case messages.RunCanceling:
 		if interrupted(b) {
-			s.remark(e.Message + "; Ctrl-C leaves at once")
+			s.remark(op.Event.Message + "; Ctrl-C leaves at once")
 		}
 	}
 }

@@ -10,37 +10,49 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
+
+// heard is an Answer that is told events with the numbers and offsets of a log.
+type heard struct {
+	*Answer
+	seq uint64
+	at  map[string]int
+}
+
+func hear(a *Answer) *heard {
+	h := &heard{Answer: a, at: map[string]int{}}
+	h.tell(messages.RunQueued{Job: "prompt"}, "")
+	return h
+}
+
+func (h *heard) tell(body messages.Body, message string) {
+	h.seq++
+	h.Show(messages.State{}, messages.Event{Seq: h.seq, Body: body, Message: message})
+}
+
+func (h *heard) say(stream, text string) {
+	h.tell(messages.TextDelta{Stream: stream, Offset: h.at[stream], Text: text}, "")
+	h.at[stream] += len(text)
+}
 
 // On a terminal the thoughts are told apart from the answer, line by line, and nothing steers it.
 func TestSpeechOnATerminal(t *testing.T) {
 	var screen bytes.Buffer // both, as one terminal has them
-	s := &Answer{Stdout: &screen, Stderr: &screen, Shared: true}
-	tell := func(body messages.Body, message string) {
-		e := messages.Event{Body: body, Message: message}
-		if err := s.Print(e); err != nil {
-			t.Fatal(err)
-		}
-		s.Show(messages.State{}, e)
-	}
-	said := 0
-	say := func(text string) {
-		tell(messages.TextDelta{Stream: "answer", Offset: said, Text: text}, "")
-		said += len(text)
-	}
-	tell(messages.LLMStarted{}, "asking\x1b[2J qwen")
-	tell(messages.ThoughtDelta{Text: "Hm\x1b[31m, "}, "")
-	tell(messages.Merged{Parts: []messages.Body{messages.Progress{}, messages.ThoughtDelta{Text: "well."}}}, "")
-	tell(messages.ThoughtDone{}, "")
-	say("Hel")
-	tell(messages.TextDelta{Stream: "answer", Offset: 0, Text: "Hello"}, "") // merged with what was printed
-	said = 5
-	tell(messages.TextDelta{Stream: "other", Text: "not this"}, "")
-	say(", \x07")
-	tell(messages.ThoughtDelta{Text: "who?"}, "")
-	say("w\u200dorld")
-	tell(messages.LLMCompleted{}, "qwen answered")
-	s.End()
+	h := hear(&Answer{Stdout: &screen, Stderr: &screen, Shared: true})
+	h.tell(messages.LLMStarted{}, "asking\x1b[2J qwen")
+	h.tell(messages.ThoughtDelta{Text: "Hm\x1b[31m, "}, "")
+	h.tell(messages.Merged{Parts: []messages.Body{messages.Progress{}, messages.ThoughtDelta{Offset: 9, Text: "well."}}}, "")
+	h.tell(messages.ThoughtDone{Text: "Hm\x1b[31m, well."}, "")
+	h.say("answer", "Hel")
+	h.tell(messages.TextDelta{Stream: "answer", Offset: 0, Text: "Hello"}, "") // merged with what was printed
+	h.at["answer"] = 5
+	h.say("other", "not this")
+	h.say("answer", ", \x07")
+	h.tell(messages.ThoughtDelta{Stream: "2", Text: "who?"}, "")
+	h.say("answer", "w\u200dorld")
+	h.tell(messages.LLMCompleted{}, "qwen answered")
+	h.End()
 	want := "asking[2J qwen\nHm[31m, well.\nHello, \nwho?\nw\u200dorld\nqwen answered\n"
 	if screen.String() != want {
 		t.Errorf("the terminal shows\n%q\nwant\n%q", screen.String(), want)
@@ -50,23 +62,16 @@ func TestSpeechOnATerminal(t *testing.T) {
 // Each answer of a turn is printed, with the calls of tools between them; other texts are not.
 func TestAnswersOfATurn(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	s := &Answer{Stdout: &stdout, Stderr: &stderr}
-	for _, e := range []messages.Event{
-		{Body: messages.TextDelta{Stream: "understand.1", Text: "{}"}},
-		{Body: messages.TextDelta{Stream: "answer.1", Text: "Let me look."}},
-		{Body: messages.LLMCompleted{}, Message: "qwen answered"},
-		{Body: messages.ToolStarted{}, Message: "calling look"},
-		{Body: messages.ToolCompleted{}, Message: "look gave 3 bytes"},
-		{Body: messages.TextDelta{Stream: "answer.2", Text: "It"}},
-		{Body: messages.Merged{Parts: []messages.Body{messages.TextDelta{Stream: "answer.2", Offset: 2, Text: " rains."}}}},
-		{Body: messages.LLMCompleted{}, Message: "qwen answered"},
-	} {
-		if err := s.Print(e); err != nil {
-			t.Fatal(err)
-		}
-		s.Show(messages.State{}, e)
-	}
-	s.End()
+	h := hear(&Answer{Stdout: &stdout, Stderr: &stderr})
+	h.say("understand.1", "{}")
+	h.say("answer.1", "Let me look.")
+	h.tell(messages.LLMCompleted{}, "qwen answered")
+	h.tell(messages.ToolStarted{}, "calling look")
+	h.tell(messages.ToolCompleted{}, "look gave 3 bytes")
+	h.say("answer.2", "It")
+	h.tell(messages.Merged{Parts: []messages.Body{messages.TextDelta{Stream: "answer.2", Offset: 2, Text: " rains."}}}, "")
+	h.tell(messages.LLMCompleted{}, "qwen answered")
+	h.End()
 	if got, want := stdout.String(), "Let me look.\nIt rains.\n"; got != want {
 		t.Errorf("stdout has %q, want %q", got, want)
 	}
@@ -75,21 +80,34 @@ func TestAnswersOfATurn(t *testing.T) {
 	}
 }
 
+// A second attempt is printed only where it differs from the first, and then as a whole.
+func TestAnswerBeginsAgain(t *testing.T) {
+	for second, want := range map[string]string{"It rains": "It rains", "It snows": "It rai" + transcript.Rule + "It snows"} {
+		var stdout bytes.Buffer
+		h := hear(&Answer{Stdout: &stdout, Stderr: io.Discard})
+		h.say("answer", "It rai")
+		h.tell(messages.TaskRestarted{Attempt: 2}, "")
+		h.at["answer"] = 0
+		h.say("answer", second[:4])
+		h.say("answer", second[4:])
+		h.End()
+		if stdout.String() != want {
+			t.Errorf("stdout has %q, want %q", stdout.String(), want)
+		}
+	}
+}
+
 // While a model is silent the terminal counts the seconds, on one line; its first word leaves the line without them.
 func TestAnswerCountsTheSecondsOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := terminaltest.New(t, 40, 10, RuneWidth)
-		s := &Answer{Stdout: crlf{v}, Stderr: crlf{v}, Shared: true, Columns: 40}
-		s.Show(messages.State{}, messages.Event{Body: messages.LLMStarted{}, Message: "asking qwen at 127.0.0.1:1234"})
+		h := hear(&Answer{Stdout: crlf{v}, Stderr: crlf{v}, Shared: true, Columns: 40})
+		h.tell(messages.LLMStarted{}, "asking qwen at 127.0.0.1:1234")
 		pass(12*time.Second + time.Millisecond)
 		looks(t, v, "after twelve seconds", "asking qwen at 127.0.0.1:1234, 12 s\n")
-		e := messages.Event{Body: messages.ThoughtDelta{Text: "Hm."}}
-		if err := s.Print(e); err != nil {
-			t.Fatal(err)
-		}
-		s.Show(messages.State{}, e)
+		h.tell(messages.ThoughtDelta{Text: "Hm."}, "")
 		pass(time.Minute)
-		s.End()
+		h.End()
 		looks(t, v, "after a thought", "asking qwen at 127.0.0.1:1234\nHm.\n")
 	})
 }

@@ -2,9 +2,9 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -33,7 +33,7 @@ type Display struct {
 	Folder         string                                    // folder of the artifacts; "" if they are only printed
 	JSONL, JSON    bool                                      // print every event, or the result, to stdout
 	Print          func(w io.Writer, s messages.State) error // prints to stdout at the end
-	Answer         *Answer                                   // prints a model's answer to stdout; may be nil
+	Answer         *Answer                                   // prints answers or, with Output, a command's output; may be nil
 	Output         bool                                      // print a command's output to stdout
 	// Outcome says what the result of the run's job means, for the card; nil if the job has nothing to say.
 	Outcome func(result json.RawMessage) (title, summary, numbers string)
@@ -45,12 +45,6 @@ type Display struct {
 	Style style
 	View  view
 	Lost  error // the error that ended the writing to stdout
-
-	shown   io.Writer // Stdout, for a program's output
-	printed struct {  // how much of the output was printed
-		stream string
-		bytes  int
-	}
 
 	mu   sync.Mutex
 	held []func() // what to show after a question; nil if no question is asked
@@ -77,15 +71,31 @@ func (d *Display) Hold() (release func()) {
 	}
 }
 
-// show passes an event to the view. While a question is on the terminal, it holds the event back.
-func (d *Display) show(s messages.State, e messages.Event) {
+// show passes an event to the view and to the printer of answers. While a question is on the terminal, it holds the
+// event back. It reports whether stdout is lost.
+func (d *Display) show(s messages.State, e messages.Event) (lost bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.held != nil {
-		d.held = append(d.held, func() { d.View.Show(s, e) })
-		return
+	show := func() {
+		if d.Answer != nil && d.View != view(d.Answer) {
+			d.Answer.Show(s, e)
+		}
+		d.View.Show(s, e)
 	}
-	d.View.Show(s, e)
+	if d.held != nil {
+		d.held = append(d.held, show)
+	} else {
+		show()
+	}
+	return d.isLost()
+}
+
+// isLost reports whether stdout takes no more. The caller holds mu, or is alone.
+func (d *Display) isLost() bool {
+	if d.Answer != nil {
+		d.Lost = cmp.Or(d.Lost, d.Answer.lost)
+	}
+	return d.Lost != nil
 }
 
 // view shows a run in progress to people.
@@ -98,7 +108,9 @@ type view interface {
 // Open chooses the view. All flags must have been set.
 func (d *Display) Open(o *Options) {
 	tty := IsTerminal(d.Stderr)
-	d.shown = Shown(d.Stdout)
+	if d.Output && !d.JSONL {
+		d.Answer = &Answer{Stdout: Shown(d.Stdout), output: true}
+	}
 	d.Style = style{color: o.Colored(tty), ascii: o.ASCIIOnly()}
 	switch {
 	case d.Quiet || o.Progress == "none":
@@ -108,7 +120,7 @@ func (d *Display) Open(o *Options) {
 		l.onSuspend = onSuspend
 		d.View = l
 	default:
-		d.View = &lines{out: d.Stderr, style: d.Style}
+		d.View = newLines(d.Stderr, d.Style)
 	}
 }
 
@@ -157,7 +169,10 @@ func Columns(stream any) int {
 // Follow shows the run's events as they arrive, and returns the State at the end.
 func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 	var state messages.State
-	lines := JSONLines(d.Stdout)
+	lines, canceled := JSONLines(d.Stdout), false
+	if d.Answer != nil && d.View != view(d.Answer) { // it prints to stdout alone
+		d.Answer.Stderr, d.Answer.Shared = io.Discard, false
+	}
 	for e, err := range run.Events(ctx, 0) {
 		if err != nil {
 			return state, err
@@ -165,49 +180,16 @@ func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 		if state, err = state.Apply(e); err != nil {
 			return state, err
 		}
-		if d.Lost == nil {
-			if d.Lost = d.tell(lines, e); d.Lost != nil {
-				run.Cancel(ctx, unread)
-			}
+		if d.JSONL && d.Lost == nil {
+			d.Lost = lines.Encode(e)
 		}
-		d.show(state, e)
+		if d.show(state, e) && !canceled {
+			canceled = true
+			run.Cancel(ctx, unread)
+		}
 	}
+	d.isLost() // what a question held back was printed meanwhile
 	return state, nil
-}
-
-// tell prints an event on stdout.
-func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
-	switch {
-	case d.JSONL:
-		return lines.Encode(e)
-	case d.Answer != nil:
-		return d.Answer.Print(e)
-	case d.Output:
-		return d.output(e.Body)
-	}
-	return nil
-}
-
-// output prints what the event adds to a command's stdout.
-func (d *Display) output(body messages.Body) (err error) {
-	switch b := body.(type) {
-	case messages.TextDelta:
-		if b.Stream != d.printed.stream {
-			d.printed.stream, d.printed.bytes = b.Stream, 0
-		}
-		if end := b.Offset + b.Dropped + len(b.Text); strings.HasPrefix(b.Stream, "stdout") && end > d.printed.bytes {
-			fresh := b.Text[max(len(b.Text)-(end-d.printed.bytes), 0):]
-			d.printed.bytes = end
-			_, err = io.WriteString(d.shown, fresh)
-		}
-	case messages.Merged:
-		for _, part := range b.Parts {
-			err = errors.Join(err, d.output(part))
-		}
-	case messages.TaskRestarted:
-		d.printed.stream = ""
-	}
-	return err
 }
 
 // unread is the reason for canceling a run whose events cannot be written.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
 // lines shows a run with one line per milestone and per warning in its log: the time since the run was queued, the
@@ -14,20 +15,45 @@ import (
 type lines struct {
 	out    io.Writer
 	style  style
+	player *transcript.Player[*lines]
+	state  messages.State
+	event  messages.Event
+	told   uint64 // number of the last milestone that was printed
 	logged uint64 // number of the last log line that was handled
 	reason string // why the last model call failed
 }
 
-// Show prints a milestone. It prints the failure of a model call only if the run goes on after it.
+func newLines(out io.Writer, l style) *lines {
+	p := &lines{out: out, style: l}
+	p.player = milestones.Player(p)
+	p.player.Lean = true
+	return p
+}
+
+// Show prints what the event tells.
 func (p *lines) Show(s messages.State, e messages.Event) {
-	p.warn(s, e)
-	if e.IsDelta() {
+	p.state, p.event = s, e
+	p.player.Play(e)
+}
+
+// milestones prints whatever happens to an item of whatever kind, if a milestone tells it.
+var milestones = &transcript.Dialect[*lines]{Table: transcript.Each((*lines).tell)}
+
+// tell prints the line of a milestone, which may be several operations, and the warnings of a log. It prints the
+// failure of a model call only if the run goes on after it.
+func (p *lines) tell(op *transcript.Op) {
+	if l, ok := op.Event.Body.(messages.Log); ok {
+		p.warn(l)
+	}
+	e := p.event
+	if op.Cut || e.IsDelta() || e.Seq == p.told {
 		return
 	}
+	p.told = e.Seq
 	switch b := e.Body.(type) {
 	case messages.LLMStarted:
 		if p.reason != "" { // the run continues, and its end will not mention this failure
-			p.line(since(s.QueuedAt, e.Time), string(messages.LogWarn), yellow, words.Printable(p.reason))
+			p.line(string(messages.LogWarn), yellow, p.reason)
 		}
 		p.reason = ""
 	case messages.LLMCompleted:
@@ -35,8 +61,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 			p.reason = b.Error.Message
 		}
 	}
-	text := words.Printable(milestone(s, e))
-	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), cmp.Or(kindColors[e.Kind()], cyan), text)
+	p.line(string(e.Kind()), cmp.Or(kindColors[e.Kind()], cyan), milestone(p.state, e))
 }
 
 // milestone returns the event's message, without the reason of a failure, which the card at the end has.
@@ -59,18 +84,18 @@ func milestone(s messages.State, e messages.Event) string {
 }
 
 // warn prints new warnings and errors of the run's log.
-func (p *lines) warn(s messages.State, e messages.Event) {
-	for _, l := range s.Log.Lines {
+func (p *lines) warn(log messages.Log) {
+	for _, l := range log.Lines {
 		if l.Number > p.logged && (l.Level == messages.LogWarn || l.Level == messages.LogError) {
-			p.line(since(s.QueuedAt, e.Time), string(l.Level), yellow, words.Printable(l.Text))
+			p.line(string(l.Level), yellow, l.Text)
 		}
 		p.logged = max(p.logged, l.Number)
 	}
 }
 
-func (p *lines) line(at, kind string, colour color, text string) {
-	at, kind = fmt.Sprintf("%9s", at), fmt.Sprintf("%-16s", kind)
-	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), text)
+func (p *lines) line(kind string, colour color, text string) {
+	at, kind := fmt.Sprintf("%9s", since(p.state.QueuedAt, p.event.Time)), fmt.Sprintf("%-16s", kind)
+	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), words.Printable(text))
 }
 
 // kindColors are the colors of kinds of events; all others are cyan.

@@ -20,7 +20,7 @@ type live struct {
 
 	mu     sync.Mutex
 	screen screen
-	board  progressView
+	board  *board
 	tick   int
 	timer  *time.Timer
 	paused bool
@@ -31,7 +31,7 @@ type live struct {
 }
 
 func newLive(out io.Writer, l style, size func() (columns, rows int)) *live {
-	return &live{style: l, size: size, screen: screen{out: out}}
+	return &live{style: l, size: size, screen: screen{out: out}, board: newBoard()}
 }
 
 // Show records the event. The next frame shows it.

@@ -8,12 +8,14 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// progressView is what people see of a run in progress: its State, and what only the events tell.
-type progressView struct {
+// board is what people see of a run in progress: its State, its items, and what only the events tell of its tasks.
+type board struct {
 	state  messages.State
-	phases map[string]phase
+	player *transcript.Player[*board]
+	phases map[string]*phase
 	ending string // set since a cancel was accepted
 }
 
@@ -25,66 +27,66 @@ type phase struct {
 	asked        time.Time // when it asked a model that has not yet answered
 }
 
-// apply updates the view by an event.
-func (b *progressView) apply(s messages.State, e messages.Event) {
+// tasks notes what happens to the tasks. All else is drawn from the State and the items.
+var tasks = &transcript.Dialect[*board]{Table: transcript.Table[*board]{transcript.Run: {transcript.Update: (*board).changed}}}
+
+func newBoard() *board {
+	b := &board{phases: map[string]*phase{}}
+	b.player = tasks.Player(b)
+	b.player.Lean = true
+	return b
+}
+
+// apply updates the board by an event.
+func (b *board) apply(s messages.State, e messages.Event) {
 	b.state = s
-	switch body := e.Body.(type) {
+	b.player.Play(e)
+}
+
+// changed notes what the event tells about a task, or about the run as a whole.
+func (b *board) changed(op *transcript.Op) {
+	at := op.Event.Time
+	switch body := op.Event.Body.(type) {
 	case messages.TaskStarted:
-		b.note(body.Task, phase{begun: e.Time})
+		b.phases[body.Task] = &phase{begun: at}
 	case messages.TaskRestarted:
-		b.note(body.Task, phase{begun: e.Time})
+		b.phases[body.Task] = &phase{begun: at}
 	case messages.TaskCompleted:
-		p := b.phases[body.Task]
-		p.ended, p.words = e.Time, strings.TrimPrefix(strings.TrimPrefix(e.Message, body.Task+" completed"), ": ")
-		b.note(body.Task, p)
+		p := b.phase(body.Task)
+		p.ended, p.words = at, strings.TrimPrefix(strings.TrimPrefix(op.Event.Message, body.Task+" completed"), ": ")
+	case messages.TaskFailed:
+		b.phases[body.Task] = &phase{begun: b.phase(body.Task).begun, ended: at}
+	case messages.LLMStarted:
+		p := b.phase(body.Task)
+		p.asked, p.words = at, op.Event.Message
+	case messages.LLMCompleted:
+		p := b.phase(body.Task)
+		p.asked, p.words = time.Time{}, ""
 	case messages.RunCanceling:
 		b.ending = "canceling"
 		if interrupted(body) {
 			b.ending += "; Ctrl-C leaves at once"
 		}
-	case messages.TaskFailed:
-		b.note(body.Task, phase{begun: b.phases[body.Task].begun, ended: e.Time})
-	case messages.LLMStarted:
-		p := b.phases[body.Task]
-		p.asked, p.words = e.Time, e.Message
-		b.note(body.Task, p)
-	case messages.LLMCompleted:
-		p := b.phases[body.Task]
-		p.asked, p.words = time.Time{}, ""
-		b.note(body.Task, p)
 	case messages.Log:
-		b.warn(body)
-	case messages.Merged:
-		for _, part := range body.Parts {
-			if l, ok := part.(messages.Log); ok {
-				b.warn(l)
-			}
+		for _, line := range body.Lines {
+			b.phase(line.Task).warned = b.phase(line.Task).warned || line.Level == messages.LogWarn
 		}
 	}
 }
 
-// warn marks tasks that have logged a warning.
-func (b *progressView) warn(l messages.Log) {
-	for _, line := range l.Lines {
-		if p, ok := b.phases[line.Task]; ok && line.Level == messages.LogWarn {
-			p.warned = true
-			b.note(line.Task, p)
-		}
+// phase returns the phase of a task.
+func (b *board) phase(task string) *phase {
+	if b.phases[task] == nil {
+		b.phases[task] = &phase{}
 	}
-}
-
-func (b *progressView) note(task string, p phase) {
-	if b.phases == nil {
-		b.phases = map[string]phase{}
-	}
-	b.phases[task] = p
+	return b.phases[task]
 }
 
 // logLines is the number of log lines that are shown.
 const logLines = 5
 
 // lines returns the lines to show, at most rows. tick turns the spinner.
-func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span {
+func (b *board) lines(now time.Time, tick, rows int, ascii bool) [][]span {
 	var lines [][]span
 	widest := 0
 	for _, t := range b.state.Tasks {
@@ -110,8 +112,8 @@ func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span
 var levelColors = map[messages.LogLevel]color{messages.LogWarn: yellow, messages.LogError: red}
 
 // task returns the line of a task: its sign, name, time, and what it does or waits for.
-func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {
-	p, end := b.phases[t.Name], now
+func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {
+	p, end := b.phase(t.Name), now
 	sign, as := signOf(t.Status, tick, ascii)
 	if p.warned && t.Status == messages.TaskFinished {
 		sign, as = warning(ascii), yellow
@@ -172,11 +174,10 @@ func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
 }
 
 // progress returns how far the task is, or "".
-func (b *progressView) progress(task string) string {
-	for _, p := range b.state.Progress {
-		if p.Task == task {
-			return HowFar(p.Done, p.Total, p.Unit)
-		}
+func (b *board) progress(task string) string {
+	if item := b.player.Find(transcript.Progress, task); item != nil {
+		p := item.Latest.(messages.Progress)
+		return HowFar(p.Done, p.Total, p.Unit)
 	}
 	return ""
 }
@@ -194,14 +195,16 @@ func HowFar(done, total int64, unit string) string {
 }
 
 // foot returns the last line, which is about the run as a whole.
-func (b *progressView) foot(now time.Time) []span {
+func (b *board) foot(now time.Time) []span {
 	said := "   " + words.Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
-	if n := len(b.state.Artifacts); n > 0 {
-		bytes := int64(0)
-		for _, a := range b.state.Artifacts {
-			bytes += a.Bytes
+	files, bytes := 0, int64(0)
+	for _, item := range b.player.Items() {
+		if item.Kind == transcript.Artifact {
+			files, bytes = files+1, bytes+transcript.FileOf(item).Bytes
 		}
-		said += ", " + words.Count(n, "file") + " with " + words.Size(bytes)
+	}
+	if files > 0 {
+		said += ", " + words.Count(files, "file") + " with " + words.Size(bytes)
 	}
 	return []span{{said, dim}, {"  " + b.ending, yellow}}
 }

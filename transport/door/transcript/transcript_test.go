@@ -231,7 +231,7 @@ func TestRewinds(t *testing.T) {
 func TestIsAnswer(t *testing.T) {
 	for name, want := range map[string]bool{"answer": true, "answer.1": true, "answer.12": true, "answer.": false,
 		"answer.1.1": false, "answer.thought": false, "answers": false, "think.1": false, "": false} {
-		if transcript.IsAnswer(name) != want {
+		if messages.IsAnswer(name) != want {
 			t.Errorf("%q: %t", name, !want)
 		}
 	}
