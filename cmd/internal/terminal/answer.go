@@ -38,10 +38,13 @@ type Answer struct {
 
 // speech can only append: a text that begins again is printed once it differs.
 var speech = &transcript.Dialect[*Answer]{Policy: transcript.Mark, Rewind: (*Answer).again, Table: transcript.Table[*Answer]{
-	transcript.Run:     {transcript.Update: (*Answer).changed},
-	transcript.Text:    {transcript.Append: (*Answer).text, transcript.Done: (*Answer).done},
-	transcript.Thought: {transcript.Append: (*Answer).thought, transcript.Done: (*Answer).thoughtOver},
-	transcript.Tool:    {transcript.Open: (*Answer).called, transcript.Done: (*Answer).called},
+	transcript.Run:  {transcript.Update: (*Answer).changed},
+	transcript.Text: {transcript.Append: (*Answer).text, transcript.Done: (*Answer).done},
+	transcript.Thought: {
+		transcript.Append: func(s *Answer, op *transcript.Op) { s.think(op.Text) },
+		transcript.Done:   func(s *Answer, _ *transcript.Op) { s.endThought() },
+	},
+	transcript.Tool: {transcript.Open: (*Answer).called, transcript.Done: (*Answer).called},
 }}
 
 // Show prints what the event adds.
@@ -99,10 +102,6 @@ func (s *Answer) finish() {
 		s.print("\n")
 	}
 }
-
-func (s *Answer) thought(op *transcript.Op) { s.think(op.Text) }
-
-func (s *Answer) thoughtOver(*transcript.Op) { s.endThought() }
 
 // called tells that a tool is called, or has returned.
 func (s *Answer) called(op *transcript.Op) {

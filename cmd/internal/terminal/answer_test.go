@@ -97,6 +97,21 @@ func TestAnswerBeginsAgain(t *testing.T) {
 	}
 }
 
+// A question on the terminal holds back the answer, as it does all else.
+func TestQuestionHoldsBackAnswers(t *testing.T) {
+	var stdout bytes.Buffer
+	a := &Answer{Stdout: &stdout, Stderr: io.Discard}
+	d := Display{View: a, Answer: a}
+	release := d.Hold()
+	d.show(messages.State{}, messages.Event{Seq: 1, Body: messages.TextDelta{Stream: "answer", Text: "Hello"}})
+	if stdout.Len() > 0 {
+		t.Errorf("beside the question stands %q", stdout.String())
+	}
+	if release(); stdout.String() != "Hello" {
+		t.Errorf("stdout has %q after the question", stdout.String())
+	}
+}
+
 // While a model is silent the terminal counts the seconds, on one line; its first word leaves the line without them.
 func TestAnswerCountsTheSecondsOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
