@@ -15,7 +15,7 @@ import (
 
 // mcpOptions holds the flags of mcp.
 type mcpOptions struct {
-	host.Options
+	host.Flags
 	printConfig, url string
 }
 
@@ -34,7 +34,7 @@ func mcpCommand(p *host.Program) *cobra.Command {
 		flags.StringVar(&s.printConfig, "print-config", "", "print the settings for this `client` and exit")
 		flags.StringVar(&s.url, "url", "", "`URL` of a running server for --print-config")
 	})
-	s.Options.AddFlags(cmd, flags, p)
+	s.Flags.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Runs", func() { s.Store.AddState(cmd, flags) })
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
 	settings.FlagOnly(flags, "print-config", "url")
@@ -54,11 +54,11 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 	case s.url != "":
 		return exit.BadUsage(cmd, errors.New("--url goes with --print-config"), "")
 	}
-	if err := s.Check(cmd); err != nil {
+	checked, err := s.Check(cmd, nil)
+	if err != nil {
 		return err
 	}
-	s.ShownOut = s.Out
-	inside, err := s.Start(cmd.Context(), cmd.ErrOrStderr())
+	runtime, err := checked.Start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 	}
 	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the server itself redacts secrets
 	attached, first := host.Interruptible(cmd.Context(), func() {})
-	served := inside.Handler.Serve(attached, cmd.InOrStdin(), stdout)
-	ended := inside.Close(attached)
+	served := runtime.Handler.Serve(attached, cmd.InOrStdin(), stdout)
+	ended := runtime.Close(attached)
 	if by := first(); by != nil {
 		return &exit.Error{Code: exit.OfSignal(by)}
 	}

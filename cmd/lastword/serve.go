@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,26 +25,32 @@ import (
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
-// serveOptions holds the flags of serve.
-type serveOptions struct {
-	host.Options
+// serveFlags holds the flags of serve.
+type serveFlags struct {
+	host.Flags
 	program         *host.Program
 	http, publicURL string
 	unix, admin     string
 	tokens          string
 	auth            string
 	peers           []string
-	proxy           *auth.Proxy // what stands in front and names the callers, or nil
 	hosts, origins  []string
 	maxBody         settings.ByteSize
 	rate            int
 	connections     int
 	allowLocal      bool
-	nano            http.Handler // behind auth, with a listener of its own
+}
+
+// serveChecked is serve with flags that check has accepted.
+type serveChecked struct {
+	*serveFlags
+	host  *host.Checked
+	proxy *auth.Proxy // what stands in front and names the callers, or nil
+	hosts []string    // that clients may use
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
-	s := serveOptions{program: p}
+	s := serveFlags{program: p}
 	cmd := &cobra.Command{
 		Use:               "serve",
 		GroupID:           settings.Working,
@@ -54,7 +61,7 @@ func serveCommand(p *host.Program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(cmd, flags) })
-	s.Options.AddFlags(cmd, flags, p)
+	s.Flags.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Runs", func() {
 		s.AddWebhookFlags(cmd, flags)
 		s.AddFaultFlags(cmd, flags)
@@ -70,7 +77,7 @@ func serveCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen on; port 0 takes a free one")
 	flags.StringVar(&s.unix, "unix", "", "`path` of a Unix socket to listen on instead")
 	flags.StringVar(&s.admin, "admin", "", "loopback `address` for profiles (/debug/pprof)")
@@ -98,168 +105,173 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 const mcpPath = "/mcp"
 
 // run serves until a signal. Then it stops accepting, lets requests end, and stops the runs last.
-func (s *serveOptions) run(cmd *cobra.Command) error {
-	if err := s.check(cmd); err != nil {
-		return err
-	}
-	inside, err := s.Start(cmd.Context(), cmd.ErrOrStderr())
+func (s *serveFlags) run(cmd *cobra.Command) error {
+	checked, err := s.check(cmd)
 	if err != nil {
 		return err
 	}
-	calls := &host.InFlight{Handler: inside.Metrics.Requests(inside.Handler)}
-	listener, handler, err := s.listen(inside, calls)
+	runtime, err := checked.host.Start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
-		return errors.Join(err, inside.Close(cmd.Context()))
+		return err
+	}
+	calls := &host.InFlight{Handler: runtime.Metrics.Requests(runtime.Handler)}
+	runtime.WaitForAnswers = calls.Wait
+	entrance, err := checked.entrance(runtime)
+	if err != nil {
+		return errors.Join(err, runtime.Close(cmd.Context()))
+	}
+	listener, err := s.listen()
+	if err != nil {
+		return errors.Join(errListen(err), runtime.Close(cmd.Context()))
 	}
 	defer listener.Close()
 	admin, err := profiles(s.admin)
 	if err != nil {
-		return errors.Join(err, inside.Close(cmd.Context()))
+		return errors.Join(err, runtime.Close(cmd.Context()))
 	}
-	for address, door := range map[string]http.Handler{s.admin: admin, s.NanoListen: s.nano} {
-		stop, err := serveBeside(inside, address, door)
+	beside := map[string]http.Handler{s.admin: admin}
+	if nano := runtime.Nano; nano != nil {
+		beside[s.NanoListen] = entrance.Refusing(nano.Refuse).Wrap(runtime.Metrics.Requests(nano))
+	}
+	for address, door := range beside {
+		stop, err := serveBeside(runtime, address, door)
 		if err != nil {
-			return errors.Join(err, inside.Close(cmd.Context()))
+			return errors.Join(err, runtime.Close(cmd.Context()))
 		}
 		defer stop()
 	}
-	inside.WaitForAnswers = calls.Wait
-	return s.serve(cmd, inside, listener, handler)
+	return checked.serve(cmd, runtime, listener, checked.routes(entrance, calls, runtime))
 }
 
-// check checks the flags and sets what other options need. A server that others can reach must have tokens.
-func (s *serveOptions) check(cmd *cobra.Command) error {
-	s.Read.RemoteOnly = !s.allowLocal
-	s.HTTP = true
-	s.MaxOutEach = cmp.Or(s.MaxOutEach, 1<<30)
+// check checks the flags. A server that others can reach must have tokens.
+func (s *serveFlags) check(cmd *cobra.Command) (*serveChecked, error) {
+	checked := &serveChecked{serveFlags: s, hosts: s.hosts}
+	web := host.Web{RemoteOnly: !s.allowLocal}
 	if s.publicURL != "" {
-		at, ok := webURL(s.publicURL)
+		u, ok := webURL(s.publicURL)
 		if !ok {
-			return exit.BadUsage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
+			return nil, exit.BadUsage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
 		}
-		s.hosts = append(s.hosts, at.Host)
-		s.PublicURL = at.Scheme + "://" + at.Host
-		s.Secure = at.Scheme == "https"
+		checked.hosts = append(slices.Clip(s.hosts), u.Host)
+		web.PublicURL, web.Secure = u.Scheme+"://"+u.Host, u.Scheme == "https"
 	}
 	switch {
 	case s.rate == 0 || s.rate < -1:
-		return exit.BadUsage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
+		return nil, exit.BadUsage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
 	case s.TokensPerDay < 0:
-		return exit.BadUsage(cmd, errors.New("--model-tokens-per-day must be positive, or 0 for no limit"), "")
+		return nil, exit.BadUsage(cmd, errors.New("--model-tokens-per-day must be positive, or 0 for no limit"), "")
 	case s.connections <= 0 || s.MaxRunsEach <= 0:
-		return exit.BadUsage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
+		return nil, exit.BadUsage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
 	}
 	if s.admin != "" {
 		if err := auth.CheckBind(s.admin, false); err != nil {
-			return exit.BadUsage(cmd, fmt.Errorf("--admin: %w", err), "give a loopback address, such as 127.0.0.1:6060")
+			return nil, exit.BadUsage(cmd, fmt.Errorf("--admin: %w", err), "give a loopback address, such as 127.0.0.1:6060")
 		}
 	}
-	if err := auth.CheckBind(s.http, true); err != nil {
-		return exit.BadUsage(cmd, err, "")
+	err := auth.CheckBind(s.http, true)
+	if err != nil {
+		return nil, exit.BadUsage(cmd, err, "")
 	}
-	if err := s.checkProxy(); err != nil {
-		return exit.BadUsage(cmd, err, "for example: --auth proxy=X-Forwarded-User --auth-peer 127.0.0.1")
+	if checked.proxy, err = s.readProxy(); err != nil {
+		return nil, exit.BadUsage(cmd, err, "for example: --auth proxy=X-Forwarded-User --auth-peer 127.0.0.1")
 	}
-	err := auth.CheckHosts(s.hosts, s.authenticated())
+	err = auth.CheckHosts(checked.hosts, checked.authenticated())
 	for _, address := range []string{s.http, cmp.Or(s.NanoListen, s.http)} {
-		err = cmp.Or(err, auth.CheckBind(address, s.authenticated()))
+		err = cmp.Or(err, auth.CheckBind(address, checked.authenticated()))
 	}
 	if err != nil {
-		return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it; "+
+		return nil, exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it; "+
 			"--auth proxy=HEADER --auth-peer ADDRESS has a proxy say who calls")
 	}
-	return s.Check(cmd)
+	checked.host, err = s.Check(cmd, &web)
+	return checked, err
 }
 
 // authenticated reports whether callers must say who they are.
-func (s *serveOptions) authenticated() bool { return s.tokens != "" || s.proxy != nil }
+func (s *serveChecked) authenticated() bool { return s.tokens != "" || s.proxy != nil }
 
-// checkProxy reads --auth and --auth-peer.
-func (s *serveOptions) checkProxy() (err error) {
+// readProxy reads --auth and --auth-peer.
+func (s *serveFlags) readProxy() (*auth.Proxy, error) {
 	header, is := strings.CutPrefix(s.auth, "proxy=")
 	switch {
 	case is:
-		s.proxy, err = auth.NewProxy(header, s.peers)
+		return auth.NewProxy(header, s.peers)
 	case s.auth != "":
-		err = fmt.Errorf("--auth %.100q: must be proxy=HEADER", s.auth)
+		return nil, fmt.Errorf("--auth %.100q: must be proxy=HEADER", s.auth)
 	case s.peers != nil:
-		err = errors.New("--auth-peer has no effect without --auth proxy=HEADER")
+		return nil, errors.New("--auth-peer has no effect without --auth proxy=HEADER")
 	}
-	return err
+	return nil, nil
 }
 
-// listen opens the address, and puts all routes behind auth.
-func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
+// resource returns how clients name the MCP endpoint: its public URL or its path.
+func (s *serveFlags) resource() string { return cmp.Or(s.publicURL, mcpPath) }
+
+// entrance returns the checks of callers.
+func (s *serveChecked) entrance(runtime *host.Server) (*auth.Middleware, error) {
 	config := auth.Config{Proxy: s.proxy, Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
-		Rate: float64(s.rate), Open: max(s.connections/2, 1), RunTokens: &s.RunTokens, Terminal: s.Terminal, Log: inside.Slog()}
-	resource := mcpPath
-	if s.publicURL != "" {
-		resource = s.publicURL
-	}
+		Rate: float64(s.rate), Open: max(s.connections/2, 1), RunTokens: &runtime.RunTokens, Terminal: runtime.Terminal, Log: runtime.Slog()}
 	if s.tokens != "" {
 		tokens, err := auth.LoadTokens(s.tokens)
 		if err != nil {
-			return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
+			return nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
-		config.Tokens, config.Metadata = tokens, metadataOf(resource)
-		config.Accepted = func(token string) { s.Secrets.Add("token", token) }
+		config.Tokens, config.Metadata = tokens, metadataOf(s.resource())
+		config.Accepted = func(token string) { s.program.Secrets.Add("token", token) }
 	}
 	entrance, err := auth.New(config)
 	if err != nil {
-		return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	network, address := "tcp", s.http
+	return entrance, nil
+}
+
+// listen opens the address.
+func (s *serveFlags) listen() (net.Listener, error) {
 	if s.unix != "" {
-		network, address = "unix", s.unix
+		return listenOn("unix", s.unix)
 	}
-	listener, err := listenOn(network, address)
-	if err != nil {
-		return nil, nil, errListen(err)
-	}
-	return listener, s.routes(entrance, door, inside, resource), nil
+	return listenOn("tcp", s.http)
 }
 
 // metadataOf returns the URL of the resource's metadata.
 func metadataOf(resource string) string {
 	path := auth.MetadataPath(resource)
-	if at, ok := webURL(resource); ok {
-		return at.Scheme + "://" + at.Host + path
+	if u, ok := webURL(resource); ok {
+		return u.Scheme + "://" + u.Host + path
 	}
 	return path
 }
 
 // routes returns the handler of all paths. Each path has its own checks of the caller: most need a token, a few are
 // public.
-func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, inside *host.Server, resource string) http.Handler {
+func (s *serveChecked) routes(entrance *auth.Middleware, door http.Handler, runtime *host.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(door)))
-	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.FaultyReaders(inside.API))))
-	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
-	for path, dialect := range inside.Dialects {
-		served := inside.Metrics.Requests(dialect)
+	mux.Handle("/v1/", entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API))))
+	mux.Handle("/openapi.json", entrance.Wrap(runtime.API))
+	for path, dialect := range runtime.Dialects {
+		served := runtime.Metrics.Requests(dialect)
 		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.tokens != "" {
 			mux.Handle(path, checks.Public(withoutScopes(served)))
 		} else {
 			mux.Handle(path, checks.Wrap(served))
 		}
 	}
-	if inside.Nano != nil {
-		s.nano = entrance.Refusing(inside.Nano.Refuse).Wrap(inside.Metrics.Requests(inside.Nano))
-	}
-	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(inside.Webhooks())))
-	mux.Handle("POST /faults", entrance.Wrap(adminsOnly(inside.Faults())))
-	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
+	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(runtime.Webhooks())))
+	mux.Handle("POST /faults", entrance.Wrap(adminsOnly(runtime.Faults())))
+	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(runtime.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
-	mux.Handle("GET /readyz", entrance.Public(ready(inside)))
+	mux.Handle("GET /readyz", entrance.Public(ready(runtime)))
 	page := entrance.Public(web.Handler(s.tokens != "" && s.proxy == nil)) // the proxy signs people in
 	for _, path := range web.Paths() {
 		mux.Handle(path, page)
 	}
 	if s.tokens != "" {
-		about := auth.ResourceMetadata(resource, nil, []auth.Scope{auth.ReadRuns, auth.WriteRuns, auth.AnswerRuns})
-		for _, path := range []string{auth.MetadataPath(resource), auth.MetadataPath("/")} {
+		about := auth.ResourceMetadata(s.resource(), nil, []auth.Scope{auth.ReadRuns, auth.WriteRuns, auth.AnswerRuns})
+		for _, path := range []string{auth.MetadataPath(s.resource()), auth.MetadataPath("/")} {
 			mux.Handle(path, entrance.Public(about))
 		}
 	}
@@ -314,9 +326,9 @@ func withoutScopes(door http.Handler) http.Handler {
 }
 
 // ready answers 503 while the server accepts no runs.
-func ready(inside *host.Server) http.Handler {
+func ready(runtime *host.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		unready := inside.Ready()
+		unready := runtime.Ready()
 		select {
 		case <-auth.Draining(r.Context()):
 			unready = errors.New("stopping")
@@ -349,7 +361,7 @@ func urlOf(listener net.Listener) string {
 }
 
 // announce prints where people, programs and agents find the server, and where runs are stored.
-func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
+func (s *serveChecked) announce(stderr io.Writer, listener net.Listener) error {
 	url := urlOf(listener)
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "listening on %s\n", url)
@@ -379,11 +391,11 @@ func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 
 // notify reports the service's state to systemd (sd_notify), if systemd has started the process.
 func notify(env environment.Variables, state string) {
-	at := env.Get("NOTIFY_SOCKET")
-	if at == "" {
+	address := env.Get("NOTIFY_SOCKET")
+	if address == "" {
 		return
 	}
-	c, err := net.Dial("unixgram", at)
+	c, err := net.Dial("unixgram", address)
 	if err != nil {
 		return // nobody listens
 	}
@@ -393,12 +405,12 @@ func notify(env environment.Variables, state string) {
 
 // serve serves until the first signal. Then it ends the runs while their readers still follow, and finally closes
 // endless streams.
-func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener net.Listener, handler http.Handler) error {
+func (s *serveChecked) serve(cmd *cobra.Command, runtime *host.Server, listener net.Listener, handler http.Handler) error {
 	ctx := cmd.Context()
 	attached, first := host.Interruptible(ctx, func() {}) // before anybody knows the server and may stop it
-	if err := errors.Join(inside.Announce(urlOf(listener)), s.announce(cmd.ErrOrStderr(), listener)); err != nil {
+	if err := errors.Join(runtime.Announce(urlOf(listener)), s.announce(cmd.ErrOrStderr(), listener)); err != nil {
 		first()
-		return errors.Join(err, inside.Close(ctx))
+		return errors.Join(err, runtime.Close(ctx))
 	}
 	if s.program.Listening != nil {
 		s.program.Listening(urlOf(listener))
@@ -406,16 +418,16 @@ func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener n
 	notify(s.Env(), "READY=1")
 	defer notify(s.Env(), "STOPPING=1")
 	closed := make(chan error, 1)
-	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })
-	limits := server.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
+	unasked := context.AfterFunc(attached, func() { closed <- runtime.Close(ctx) })
+	limits := server.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: runtime.Slog()}
 	served := server.Serve(attached, listener, handler, limits)
 	if unasked() { // the listener has failed
-		closed <- inside.Close(ctx)
+		closed <- runtime.Close(ctx)
 	}
 	ended := errors.Join(served, <-closed)
 	if by := first(); by != nil {
 		if ended != nil {
-			inside.Log.Warn(strings.ReplaceAll(ended.Error(), "\n", "; "))
+			runtime.Log.Warn(strings.ReplaceAll(ended.Error(), "\n", "; "))
 		}
 		return &exit.Error{Code: exit.OfSignal(by)}
 	}

@@ -70,16 +70,16 @@ func profile(w http.ResponseWriter, r *http.Request, name string) error {
 	case "trace":
 		return record(trace.Start, trace.Stop, 1)
 	}
-	kept := pprof.Lookup(name)
-	if kept == nil {
+	recorded := pprof.Lookup(name)
+	if recorded == nil {
 		http.NotFound(w, r)
 		return nil
 	}
-	return kept.WriteTo(w, debug)
+	return recorded.WriteTo(w, debug)
 }
 
 // serveBeside serves the door at another address, if that is not "", until stop is called.
-func serveBeside(inside *host.Server, address string, door http.Handler) (stop func(), err error) {
+func serveBeside(runtime *host.Server, address string, door http.Handler) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
@@ -88,8 +88,8 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 		return nil, errListen(err)
 	}
 	return host.RunBeside(func(ctx context.Context) {
-		if err := server.Serve(ctx, listener, door, server.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
-			inside.Log.Warn(address, zap.Error(err))
+		if err := server.Serve(ctx, listener, door, server.Limits{Drain: time.Second, Log: runtime.Slog()}); err != nil {
+			runtime.Log.Warn(address, zap.Error(err))
 		}
 	}), nil
 }
@@ -112,12 +112,12 @@ func listenOn(network, address string) (net.Listener, error) {
 	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, wsaInUse) {
 		return listener, err
 	}
-	left, statErr := os.Lstat(address)
+	socket, statErr := os.Lstat(address)
 	c, dialErr := net.Dial(network, address)
 	if dialErr == nil {
 		c.Close()
 	}
-	if statErr != nil || left.Mode().Type() != fs.ModeSocket ||
+	if statErr != nil || socket.Mode().Type() != fs.ModeSocket ||
 		!errors.Is(dialErr, syscall.ECONNREFUSED) && !errors.Is(dialErr, wsaRefused) {
 		return nil, err
 	}

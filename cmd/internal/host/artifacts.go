@@ -15,30 +15,37 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
+// outputs holds the files of runs. All are below one folder, where each principal has a folder of its own.
+type outputs struct {
+	quota
+	store *store.Store // saves files for other nodes; may be nil
+}
+
 // artifact opens an artifact of a run: the file below the output folder or, if this node does not have it, the copy
 // that the node of the run has saved.
-func (h *Options) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
+func (o *outputs) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
 	io.ReadSeekCloser, error) {
-	f, err := h.local(ctx, run, a)
+	f, err := o.local(ctx, run, a)
 	if err == nil {
 		return f, nil
 	}
-	if h.kept == nil || h.kept.Load == nil || messages.CodeOf(err) != messages.CodeNotFound {
+	if o.store == nil || o.store.Load == nil || messages.CodeOf(err) != messages.CodeNotFound {
 		return nil, err
 	}
-	return h.saved(ctx, run, a)
+	return o.saved(ctx, run, a)
 }
 
 // local opens the file of an artifact. The file must still have the content that the run wrote, because a later run of
 // the same repository writes to the same path.
-func (h *Options) local(ctx context.Context, run messages.State, a messages.Artifact) (*os.File, error) {
+func (o *outputs) local(ctx context.Context, run messages.State, a messages.Artifact) (*os.File, error) {
 	home, below := locate(run, a)
-	root, err := h.home(home)
+	root, err := o.home(home)
 	if err != nil {
 		return nil, errGone(run, a)
 	}
@@ -58,13 +65,13 @@ func (h *Options) local(ctx context.Context, run messages.State, a messages.Arti
 }
 
 // saved downloads the copy of the file that the run's node has saved.
-func (h *Options) saved(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+func (o *outputs) saved(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "lastword-artifact-")
 	if err != nil {
 		return nil, err
 	}
 	copied := temporary{f}
-	if err = h.kept.Load(ctx, savedName(run, a), f); err == nil {
+	if err = o.store.Load(ctx, savedName(run, a), f); err == nil {
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			err = CheckFile(ctx, f, a)
 		}
@@ -89,12 +96,12 @@ func savedName(run messages.State, a messages.Artifact) string {
 }
 
 // shared changes the job so that its last task saves the run's files for the other nodes before the run is completed.
-func (h *Options) shared(job actors.Definition) actors.Definition {
+func (o *outputs) shared(job actors.Definition) actors.Definition {
 	make := job.New
 	job.New = func(input json.RawMessage) (actors.Job, error) {
 		made, err := make(input)
-		if err == nil && h.kept != nil && h.kept.Save != nil {
-			h.share(&made.Tasks[len(made.Tasks)-1])
+		if err == nil && o.store != nil && o.store.Save != nil {
+			o.share(&made.Tasks[len(made.Tasks)-1])
 		}
 		return made, err
 	}
@@ -102,7 +109,7 @@ func (h *Options) shared(job actors.Definition) actors.Definition {
 }
 
 // share makes the task save the run's files at its end.
-func (h *Options) share(last *actors.Task) {
+func (o *outputs) share(last *actors.Task) {
 	work := last.Run
 	last.Run = func(ctx context.Context, t *actors.TaskContext) error {
 		if err := work(ctx, t); err != nil {
@@ -111,25 +118,25 @@ func (h *Options) share(last *actors.Task) {
 		if err := t.Commit(ctx); err != nil {
 			return err
 		}
-		run, err := journal.NewArchive(h.kept.Journal).State(ctx, t.RunID())
+		run, err := journal.NewArchive(o.store.Journal).State(ctx, t.RunID())
 		if err != nil {
 			return err
 		}
-		return h.save(ctx, run)
+		return o.save(ctx, run)
 	}
 }
 
 // save saves the run's files for the other nodes. It skips a file that a later run has already replaced.
-func (h *Options) save(ctx context.Context, run messages.State) error {
+func (o *outputs) save(ctx context.Context, run messages.State) error {
 	for _, a := range run.Artifacts {
-		f, err := h.local(ctx, run, a)
+		f, err := o.local(ctx, run, a)
 		if messages.CodeOf(err) == messages.CodeNotFound {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		err = h.kept.Save(ctx, savedName(run, a), f)
+		err = o.store.Save(ctx, savedName(run, a), f)
 		f.Close()
 		if err != nil {
 			return err
@@ -193,8 +200,8 @@ type reader func(p []byte) (int, error)
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
 // callersFiles opens the caller's folder, which exists if a run of the caller has written files.
-func (h *Options) callersFiles(ctx context.Context) (lmstxt.Files, error) {
-	root, err := h.home(homeOf(auth.From(ctx).Name))
+func (o *outputs) callersFiles(ctx context.Context) (lmstxt.Files, error) {
+	root, err := o.home(homeOf(auth.From(ctx).Name))
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +209,8 @@ func (h *Options) callersFiles(ctx context.Context) (lmstxt.Files, error) {
 }
 
 // home opens the folder of a principal.
-func (h *Options) home(name string) (*os.Root, error) {
-	root, err := regular.Root(h.Out)
+func (o *outputs) home(name string) (*os.Root, error) {
+	root, err := regular.Root(o.out)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
@@ -26,7 +24,7 @@ func runInto(who, out string) messages.State {
 
 func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 	dir := t.TempDir()
-	h := &Options{program: new(Program), Out: filepath.Join(dir, "root")}
+	files := &outputs{quota: quota{out: filepath.Join(dir, "root")}}
 	write(t, filepath.Join(dir, "root", "mia", "docs", "a", "llms.txt"), "hello")
 	write(t, filepath.Join(dir, "secret"), "hello")
 	good := messages.Artifact{Name: "llms.txt", Path: "a/llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
@@ -53,7 +51,7 @@ func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 		"another's":                  {"bob", "docs", good, ""},
 		"another's, by a way around": {"bob", "../mia/docs", good, ""},
 	} {
-		f, err := h.artifact(t.Context(), runInto(c.who, c.out), c.a)
+		f, err := files.artifact(t.Context(), runInto(c.who, c.out), c.a)
 		if c.text == "" {
 			if messages.CodeOf(err) != messages.CodeNotFound || !strings.Contains(err.Error(), "start the run again") {
 				t.Errorf("%s: %v", name, err)
@@ -87,15 +85,15 @@ func TestArtifactsOfAnotherNode(t *testing.T) {
 		"not saved":     {"", messages.Errorf(messages.CodeNotFound, "none"), messages.CodeNotFound},
 		"no store":      {"hel", away, away.Code},
 	} {
-		h := &Options{program: new(Program), Out: t.TempDir()}
-		h.kept = &store.Store{Load: func(_ context.Context, name string, w io.Writer) error {
+		files := &outputs{quota: quota{out: t.TempDir()}}
+		files.store = &store.Store{Load: func(_ context.Context, name string, w io.Writer) error {
 			_, err := io.WriteString(w, c.saved)
 			if name != "r_x/llms.txt" {
 				t.Errorf("asked for %s", name)
 			}
 			return errors.Join(c.err, err)
 		}}
-		f, err := h.artifact(t.Context(), runInto("mia", ""), a)
+		f, err := files.artifact(t.Context(), runInto("mia", ""), a)
 		if messages.CodeOf(err) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -112,13 +110,13 @@ func TestArtifactsOfAnotherNode(t *testing.T) {
 }
 
 func TestArtifactsOfACallerWhoLeft(t *testing.T) {
-	h := &Options{program: new(Program), Out: t.TempDir()}
-	write(t, filepath.Join(h.Out, "llms.txt"), "hello")
+	files := &outputs{quota: quota{out: t.TempDir()}}
+	write(t, filepath.Join(files.out, "llms.txt"), "hello")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	left := errors.New("the caller left")
 	cancel(left)
 	a := messages.Artifact{Path: "llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
-	if _, err := h.artifact(ctx, runInto("", ""), a); !errors.Is(err, left) {
+	if _, err := files.artifact(ctx, runInto("", ""), a); !errors.Is(err, left) {
 		t.Errorf("%v, want the caller's own reason", err)
 	}
 }
@@ -141,18 +139,18 @@ func TestFoldersOfPrincipals(t *testing.T) {
 	if homeOf("mia") != "mia" {
 		t.Errorf("mia has the folder %q", homeOf("mia"))
 	}
-	h := &Options{program: new(Program), Out: t.TempDir()}
-	if _, err := h.callersFiles(auth.With(t.Context(), auth.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
+	files := &outputs{quota: quota{out: t.TempDir()}}
+	if _, err := files.callersFiles(auth.With(t.Context(), auth.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before anything is written: %v", err)
 	}
-	write(t, filepath.Join(h.Out, "mia", "a"), "")
+	write(t, filepath.Join(files.out, "mia", "a"), "")
 	for who, want := range map[string]string{"": "mia/a", "mia": "a"} {
-		files, err := h.callersFiles(auth.With(t.Context(), auth.Principal{Name: who}))
+		own, err := files.callersFiles(auth.With(t.Context(), auth.Principal{Name: who}))
 		must(t, err)
-		if _, err := fs.Stat(files, want); err != nil {
+		if _, err := fs.Stat(own, want); err != nil {
 			t.Errorf("%q has no file %q: %v", who, want, err)
 		}
-		files.Close()
+		own.Close()
 	}
 }
 
@@ -164,13 +162,11 @@ func write(t *testing.T, name, text string) {
 
 // Each caller has conversations of its own, in memory and in a folder.
 func TestConversationsOfCallers(t *testing.T) {
-	kept := &Options{program: new(Program)}
-	dir, cmd := t.TempDir(), &cobra.Command{}
-	kept.Store.AddState(cmd, cmd.Flags())
-	must(t, cmd.Flags().Set("state", dir))
-	for form, h := range map[string]*Options{"memory": {program: new(Program)}, "folder": kept} {
+	dir := t.TempDir()
+	for form, state := range map[string]string{"memory": "", "folder": dir} {
+		var talks conversations
 		for _, who := range []string{"", "mia", "Mia"} {
-			store, err := h.talks.of(h, homeOf(who))
+			store, err := talks.of(state, homeOf(who))
 			must(t, err)
 			if _, err := store.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: who}); err != nil {
 				t.Fatal(err)

@@ -45,20 +45,22 @@ func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) 
 }
 
 // chat defines the job chat.
-func (h *Options) chat() actors.Definition {
+func (c *catalog) chat() actors.Definition {
 	return chat.Define(func(in chat.Input) (config chat.Config, err error) {
-		client, err := h.finder.clients.of(h.finder.Endpoint)
+		client, err := c.finder.client()
 		if err != nil {
 			return config, err
 		}
-		if config, err = ChatConfig(&h.finder.Endpoint, client); err != nil {
+		if config, err = ChatConfig(&c.finder.Endpoint, client); err != nil {
 			return config, err
 		}
-		config.Model = cmp.Or(h.model, chat.Auto)
-		if h.Store.Folder(h.Env()) != "" || !h.Store.Durable() { // all who continue a conversation have it, even if another node began it
-			config.Conversations = func(principal string) (*conversation.Store, error) { return h.talks.of(h, homeOf(principal)) }
+		config.Model = cmp.Or(c.model, chat.Auto)
+		if folder := c.folder(); folder != "" || !c.Store.Durable() { // all who continue a conversation have it, even if another node began it
+			config.Conversations = func(principal string) (*conversation.Store, error) {
+				return c.conversations.of(folder, homeOf(principal))
+			}
 		}
-		config.Tools, err = h.chatTools(in)
+		config.Tools, err = c.chatTools(in)
 		return config, err
 	})
 }
@@ -68,27 +70,27 @@ const listing = 2 * time.Second
 
 // chatTools returns the tools of a chat: those of MCP servers, the operator's commands, and ask_user if the caller
 // answers questions.
-func (h *Options) chatTools(in chat.Input) (*tool.Set, error) {
+func (c *catalog) chatTools(in chat.Input) (*tool.Set, error) {
 	var more []tool.Tool
 	if in.Asks || len(in.Tools) > 0 {
 		more = append(more, tool.AskUser())
 	}
-	for _, job := range h.commands() {
+	for _, job := range c.commands() {
 		more = append(more, tool.Job(job))
 	}
 	ctx, stop := context.WithTimeout(context.Background(), listing)
 	defer stop()
-	set, _, err := h.box.Set(ctx, more...) // startTools has logged what is missing
+	set, _, err := c.mcpTools.Set(ctx, more...) // startTools has logged what is missing
 	return set, err
 }
 
 // startTools starts the MCP servers in the background.
-func (h *Options) startTools(log *zap.Logger) {
-	if h.box.Empty() {
+func (c *catalog) startTools(log *zap.Logger) {
+	if c.mcpTools.Empty() {
 		return
 	}
 	time.AfterFunc(0, func() {
-		if _, missing, _ := h.box.Set(context.Background()); missing != nil {
+		if _, missing, _ := c.mcpTools.Set(context.Background()); missing != nil {
 			log.Warn("MCP servers", zap.Error(missing))
 		}
 	})
@@ -107,25 +109,25 @@ const (
 	mostInFolder = 10_000
 )
 
-// of returns the conversations of a caller, by the name of its folder.
-func (c *conversations) of(h *Options, home string) (kept *conversation.Store, err error) {
+// of returns the conversations of a caller, by the name of its folder. state is the state folder, or "".
+func (c *conversations) of(state, home string) (store *conversation.Store, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byHome[home] != nil {
 		return c.byHome[home], nil
 	}
-	if folder := h.Store.Folder(h.Env()); folder != "" {
-		kept, err = conversation.Open(filepath.Join(folder, ConversationFolder, home), mostInFolder)
+	if state != "" {
+		store, err = conversation.Open(filepath.Join(state, ConversationFolder, home), mostInFolder)
 	} else {
-		kept = conversation.NewMemory(mostInMemory)
+		store = conversation.NewMemory(mostInMemory)
 	}
 	if err == nil {
 		if c.byHome == nil {
 			c.byHome = map[string]*conversation.Store{}
 		}
-		c.byHome[home] = kept
+		c.byHome[home] = store
 	}
-	return kept, err
+	return store, err
 }
 
 // ConversationFolder is the name of the folder with conversations in a state folder.

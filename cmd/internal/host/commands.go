@@ -17,27 +17,28 @@ import (
 var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check", "run", "schedules"}
 
 // readJobs reads the operator's file of commands.
-func (h *Options) readJobs() error {
-	if h.jobsFile == "" {
-		return nil
+func (f *Flags) readJobs() (*command.File, error) {
+	if f.jobsFile == "" {
+		return nil, nil
 	}
-	text, err := h.readFile("jobs", h.jobsFile)
+	text, err := f.readFile("jobs", f.jobsFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if h.file, err = command.Read(text, taken); err == nil {
-		return nil
+	file, err := command.Read(text, taken)
+	if err != nil {
+		err = misconfigured(f.jobsFile, err)
 	}
-	return misconfigured(h.jobsFile, err)
+	return file, err
 }
 
 // readFile reads a file of the operator, and learns its secrets; what says what it holds.
-func (h *Options) readFile(what, name string) ([]byte, error) {
+func (f *Flags) readFile(what, name string) ([]byte, error) {
 	text, err := regular.Read(name, regular.Small)
 	if err != nil {
 		err = &exit.Error{Code: exit.Configuration, Err: messages.InvalidInput("cannot read the %s in %s: %v", what, name, exit.Reason(err))}
 	}
-	settings.LearnDocument(h.Secrets, text, h.Env())
+	settings.LearnDocument(f.program.Secrets, text, f.Env())
 	return text, err
 }
 
@@ -60,18 +61,18 @@ func misconfigured(file string, err error) error {
 }
 
 // commands returns the jobs for the commands in the operator's file.
-func (h *Options) commands() (jobs []actors.Definition) {
-	if h.file == nil {
+func (c *catalog) commands() (jobs []actors.Definition) {
+	if c.file == nil {
 		return nil
 	}
-	jobs = h.file.Definitions(h.commandConfig())
+	jobs = c.file.Definitions(c.commandConfig())
 	for i := range jobs {
-		jobs[i] = h.shared(jobs[i])
+		jobs[i] = c.shared(jobs[i])
 	}
 	return jobs
 }
 
-func (h *Options) commandConfig() command.Config {
-	return command.Config{Environ: h.Env(), Secrets: h.Secrets, Spend: h.spend, Inside: h.inside,
-		Folder: func(principal string) (string, error) { return h.place(principal, "") }}
+func (c *catalog) commandConfig() command.Config {
+	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.inside,
+		Folder: func(principal string) (string, error) { return c.place(principal, "") }}
 }

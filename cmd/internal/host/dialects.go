@@ -19,26 +19,26 @@ import (
 )
 
 // dialects adds the protocols of other systems to a server, by name.
-var dialects = map[string]func(i *Server, d *door.Door){
-	"erlmcp": func(i *Server, d *door.Door) { i.addDialect(erlmcp.New(d), erlmcp.Path) },
-	"looopy": func(i *Server, d *door.Door) { i.addDialect(looopy.New(d), looopy.Path) },
-	nanoDialect: func(i *Server, d *door.Door) {
-		i.Nano = nano.New(d)
-		i.addDialect(i.Nano, nano.Paths()...)
+var dialects = map[string]func(s *Server, d *door.Door){
+	"erlmcp": func(s *Server, d *door.Door) { s.addDialect(erlmcp.New(d), erlmcp.Path) },
+	"looopy": func(s *Server, d *door.Door) { s.addDialect(looopy.New(d), looopy.Path) },
+	nanoDialect: func(s *Server, d *door.Door) {
+		s.Nano = nano.New(d)
+		s.addDialect(s.Nano, nano.Paths()...)
 	},
-	"a2a":    func(i *Server, d *door.Door) { i.addDialect(a2a.New(d), a2a.Path, a2a.CardPath) },
-	"ag-ui":  func(i *Server, d *door.Door) { i.addDialect(agui.New(d), agui.Paths()...) },
-	"ai-sdk": func(i *Server, d *door.Door) { i.addDialect(aisdk.New(d), aisdk.Paths()...) },
-	"openai": func(i *Server, d *door.Door) {
-		i.addDialect(openai.New(d), openai.Paths()...)
-		i.addDialect(completions.New(d), completions.Paths()...)
-		i.addDialect(responses.New(d), responses.Paths()...)
+	"a2a":    func(s *Server, d *door.Door) { s.addDialect(a2a.New(d), a2a.Path, a2a.CardPath) },
+	"ag-ui":  func(s *Server, d *door.Door) { s.addDialect(agui.New(d), agui.Paths()...) },
+	"ai-sdk": func(s *Server, d *door.Door) { s.addDialect(aisdk.New(d), aisdk.Paths()...) },
+	"openai": func(s *Server, d *door.Door) {
+		s.addDialect(openai.New(d), openai.Paths()...)
+		s.addDialect(completions.New(d), completions.Paths()...)
+		s.addDialect(responses.New(d), responses.Paths()...)
 	},
 }
 
-func (i *Server) addDialect(protocol *door.Handler, paths ...string) {
+func (s *Server) addDialect(protocol *door.Handler, paths ...string) {
 	for _, path := range paths {
-		i.Dialects[path] = protocol
+		s.Dialects[path] = protocol
 	}
 }
 
@@ -54,26 +54,27 @@ const allDialects = "all"
 // DialectNames returns the values of --dialects.
 func DialectNames() []string { return append(slices.Sorted(maps.Keys(dialects)), allDialects) }
 
-// checkDialects checks --dialects.
-func (h *Options) checkDialects() error {
-	if h.NanoListen != "" {
-		h.Dialects = append(h.Dialects, nanoDialect)
+// readDialects returns the names that --dialects and --nano mean.
+func (f *Flags) readDialects() ([]string, error) {
+	names := slices.Clone(f.Dialects)
+	if f.NanoListen != "" {
+		names = append(names, nanoDialect)
 	}
-	if slices.Contains(h.Dialects, allDialects) {
-		h.Dialects = slices.Sorted(maps.Keys(dialects))
+	if slices.Contains(names, allDialects) {
+		return slices.Sorted(maps.Keys(dialects)), nil
 	}
-	for _, name := range h.Dialects {
+	for _, name := range names {
 		if dialects[name] == nil {
-			return errors.New("--dialects takes " + strings.Join(DialectNames(), ", "))
+			return nil, errors.New("--dialects takes " + strings.Join(DialectNames(), ", "))
 		}
 	}
-	return nil
+	return names, nil
 }
 
 // newDialects creates the handlers of the dialects.
-func (i *Server) newDialects(d *door.Door) {
-	i.Dialects = map[string]*door.Handler{}
-	for _, name := range i.options.Dialects {
-		dialects[name](i, d)
+func (s *Server) newDialects(d *door.Door) {
+	s.Dialects = map[string]*door.Handler{}
+	for _, name := range s.jobs.protocols {
+		dialects[name](s, d)
 	}
 }

@@ -22,9 +22,9 @@ import (
 )
 
 // AddFaultFlags adds --faults and --enable-faults.
-func (h *Options) AddFaultFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&h.faultsFile, "faults", "", "YAML `file` of faults to arm at the start; for staging servers")
-	flags.BoolVar(&h.enableFaults, "enable-faults", false, "let admins make faults happen to runs, with lastword fault; for staging servers")
+func (f *Flags) AddFaultFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&f.faultsFile, "faults", "", "YAML `file` of faults to arm at the start; for staging servers")
+	flags.BoolVar(&f.enableFaults, "enable-faults", false, "let admins make faults happen to runs, with lastword fault; for staging servers")
 	settings.Must(cmd.MarkFlagFilename("faults", "yaml", "yml"))
 }
 
@@ -36,23 +36,22 @@ const faultForm = `{"type": "object", "additionalProperties": false, "required":
 "count": {"type": "integer", "minimum": 0}, "expires": {"type": "string"}, "for": {"type": "string"}}}}}}`
 
 // readFaults creates the fault board if faults may happen, and arms the rules in the operator's file.
-func (h *Options) readFaults() error {
-	if h.faultsFile == "" && !h.enableFaults {
-		return nil
+func (f *Flags) readFaults() (*fault.Board, error) {
+	if f.faultsFile == "" && !f.enableFaults {
+		return nil, nil
 	}
-	h.faults = &fault.Board{Kill: killed}
-	h.finder.Endpoint.Around = func(inner http.RoundTripper) http.RoundTripper { return faultyModel{inner} }
-	if h.faultsFile == "" {
-		return nil
+	board := &fault.Board{Kill: killed}
+	if f.faultsFile == "" {
+		return board, nil
 	}
-	text, err := h.readFile("faults", h.faultsFile)
+	text, err := f.readFile("faults", f.faultsFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var file struct{ Faults []json.RawMessage }
-	at, wrong, _ := document.Read(text, fit.MustCompile([]byte(faultForm)), &file)
+	places, wrong, _ := document.Read(text, fit.MustCompile([]byte(faultForm)), &file)
 	if wrong != nil {
-		return misconfigured(h.faultsFile, wrong.Err())
+		return nil, misconfigured(f.faultsFile, wrong.Err())
 	}
 	for i, text := range file.Faults {
 		var rule fault.Rule
@@ -60,13 +59,13 @@ func (h *Options) readFaults() error {
 			err = json.Unmarshal(text, &rule)
 		}
 		if err == nil {
-			err = h.faults.Arm(rule)
+			err = board.Arm(rule)
 		}
 		if err != nil {
-			return misconfigured(h.faultsFile, document.Problems{at.Problem("faults."+strconv.Itoa(i), "%v", err)})
+			return nil, misconfigured(f.faultsFile, document.Problems{places.Problem("faults."+strconv.Itoa(i), "%v", err)})
 		}
 	}
-	return err
+	return board, nil
 }
 
 // killed ends this process as abruptly as a power cut.
@@ -91,12 +90,12 @@ type FaultLine struct {
 }
 
 // Faults returns the handler for admins, who send a [FaultOrder] and get the fault points.
-func (i *Server) Faults() http.Handler {
+func (s *Server) Faults() http.Handler {
 	return orderHandler(func(_ context.Context, order FaultOrder) (lines []FaultLine, err error) {
-		if err := i.options.orderFaults(order); err != nil {
+		if err := s.jobs.orderFaults(order); err != nil {
 			return nil, err
 		}
-		armed := i.options.faults.List()
+		armed := s.jobs.faults.List()
 		for _, p := range fault.Points() {
 			line := FaultLine{Info: p}
 			for _, rule := range armed {
@@ -111,14 +110,14 @@ func (i *Server) Faults() http.Handler {
 }
 
 // orderFaults arms or disarms a fault. Only a server that was started with --enable-faults obeys.
-func (h *Options) orderFaults(o FaultOrder) error {
+func (c *Checked) orderFaults(o FaultOrder) error {
 	switch {
-	case !h.enableFaults:
+	case !c.enableFaults:
 		return messages.Errorf(messages.CodeNotFound, "no fault can be armed here: lastword serve --enable-faults")
 	case o.Action == "arm":
-		return h.faults.Arm(o.Rule)
+		return c.faults.Arm(o.Rule)
 	case o.Action == "disarm":
-		if h.faults.Disarm(o.Rule.Point) == 0 && o.Rule.Point != "" {
+		if c.faults.Disarm(o.Rule.Point) == 0 && o.Rule.Point != "" {
 			return messages.Errorf(messages.CodeNotFound, "%s is not armed", o.Rule.Point)
 		}
 	case o.Action != "ls":
@@ -187,8 +186,8 @@ func (b *brokenBody) Read(p []byte) (n int, err error) {
 }
 
 // FaultyReaders adds the fault points for readers in front of door.
-func (i *Server) FaultyReaders(door http.Handler) http.Handler {
-	if i.options.faults == nil {
+func (s *Server) FaultyReaders(door http.Handler) http.Handler {
+	if s.jobs.faults == nil {
 		return door
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -197,7 +196,7 @@ func (i *Server) FaultyReaders(door http.Handler) http.Handler {
 			door.ServeHTTP(w, r)
 			return
 		}
-		f := &faultyReader{ResponseWriter: w, ctx: r.Context(), hit: func(p fault.Point) *fault.Armed { return i.system.Fault(messages.RunID(id), p) }}
+		f := &faultyReader{ResponseWriter: w, ctx: r.Context(), hit: func(p fault.Point) *fault.Armed { return s.system.Fault(messages.RunID(id), p) }}
 		if door.ServeHTTP(f, r); f.err != nil {
 			panic(http.ErrAbortHandler)
 		}

@@ -23,6 +23,7 @@ type ModelFinder struct {
 	Endpoint settings.Endpoint
 	Servers  []string // URLs that "auto" tries; nil means those of this machine
 	clients  clients
+	names    modelNames
 }
 
 const (
@@ -184,14 +185,17 @@ func (c *clients) close() {
 	}
 }
 
+// client returns the client for the finder's own server.
+func (d *ModelFinder) client() (*llm.Client, error) { return d.clients.of(d.Endpoint) }
+
 // prompt defines the job prompt. All runs share one client.
-func (h *Options) prompt() actors.Definition {
+func (c *catalog) prompt() actors.Definition {
 	return prompt.Define(func() (prompt.Config, error) {
-		client, err := h.finder.clients.of(h.finder.Endpoint)
+		client, err := c.finder.client()
 		if err != nil {
 			return prompt.Config{}, err
 		}
-		return prompt.Config{Stream: client.Stream, Model: cmp.Or(h.model, prompt.Auto), Provider: h.finder.Endpoint.Host(),
+		return prompt.Config{Stream: client.Stream, Model: cmp.Or(c.model, prompt.Auto), Provider: c.endpoint.Host(),
 			Choose: settings.LoadedModel(client)}, nil
 	})
 }
@@ -203,14 +207,14 @@ type modelNames struct {
 }
 
 // modelNames implements door.Config.Models.
-func (h *Options) modelNames(ctx context.Context, name string) ([]string, error) {
-	h.names.mu.Lock()
-	last := h.names.last
-	h.names.mu.Unlock()
+func (d *ModelFinder) modelNames(ctx context.Context, name string) ([]string, error) {
+	d.names.mu.Lock()
+	last := d.names.last
+	d.names.mu.Unlock()
 	if slices.Contains(last, name) {
 		return last, nil
 	}
-	client, err := h.finder.clients.of(h.finder.Endpoint)
+	client, err := d.client()
 	if err != nil {
 		return nil, err
 	}
@@ -226,8 +230,8 @@ func (h *Options) modelNames(ctx context.Context, name string) ([]string, error)
 			names = append(names, m.ID)
 		}
 	}
-	h.names.mu.Lock()
-	defer h.names.mu.Unlock()
-	h.names.last = names
+	d.names.mu.Lock()
+	defer d.names.mu.Unlock()
+	d.names.last = names
 	return names, nil
 }

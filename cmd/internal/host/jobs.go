@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -22,41 +23,70 @@ import (
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
+// catalog defines the jobs of a server, or of plans at a terminal, and holds what their runs share.
+type catalog struct {
+	*Checked
+	*outputs
+	mcpTools      *toolbox.Box
+	finder        *ModelFinder
+	conversations conversations
+	// inside gives the programs of commands access to the server; may be nil.
+	inside func(*actors.TaskContext) (variables []string, end func())
+}
+
+// newCatalog returns the catalog of a server with these tools of MCP servers. store saves files; both may be nil.
+func (c *Checked) newCatalog(mcpTools *toolbox.Box, store *store.Store) *catalog {
+	endpoint := c.endpoint
+	if c.faults != nil {
+		endpoint.Around = func(inner http.RoundTripper) http.RoundTripper { return faultyModel{inner} }
+	}
+	return &catalog{Checked: c, mcpTools: mcpTools, finder: &ModelFinder{Endpoint: endpoint},
+		outputs: &outputs{quota: quota{out: c.Out, limit: int64(c.MaxOutEach)}, store: store}}
+}
+
+// close closes the connections to model servers and MCP servers.
+func (c *catalog) close() {
+	c.finder.Close()
+	c.mcpTools.Close()
+}
+
 // jobs returns the jobs that callers can start.
-func (h *Options) jobs() []actors.Definition {
-	steps := h.steps()
+func (c *catalog) jobs() []actors.Definition {
+	steps := c.steps()
 	jobs := append(slices.Clip(steps.Jobs), earlier(plan.Define(steps), "caller"))
-	if h.file != nil {
-		jobs = append(jobs, h.file.Listed(h.commandConfig()))
+	if c.file != nil {
+		jobs = append(jobs, c.file.Listed(c.commandConfig()))
 	}
 	for i := range jobs {
 		if jobs[i].Limits.StallMS == 0 {
-			jobs[i].Limits.StallMS = Milliseconds(h.finder.Endpoint.StallTimeout())
+			jobs[i].Limits.StallMS = Milliseconds(c.endpoint.StallTimeout())
 		}
 	}
 	return jobs
 }
 
 // steps returns the configuration for the steps of plans. They may do everything that the caller of the plan may do.
-func (h *Options) steps() plan.Config {
-	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: llmstxt.Limits(h.Read.Limits), Folder: h.place,
-		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: build.This().Exact(), Spend: h.spend}
-	if !h.noCache {
-		generating.Cache = h.program.Env.CacheFolder()
+func (c *catalog) steps() plan.Config {
+	generating := generate.Config{Open: c.Read.Open, RemoteOnly: c.Read.RemoteOnly, Limits: llmstxt.Limits(c.Read.Limits), Folder: c.place,
+		Model: c.finder.Find, DefaultModel: c.model, Secrets: c.program.Secrets, Version: build.This().Exact(), Spend: c.spend}
+	if !c.noCache {
+		generating.Cache = c.Env().CacheFolder()
 	}
-	runs := func(principal string) plan.Runs { return ownRuns{h.program, principal} }
+	runs := func(principal string) plan.Runs { return ownRuns{c.program, principal} }
 	state := func(ctx context.Context, id messages.RunID, principal string) (messages.State, error) {
 		return runs(principal).State(ctx, id)
 	}
-	folder := func(principal string) (string, error) { return h.place(principal, "") }
-	return plan.Config{Runs: runs, Read: artifact.Read(state, h.artifact), Write: h.shared(artifact.Write(folder, h.spend)),
-		Jobs: append([]actors.Definition{h.shared(earlier(generate.Define(generating), "home")), h.prompt(),
-			earlier(h.chat(), "home")}, h.commands()...)}
+	folder := func(principal string) (string, error) { return c.place(principal, "") }
+	return plan.Config{Runs: runs, Read: artifact.Read(state, c.artifact), Write: c.shared(artifact.Write(folder, c.spend)),
+		Jobs: append([]actors.Definition{c.shared(earlier(generate.Define(generating), "home")), c.prompt(),
+			earlier(c.chat(), "home")}, c.commands()...)}
 }
 
 // earlier also makes the job from inputs in logs from before 0.1.0, where a member named the principal.
@@ -74,24 +104,24 @@ func earlier(d actors.Definition, member string) actors.Definition {
 }
 
 // spend counts bytes that a run of the principal is about to write. Errors: limit_exceeded.
-func (h *Options) spend(ctx context.Context, principal string, bytes int) error {
+func (o *outputs) spend(ctx context.Context, principal string, bytes int) error {
 	if fault.Hit(ctx, fault.DiskFull) != nil {
 		return fmt.Errorf("injected: %w", syscall.ENOSPC)
 	}
-	return h.quota.take(homeOf(principal), int64(bytes))
+	return o.take(homeOf(principal), int64(bytes))
 }
 
 // place returns the folder for a principal's run: out below the principal's folder, which is below the root. It must
 // not contain symbolic links.
-func (h *Options) place(principal, out string) (string, error) {
+func (o *outputs) place(principal, out string) (string, error) {
 	below := path.Join(".", homeOf(principal), out)
-	if err := h.keepPrivate(homeOf(principal)); err != nil {
+	if err := o.keepPrivate(homeOf(principal)); err != nil {
 		return "", messages.InvalidInput("the server's output folder cannot be used: %v", exit.Reason(err))
 	}
-	root, err := regular.Root(h.Out)
+	root, err := regular.Root(o.out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return filepath.Join(h.Out, filepath.FromSlash(below)), nil
+		return filepath.Join(o.out, filepath.FromSlash(below)), nil
 	case err != nil:
 		return "", messages.InvalidInput("the server's output folder cannot be opened: %v", exit.Reason(err))
 	}
@@ -102,16 +132,16 @@ func (h *Options) place(principal, out string) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", messages.InvalidInput("the output folder %q cannot be used: %v", out, exit.Reason(err))
 	}
-	return filepath.Join(h.Out, filepath.FromSlash(below)), nil
+	return filepath.Join(o.out, filepath.FromSlash(below)), nil
 }
 
 // keepPrivate makes the folder of a caller, and takes it from others if they may read it: what is made in it is private,
 // too. Without tokens there is none.
-func (h *Options) keepPrivate(home string) error {
+func (o *outputs) keepPrivate(home string) error {
 	if home == "" {
 		return nil
 	}
-	root, err := confined.MakeRoot(h.Out)
+	root, err := confined.MakeRoot(o.out)
 	if err != nil {
 		return nil // the run says why when it writes
 	}
@@ -125,8 +155,8 @@ func (h *Options) keepPrivate(home string) error {
 }
 
 // inputName returns the name of a repository in the inputs of runs, or "" if the name is invalid.
-func (h *Options) inputName(text string) string {
-	at, err := source.Locate(text, h.Read.RemoteOnly)
+func (c *Checked) inputName(text string) string {
+	at, err := source.Locate(text, c.Read.RemoteOnly)
 	if err != nil {
 		return ""
 	}
@@ -135,8 +165,8 @@ func (h *Options) inputName(text string) string {
 
 // folders returns the folders, below the output folder, that may hold the files of a repository. It does not use the
 // network; if a URL contains a ref and a folder, it tries all ways to split them.
-func (h *Options) folders(ctx context.Context, text string) (folders []string) {
-	at, err := source.Locate(text, h.Read.RemoteOnly)
+func (c *Checked) folders(ctx context.Context, text string) (folders []string) {
+	at, err := source.Locate(text, c.Read.RemoteOnly)
 	switch {
 	case err != nil:
 		return nil
@@ -150,7 +180,7 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}
 	case at.Kind == source.Folder:
-		if m, err := h.Read.Open(ctx, at); err == nil {
+		if m, err := c.Read.Open(ctx, at); err == nil {
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}
 	}

@@ -17,7 +17,7 @@ func TestLogTellsNoSecret(t *testing.T) {
 	var stderr bytes.Buffer
 	known := settings.Secrets([]string{"LASTWORD_API_KEY=" + apiKey,
 		settings.GitTokens + "=git.example.com=" + gardenToken}, nil)
-	log := (&Options{verbose: true}).logger(known.Writer(&stderr))
+	log := (&Flags{verbose: true}).logger(known.Writer(&stderr))
 	log.With(zap.String("with", apiKey)).Error("no "+gardenToken, zap.Error(fmt.Errorf("bad %s", apiKey)),
 		zap.ByteString("body", []byte(`{"key":"`+apiKey+`"}`)), zap.Any("any", map[string]string{"a": gardenToken}))
 	if strings.Count(stderr.String(), "[key]") != 3 || strings.Count(stderr.String(), "[token]") != 2 {

@@ -19,7 +19,7 @@ import (
 // secretFile returns the file in which a server at the URL leaves its user the secret that commands at a terminal send.
 // It is "" for other machines.
 func secretFile(env environment.Variables, server string) string {
-	cache, at := env.CacheFolder(), server
+	cache, place := env.CacheFolder(), server
 	if !strings.HasPrefix(server, "unix:") {
 		u, err := url.Parse(server)
 		if err != nil {
@@ -28,12 +28,12 @@ func secretFile(env environment.Variables, server string) string {
 		if ip, _ := netip.ParseAddr(u.Hostname()); !ip.IsLoopback() && u.Hostname() != "localhost" {
 			return ""
 		}
-		at = u.Port()
+		place = u.Port()
 	}
 	if cache == "" {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(cache), "terminals", messages.Digest(at)[:16])
+	return filepath.Join(filepath.Dir(cache), "terminals", messages.Digest(place)[:16])
 }
 
 // leaveSecret writes the secret of a server's start. Without it, commands at a terminal cannot confirm.
@@ -61,23 +61,23 @@ func local(url string) string {
 }
 
 // people returns the URL of the page, "" if there is none.
-func (h *Options) people() string {
-	if h.PublicURL != "" {
-		return h.PublicURL
+func (s *Server) people() string {
+	if web := s.jobs.web; web != nil && web.PublicURL != "" {
+		return web.PublicURL
 	}
-	if at, _ := h.address.Load().(string); strings.HasPrefix(at, "http") {
-		return at
+	if url, _ := s.address.Load().(string); strings.HasPrefix(url, "http") {
+		return url
 	}
 	return ""
 }
 
 // inside gives the program of a command the server's address, and a token that lives as long as its attempt.
-func (h *Options) inside(t *actors.TaskContext) (variables []string, end func()) {
-	at, _ := h.address.Load().(string)
-	if at == "" {
+func (s *Server) inside(t *actors.TaskContext) (variables []string, end func()) {
+	url, _ := s.address.Load().(string)
+	if url == "" {
 		return nil, func() {}
 	}
-	token, end := h.RunTokens.Add(t.Principal(), auth.Inside{Run: t.RunID(),
+	token, end := s.RunTokens.Add(t.Principal(), auth.Inside{Run: t.RunID(),
 		Start: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
 			run, err := t.Submit(ctx, q)
 			if err != nil {
@@ -85,5 +85,5 @@ func (h *Options) inside(t *actors.TaskContext) (variables []string, end func())
 			}
 			return run.ID(), nil
 		}})
-	return []string{"LASTWORD_SERVER=" + at, "LASTWORD_TOKEN=" + token}, end
+	return []string{"LASTWORD_SERVER=" + url, "LASTWORD_TOKEN=" + token}, end
 }

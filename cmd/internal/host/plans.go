@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan"
-	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/drawing"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -44,12 +43,13 @@ func (o ownRuns) Events(ctx context.Context, id messages.RunID, after uint64) it
 // closes the connections to model servers.
 func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint settings.Endpoint) (
 	config plan.Config, done func(), err error) {
-	h := &Options{program: p, Secrets: p.Secrets, Out: settings.Absolute(out), Read: read, model: model}
-	h.finder.Endpoint = endpoint
-	if h.box, err = h.mcpServers.Open(h.Env(), h.Secrets, build.This().Full()); err != nil {
+	c := &Checked{Flags: Flags{program: p, Out: settings.Absolute(out), Read: read, model: model, endpoint: endpoint}}
+	tools, err := c.openTools()
+	if err != nil {
 		return config, nil, err
 	}
-	return h.steps(), func() { h.finder.Close(); h.box.Close() }, nil
+	jobs := c.newCatalog(tools, nil)
+	return jobs.steps(), jobs.close, nil
 }
 
 // planProblems is the result of the tool plan_check.
@@ -60,15 +60,15 @@ type planProblems struct {
 }
 
 // registerPlans adds the tools for plans.
-func (i *Server) registerPlans() error {
-	if err := i.Handler.AddJob(mcp.JobTool{Job: plan.Name, Name: "plan_run"}); err != nil {
+func (s *Server) registerPlans() error {
+	if err := s.Handler.AddJob(mcp.JobTool{Job: plan.Name, Name: "plan_run"}); err != nil {
 		return err
 	}
 	check := mcp.Tool{Name: "plan_check", Title: "Check a plan", ReadOnly: true, Idempotent: true,
 		Description: "Says all that is wrong with a plan, with line and column, or draws its graph. Runs nothing.",
 		Input:       mcp.Object([]string{"plan"}, plan.Property)}
-	jobs := i.options.steps().Jobs
-	return mcp.AddTool(i.Handler, check, func(_ context.Context, arguments json.RawMessage) (*mcp.Result, error) {
+	jobs := s.jobs.steps().Jobs
+	return mcp.AddTool(s.Handler, check, func(_ context.Context, arguments json.RawMessage) (*mcp.Result, error) {
 		return checkPlan(arguments, jobs)
 	})
 }

@@ -14,12 +14,12 @@ import (
 // What a caller's runs write is the caller's: others on the machine cannot read it, also below a folder of an older server.
 // Without tokens it is as everybody's files are.
 func TestFilesOfCallersArePrivate(t *testing.T) {
-	h := &Options{Out: filepath.Join(t.TempDir(), "deep", "out")}
-	if err := os.MkdirAll(filepath.Join(h.Out, "old"), 0o755); err != nil {
+	files := &outputs{quota: quota{out: filepath.Join(t.TempDir(), "deep", "out")}}
+	if err := os.MkdirAll(filepath.Join(files.out, "old"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for principal, private := range map[string]bool{"mia": true, "old": true, "": false} {
-		dir, err := h.place(principal, "a/b/c")
+		dir, err := files.place(principal, "a/b/c")
 		if err != nil {
 			t.Fatal(err)
 		}

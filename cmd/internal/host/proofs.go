@@ -16,69 +16,69 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// makeKeys finds the private keys of this node, in the folder of trust, and adds the public half of the one that signs to
-// those of the journal.
+// makeKeys finds the private keys of this node, in the folder of trust, and adds the public half of the one that
+// signs to those of the journal.
 // If the journal is in memory, or the user has no home, the keys end with the process.
-func (i *Server) makeKeys(ctx context.Context) error {
-	h := i.options
-	i.keys = &marks[store.Keys]{options: h, name: store.KeysFile}
-	if h.Store.Durable() {
-		kept, err := h.program.Trust()
+func (s *Server) makeKeys(ctx context.Context) error {
+	c := s.jobs
+	s.keys = newMarks[store.Keys](c, store.KeysFile)
+	if c.Store.Durable() {
+		folder, err := c.program.Trust()
 		if err == nil {
-			err = kept.Apart(h.program.Env, h.Store.Folder(h.Env()))
+			err = folder.Apart(c.Env(), c.folder())
 		}
 		if err == nil {
-			i.sealing, err = kept.Sealing()
+			s.sealing, err = folder.Sealing()
 		}
 		switch {
 		case err == nil:
-			i.private = func() (ed25519.PrivateKey, error) { return kept.Key(nil) }
+			s.private = func() (ed25519.PrivateKey, error) { return folder.Key(nil) }
 		case errors.Is(err, trust.ErrNowhere):
-			i.Log.Warn("the key that signs proofs ends with the process", zap.Error(err))
+			s.Log.Warn("the key that signs proofs ends with the process", zap.Error(err))
 		default:
 			return err
 		}
 	}
-	if i.private == nil {
+	if s.private == nil {
 		_, key, err := ed25519.GenerateKey(nil)
 		if err != nil {
 			return err
 		}
-		i.private = func() (ed25519.PrivateKey, error) { return key, nil }
+		s.private = func() (ed25519.PrivateKey, error) { return key, nil }
 	}
-	_, err := i.signer(ctx)
+	_, err := s.signer(ctx)
 	return err
 }
 
 // signer returns the private key, which lastword key may have replaced, once its public half is in the journal's list.
-func (i *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
-	key, err := i.private()
+func (s *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
+	key, err := s.private()
 	if err != nil {
 		return nil, err
 	}
 	public := key.Public().(ed25519.PublicKey)
-	if dir := i.options.Store.Folder(i.options.Env()); dir != "" {
+	if dir := s.jobs.folder(); dir != "" {
 		_, err = store.Publish(dir, public)
 		return key, err
 	}
-	keys, err := i.keys.load(ctx)
+	keys, err := s.keys.load(ctx)
 	if with := keys.With(public); err == nil && len(with.Public) > len(keys.Public) {
-		err = i.keys.save(ctx, with)
+		err = s.keys.save(ctx, with)
 	}
 	return key, err
 }
 
 // prove writes the signed log of a run. It refuses a log that contains a secret of this process, because redacting
 // would invalidate the signature.
-func (i *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) error {
-	key, err := i.signer(ctx)
+func (s *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) error {
+	key, err := s.signer(ctx)
 	if err != nil {
 		return err
 	}
 	return proof.Write(w, run, func(yield func(journal.StoredBlock, error) bool) {
-		for b, err := range i.system.Blocks(ctx, run) {
+		for b, err := range s.system.Blocks(ctx, run) {
 			for _, line := range b.Lines {
-				if err == nil && !bytes.Equal(i.options.Secrets.Bytes(bytes.Clone(line)), line) {
+				if err == nil && !bytes.Equal(s.jobs.program.Secrets.Bytes(bytes.Clone(line)), line) {
 					err = messages.Errorf(messages.CodeConflict, "the log of run %s holds a secret of the server: it has no proof to show", run)
 				}
 			}

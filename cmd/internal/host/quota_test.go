@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -40,9 +41,10 @@ func spend(ctx context.Context, t *actors.TaskContext, below bool) (string, erro
 func TestTokensOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it is midnight
 		time.Sleep(22 * time.Hour)
-		h := &Options{TokensPerDay: 20, program: &Program{}}
-		config := h.systemConfig()
-		metrics := h.newObserver(func() actors.Stats { return actors.Stats{} }, zero, zero)
+		tokens := &spending{limit: 20}
+		c := (&Checked{Flags: Flags{program: &Program{}}}).newCatalog(nil, &store.Store{})
+		config := c.systemConfig(tokens)
+		metrics := c.newObserver(tokens, func() actors.Stats { return actors.Stats{} }, zero, zero)
 		defer metrics.Close()
 		config.Jobs, config.Observe = []actors.Definition{actors.Func("spend", spend)}, metrics.Observe
 		system, err := actors.New(t.Context(), config)

@@ -14,16 +14,22 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // marks is a small value that outlives the process. It is stored for all nodes of the journal, in the state folder, or
 // in memory. mu guards memory.
 type marks[T any] struct {
-	options *Options
-	name    string // of its file
-	mu      sync.Mutex
-	memory  []byte
+	store  *store.Store
+	folder string // of the journal, or ""
+	name   string // of its file
+	mu     sync.Mutex
+	memory []byte
+}
+
+func newMarks[T any](c *catalog, name string) *marks[T] {
+	return &marks[T]{store: c.store, folder: c.folder(), name: name}
 }
 
 func (m *marks[T]) load(ctx context.Context) (all T, err error) {
@@ -36,17 +42,16 @@ func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 
 // read reads the file: from the journal if that keeps files, else from the state folder, else from memory.
 func (m *marks[T]) read(ctx context.Context) ([]byte, error) {
-	h := m.options
-	if h.kept != nil && h.kept.Load != nil {
+	if m.store.Load != nil {
 		var text bytes.Buffer
-		err := h.kept.Load(ctx, m.name, &text)
+		err := m.store.Load(ctx, m.name, &text)
 		if messages.CodeOf(err) == messages.CodeNotFound {
 			return nil, nil
 		}
 		return text.Bytes(), err
 	}
-	if folder := h.Store.Folder(h.Env()); folder != "" {
-		text, err := regular.Read(filepath.Join(folder, m.name), regular.Large)
+	if m.folder != "" {
+		text, err := regular.Read(filepath.Join(m.folder, m.name), regular.Large)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -63,12 +68,11 @@ func (m *marks[T]) save(ctx context.Context, all T) error {
 	if err != nil {
 		return err
 	}
-	h := m.options
-	if h.kept != nil && h.kept.Save != nil {
-		return h.kept.Save(ctx, m.name, bytes.NewReader(text))
+	if m.store.Save != nil {
+		return m.store.Save(ctx, m.name, bytes.NewReader(text))
 	}
-	if folder := h.Store.Folder(h.Env()); folder != "" {
-		return atomicfile.WriteDurable(folder, m.name, 0o600, string(text))
+	if m.folder != "" {
+		return atomicfile.WriteDurable(m.folder, m.name, 0o600, string(text))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,17 +81,17 @@ func (m *marks[T]) save(ctx context.Context, all T) error {
 }
 
 // newClock returns the clock for the operator's schedules, or nil if there are none.
-func (h *Options) newClock(log *zap.Logger) *schedule.Clock {
-	if h.file == nil || len(h.file.Schedules) == 0 {
+func (c *catalog) newClock(log *zap.Logger) *schedule.Clock {
+	if c.file == nil || len(c.file.Schedules) == 0 {
 		return nil
 	}
-	m := &marks[schedule.Marks]{options: h, name: "schedules.json"}
-	return &schedule.Clock{Config: schedule.Config{Schedules: h.file.Schedules, Load: m.load, Save: m.save, Log: log,
+	m := newMarks[schedule.Marks](c, "schedules.json")
+	return &schedule.Clock{Config: schedule.Config{Schedules: c.file.Schedules, Load: m.load, Save: m.save, Log: log,
 		Submit: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
-			return h.program.runtime().Submit(ctx, q)
+			return c.program.runtime().Submit(ctx, q)
 		},
 		State: func(ctx context.Context, id messages.RunID) (messages.State, error) {
-			return h.program.runtime().State(ctx, id)
+			return c.program.runtime().State(ctx, id)
 		}}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -23,17 +24,17 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
-// Server is the runtime with its MCP server and HTTP API.
+// Server is the runtime with its MCP server and HTTP API. It serves until Close.
 type Server struct {
-	system  *actors.System
 	Handler *mcp.Server
-	// API serves the HTTP API, Metrics the metrics of the runtime. Both are nil without Options.HTTP.
+	// API serves the HTTP API, Metrics the metrics of the runtime. Both are nil without Web.
 	API     *http.Server
 	Metrics *telemetry.Observer
 	// Dialects are the handlers of other protocols, by the prefix of their paths. Nano is the handler for NANO's own
@@ -41,13 +42,18 @@ type Server struct {
 	Dialects map[string]*door.Handler
 	Nano     *door.Handler
 	Log      *zap.Logger
-	options  *Options
-	store    *store.Store
-	hooks    *webhook.Hooks // nil without webhooks
-	keys     *marks[store.Keys]
-	private  func() (ed25519.PrivateKey, error) // the key that signs
-	sealing  []byte                             // the secret that seals credentials; nil without a folder of trust
-	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Options.Terminal.
+	// Terminal is the secret of commands at a terminal; RunTokens are tokens of programs inside runs. address is the
+	// server's URL on this machine, a string, once it listens.
+	Terminal  string
+	RunTokens auth.RunTokens
+	address   atomic.Value
+	system    *actors.System
+	jobs      *catalog
+	hooks     *webhook.Hooks // nil without webhooks
+	keys      *marks[store.Keys]
+	private   func() (ed25519.PrivateKey, error) // the key that signs
+	sealing   []byte                             // the secret that seals credentials; nil without a folder of trust
+	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
 	WaitForAnswers func(ctx context.Context)
@@ -60,117 +66,136 @@ const stuckInterval = 250 * time.Millisecond
 const AnswerTimeout = 10 * time.Second
 
 // instructions returns the text that tells a model what the server does.
-func (h *Options) instructions() string {
+func (c *Checked) instructions() string {
 	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; run_read reads " +
 		"them. A call with a progress token streams the run's events; where a call may time out, use run_start and then " +
 		"run_wait or run_events with the run_id. Every run ends with one last word: completed, failed or canceled."
-	if h.ShownOut != "" {
-		text += " The folders of results are below " + h.ShownOut + "."
+	if shown := c.shownOut(); shown != "" {
+		text += " The folders of results are below " + shown + "."
 	}
 	return text
 }
 
+// shownOut returns the output folder as callers see it, or "" if they may be on another machine.
+func (c *Checked) shownOut() string {
+	if c.web != nil {
+		return ""
+	}
+	return c.Out
+}
+
 // Start opens the journal and starts the runtime. It opens no port and contacts no model server.
-func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
-	log := h.logger(stderr)
-	h.Terminal = rand.Text()
-	box, err := h.mcpServers.Open(h.program.Env, h.Secrets, build.This().Full())
+func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
+	s := &Server{Log: c.logger(stderr), Terminal: rand.Text(), stopBeside: func() {}, forgetSecret: func() {}}
+	tools, err := c.openTools()
 	if err != nil {
 		return nil, err
 	}
-	h.box = box
-	config := h.systemConfig()
-	config.Log = log
-	var beside []func(context.Context)
-	if clock := h.newClock(log); clock != nil {
-		config.Jobs, beside = append(config.Jobs, clock.Define()), append(beside, clock.Run)
-	}
-	hooks := h.newHooks(log)
-	if hooks != nil {
-		config.Jobs, beside = append(config.Jobs, hooks.Define()), append(beside, hooks.Run)
-	}
-	kept, err := h.Store.Open(ctx, h.Env(), h.Secrets, log, h.retention)
+	journal, err := c.Store.Open(ctx, c.Env(), c.program.Secrets, s.Log, c.retention)
 	if err != nil {
-		box.Close()
+		tools.Close()
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	for _, warning := range kept.Warnings {
-		log.Warn("journal", zap.String("warning", warning))
+	for _, warning := range journal.Warnings {
+		s.Log.Warn("journal", zap.String("warning", warning))
 	}
-	h.kept = kept
-	if kept.Journal != nil {
-		config.Journal, config.HandOver = kept.Journal, true
-	}
-	inside := &Server{Log: log, options: h, store: kept, hooks: hooks, stopBeside: func() {}, forgetSecret: func() {}}
-	if h.HTTP {
-		if err := inside.makeKeys(ctx); err != nil {
-			box.Close()
-			return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
-		}
-		inside.Metrics = h.newObserver(func() actors.Stats { return inside.system.Stats() },
-			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
-		config.Observe = inside.observe
-	}
-	system, err := h.program.start(ctx, config)
+	s.jobs = c.newCatalog(tools, journal)
+	s.jobs.inside = s.inside
+	beside, err := s.startRuntime(ctx)
 	if err != nil {
-		box.Close()
-		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
+		tools.Close()
+		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, journal.Close())}
 	}
-	h.startTools(log)
-	door := mcp.New(mcp.Config{Runs: offered{system}, Open: h.artifact, Name: "lastword", Title: "lastword",
-		Version: build.This().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
-		Redact: h.Secrets.Bytes, People: h.people, AgentsConfirm: h.agentsConfirm})
-	inside.system, inside.Handler = system, door
-	if err := inside.addJobs(); err != nil {
-		return nil, errors.Join(err, inside.Close(ctx))
+	s.jobs.startTools(s.Log)
+	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
+		Version: build.This().Full(), Instructions: c.instructions(), Log: s.Log, Retention: c.retention,
+		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm})
+	if err := s.addJobs(); err != nil {
+		return nil, errors.Join(err, s.Close(ctx))
 	}
-	inside.stopBeside = RunBeside(beside...)
-	return inside, nil
+	s.stopBeside = RunBeside(beside...)
+	return s, nil
 }
 
-// addJobs offers the jobs as tools and, with Options.HTTP, in the API.
-func (i *Server) addJobs() error {
-	h := i.options
-	if h.HTTP {
-		i.newAPI()
+// startRuntime starts the runtime with all jobs. It returns what must run beside it.
+func (s *Server) startRuntime(ctx context.Context) (beside []func(context.Context), err error) {
+	tokens := &spending{limit: s.jobs.TokensPerDay}
+	config := s.jobs.systemConfig(tokens)
+	config.Log = s.Log
+	if clock := s.jobs.newClock(s.Log); clock != nil {
+		config.Jobs, beside = append(config.Jobs, clock.Define()), append(beside, clock.Run)
 	}
-	if slices.Contains(h.tools, planTools) {
-		if err := i.registerPlans(); err != nil {
+	if s.hooks = s.jobs.newHooks(s.Log); s.hooks != nil {
+		config.Jobs, beside = append(config.Jobs, s.hooks.Define()), append(beside, s.hooks.Run)
+	}
+	if s.jobs.web != nil {
+		if err := s.makeKeys(ctx); err != nil {
+			return nil, err
+		}
+		s.Metrics = s.jobs.newObserver(tokens, func() actors.Stats { return s.system.Stats() },
+			func() float64 { return float64(s.API.Readers()) }, s.ready)
+		config.Observe = s.observe
+	}
+	s.system, err = s.jobs.program.start(ctx, config)
+	return beside, err
+}
+
+// systemConfig returns the configuration of the runtime. tokens limits the model tokens of each principal.
+func (c *catalog) systemConfig(tokens *spending) actors.Config {
+	config := c.program.Actors
+	config.Jobs, config.Faults = c.jobs(), c.faults
+	if c.store.Journal != nil {
+		config.Journal, config.HandOver = c.store.Journal, true
+	}
+	config.WallClock, config.Retention, config.RetentionBytes = c.timeout, c.retention, int64(c.retentionSize)
+	config.MaxRuns, config.MaxRunsPerPrincipal, config.Admit = c.maxRuns, c.MaxRunsEach, tokens.admit
+	config.Drain = max(c.Drain, time.Nanosecond)
+	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(c.timeout, day), Stall: day, Answer: cmp.Or(config.Ceilings.Answer, 7*day), Bytes: 1 << 30}
+	return config
+}
+
+// addJobs offers the jobs as tools and, with Web, in the API.
+func (s *Server) addJobs() error {
+	if s.jobs.web != nil {
+		s.newAPI()
+	}
+	if slices.Contains(s.jobs.tools, planTools) {
+		if err := s.registerPlans(); err != nil {
 			return err
 		}
 	}
-	return i.addTools()
+	return s.addTools()
 }
 
 // newAPI creates the door, and on it the HTTP API and the dialects.
-func (i *Server) newAPI() {
-	h := i.options
-	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Models: h.modelNames, Open: h.artifact, Version: build.This().Full(),
-		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag,
-		People: h.people, AgentsConfirm: h.agentsConfirm, Sealing: i.sealing})
-	to.Prove, to.Keys = i.prove, func(ctx context.Context) ([]string, error) {
-		keys, err := i.keys.load(ctx)
+func (s *Server) newAPI() {
+	c := s.jobs
+	to := door.New(door.Config{Runs: s.system, Jobs: offered{s.system}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
+		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
+		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing})
+	to.Prove, to.Keys = s.prove, func(ctx context.Context) ([]string, error) {
+		keys, err := s.keys.load(ctx)
 		return keys.Texts(), err
 	}
-	i.API = http.New(to)
-	i.newDialects(to)
+	s.API = http.New(to)
+	s.newDialects(to)
 }
 
 // addTools adds the tools. Those that need a model are added only if one is configured.
-func (i *Server) addTools() error {
-	h := i.options
-	err := lmstxt.RegisterGenerate(i.Handler)
+func (s *Server) addTools() error {
+	c := s.jobs
+	err := lmstxt.RegisterGenerate(s.Handler)
 	for _, job := range []string{prompt.Name, chat.Name} {
-		if err == nil && (h.model != "" || h.finder.Endpoint.BaseURL != "") {
-			err = i.Handler.AddJob(mcp.JobTool{Job: job})
+		if err == nil && (c.model != "" || c.endpoint.BaseURL != "") {
+			err = s.Handler.AddJob(mcp.JobTool{Job: job})
 		}
 	}
-	for _, job := range h.commands() {
-		err = cmp.Or(err, i.Handler.AddJob(mcp.JobTool{Job: job.Name}))
+	for _, job := range c.commands() {
+		err = cmp.Or(err, s.Handler.AddJob(mcp.JobTool{Job: job.Name}))
 	}
-	if err == nil && slices.Contains(h.tools, lmstxtTools) {
-		err = lmstxt.Register(i.Handler, lmstxt.Config{Files: h.callersFiles, Shown: h.ShownOut, Named: h.inputName,
-			Folders: h.folders})
+	if err == nil && slices.Contains(c.tools, lmstxtTools) {
+		err = lmstxt.Register(s.Handler, lmstxt.Config{Files: c.callersFiles, Shown: c.shownOut(), Named: c.inputName,
+			Folders: c.folders})
 	}
 	return err
 }
@@ -178,53 +203,52 @@ func (i *Server) addTools() error {
 // Close stops the server. It accepts no more runs, and waits for the others until ctx is done, the drain time is over,
 // or all remaining runs wait for answers that nobody can give any more. Then it ends these runs, the streams and the
 // connections.
-func (i *Server) Close(ctx context.Context) error {
-	i.stopBeside()
-	i.forgetSecret()
+func (s *Server) Close(ctx context.Context) error {
+	s.stopBeside()
+	s.forgetSecret()
 	drained, end := context.WithCancel(ctx)
-	i.endWhenStuck(drained, end, false)
-	err := i.system.Close(drained)
+	s.endWhenStuck(drained, end, false)
+	err := s.system.Close(drained)
 	end()
-	if i.WaitForAnswers != nil {
+	if s.WaitForAnswers != nil {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), AnswerTimeout)
 		defer cancel()
-		i.WaitForAnswers(last)
+		s.WaitForAnswers(last)
 	}
-	i.Handler.Close()
-	if i.Metrics != nil {
-		i.Metrics.Close()
+	s.Handler.Close()
+	if s.Metrics != nil {
+		s.Metrics.Close()
 	}
-	i.options.finder.Close()
-	i.options.box.Close()
-	return errors.Join(err, i.store.Close())
+	s.jobs.close()
+	return errors.Join(err, s.jobs.store.Close())
 }
 
 // Ready returns the reason why the server accepts no runs now, or nil.
-func (i *Server) Ready() error { return i.system.Ready() }
+func (s *Server) Ready() error { return s.system.Ready() }
 
 // ready is Ready as a metric.
-func (i *Server) ready() float64 {
-	if i.Ready() != nil {
+func (s *Server) ready() float64 {
+	if s.Ready() != nil {
 		return 0
 	}
 	return 1
 }
 
 // Announce tells other processes the URL of the server.
-func (i *Server) Announce(url string) error {
-	i.options.address.Store(local(url))
-	i.forgetSecret = leaveSecret(i.options.Env(), local(url), i.options.Terminal)
-	return i.store.Announce(url)
+func (s *Server) Announce(url string) error {
+	s.address.Store(local(url))
+	s.forgetSecret = leaveSecret(s.jobs.Env(), local(url), s.Terminal)
+	return s.jobs.store.Announce(url)
 }
 
 // endWhenStuck calls end if, twice in a row, all remaining runs wait for answers or for another attempt to reach a
 // receiver. It stops when ctx is done.
-func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
+func (s *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 	time.AfterFunc(stuckInterval, func() {
-		n := i.system.Stats()
+		n := s.system.Stats()
 		waiting := n.Waiting
-		if i.hooks != nil {
-			waiting += i.hooks.Resting()
+		if s.hooks != nil {
+			waiting += s.hooks.Resting()
 		}
 		stuckNow := n.Active > 0 && waiting >= n.Active
 		switch {
@@ -232,15 +256,15 @@ func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 		case stuck && stuckNow:
 			end()
 		default:
-			i.endWhenStuck(ctx, end, stuckNow)
+			s.endWhenStuck(ctx, end, stuckNow)
 		}
 	})
 }
 
 // logger returns the log for operators, with one line per entry.
-func (h *Options) logger(stderr io.Writer) *zap.Logger {
+func (f *Flags) logger(stderr io.Writer) *zap.Logger {
 	level := zapcore.WarnLevel
-	if h.verbose {
+	if f.verbose {
 		level = zapcore.DebugLevel
 	}
 	form := zap.NewProductionEncoderConfig()
@@ -249,7 +273,7 @@ func (h *Options) logger(stderr io.Writer) *zap.Logger {
 }
 
 // Slog returns the log as a slog.Logger.
-func (i *Server) Slog() *slog.Logger { return slog.New(zapslog.NewHandler(i.Log.Core())) }
+func (s *Server) Slog() *slog.Logger { return slog.New(zapslog.NewHandler(s.Log.Core())) }
 
 // Milliseconds rounds up, so that the shortest limit is 1.
 func Milliseconds(d time.Duration) int64 {

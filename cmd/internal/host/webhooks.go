@@ -26,9 +26,9 @@ import (
 )
 
 // AddWebhookFlags adds --webhooks and --callback-hosts.
-func (h *Options) AddWebhookFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&h.hooksFile, "webhooks", "", "YAML `file` of webhooks: URLs that get the ends and the questions of runs")
-	flags.StringSliceVar(&h.callbackHosts, "callback-hosts", nil,
+func (f *Flags) AddWebhookFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&f.hooksFile, "webhooks", "", "YAML `file` of webhooks: URLs that get the ends and the questions of runs")
+	flags.StringSliceVar(&f.callbackHosts, "callback-hosts", nil,
 		"`hosts` that callers may name in callback_url; needs "+settings.WebhookSecrets)
 	settings.Must(cmd.MarkFlagFilename("webhooks", "yaml", "yml"))
 }
@@ -38,79 +38,80 @@ func endpoint(t *webhook.Target) send.Endpoint {
 }
 
 // callback returns the target for a caller's callback URL. Errors: invalid_input.
-func (h *Options) callback(address string) (webhook.Target, error) {
-	t := webhook.Target{URL: address, Secrets: strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)}
+func (f *Flags) callback(address string) (webhook.Target, error) {
+	t := webhook.Target{URL: address, Secrets: strings.FieldsFunc(f.Env().Get(settings.WebhookSecrets), settings.IsSeparator)}
 	if err := endpoint(&t).Check(); err != nil {
 		return t, err
 	}
-	if u, err := url.Parse(address); err != nil || !slices.Contains(h.callbackHosts, strings.ToLower(u.Host)) {
-		return t, messages.InvalidInput("this server calls back only %s", strings.Join(h.callbackHosts, ", "))
+	if u, err := url.Parse(address); err != nil || !slices.Contains(f.callbackHosts, strings.ToLower(u.Host)) {
+		return t, messages.InvalidInput("this server calls back only %s", strings.Join(f.callbackHosts, ", "))
 	}
 	return t, nil
 }
 
 // checkCallback returns callback in the form that doors need, or nil if callbacks are disabled.
-func (h *Options) checkCallback() func(string) error {
-	if len(h.callbackHosts) == 0 {
+func (f *Flags) checkCallback() func(string) error {
+	if len(f.callbackHosts) == 0 {
 		return nil
 	}
-	return func(url string) error { _, err := h.callback(url); return err }
+	return func(url string) error { _, err := f.callback(url); return err }
 }
 
 // readHooks reads the operator's file of webhooks, and checks the secrets for callbacks.
-func (h *Options) readHooks() error {
-	secrets := strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)
-	if len(h.callbackHosts) > 0 && len(secrets) == 0 {
+func (c *Checked) readHooks() ([]webhook.Target, error) {
+	secrets := strings.FieldsFunc(c.Env().Get(settings.WebhookSecrets), settings.IsSeparator)
+	if len(c.callbackHosts) > 0 && len(secrets) == 0 {
 		secrets = []string{""} // CheckSecret says what is missing
 	}
 	for _, secret := range secrets {
-		if err := send.CheckSecret(secret); err != nil && len(h.callbackHosts) > 0 {
-			return &exit.Error{Code: exit.Configuration, Err: messages.InvalidInput("--callback-hosts needs %s: %v", settings.WebhookSecrets, err)}
+		if err := send.CheckSecret(secret); err != nil && len(c.callbackHosts) > 0 {
+			return nil, &exit.Error{Code: exit.Configuration, Err: messages.InvalidInput("--callback-hosts needs %s: %v", settings.WebhookSecrets, err)}
 		}
 	}
-	if h.hooksFile == "" {
-		return nil
+	if c.hooksFile == "" {
+		return nil, nil
 	}
-	text, err := h.readFile("webhooks", h.hooksFile)
+	text, err := c.readFile("webhooks", c.hooksFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	checks := webhook.Checks{Secret: send.CheckSecret, URL: func(t webhook.Target) error { return endpoint(&t).Check() }}
-	for _, job := range append(h.steps().Jobs, actors.Definition{Name: plan.Name}) {
+	for _, job := range append(c.newCatalog(nil, nil).steps().Jobs, actors.Definition{Name: plan.Name}) {
 		checks.Jobs = append(checks.Jobs, job.Name)
 	}
-	if h.hooks, err = webhook.Read(text, checks); err != nil {
-		return misconfigured(h.hooksFile, err)
+	hooks, err := webhook.Read(text, checks)
+	if err != nil {
+		err = misconfigured(c.hooksFile, err)
 	}
-	return nil
+	return hooks, err
 }
 
 // newHooks returns the webhooks, or nil if there are none.
-func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
-	if len(h.hooks) == 0 && len(h.callbackHosts) == 0 {
+func (c *catalog) newHooks(log *zap.Logger) *webhook.Hooks {
+	if len(c.hooks) == 0 && len(c.callbackHosts) == 0 {
 		return nil
 	}
 	var callback func(string) (webhook.Target, error)
-	if len(h.callbackHosts) > 0 {
-		callback = h.callback
+	if len(c.callbackHosts) > 0 {
+		callback = c.callback
 	}
-	m := &marks[webhook.Marks]{options: h, name: "webhooks.json"}
+	m := newMarks[webhook.Marks](c, "webhooks.json")
 	sender := send.NewSender()
 	forms := map[string]func(*messages.RunQueued, messages.Event) json.RawMessage{a2a.Form: a2a.Notification}
-	return webhook.New(webhook.Config{Targets: h.hooks, Callback: callback, Forms: forms, Load: m.load, Save: m.save, Log: log, Redact: h.Secrets.Bytes,
-		System: h.program.runtime,
+	return webhook.New(webhook.Config{Targets: c.hooks, Callback: callback, Forms: forms, Load: m.load, Save: m.save, Log: log, Redact: c.program.Secrets.Bytes,
+		System: c.program.runtime,
 		Send: func(ctx context.Context, to *webhook.Target, id string, body []byte) (time.Duration, error) {
 			return sender.Send(ctx, endpoint(to), id, body)
 		}})
 }
 
 // Webhooks returns the handler for the operator, who sends a [webhook.Order] and gets the webhooks.
-func (i *Server) Webhooks() http.Handler {
+func (s *Server) Webhooks() http.Handler {
 	return orderHandler(func(ctx context.Context, order webhook.Order) ([]webhook.Line, error) {
-		if i.hooks == nil {
+		if s.hooks == nil {
 			return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhooks: lastword serve --webhooks FILE")
 		}
-		return i.hooks.Operate(ctx, order)
+		return s.hooks.Operate(ctx, order)
 	})
 }
 
@@ -133,10 +134,10 @@ func orderHandler[Order, Line any](execute func(context.Context, Order) ([]Line,
 }
 
 // observe passes on the milestones of runs.
-func (i *Server) observe(e messages.Event) {
-	i.Metrics.Observe(e)
-	if i.hooks != nil {
-		i.hooks.Observe(e)
+func (s *Server) observe(e messages.Event) {
+	s.Metrics.Observe(e)
+	if s.hooks != nil {
+		s.hooks.Observe(e)
 	}
 }
 

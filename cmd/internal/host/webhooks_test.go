@@ -7,9 +7,9 @@ import (
 )
 
 func TestCallbackHosts(t *testing.T) {
-	h := &Options{callbackHosts: []string{"hooks.example.com", "other.example.com:8443", "127.0.0.1"}}
-	h.finder.Endpoint.Env = []string{settings.WebhookSecrets + "=whsec_a,whsec_b"}
-	if h.checkCallback() == nil || new(Options).checkCallback() != nil {
+	f := &Flags{callbackHosts: []string{"hooks.example.com", "other.example.com:8443", "127.0.0.1"}}
+	f.endpoint.Env = []string{settings.WebhookSecrets + "=whsec_a,whsec_b"}
+	if f.checkCallback() == nil || new(Flags).checkCallback() != nil {
 		t.Fatal("who names no host calls somebody back, or who names one nobody")
 	}
 	for url, allowed := range map[string]bool{
@@ -24,7 +24,7 @@ func TestCallbackHosts(t *testing.T) {
 		"https://a:b@hooks.example.com/":     false,
 		"hooks.example.com":                  false,
 	} {
-		to, err := h.callback(url)
+		to, err := f.callback(url)
 		if (err == nil) != allowed || len(to.Secrets) != 2 || to.AllowPrivate {
 			t.Errorf("%s: %+v, %v", url, to, err)
 		}
