@@ -90,7 +90,7 @@ func rootCommand(p *host.Program) *cobra.Command {
 		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), mcpCommand(p),
 		editor.Command(p),
 		serveCommand(p), uiCommand(p), verifyCommand(p), backupCommand(p), restoreCommand(p), modelsCommand(p), providerCommand(p),
-		tokenCommand(p), keyCommand(p), doctorCommand(p), bundleCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
+		tokenCommand(p), keyCommand(p), doctorCommand(p), bundleCommand(p), configCommand(p), completionCommand(), versionCommand())
 	describe(root)
 	inOrder(root)
 	return root

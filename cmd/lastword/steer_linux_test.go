@@ -78,7 +78,7 @@ var steered = map[string]string{
 	"conversations": "conversations --state D", "conversations ls": "conversations ls --state D", "conversations show": "conversations show a --state D",
 	"conversations fork": "conversations fork a --state D", "conversations rename": "conversations rename a b --state D",
 	"conversations rm": "conversations rm a --state D",
-	"completion":       "", "config": "", "fault": "", "man": "", "plan": "", "plan init": "", "provider": "", "runs": "", "schedules": "", "token": "",
+	"completion":       "", "config": "", "fault": "", "plan": "", "plan init": "", "provider": "", "runs": "", "schedules": "", "token": "",
 	"version": "", "webhooks": "",
 }
 

@@ -80,18 +80,20 @@ func checkTag(version string) error {
 	return err
 }
 
-// documents returns the files that lie beside the program. The program, which runs here, writes most of them.
-func documents(program, stage string) ([]file, error) {
+// documents returns the files that lie beside the program. The program, which runs here, writes the completions.
+func documents(program, version, stage string) ([]file, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {
 		return nil, err
 	}
 	share := filepath.Join(stage, "share")
 	env := []string{"HOME=/nonexistent"}
-	if _, err := output("", env, program, "man", filepath.Join(share, "man")); err != nil {
-		return nil, err
+	for _, folder := range []string{"man", "completions"} {
+		if err := os.MkdirAll(filepath.Join(share, folder), 0o755); err != nil {
+			return nil, err
+		}
 	}
-	if err := os.Mkdir(filepath.Join(share, "completions"), 0o755); err != nil {
+	if err := manuals(filepath.Join(share, "man"), version); err != nil {
 		return nil, err
 	}
 	for shell, name := range map[string]string{"bash": "lastword.bash", "zsh": "_lastword", "fish": "lastword.fish", "powershell": "lastword.ps1"} {

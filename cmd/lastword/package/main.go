@@ -96,7 +96,7 @@ func run(out, binary, version string, kinds []string) error {
 	} else if r.binaries, err = build(version, stage); err != nil {
 		return err
 	}
-	if r.share, err = documents(r.binaries[here], stage); err != nil {
+	if r.share, err = documents(r.binaries[here], r.version, stage); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
