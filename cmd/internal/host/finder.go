@@ -72,9 +72,9 @@ func (d *ModelFinder) look(ctx context.Context, name string) (*generate.Model, e
 	}
 	none := providerError("no server with a model answers on this machine; start one, or name it with --base-url")
 	for _, url := range looked {
-		at := d.Endpoint
-		at.BaseURL, at.Guessed = url, true
-		m, err := d.onServer(ctx, at, name)
+		endpoint := d.Endpoint
+		endpoint.BaseURL, endpoint.Guessed = url, true
+		m, err := d.onServer(ctx, endpoint, name)
 		if err == nil {
 			return m, nil
 		}
@@ -86,16 +86,16 @@ func (d *ModelFinder) look(ctx context.Context, name string) (*generate.Model, e
 }
 
 // onServer returns the model on one server. A server that does not list its models may still have it.
-func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name string) (*generate.Model, error) {
-	client, err := d.clients.of(at)
+func (d *ModelFinder) onServer(ctx context.Context, endpoint settings.Endpoint, name string) (*generate.Model, error) {
+	client, err := d.clients.of(endpoint)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := at.LearnedProfile()
+	learned, err := endpoint.LearnedProfile()
 	if err != nil {
 		return nil, err
 	}
-	m := &generate.Model{Stream: client.Stream, Name: name, Server: at.Host(), Ladder: new(structured.Ladder)}
+	m := &generate.Model{Stream: client.Stream, Name: name, Server: endpoint.Host(), Ladder: new(structured.Ladder)}
 	looking, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	_, list, err := client.Models(looking)
@@ -103,7 +103,7 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 		return nil, err
 	}
 	if name == generate.AutoModel {
-		if m.Name, err = autoModel(at, list, err); err != nil {
+		if m.Name, err = autoModel(endpoint, list, err); err != nil {
 			return nil, err
 		}
 	}
@@ -115,13 +115,13 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 }
 
 // autoModel returns the model that "auto" means on a server, given the server's answer to a request for its models.
-func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error) {
+func autoModel(endpoint settings.Endpoint, list []llm.Info, err error) (string, error) {
 	if err != nil {
-		return "", providerError("the server at %s does not say which models it has: %v", at.Host(), err)
+		return "", providerError("the server at %s does not say which models it has: %v", endpoint.Host(), err)
 	}
 	name, err := settings.PickModel(list)
 	if err == nil && name == "" {
-		err = providerError("the server at %s has no model; load one, or name it with --model", at.Host())
+		err = providerError("the server at %s has no model; load one, or name it with --model", endpoint.Host())
 	}
 	return name, err
 }
@@ -159,14 +159,14 @@ type serverKey struct {
 }
 
 // of returns the client for a server. All jobs share it, and so its connections.
-func (c *clients) of(at settings.Endpoint) (*llm.Client, error) {
+func (c *clients) of(endpoint settings.Endpoint) (*llm.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	which := serverKey{at.URL(), at.Guessed}
+	which := serverKey{endpoint.URL(), endpoint.Guessed}
 	if client := c.byServer[which]; client != nil {
 		return client, nil
 	}
-	client, err := at.Client(0)
+	client, err := endpoint.Client(0)
 	if err != nil {
 		return nil, err
 	}

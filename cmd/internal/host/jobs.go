@@ -156,32 +156,32 @@ func (o *outputs) keepPrivate(home string) error {
 
 // inputName returns the name of a repository in the inputs of runs, or "" if the name is invalid.
 func (c *Checked) inputName(text string) string {
-	at, err := source.Locate(text, c.Read.RemoteOnly)
+	named, err := source.Locate(text, c.Read.RemoteOnly)
 	if err != nil {
 		return ""
 	}
-	return at.String()
+	return named.String()
 }
 
 // folders returns the folders, below the output folder, that may hold the files of a repository. It does not use the
 // network; if a URL contains a ref and a folder, it tries all ways to split them.
 func (c *Checked) folders(ctx context.Context, text string) (folders []string) {
-	at, err := source.Locate(text, c.Read.RemoteOnly)
+	named, err := source.Locate(text, c.Read.RemoteOnly)
 	switch {
 	case err != nil:
 		return nil
-	case at.Kind == source.Git:
+	case named.Kind == source.Git:
 		var dirs []string
-		for rest := at.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
+		for rest := named.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
 			dirs = append(dirs, rest)
 		}
-		for _, dir := range append(dirs, at.Dir) {
-			m := &source.Repository{Remote: at.URL, Folder: dir}
-			folders = append(folders, foldersOf(m, at.Path)...)
+		for _, dir := range append(dirs, named.Dir) {
+			m := &source.Repository{Remote: named.URL, Folder: dir}
+			folders = append(folders, foldersOf(m, named.Path)...)
 		}
-	case at.Kind == source.Folder:
-		if m, err := c.Read.Open(ctx, at); err == nil {
-			folders = append(folders, foldersOf(m, at.Path)...)
+	case named.Kind == source.Folder:
+		if m, err := c.Read.Open(ctx, named); err == nil {
+			folders = append(folders, foldersOf(m, named.Path)...)
 		}
 	}
 	return folders

@@ -53,10 +53,10 @@ func (r *Remote) Client() (*api.Client, error) {
 	} else if env := r.Program.Env; r.URL != "" && env.Get("LASTWORD_RUN") != "" && r.URL == env.Get("LASTWORD_SERVER") {
 		token = env.Get("LASTWORD_TOKEN") // of the run that this program is inside
 	}
-	at := cmp.Or(r.URL, DefaultServer)
-	c, err := api.New(at, token)
+	url := cmp.Or(r.URL, DefaultServer)
+	c, err := api.New(url, token)
 	if err == nil {
-		c.AtTerminal(r.Program.atTerminal(at))
+		c.AtTerminal(r.Program.atTerminal(url))
 	}
 	return c, err
 }

@@ -38,11 +38,11 @@ func (f *Flags) newObserver(tokens *spending, system func() actors.Stats, reader
 
 // collector returns the URL that traces are sent to, or "".
 func collector(env environment.Variables) string {
-	if at := env.Get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); at != "" {
-		return at
+	if address := env.Get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); address != "" {
+		return address
 	}
-	if at := env.Get("OTEL_EXPORTER_OTLP_ENDPOINT"); at != "" {
-		return strings.TrimRight(at, "/") + "/v1/traces"
+	if address := env.Get("OTEL_EXPORTER_OTLP_ENDPOINT"); address != "" {
+		return strings.TrimRight(address, "/") + "/v1/traces"
 	}
 	return ""
 }

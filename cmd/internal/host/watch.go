@@ -171,7 +171,7 @@ func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Eve
 			askers sync.WaitGroup
 		)
 		defer askers.Wait() // after end, which withdraws the questions
-		asked, end := context.WithCancel(a.attached)
+		unanswered, end := context.WithCancel(a.attached)
 		defer end()
 		for e, err := range a.Tree(ctx, after) {
 			if err != nil {
@@ -183,7 +183,7 @@ func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Eve
 			}
 			switch b := e.Body.(type) {
 			case messages.InputRequired:
-				waits, over := context.WithCancel(asked)
+				waits, over := context.WithCancel(unanswered)
 				open[question{e.RunID, b.Request}] = over
 				askers.Go(func() {
 					turn.Lock()
@@ -292,10 +292,10 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 
 // another waits for a second signal. It returns nil if none came.
 func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{}) os.Signal {
-	for at := time.Now(); ; {
+	for received := time.Now(); ; {
 		select {
 		case s := <-signals:
-			if s != syscall.SIGTERM || s != first || time.Since(at) > repeatedSignal {
+			if s != syscall.SIGTERM || s != first || time.Since(received) > repeatedSignal {
 				return s
 			}
 		case <-stopped:
