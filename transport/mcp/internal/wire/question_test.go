@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // addAsk adds a tool that asks the client's user, and one that asks for a sample.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // whole fails the test unless the messages are the tag's events 1 to n, in order, and the result, and nothing else.

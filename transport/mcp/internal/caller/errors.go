@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Require returns an error if the caller lacks the scope. The request is then answered with a JSON-RPC error that names
