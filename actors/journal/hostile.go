@@ -1,22 +1,21 @@
-package hostile
+package journal
 
 import (
 	"fmt"
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Journal wraps a journal and disturbs its appends. All other methods go to the wrapped journal.
-type Journal struct {
-	journal.Journal
+// Hostile wraps a journal and disturbs its appends. All other methods go to the wrapped journal.
+type Hostile struct {
+	Journal
 	// Disturb returns what happens to each append; nil disturbs nothing. It is called from any goroutine.
-	Disturb func(journal.Block) Disturbance
+	Disturb func(Block) Disturbance
 
 	mu   sync.Mutex
-	late map[journal.BlockID][]func() // appends that wait until the block is appended again
+	late map[BlockID][]func() // appends that wait until the block is appended again
 }
 
 // Disturbance is what happens to one append. The zero value disturbs nothing.
@@ -30,20 +29,20 @@ type Disturbance struct {
 	Late bool
 	// Panic makes Append panic: the block does not land, and there is no answer.
 	Panic bool
-	// Refuse answers [journal.ErrRefused]: the block did not land and may be appended again. Full refuses every
+	// Refuse answers [ErrRefused]: the block did not land and may be appended again. Full refuses every
 	// block.
 	Refuse, Full bool
-	// Never answers [journal.ErrUnstorable]: the block will never land.
+	// Never answers [ErrUnstorable]: the block will never land.
 	Never bool
-	// Unknown answers [journal.ErrUnknown]: the block landed, unless Lose is set too. Lose alone answers that the
+	// Unknown answers [ErrUnknown]: the block landed, unless Lose is set too. Lose alone answers that the
 	// block landed, although it did not.
 	Unknown, Lose bool
 	// Twice answers twice.
 	Twice bool
 }
 
-// Append implements [journal.Journal].
-func (j *Journal) Append(b journal.Block, done func(error)) {
+// Append implements [Journal].
+func (j *Hostile) Append(b Block, done func(error)) {
 	var d Disturbance
 	if j.Disturb != nil {
 		d = j.Disturb(b)
@@ -55,7 +54,7 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		if j.late == nil {
-			j.late = map[journal.BlockID][]func(){}
+			j.late = map[BlockID][]func(){}
 		}
 		j.late[b.ID] = append(j.late[b.ID], func() { j.append(b, d, done) })
 		return
@@ -80,7 +79,7 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 	time.AfterFunc(d.Delay, opened)
 }
 
-func (j *Journal) takeLate(id journal.BlockID) []func() {
+func (j *Hostile) takeLate(id BlockID) []func() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	late := j.late[id]
@@ -89,24 +88,24 @@ func (j *Journal) takeLate(id journal.BlockID) []func() {
 }
 
 // append passes the block on, or not, and answers as the Disturbance says.
-func (j *Journal) append(b journal.Block, d Disturbance, done func(error)) {
+func (j *Hostile) append(b Block, d Disturbance, done func(error)) {
 	answer := done
 	if d.Twice {
 		answer = func(err error) { done(err); done(err) }
 	}
 	switch {
 	case d.Refuse:
-		answer(journal.ErrRefused)
+		answer(ErrRefused)
 	case d.Full:
-		answer(fmt.Errorf("%w: %w", journal.ErrRefused, errFull))
+		answer(fmt.Errorf("%w: %w", ErrRefused, errFull))
 	case d.Never:
-		answer(journal.ErrUnstorable)
+		answer(ErrUnstorable)
 	case d.Lose && d.Unknown:
-		answer(journal.ErrUnknown)
+		answer(ErrUnknown)
 	case d.Lose:
 		answer(nil)
 	case d.Unknown:
-		j.Journal.Append(b, func(error) { answer(journal.ErrUnknown) })
+		j.Journal.Append(b, func(error) { answer(ErrUnknown) })
 	default:
 		j.Journal.Append(b, answer)
 	}

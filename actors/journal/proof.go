@@ -1,4 +1,4 @@
-package proof
+package journal
 
 import (
 	"bufio"
@@ -13,21 +13,20 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// form names the form of proofs.
-const form = "lastword-proof/1"
+// proofForm names the form of proofs.
+const proofForm = "lastword-proof/1"
 
-// head is the first line.
-type head struct {
+// proofHead is the first line.
+type proofHead struct {
 	Form string         `json:"proof"`
 	Run  messages.RunID `json:"run_id"`
 }
 
-// block is the line before a block's events. Hashes are hexadecimal.
-type block struct {
+// proofBlock is the line before a block's events. Hashes are hexadecimal.
+type proofBlock struct {
 	First    uint64 `json:"block"`
 	Last     uint64 `json:"last"`
 	ID       string `json:"id"`
@@ -38,8 +37,8 @@ type block struct {
 	Digest   string `json:"digest"`
 }
 
-// seal is the last line.
-type seal struct {
+// proofSeal is the last line.
+type proofSeal struct {
 	Chain     string `json:"chain"`
 	Seq       uint64 `json:"seq"`
 	Key       []byte `json:"key"`
@@ -47,13 +46,13 @@ type seal struct {
 }
 
 // signed returns the text that is signed: the form, the digest of the lines before the seal, and the log's position.
-func signed(lines []byte, s seal) []byte {
-	return fmt.Appendf(nil, "%s %x %s %d", form, lines, s.Chain, s.Seq)
+func signed(lines []byte, s proofSeal) []byte {
+	return fmt.Appendf(nil, "%s %x %s %d", proofForm, lines, s.Chain, s.Seq)
 }
 
-// Write writes a proof of the run's log so far, and checks the log meanwhile. If the log is faulty, the error is a
-// [*journal.Fault], and the proof has no signature.
-func Write(w io.Writer, run messages.RunID, blocks iter.Seq2[journal.StoredBlock, error], key ed25519.PrivateKey) error {
+// WriteProof writes a proof of the run's log so far, and checks the log meanwhile. If the log is faulty, the error is a
+// [*Fault], and the proof has no signature.
+func WriteProof(w io.Writer, run messages.RunID, blocks iter.Seq2[StoredBlock, error], key ed25519.PrivateKey) error {
 	sum, out := sha256.New(), bufio.NewWriterSize(w, 1<<16)
 	put := func(line []byte) error {
 		_, err := fmt.Fprintf(io.MultiWriter(out, sum), "%s\n", line)
@@ -63,16 +62,16 @@ func Write(w io.Writer, run messages.RunID, blocks iter.Seq2[journal.StoredBlock
 		text, err := json.Marshal(v)
 		return errors.Join(err, put(text))
 	}
-	if err := line(head{form, run}); err != nil {
+	if err := line(proofHead{proofForm, run}); err != nil {
 		return err
 	}
-	audit := journal.Audit{Run: run}
+	audit := Audit{Run: run}
 	for b, err := range blocks {
 		if err == nil {
 			_, err = audit.Add(b)
 		}
 		if err == nil {
-			err = line(block{b.First, b.Last, b.ID.String(), b.Writer, b.Epoch, b.Terminal, b.Before.String(), b.Digest.String()})
+			err = line(proofBlock{b.First, b.Last, b.ID.String(), b.Writer, b.Epoch, b.Terminal, b.Before.String(), b.Digest.String()})
 		}
 		for _, event := range b.Lines {
 			if err == nil {
@@ -83,37 +82,37 @@ func Write(w io.Writer, run messages.RunID, blocks iter.Seq2[journal.StoredBlock
 			return err
 		}
 	}
-	end := seal{Chain: audit.Chain.Hash.String(), Seq: audit.Chain.Seq, Key: key.Public().(ed25519.PublicKey)}
+	end := proofSeal{Chain: audit.Chain.Hash.String(), Seq: audit.Chain.Seq, Key: key.Public().(ed25519.PublicKey)}
 	end.Signature = ed25519.Sign(key, signed(sum.Sum(nil), end))
 	return errors.Join(line(end), out.Flush())
 }
 
-// Read checks a proof. It returns a summary of the log with the key that signed it. If something is wrong the error
-// is a [*journal.Fault]: every byte of the proof counts. The caller decides whether to trust the key.
-func Read(r io.Reader) (log journal.Log, events int, err error) {
-	p := reader{in: bufio.NewReaderSize(r, 1<<16)}
+// ReadProof checks a proof. It returns a summary of the log with the key that signed it. If something is wrong the error
+// is a [*Fault]: every byte of the proof counts. The caller decides whether to trust the key.
+func ReadProof(r io.Reader) (log Log, events int, err error) {
+	p := proofReader{in: bufio.NewReaderSize(r, 1<<16)}
 	if err := p.read(); err != nil {
-		return journal.Log{}, 0, err
+		return Log{}, 0, err
 	}
 	log = p.audit.Log()
 	log.Key = p.seal.Key
 	return log, p.audit.Events, nil
 }
 
-// reader holds the state of a check.
-type reader struct {
+// proofReader holds the state of a check.
+type proofReader struct {
 	in    *bufio.Reader
-	audit journal.Audit
-	block *journal.StoredBlock // the block whose events follow
-	seal  seal
+	audit Audit
+	block *StoredBlock // the block whose events follow
+	seal  proofSeal
 }
 
-func (p *reader) fault(format string, args ...any) error {
-	return &journal.Fault{Run: p.audit.Run, Seq: p.audit.Chain.Seq + 1, Rule: journal.RuleProof, Says: fmt.Sprintf(format, args...)}
+func (p *proofReader) fault(format string, args ...any) error {
+	return &Fault{Run: p.audit.Run, Seq: p.audit.Chain.Seq + 1, Rule: RuleProof, Says: fmt.Sprintf(format, args...)}
 }
 
 // read checks the lines in order: head, blocks each with its events, and the signature over everything before it.
-func (p *reader) read() error {
+func (p *proofReader) read() error {
 	sum := sha256.New()
 	for first := true; ; first = false {
 		line, err := p.in.ReadBytes('\n')
@@ -123,8 +122,8 @@ func (p *reader) read() error {
 		case err != nil:
 			return err
 		case first:
-			var h head
-			if json.Unmarshal(line, &h) != nil || h.Form != form {
+			var h proofHead
+			if json.Unmarshal(line, &h) != nil || h.Form != proofForm {
 				return p.fault("its first line is not that of a proof; lastword runs proof makes one")
 			}
 			p.audit.Run = h.Run
@@ -145,15 +144,15 @@ func (p *reader) read() error {
 }
 
 // next checks the block that has ended, and begins another one.
-func (p *reader) next(line []byte) error {
+func (p *proofReader) next(line []byte) error {
 	if err := p.add(); err != nil {
 		return err
 	}
-	var b block
+	var b proofBlock
 	if json.Unmarshal(line, &b) != nil {
 		return p.fault("the line before a block is damaged")
 	}
-	p.block = &journal.StoredBlock{First: b.First, Last: b.Last, Writer: b.Writer, Epoch: b.Epoch, Terminal: b.Terminal}
+	p.block = &StoredBlock{First: b.First, Last: b.Last, Writer: b.Writer, Epoch: b.Epoch, Terminal: b.Terminal}
 	for _, of := range []struct {
 		text string
 		to   []byte
@@ -167,7 +166,7 @@ func (p *reader) next(line []byte) error {
 	return nil
 }
 
-func (p *reader) add() (err error) {
+func (p *proofReader) add() (err error) {
 	if p.block != nil {
 		_, err = p.audit.Add(*p.block)
 	}
@@ -175,7 +174,7 @@ func (p *reader) add() (err error) {
 }
 
 // end checks the last line, and that the log's position is the one in it.
-func (p *reader) end(line, lines []byte) error {
+func (p *proofReader) end(line, lines []byte) error {
 	if err := p.add(); err != nil {
 		return err
 	}

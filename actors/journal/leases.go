@@ -1,4 +1,4 @@
-package lease
+package journal
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Every is how often a node must say that it holds a claim. After four times as long the run is lent again.
-const Every = 2500 * time.Millisecond
+// LeaseTerm is how often a node must say that it holds a claim. After four times as long the run is lent again.
+const LeaseTerm = 2500 * time.Millisecond
 
-// Runs holds the unfinished runs of a journal. Each is offered to one node, free for any node, or held by a node. The
-// zero Runs is empty and ready for use. It is safe for concurrent use.
-type Runs struct {
+// Leases holds the unfinished runs of a journal. Each is offered to one node, free for any node, or held by a node. The
+// zero Leases is empty and ready for use. It is safe for concurrent use.
+type Leases struct {
 	mu      sync.Mutex
 	holders map[messages.RunID]holder
 	offered map[string][]messages.RunID // by the node that may claim them first
@@ -31,7 +31,7 @@ type holder struct {
 }
 
 // Offer adds a run that only the node may claim for a while, or any node if that is "".
-func (r *Runs) Offer(run messages.RunID, node string) {
+func (r *Leases) Offer(run messages.RunID, node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.holders == nil {
@@ -50,19 +50,19 @@ func (r *Runs) Offer(run messages.RunID, node string) {
 }
 
 // hold makes the node the holder from now on. mu must be held.
-func (r *Runs) hold(run messages.RunID, node string) {
-	r.holders[run] = holder{node, time.Now().Add(4 * Every)}
+func (r *Leases) hold(run messages.RunID, node string) {
+	r.holders[run] = holder{node, time.Now().Add(4 * LeaseTerm)}
 	r.most = max(r.most, len(r.holders))
 }
 
 // release makes the run free. mu must be held.
-func (r *Runs) release(run messages.RunID) {
+func (r *Leases) release(run messages.RunID) {
 	r.holders[run] = holder{}
 	r.free = append(r.free, run)
 	r.wake()
 }
 
-func (r *Runs) wake() {
+func (r *Leases) wake() {
 	for _, wake := range r.wakers {
 		notify(wake)
 	}
@@ -76,7 +76,7 @@ func notify(wake chan struct{}) {
 }
 
 // Hold renews the claim of the node that holds the run.
-func (r *Runs) Hold(run messages.RunID) {
+func (r *Leases) Hold(run messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if node := r.holders[run].node; node != "" {
@@ -85,7 +85,7 @@ func (r *Runs) Hold(run messages.RunID) {
 }
 
 // Release returns a claimed run, for any node.
-func (r *Runs) Release(run messages.RunID) {
+func (r *Leases) Release(run messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.holders[run].node != "" {
@@ -94,7 +94,7 @@ func (r *Runs) Release(run messages.RunID) {
 }
 
 // End removes a run that has ended.
-func (r *Runs) End(run messages.RunID) {
+func (r *Leases) End(run messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if delete(r.holders, run); len(r.holders) == 0 && r.most > 8 {
@@ -104,7 +104,7 @@ func (r *Runs) End(run messages.RunID) {
 
 // Claim waits for a run that no node holds, and lends it to the node. If ctx is done, it returns what can be claimed
 // at once.
-func (r *Runs) Claim(ctx context.Context, node string) (messages.RunID, error) {
+func (r *Leases) Claim(ctx context.Context, node string) (messages.RunID, error) {
 	if run, found := r.claim(node); found {
 		return run, nil
 	}
@@ -120,7 +120,7 @@ func (r *Runs) Claim(ctx context.Context, node string) (messages.RunID, error) {
 	if ctx.Err() != nil {
 		r.reclaim() // there will be no tick
 	}
-	tick := time.NewTicker(Every)
+	tick := time.NewTicker(LeaseTerm)
 	defer tick.Stop()
 	for {
 		if run, found := r.claim(node); found {
@@ -137,7 +137,7 @@ func (r *Runs) Claim(ctx context.Context, node string) (messages.RunID, error) {
 }
 
 // claim lends the node a run. It prefers those offered to the node.
-func (r *Runs) claim(node string) (messages.RunID, bool) {
+func (r *Leases) claim(node string) (messages.RunID, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	offered := r.offered[node]
@@ -165,7 +165,7 @@ func (r *Runs) claim(node string) (messages.RunID, bool) {
 }
 
 // reclaim frees the runs whose node has gone silent.
-func (r *Runs) reclaim() {
+func (r *Leases) reclaim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()

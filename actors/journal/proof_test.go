@@ -1,4 +1,4 @@
-package proof_test
+package journal_test
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/proof"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -45,22 +44,22 @@ func kept(t *testing.T) *journal.Memory {
 func written(t *testing.T, j journal.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := proof.Write(&out, "r_a", j.Blocks(t.Context(), "r_a"), key); err != nil {
+	if err := journal.WriteProof(&out, "r_a", j.Blocks(t.Context(), "r_a"), key); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
 // "One changed byte of an exported log is found, always", and so is one that is missing or too many.
-func TestEveryByteCounts(t *testing.T) {
+func TestEveryByteOfAProofCounts(t *testing.T) {
 	j := kept(t)
 	text := written(t, j)
-	log, events, err := proof.Read(bytes.NewReader(text))
+	log, events, err := journal.ReadProof(bytes.NewReader(text))
 	if err != nil || log.Run != "r_a" || log.Seq != 6 || events != 6 || log.Status != messages.Processing || !bytes.Equal(log.Key, key.Public().(ed25519.PublicKey)) {
 		t.Fatalf("the proof says %+v of %d events, %v", log, events, err)
 	}
 	found := func(what string, at int, changed []byte) {
-		if _, _, err := proof.Read(bytes.NewReader(changed)); err == nil {
+		if _, _, err := journal.ReadProof(bytes.NewReader(changed)); err == nil {
 			t.Errorf("byte %d %s, and nobody notices", at, what)
 		} else if f, ok := errors.AsType[*journal.Fault](err); !ok || f.Rule == "" {
 			t.Errorf("byte %d %s: the fault names no rule: %v", at, what, err)
@@ -85,7 +84,7 @@ func TestEveryByteCounts(t *testing.T) {
 func TestNoProofOfDamage(t *testing.T) {
 	j := kept(t)
 	var out bytes.Buffer
-	err := proof.Write(&out, "r_a", func(yield func(journal.StoredBlock, error) bool) {
+	err := journal.WriteProof(&out, "r_a", func(yield func(journal.StoredBlock, error) bool) {
 		for b, err := range j.Blocks(t.Context(), "r_a") {
 			b.Terminal = b.Last == 3
 			if !yield(b, err) {
@@ -96,7 +95,7 @@ func TestNoProofOfDamage(t *testing.T) {
 	if f, ok := errors.AsType[*journal.Fault](err); !ok || f.Run != "r_a" || f.Seq != 2 || f.Rule != journal.RuleBlock {
 		t.Errorf("the error is %v", err)
 	}
-	if _, _, err := proof.Read(&out); err == nil {
+	if _, _, err := journal.ReadProof(&out); err == nil {
 		t.Error("what was written is a proof")
 	}
 }
