@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/regular"
 )
 
@@ -75,7 +74,7 @@ func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := filelock.Lock(f); err != nil || isAt(dir, name, f) {
+		if err := LockFile(f); err != nil || isAt(dir, name, f) {
 			return f, nil // without locks there are no sweeps
 		}
 		f.Close()
@@ -117,7 +116,7 @@ func removeUnlocked(dir *os.Root, name string) bool {
 		return false
 	}
 	defer f.Close()
-	return filelock.Try(f) == nil && dir.Remove(name) == nil
+	return TryLock(f) == nil && dir.Remove(name) == nil
 }
 
 // Lock opens the file with the flags, and holds it alone among all processes that change it in this way, until the
@@ -133,7 +132,7 @@ func Lock(dir *os.Root, name string, flags int, mode fs.FileMode) (*os.File, err
 		case err == nil && !info.Mode().IsRegular():
 			err = fmt.Errorf("%s is no file", name)
 		case err == nil:
-			err = filelock.Lock(f)
+			err = LockFile(f)
 		}
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
