@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
@@ -93,7 +92,7 @@ type Config struct {
 	// names the tool.
 	Unattended bool
 	// Always lists the writing tools that may always be called; nil lets nobody add one.
-	Always *approval.File
+	Always *tool.Approvals
 	// Conversations returns the conversations of a principal, for Input.Context; nil if there are none.
 	Conversations func(principal string) (*conversation.Store, error)
 	// Folder is the user's working folder, for the list of conversations.

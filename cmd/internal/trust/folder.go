@@ -15,7 +15,7 @@ import (
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
@@ -111,8 +111,8 @@ func (f Folder) Apart(env environment.Variables, data ...string) error {
 }
 
 // Approvals returns the list of tools that the user has allowed for good.
-func (f Folder) Approvals() *approval.File {
-	return approval.Open(filepath.Join(string(f), "approvals.jsonl"))
+func (f Folder) Approvals() *tool.Approvals {
+	return tool.OpenApprovals(filepath.Join(string(f), "approvals.jsonl"))
 }
 
 // Helper returns the folder in which the helper with the name starts: its own, of the user alone, and empty until the

@@ -1,16 +1,16 @@
-package approval_test
+package tool_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/chat/approval"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 )
 
-func TestFile(t *testing.T) {
+func TestApprovals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "allowed")
-	first, second := approval.Open(path), approval.Open(path)
+	first, second := tool.OpenApprovals(path), tool.OpenApprovals(path)
 	has := func(pin string, want bool) {
 		t.Helper()
 		if got, err := second.Has(pin); got != want || err != nil {

@@ -1,4 +1,4 @@
-package approval
+package tool
 
 import (
 	"bytes"
@@ -13,27 +13,28 @@ import (
 	"github.com/seed889630bf/lastword/actors/regular"
 )
 
-// File is a list of tools in a file, which several processes may share. One process at a time adds to it.
-type File struct{ path string }
+// Approvals is a file with a line of JSON for each tool that may always be called without asking the user, which several
+// processes may share. Whoever removes a line is asked again. One process at a time adds to it.
+type Approvals struct{ path string }
 
-// Open returns the list in the file with the path. Adding the first tool creates the file.
-func Open(path string) *File { return &File{path} }
+// OpenApprovals returns the list in the file with the path. Adding the first tool creates the file.
+func OpenApprovals(path string) *Approvals { return &Approvals{path} }
 
-// line is a line of the file.
-type line struct {
+// approval is a line of the file.
+type approval struct {
 	Tool string    `json:"tool"`
 	Pin  string    `json:"pin"`
 	At   time.Time `json:"at"`
 }
 
 // Has reports whether the list has a tool with the pin.
-func (f *File) Has(pin string) (bool, error) {
+func (f *Approvals) Has(pin string) (bool, error) {
 	data, err := regular.Read(f.path, regular.Large)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	for text := range bytes.Lines(data) {
-		var l line
+		var l approval
 		if json.Unmarshal(text, &l) == nil && l.Pin == pin {
 			return true, err
 		}
@@ -42,8 +43,8 @@ func (f *File) Has(pin string) (bool, error) {
 }
 
 // Add adds a tool to the list.
-func (f *File) Add(tool, pin string) error {
-	text, err := json.Marshal(line{tool, pin, time.Now().UTC()})
+func (f *Approvals) Add(tool, pin string) error {
+	text, err := json.Marshal(approval{tool, pin, time.Now().UTC()})
 	if err != nil {
 		return err
 	}
