@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/structured"
@@ -101,7 +100,7 @@ type Config struct {
 	// the model summarizes the oldest messages.
 	Window func(ctx context.Context, model string) (tokens int)
 	// Profile is what the server requires of the messages.
-	Profile history.Profile
+	Profile conversation.Profile
 	Bounds  Bounds
 	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
 	Ladder *structured.Ladder
