@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
@@ -50,7 +49,7 @@ func (h *Options) readFaults() error {
 		return err
 	}
 	var file struct{ Faults []json.RawMessage }
-	at, wrong, _ := document.Read(text, fit.MustCompile([]byte(faultForm)), &file)
+	at, wrong, _ := fit.ReadYAML(text, fit.MustCompile([]byte(faultForm)), &file)
 	if wrong != nil {
 		return misconfigured(h.faultsFile, wrong.Err())
 	}
@@ -63,7 +62,7 @@ func (h *Options) readFaults() error {
 			err = h.faults.Arm(rule)
 		}
 		if err != nil {
-			return misconfigured(h.faultsFile, document.Problems{at.Problem("faults."+strconv.Itoa(i), "%v", err)})
+			return misconfigured(h.faultsFile, fit.FileProblems{at.Problem("faults."+strconv.Itoa(i), "%v", err)})
 		}
 	}
 	return err

@@ -1,4 +1,4 @@
-package document
+package fit
 
 import (
 	"bytes"
@@ -11,11 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 )
 
-// Problem is one fault in a document.
-type Problem struct {
+// FileProblem is one fault in a document.
+type FileProblem struct {
 	// Line and Column are its position in the text, from 1; 0 for a value that is not in the text.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
@@ -25,7 +24,7 @@ type Problem struct {
 }
 
 // String formats the problem as a compiler would.
-func (p Problem) String() string {
+func (p FileProblem) String() string {
 	where := p.Path
 	if p.Line > 0 {
 		where = fmt.Sprintf("%d:%d", p.Line, p.Column)
@@ -36,11 +35,11 @@ func (p Problem) String() string {
 	return where + ": " + p.Problem
 }
 
-// Problems are all faults in a document, in the order of its text. As an error they have the code invalid_input.
-type Problems []Problem
+// FileProblems are all faults in a document, in the order of its text. As an error they have the code invalid_input.
+type FileProblems []FileProblem
 
 // Error returns all problems, one on a line.
-func (ps Problems) Error() string {
+func (ps FileProblems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
 		lines[i] = p.String()
@@ -49,14 +48,14 @@ func (ps Problems) Error() string {
 }
 
 // Unwrap returns an error with the code invalid_input.
-func (ps Problems) Unwrap() error { return messages.InvalidInput("%s", ps.Error()) }
+func (ps FileProblems) Unwrap() error { return messages.InvalidInput("%s", ps.Error()) }
 
 // Err returns the problems as an error, or nil if there are none. It sorts them by position and removes duplicates.
-func (ps Problems) Err() error {
+func (ps FileProblems) Err() error {
 	if len(ps) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(ps, func(a, b Problem) int {
+	slices.SortStableFunc(ps, func(a, b FileProblem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
@@ -82,10 +81,10 @@ func (at Places) of(path string) place {
 	}
 }
 
-// Problem makes a Problem at the position of the path.
-func (at Places) Problem(path, format string, args ...any) Problem {
+// Problem makes a FileProblem at the position of the path.
+func (at Places) Problem(path, format string, args ...any) FileProblem {
 	p := at.of(path)
-	return Problem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
+	return FileProblem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
 }
 
 // Limits of a text.
@@ -96,27 +95,27 @@ const (
 )
 
 // Check lists what does not fit in a value that was read from the text.
-func (at Places) Check(schema *fit.Schema, value any) (all Problems) {
+func (at Places) Check(schema *Schema, value any) (all FileProblems) {
 	for _, p := range schema.All(value) {
 		all = append(all, at.Problem(p.Path, "%s", p.Says))
 	}
 	return all
 }
 
-// Read parses a text, validates it against the schema, and decodes it. If the text does not fit, it still decodes what
+// ReadYAML parses a text, validates it against the schema, and decodes it. If the text does not fit, it still decodes what
 // is left without the faulty parts, so that the rest can be checked. ok is false if the text has no value at all.
-func Read(text []byte, schema *fit.Schema, into any) (at Places, wrong Problems, ok bool) {
+func ReadYAML(text []byte, schema *Schema, into any) (at Places, wrong FileProblems, ok bool) {
 	if len(text) > mostBytes {
-		return nil, Problems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}, false
+		return nil, FileProblems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}, false
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, Problems{syntax(text, err)}, false
+		return nil, FileProblems{syntax(text, err)}, false
 	}
 	if len(doc.Content) == 0 {
-		return nil, Problems{{Line: 1, Column: 1, Problem: "the text is empty"}}, false
+		return nil, FileProblems{{Line: 1, Column: 1, Problem: "the text is empty"}}, false
 	}
-	r := reader{at: Places{}}
+	r := yamlReader{at: Places{}}
 	value := r.value(doc.Content[0], "", 0)
 	if r.problems != nil {
 		return r.at, r.problems, false
@@ -130,7 +129,7 @@ func Read(text []byte, schema *fit.Schema, into any) (at Places, wrong Problems,
 		err = json.Unmarshal(data, into)
 	}
 	if err != nil {
-		wrong = append(wrong, Problem{Problem: err.Error()})
+		wrong = append(wrong, FileProblem{Problem: err.Error()})
 	}
 	return r.at, wrong, value != nil && err == nil
 }
@@ -153,20 +152,20 @@ func without(value any, path []string) any {
 	return value
 }
 
-// reader converts the nodes of a text to JSON values.
-type reader struct {
+// yamlReader converts the nodes of a text to JSON values.
+type yamlReader struct {
 	at       Places
-	problems Problems
+	problems FileProblems
 	values   int
 }
 
-func (r *reader) wrong(path string, n *yaml.Node, format string, args ...any) {
-	r.problems = append(r.problems, Problem{n.Line, n.Column, path, fmt.Sprintf(format, args...)})
+func (r *yamlReader) wrong(path string, n *yaml.Node, format string, args ...any) {
+	r.problems = append(r.problems, FileProblem{n.Line, n.Column, path, fmt.Sprintf(format, args...)})
 }
 
 // value converts a YAML node to a JSON value, and notes its place. It bounds number and depth, because aliases can
 // repeat each other.
-func (r *reader) value(n *yaml.Node, path string, depth int) any {
+func (r *yamlReader) value(n *yaml.Node, path string, depth int) any {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -194,7 +193,7 @@ func (r *reader) value(n *yaml.Node, path string, depth int) any {
 }
 
 // object converts a mapping. A name that is given twice is a problem; the last value stays.
-func (r *reader) object(n *yaml.Node, path string, depth int) map[string]any {
+func (r *yamlReader) object(n *yaml.Node, path string, depth int) map[string]any {
 	all := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i].Value
@@ -207,7 +206,7 @@ func (r *reader) object(n *yaml.Node, path string, depth int) map[string]any {
 }
 
 // scalar converts a scalar. A date stays a text, because JSON has none.
-func (r *reader) scalar(n *yaml.Node, path string) (v any) {
+func (r *yamlReader) scalar(n *yaml.Node, path string) (v any) {
 	if tag := n.ShortTag(); tag == "!!timestamp" || tag == "!!str" {
 		return n.Value
 	}
@@ -227,7 +226,7 @@ func Below(path, name string) string {
 
 // syntax converts an error of the YAML library. Its position is the line after which no beginning of the text can be
 // parsed.
-func syntax(text []byte, err error) Problem {
+func syntax(text []byte, err error) FileProblem {
 	what := strings.TrimPrefix(err.Error(), "yaml: ")
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	number := 1
@@ -246,7 +245,7 @@ func syntax(text []byte, err error) Problem {
 	case strings.Contains(what, "did not find expected"), strings.Contains(what, "mapping values are not allowed"):
 		what = "the line does not fit those above: is its indentation right, and every bracket and quote closed? (" + what + ")"
 	}
-	return Problem{Line: max(number, 1), Column: 1, Problem: what}
+	return FileProblem{Line: max(number, 1), Column: 1, Problem: what}
 }
 
 // mostLines is the length of the longest text whose beginnings are tried.
