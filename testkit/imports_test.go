@@ -179,14 +179,14 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "actors/regular messages messages/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "actors/regular messages messages/recording messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
+		ours: "actors/regular messages messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
-	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
+	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
 	{pkgs: "testkit/pipes"},
 	{pkgs: "testkit/scripted"},
