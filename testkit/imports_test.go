@@ -52,7 +52,7 @@ var rules = []rule{
 	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/fit", ours: "messages messages/jsonwalk messages/words",
-		libs: "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
+		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*", ours: "messages", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*/*", ours: "messages messages/*", denied: offline + " os/exec log/slog"},
@@ -188,8 +188,6 @@ var rules = []rule{
 			"github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
-	{pkgs: "testkit/pipes"},
-	{pkgs: "testkit/scripted"},
 	{pkgs: "testkit/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab",
 		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +

@@ -1,4 +1,4 @@
-package pipes
+package testkit
 
 import (
 	"context"
@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Network is a [net.Listener] whose connections are pipes. Make one with [New]. It is safe for concurrent use.
+// Network is a [net.Listener] whose connections are pipes in memory, for tests in a bubble of virtual time: time passes
+// only while both sides of its connections wait. Make one with [NewNetwork]. It is safe for concurrent use.
 type Network struct {
 	conns chan net.Conn
 	down  chan struct{}
@@ -15,8 +16,8 @@ type Network struct {
 	open []net.Conn
 }
 
-// New returns a network whose server is up until Close.
-func New() *Network { return &Network{conns: make(chan net.Conn), down: make(chan struct{})} }
+// NewNetwork returns a network whose server is up until Close.
+func NewNetwork() *Network { return &Network{conns: make(chan net.Conn), down: make(chan struct{})} }
 
 // Accept implements [net.Listener].
 func (n *Network) Accept() (net.Conn, error) {

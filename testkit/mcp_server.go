@@ -1,4 +1,4 @@
-package scripted
+package testkit
 
 import (
 	"bufio"
@@ -8,24 +8,24 @@ import (
 	"sync"
 )
 
-// Server is a scripted MCP server over lines of JSON.
-type Server struct {
+// MCPServer is a MCP server whose answers a test scripts, over lines of JSON.
+type MCPServer struct {
 	// Modern selects protocol version 2026-07-28; otherwise it is 2025-11-25.
 	Modern bool
 	// Handle answers tools/list and tools/call, in a goroutine of its own.
-	Handle func(s *Session, method string, params json.RawMessage) (result any, err error)
+	Handle func(s *MCPSession, method string, params json.RawMessage) (result any, err error)
 }
 
-// Session is the connection to one client. It is safe for concurrent use.
-type Session struct {
+// MCPSession is the connection to one client. It is safe for concurrent use.
+type MCPSession struct {
 	mu      sync.Mutex
 	out     io.Writer
 	asked   int
 	answers map[string]chan json.RawMessage
 }
 
-// message is a message of JSON-RPC: a request, a notification or a response.
-type message struct {
+// rpcMessage is a message of JSON-RPC: a request, a notification or a response.
+type rpcMessage struct {
 	ID     json.RawMessage `json:"id,omitempty"`
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
@@ -33,15 +33,15 @@ type message struct {
 }
 
 // Serve answers the client until its input ends.
-func (m Server) Serve(in io.Reader, out io.Writer) {
-	s := &Session{out: out, answers: map[string]chan json.RawMessage{}}
+func (m MCPServer) Serve(in io.Reader, out io.Writer) {
+	s := &MCPSession{out: out, answers: map[string]chan json.RawMessage{}}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		var got message
+		var got rpcMessage
 		switch {
 		case json.Unmarshal(line, &got) != nil:
 		case got.Method == "":
@@ -58,7 +58,7 @@ func (m Server) Serve(in io.Reader, out io.Writer) {
 }
 
 // answer answers a request. A server begins only in the way of its own version of the protocol.
-func (s *Session) answer(m Server, got message) {
+func (s *MCPSession) answer(m MCPServer, got rpcMessage) {
 	info := map[string]any{"name": "scripted", "version": "1"}
 	able := map[string]any{"tools": map[string]any{"listChanged": true}}
 	var result any
@@ -84,12 +84,12 @@ func (s *Session) answer(m Server, got message) {
 }
 
 // Notify sends a notification.
-func (s *Session) Notify(method string, params any) {
+func (s *MCPSession) Notify(method string, params any) {
 	s.send(map[string]any{"method": method, "params": params})
 }
 
 // Ask sends a request and returns the client's result.
-func (s *Session) Ask(method string, params any) json.RawMessage {
+func (s *MCPSession) Ask(method string, params any) json.RawMessage {
 	answer := make(chan json.RawMessage, 1)
 	s.mu.Lock()
 	s.asked++
@@ -100,7 +100,7 @@ func (s *Session) Ask(method string, params any) json.RawMessage {
 	return <-answer
 }
 
-func (s *Session) send(message map[string]any) {
+func (s *MCPSession) send(message map[string]any) {
 	message["jsonrpc"] = "2.0"
 	line, err := json.Marshal(message)
 	if err != nil {
