@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/inflight"
 	"github.com/seed889630bf/lastword/transport/internal/lines"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 // If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned 2
 // s after ctx is done, or 5 s after in has ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(inflight.Count)}
+	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(server.Count)}
 	// A session id on stdio contains a newline, which no HTTP header can have.
 	c.session = s.newSession("stdio\n"+strconv.FormatUint(s.connections.Add(1), 10), auth.From(ctx))
 	c.session.attach(&sessionStream{leave: c.session.end, write: func(message []byte) error {
@@ -57,7 +57,7 @@ type conn struct {
 	ctx      context.Context
 	session  *Session
 	lines    *lines.Writer
-	handlers *inflight.Count
+	handlers *server.Count
 }
 
 // serve reads messages until the input, the session or the output ends, and then waits for handlers and for the client.

@@ -1,14 +1,14 @@
-package inflight_test
+package server_test
 
 import (
 	"context"
 	"testing"
 	"testing/synctest"
 
-	"github.com/seed889630bf/lastword/transport/door/inflight"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
-func isClosed(c <-chan struct{}) bool {
+func closedNow(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
@@ -18,7 +18,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 func TestLimitAndClose(t *testing.T) {
-	var c inflight.Count
+	var c server.Count
 	for range 2 {
 		if !c.Begin(2) {
 			t.Error("the second of two is refused")
@@ -43,30 +43,30 @@ func TestLimitAndClose(t *testing.T) {
 
 // More may begin while somebody waits. Idle is closed for all who wait; a later call waits for the next time.
 func TestIdle(t *testing.T) {
-	var c inflight.Count
-	if !isClosed(c.Idle()) {
+	var c server.Count
+	if !closedNow(c.Idle()) {
 		t.Error("nothing is in flight, but Idle waits")
 	}
 	c.Begin(0)
 	first, second := c.Idle(), c.Idle()
 	c.Begin(0)
 	c.End()
-	if isClosed(first) || isClosed(second) {
+	if closedNow(first) || closedNow(second) {
 		t.Error("Idle is closed while one is in flight")
 	}
 	c.End()
-	if !isClosed(first) || !isClosed(second) {
+	if !closedNow(first) || !closedNow(second) {
 		t.Error("Idle is still open at the end")
 	}
 	c.Begin(0)
-	if isClosed(c.Idle()) {
+	if closedNow(c.Idle()) {
 		t.Error("Idle is closed while another is in flight")
 	}
 }
 
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c inflight.Count
+		var c server.Count
 		c.Begin(0)
 		ctx, stop := context.WithCancel(t.Context())
 		waited := make(chan struct{})
@@ -77,7 +77,7 @@ func TestWait(t *testing.T) {
 		synctest.Wait()
 		stop()
 		c.Wait(ctx) // returns, although one is in flight
-		if isClosed(waited) {
+		if closedNow(waited) {
 			t.Error("Wait returned while one was in flight")
 		}
 		c.End()

@@ -1,4 +1,4 @@
-package inflight
+package server
 
 import (
 	"context"
