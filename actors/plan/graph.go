@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/expression"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/expression"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 )
 
 var step = expression.Object{"outcome": expression.Text, "result": expression.Value, "rounds": expression.Integer}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/expression"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 )
 
 // polled is a context that ends when it has been looked at a number of times.
