@@ -108,8 +108,8 @@ var rules = []rule{
 	{pkgs: "transport/agui", ours: protocol},
 	{pkgs: "transport/aisdk", ours: protocol},
 	{pkgs: "transport/acp", ours: protocol + " messages/words transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
-	{pkgs: "transport/openai", ours: protocol, tests: "lastword/transport/openai/... github.com/sashabaranov/go-openai"},
-	{pkgs: "transport/openai/*", ours: protocol + " transport/openai"},
+	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
+	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
 	{pkgs: "transport/repository", ours: "actors/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "actors/regular messages messages/redact transport/internal/*"},
@@ -166,7 +166,7 @@ var rules = []rule{
 		ours: "messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm transport/llm/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
-			"transport/openai transport/openai/* cmd/internal/*",
+			"transport/openai cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},
 	{pkgs: "cmd/internal/drawing", ours: "actors/plan"},
 	{pkgs: "cmd/internal/tokenfile", ours: "actors/regular messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
@@ -296,7 +296,7 @@ var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
-		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/*", "transport/acp", "transport/a2a", "transport/agui",
+		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*", "transport/repository/internal/*"}},

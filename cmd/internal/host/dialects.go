@@ -14,8 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/nano"
 	"github.com/seed889630bf/lastword/transport/openai"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
-	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // dialects adds the protocols of other systems to a server, by name.
@@ -29,11 +27,7 @@ var dialects = map[string]func(i *Server, d *door.Door){
 	"a2a":    func(i *Server, d *door.Door) { i.addDialect(a2a.New(d), a2a.Path, a2a.CardPath) },
 	"ag-ui":  func(i *Server, d *door.Door) { i.addDialect(agui.New(d), agui.Paths()...) },
 	"ai-sdk": func(i *Server, d *door.Door) { i.addDialect(aisdk.New(d), aisdk.Paths()...) },
-	"openai": func(i *Server, d *door.Door) {
-		i.addDialect(openai.New(d), openai.Paths()...)
-		i.addDialect(completions.New(d), completions.Paths()...)
-		i.addDialect(responses.New(d), responses.Paths()...)
-	},
+	"openai": func(i *Server, d *door.Door) { openai.Add(d, i.addDialect) },
 }
 
 func (i *Server) addDialect(protocol *door.Handler, paths ...string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
+	"github.com/seed889630bf/lastword/transport/openai"
 )
 
 // serve serves the handler on the network, and returns a client of it.
@@ -56,7 +56,11 @@ func newNode(name string, store journal.Journal, jobs []actors.Definition, distu
 	for _, path := range agui.Paths() {
 		mux.Handle(path, agui.New(to))
 	}
-	mux.Handle(completions.Path, completions.New(to))
+	openai.Add(to, func(h *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, h)
+		}
+	})
 	n.client, n.stop = serve(n.net, mux)
 	return n, nil
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
 
 // request is the body of POST /v1/chat/completions.
 type request struct {
-	openai.Options
+	api.Options
 	Messages            []said          `json:"messages"`
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"`
 	Seed                *int64          `json:"seed"`
 	Stop                json.RawMessage `json:"stop"`
 	N                   int             `json:"n"`
-	Format              openai.Form     `json:"response_format"`
+	Format              api.Form        `json:"response_format"`
 	Effort              string          `json:"reasoning_effort"`
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`

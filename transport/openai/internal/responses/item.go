@@ -6,7 +6,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
-	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
 
 // prefixes are the prefixes of item ids.
@@ -120,7 +120,7 @@ func (r *response) call(i *item, says string) {
 
 // callTools writes the calls of the client's tools, which end the run.
 func (r *response) callTools(result json.RawMessage) {
-	for _, c := range openai.Calls(r.queued, result) {
+	for _, c := range api.Calls(r.queued, result) {
 		i := &item{ID: "fc_" + c.ID, Type: "function_call", Status: "in_progress", CallID: c.ID, Name: c.Name, Namespace: c.Namespace, index: len(r.output)}
 		r.output = append(r.output, i)
 		if c.Custom {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
-	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
 
 type fields = map[string]any
@@ -21,7 +21,7 @@ type response struct {
 	segment int
 	number
 
-	tally   openai.Tally
+	tally   api.Tally
 	output  []*item
 	queued  messages.RunQueued
 	created time.Time
@@ -204,11 +204,11 @@ func (r *response) result(op *transcript.Op) {
 func (r *response) object() fields {
 	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
-	if strings.HasPrefix(metadata[door.ContextLabel], openai.Begins) {
+	if strings.HasPrefix(metadata[door.ContextLabel], api.Begins) {
 		delete(metadata, door.ContextLabel)
 	}
 	o := fields{"id": r.id(r.segment), "object": "response", "created_at": r.created.Unix(),
-		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": openai.Model(r.queued),
+		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": api.Model(r.queued),
 		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},
 		"metadata": metadata, "temperature": nil, "top_p": nil, "previous_response_id": nil}
 	if r.segment > 1 {

@@ -12,18 +12,18 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
 
-type handler struct{ *openai.Retries }
+type handler struct{ *api.Retries }
 
 // Paths returns the paths that this package serves.
 func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
 
 // New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
-	d := handler{&openai.Retries{Door: to}}
-	return openai.Routes(map[string]openai.Handler{
+	d := handler{&api.Retries{Door: to}}
+	return api.Routes(map[string]api.Handler{
 		"POST /v1/responses":             d.create,
 		"GET /v1/responses/{id}":         d.retrieve,
 		"DELETE /v1/responses/{id}":      d.remove,
@@ -95,10 +95,10 @@ func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
 	if err != nil {
 		return err
 	}
-	return openai.Answer(d.Door, w, out.object())
+	return api.Answer(d.Door, w, out.object())
 }
 
-// begin starts a run, or answers questions of the previous response. asked comes from [openai.Retries.Start], and may
+// begin starts a run, or answers questions of the previous response. asked comes from [api.Retries.Start], and may
 // be "".
 func (d handler) begin(r *http.Request, q *request) (out *response, asked string, err error) {
 	ctx := r.Context()
@@ -109,7 +109,7 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 		if previous, before, err = d.find(ctx, q.Previous); err != nil {
 			return nil, "", err
 		}
-		turn.Earlier, q.Model = d.Conversation(before), cmp.Or(q.Model, openai.Model(*before.Queued))
+		turn.Earlier, q.Model = d.Conversation(before), cmp.Or(q.Model, api.Model(*before.Queued))
 	}
 	answers, err := q.add(&turn, before.Inputs)
 	question, waits := door.Question(before)
@@ -142,7 +142,7 @@ func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return openai.Answer(d.Door, w, fields{"id": id, "object": "response", "deleted": true})
+	return api.Answer(d.Door, w, fields{"id": id, "object": "response", "deleted": true})
 }
 
 // retrieve handles GET /v1/responses/{id}. openai-go sends the member stream in a body.

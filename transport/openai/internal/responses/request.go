@@ -7,12 +7,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
 
 // request is the body of POST /v1/responses.
 type request struct {
-	openai.Options
+	api.Options
 	Input           json.RawMessage `json:"input"`
 	Instructions    string          `json:"instructions"`
 	Background      bool            `json:"background"`
@@ -20,7 +20,7 @@ type request struct {
 	Conversation    any             `json:"conversation"`
 	MaxOutputTokens int             `json:"max_output_tokens"`
 	Text            struct {
-		Format openai.Form `json:"format"`
+		Format api.Form `json:"format"`
 	} `json:"text"`
 	Client struct {
 		Turn string `json:"turn_id"` // of Codex, which may repeat a request with the same input
@@ -85,7 +85,7 @@ func (s *said) add(turn *door.Turn) error {
 		return turn.Add(s.Role, text)
 	case "function_call", "custom_tool_call":
 		custom := s.Type == "custom_tool_call"
-		call := openai.Call{ToolCall: llm.ToolCall{ID: s.CallID, Name: s.Name, Arguments: s.Arguments + s.Input}, Namespace: s.Namespace, Custom: custom}
+		call := api.Call{ToolCall: llm.ToolCall{ID: s.CallID, Name: s.Name, Arguments: s.Arguments + s.Input}, Namespace: s.Namespace, Custom: custom}
 		turn.AddCall(call.Made())
 	case "function_call_output", "custom_tool_call_output":
 		return turn.AddResult(s.CallID, s.Output)

@@ -8,10 +8,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
-	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
 
-type handler struct{ *openai.Retries }
+type handler struct{ *api.Retries }
 
 // Path is the path for creating a completion.
 const Path = "/v1/chat/completions"
@@ -21,8 +21,8 @@ func Paths() []string { return []string{Path, Path + "/"} }
 
 // New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
-	d := handler{&openai.Retries{Door: to}}
-	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete, "DELETE " + Path + "/{id}": d.remove})
+	d := handler{&api.Retries{Door: to}}
+	return api.Routes(map[string]api.Handler{"POST " + Path: d.complete, "DELETE " + Path + "/{id}": d.remove})
 }
 
 // remove handles DELETE /v1/chat/completions/{id}.
@@ -31,7 +31,7 @@ func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := d.Forget(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
 		return err
 	}
-	return openai.Answer(d.Door, w, map[string]any{"id": id, "object": "chat.completion.deleted", "deleted": true})
+	return api.Answer(d.Door, w, map[string]any{"id": id, "object": "chat.completion.deleted", "deleted": true})
 }
 
 // prefix is the prefix of completion ids. The run's id follows.
@@ -49,7 +49,7 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &completion{usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
 	asked, label := "", q.Context(r, turn)
-	if c.Run, c.Seen, err = d.answered(r.Context(), openai.Chat(r) != "", label, turn); err == nil && c.Run == "" {
+	if c.Run, c.Seen, err = d.answered(r.Context(), api.Chat(r) != "", label, turn); err == nil && c.Run == "" {
 		c.Run, asked, err = d.Start(r, &q.Options, turn, map[string]string{door.ContextLabel: label}, "")
 	}
 	if err != nil {
@@ -73,10 +73,10 @@ func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, st
 	}
 	if c.failed != nil {
 		w.Header().Set("X-Should-Retry", "false")
-		openai.Write(w, http.StatusInternalServerError, c.failed)
+		api.Write(w, http.StatusInternalServerError, c.failed)
 		return nil
 	}
-	return openai.Answer(d.Door, w, c.whole())
+	return api.Answer(d.Door, w, c.whole())
 }
 
 // completion is a run in the form of one text.
@@ -86,12 +86,12 @@ type completion struct {
 	usage bool // the client wants token counts
 
 	speech  door.Speech
-	tally   openai.Tally
+	tally   api.Tally
 	created int64
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
 	calls    []call // calls of the client's tools
-	failed   *openai.Failure
+	failed   *api.Failure
 }
 
 // completing is the dialect of completion.
@@ -108,7 +108,7 @@ var completing = func() *transcript.Dialect[*completion] {
 
 // start begins the answer. What an earlier answer contained is not repeated.
 func (c *completion) start(op *transcript.Op) {
-	c.model = openai.Model(op.Run.Queued)
+	c.model = api.Model(op.Run.Queued)
 	c.speech.Begin(op.Run)
 	c.chunk(delta{Role: "assistant", Content: new("")}, "")
 }
@@ -146,7 +146,7 @@ func (c *completion) end(op *transcript.Op) {
 		c.fail(failed)
 		return
 	}
-	for i, one := range openai.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
+	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
 		c.calls = append(c.calls, call{i, one.ID, "function", function{one.Name, one.Arguments}})
 		c.chunk(delta{Calls: c.calls[i:]}, "")
 	}
@@ -159,7 +159,7 @@ func (c *completion) end(op *transcript.Op) {
 }
 
 func (c *completion) fail(why *door.Reason) {
-	f := openai.FailureOf(why.Code, why.Message, true)
+	f := api.FailureOf(why.Code, why.Message, true)
 	c.failed, c.Over = &f, true
 	c.Frame("", f)
 }
