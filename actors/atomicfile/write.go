@@ -10,8 +10,6 @@ import (
 	"path"
 	"strings"
 	"syscall"
-
-	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Suffix ends the names of temporary files.
@@ -51,19 +49,6 @@ func WriteText(dir *os.Root, name string, mode fs.FileMode, text string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
-}
-
-// WriteDurable is WriteText for a folder without an os.Root. The file survives a power cut.
-func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
-	dir, err := regular.Root(folder)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := WriteText(dir, name, mode, text); err != nil {
-		return err
-	}
-	return SyncFolder(dir, ".")
 }
 
 // create makes a temporary file and locks it, so that no sweep of another run removes it. If a sweep removes it

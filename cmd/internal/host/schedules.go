@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
@@ -68,7 +68,7 @@ func (m *marks[T]) save(ctx context.Context, all T) error {
 		return h.kept.Save(ctx, m.name, bytes.NewReader(text))
 	}
 	if folder := h.Store.Folder(h.Env()); folder != "" {
-		return atomicfile.WriteDurable(folder, m.name, 0o600, string(text))
+		return confined.WriteDurable(folder, m.name, 0o600, string(text))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/regular"
 )
 
@@ -94,7 +95,7 @@ func Publish(dir string, keys ...ed25519.PublicKey) (k Keys, err error) {
 	old, err := io.ReadAll(f)
 	text, failed := json.Marshal(k)
 	if err = errors.Join(err, failed); err == nil && string(old) != string(text) {
-		err = atomicfile.WriteDurable(dir, KeysFile, 0o600, string(text))
+		err = confined.WriteDurable(dir, KeysFile, 0o600, string(text))
 	}
 	return k, err
 }

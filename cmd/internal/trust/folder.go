@@ -158,7 +158,7 @@ func (f Folder) Key(publish func(ed25519.PublicKey) error) (key ed25519.PrivateK
 		err = publish(public)
 	}
 	if err == nil {
-		err = atomicfile.WriteDurable(string(f), keyFile, 0o600, base64.StdEncoding.EncodeToString(key.Seed())+"\n")
+		err = confined.WriteDurable(string(f), keyFile, 0o600, base64.StdEncoding.EncodeToString(key.Seed())+"\n")
 	}
 	return key, err
 }
