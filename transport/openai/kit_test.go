@@ -43,6 +43,9 @@ func doors(c door.Config) http.Handler {
 		for _, path := range paths {
 			mux.Handle(path, h)
 		}
+		if paths[0] == "/v1/models" {
+			mux.Handle("/", h) // what the API has, and lastword has not
+		}
 	})
 	return mux
 }
