@@ -96,7 +96,7 @@ func planItems(t *testing.T) float64 {
 
 // guard is how long the evaluation of a guard takes: plans of equal steps differ in how much a guard compares.
 func guard(t *testing.T) float64 {
-	const steps, more = 500, 20
+	const steps, more = 1000, 100
 	s, done := newSystem(t, actors.Config{})
 	defer done()
 	took := func(compares int) time.Duration {
@@ -105,7 +105,9 @@ func guard(t *testing.T) float64 {
 		for i := range steps {
 			p.Steps = append(p.Steps, plan.Step{Name: fmt.Sprint("s", i), Job: "work", Needs: plan.Names{"a"}, If: guard})
 		}
-		return carried(t, s, func() (actors.Job, error) { return plan.Job(plan.Input{Plan: p}, planConfig) })
+		job, err := plan.Job(plan.Input{Plan: p}, planConfig)
+		must(t, err)
+		return carried(t, s, func() (actors.Job, error) { return job, nil })
 	}
 	return float64((took(1+more) - took(1)).Nanoseconds()) / 1e3 / steps / more
 }
