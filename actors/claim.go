@@ -10,7 +10,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
@@ -232,7 +231,7 @@ func (o *owner) unborn(ctx context.Context, f *messages.Fold) (map[messages.RunI
 // beatAll renews the claims of this node in a loop, after checking in the log that it still owns each run.
 func (o *owner) beatAll(ctx context.Context) error {
 	for begun := time.Now(); ; {
-		if supervision.Sleep(ctx, lease.Every-time.Since(begun)); ctx.Err() != nil {
+		if supervision.Sleep(ctx, journal.LeaseTerm-time.Since(begun)); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		begun = time.Now()

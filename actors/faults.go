@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/hostile"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/supervision/fault"
@@ -73,7 +72,7 @@ func (t *TaskContext) passes(at string) error {
 
 // faultyJournal adds the board's fault points to a node's journal. mu guards the fields below it.
 type faultyJournal struct {
-	hostile.Journal
+	journal.Hostile
 	system *System
 
 	mu     sync.Mutex
@@ -91,7 +90,7 @@ type strike struct {
 
 func newFaultyJournal(s *System) *faultyJournal {
 	f := &faultyJournal{system: s, runs: map[messages.RunID]*strike{}}
-	f.Journal.Journal, f.Disturb = s.journal, f.disturb
+	f.Hostile.Journal, f.Disturb = s.journal, f.disturb
 	return f
 }
 
@@ -112,7 +111,7 @@ func (f *faultyJournal) pause(ctx context.Context) {
 }
 
 // disturb returns what happens to the append of the block.
-func (f *faultyJournal) disturb(b journal.Block) (d hostile.Disturbance) {
+func (f *faultyJournal) disturb(b journal.Block) (d journal.Disturbance) {
 	s := locked(&f.mu, func() *strike { return f.runs[b.Run] })
 	switch {
 	case s == nil && b.Epoch > 0 && !b.Head().Ended:
@@ -151,7 +150,7 @@ func (f *faultyJournal) keep(run messages.RunID, s *strike) {
 }
 
 // strike returns what happens to the block, and whether the fault is then over.
-func (f *faultyJournal) strike(s *strike, b journal.Block) (d hostile.Disturbance, over bool) {
+func (f *faultyJournal) strike(s *strike, b journal.Block) (d journal.Disturbance, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := s.rule.Point

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/hostile"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -297,6 +296,6 @@ func story(run messages.RunID) []messages.Event {
 // Journal wraps a journal and disturbs its appends. Disturbance says how one append is disturbed; the zero value does
 // nothing.
 type (
-	Journal     = hostile.Journal
-	Disturbance = hostile.Disturbance
+	Journal     = journal.Hostile
+	Disturbance = journal.Disturbance
 )

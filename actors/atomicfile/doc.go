@@ -1,2 +1,3 @@
-// Package atomicfile writes files atomically: nobody ever sees a part of one.
+// Package atomicfile writes files atomically: nobody ever sees a part of one. It locks files between processes, on Unix
+// and Windows.
 package atomicfile

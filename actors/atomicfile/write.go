@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/regular"
 )
 
@@ -55,19 +54,6 @@ func WriteText(dir *os.Root, name string, mode fs.FileMode, text string) error {
 	})
 }
 
-// WriteDurable is WriteText for a folder without an os.Root. The file survives a power cut.
-func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
-	dir, err := regular.Root(folder)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := WriteText(dir, name, mode, text); err != nil {
-		return err
-	}
-	return SyncFolder(dir, ".")
-}
-
 // create makes a temporary file and locks it, so that no sweep of another run removes it. If a sweep removes it
 // between the two steps, create makes it again.
 func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {
@@ -76,7 +62,7 @@ func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := filelock.Lock(f); err != nil || isAt(dir, name, f) {
+		if err := LockFile(f); err != nil || isAt(dir, name, f) {
 			return f, nil // without locks there are no sweeps
 		}
 		f.Close()
@@ -118,8 +104,9 @@ func removeUnlocked(dir *os.Root, name string) bool {
 		return false
 	}
 	defer f.Close()
-	return filelock.Try(f) == nil && dir.Remove(name) == nil
+	return TryLock(f) == nil && dir.Remove(name) == nil
 }
+
 // Change opens a file that several processes change, and calls change with its folder and with it. No other Change of the
 // file runs meanwhile, even if change replaces it. With [os.O_CREATE], a missing file is made.
 func Change(path string, flags int, change func(folder *os.Root, f *os.File) error) error {
@@ -147,7 +134,7 @@ func lock(dir *os.Root, name string, flags int) (*os.File, error) {
 		case err == nil && !info.Mode().IsRegular():
 			err = fmt.Errorf("%s is no file", name)
 		case err == nil:
-			err = filelock.Lock(f)
+			err = LockFile(f)
 		}
 		if err != nil {
 			return nil, errors.Join(err, f.Close())

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -195,7 +195,7 @@ func TestModelFails(t *testing.T) {
 func TestThoughtsGoBack(t *testing.T) {
 	m := script{answers: []said{{thought: "I must look.", calls: calls(`sleep {"ms":1}`)}, {text: "Done."}}}
 	talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: tools(t),
-		Profile: history.Profile{Thoughts: history.ThisTurn}}, nil, nil)
+		Profile: conversation.Profile{Thoughts: conversation.ThisTurn}}, nil, nil)
 	if got := m.requests[1].Messages[1].Thoughts; got != "I must look." {
 		t.Errorf("the thoughts %q go back", got)
 	}

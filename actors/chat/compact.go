@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/call"
-	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -31,7 +31,7 @@ type room struct {
 // tokens estimates the size of the next request: the server's count of the first messages, and an estimate of the
 // rest.
 func (u *turn) tokens() int {
-	bytes := history.Size(u.conversation[u.room.messages:])
+	bytes := conversation.Size(u.conversation[u.room.messages:])
 	if u.room.messages == 0 {
 		for _, t := range u.Tools.Offered() {
 			bytes += len(t.Description) + len(t.Parameters)
@@ -72,11 +72,11 @@ func (u *turn) overflowed(ctx context.Context, a call.Answer) (bool, error) {
 
 // shorten brings the next request below the limit, as far as there are older messages to remove.
 func (u *turn) shorten(ctx context.Context, tokens int) (bool, error) {
-	size := history.Size(u.conversation)
+	size := conversation.Size(u.conversation)
 	fits := int(int64(u.room.limit) * int64(size) / int64(tokens)) // in bytes
-	first := history.Tail(u.conversation, fits/4)                  // first message that is kept
+	first := conversation.Tail(u.conversation, fits/4)             // first message that is kept
 	older := first - 1                                             // without the system message
-	if older < 1 || older == 1 && history.LastUser(u.conversation) == 1 {
+	if older < 1 || older == 1 && conversation.LastUser(u.conversation) == 1 {
 		return false, nil
 	}
 	if u.room.summarized {
@@ -97,10 +97,10 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 		u.Profile.Budget = fits
 		return u.task.Log(messages.LogWarn, "the oldest messages are left out, without a summary: "+err.Error())
 	}
-	kept, before := len(u.conversation)-first, history.Size(u.conversation)
-	u.conversation = append(u.conversation[:1:1], history.Summarized(u.conversation[1:], text, first-1)...)
+	kept, before := len(u.conversation)-first, conversation.Size(u.conversation)
+	u.conversation = append(u.conversation[:1:1], conversation.Summarized(u.conversation[1:], text, first-1)...)
 	u.room.counted, u.room.messages = 0, 0
-	after := history.Size(u.conversation)
+	after := conversation.Size(u.conversation)
 	if after > before/5*4 { // the next turn would try the same
 		return messages.Errorf(messages.CauseLimitExceeded, "the conversation is too long for the model, "+
 			"and a summary does not make it shorter; begin another, or load the model with more context")

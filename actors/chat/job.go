@@ -8,9 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/structured"
@@ -93,7 +91,7 @@ type Config struct {
 	// names the tool.
 	Unattended bool
 	// Always lists the writing tools that may always be called; nil lets nobody add one.
-	Always *approval.File
+	Always *tool.Approvals
 	// Conversations returns the conversations of a principal, for Input.Context; nil if there are none.
 	Conversations func(principal string) (*conversation.Store, error)
 	// Folder is the user's working folder, for the list of conversations.
@@ -102,7 +100,7 @@ type Config struct {
 	// the model summarizes the oldest messages.
 	Window func(ctx context.Context, model string) (tokens int)
 	// Profile is what the server requires of the messages.
-	Profile history.Profile
+	Profile conversation.Profile
 	Bounds  Bounds
 	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
 	Ladder *structured.Ladder

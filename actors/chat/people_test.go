@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/journal"
@@ -269,7 +268,7 @@ func TestMessageWhileWaiting(t *testing.T) {
 func TestConversationsAllowNothing(t *testing.T) {
 	pays, done := said{calls: calls(`pay {"sum":7}`)}, said{text: "Paid."}
 	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: kept(conversation.NewMemory(10)),
-		Always: approval.Open(filepath.Join(t.TempDir(), "allowed"))}
+		Always: tool.OpenApprovals(filepath.Join(t.TempDir(), "allowed"))}
 	converse(t, "", []said{pays, done, pays, done}, config, func(w *told) {
 		for range 2 {
 			run, questions := w.start(chat.Input{Message: "Pay.", Context: "c_1"}), 0
@@ -282,7 +281,7 @@ func TestConversationsAllowNothing(t *testing.T) {
 			if questions != 1 {
 				t.Errorf("%d questions", questions)
 			}
-			w.config.Always = approval.Open(filepath.Join(t.TempDir(), "allowed"))
+			w.config.Always = tool.OpenApprovals(filepath.Join(t.TempDir(), "allowed"))
 		}
 	})
 }
@@ -292,7 +291,7 @@ func TestApprovalsLast(t *testing.T) {
 	pays := said{calls: calls(`pay {"sum":7}`)}
 	done := said{text: "Paid."}
 	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: kept(conversation.NewMemory(10)),
-		Always: approval.Open(filepath.Join(t.TempDir(), "allowed"))}
+		Always: tool.OpenApprovals(filepath.Join(t.TempDir(), "allowed"))}
 	converse(t, "approvals-last", []said{pays, done, pays, done, pays, done, pays, done, pays, done, pays, done}, config, func(w *told) {
 		asked := func(context string, answers ...string) (n int) {
 			run := w.start(chat.Input{Message: "Pay.", Context: context})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
-	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
@@ -269,7 +269,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 	}})
 	for {
 		said := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
-		r := model.Request{Model: s.model, Messages: history.Wire(said, s.Profile)}
+		r := model.Request{Model: s.model, Messages: conversation.Wire(said, s.Profile)}
 		if name == "understand" {
 			r.MaxTokens, r.Extra = 2000, s.NoThoughts
 		}

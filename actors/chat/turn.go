@@ -13,7 +13,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -107,7 +106,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	if err := u.fitContext(ctx); err != nil {
 		return call.Answer{}, err
 	}
-	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
+	r := model.Request{Model: u.model, Messages: conversation.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
 		Whole: u.whole, Hear: u.hear}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)

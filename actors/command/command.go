@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -186,7 +185,7 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 			values[name] = m.Default
 		}
 	}
-	if wrong := (document.Places{}).Check(c.form, values); wrong != nil {
+	if wrong := (fit.Places{}).Check(c.form, values); wrong != nil {
 		return nil, wrong.Err()
 	}
 	return values, nil

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/schedule"
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -39,9 +38,9 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 var resultSchema = form.Result[Result]()
 
 // compile prepares the command, and returns all its faults. at and place say where it stands in the file.
-func (c *Command) compile(at document.Places, place string) (all document.Problems) {
+func (c *Command) compile(at fit.Places, place string) (all fit.FileProblems) {
 	wrong := func(field, format string, args ...any) {
-		all = append(all, at.Problem(document.Below(place, field), format, args...))
+		all = append(all, at.Problem(fit.Below(place, field), format, args...))
 	}
 	c.members = map[string]member{}
 	for name, schema := range c.Input {

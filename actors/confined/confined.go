@@ -283,3 +283,16 @@ func Private(dir string) error {
 	}
 	return nil
 }
+
+// WriteDurable is [atomicfile.WriteText] for a folder without an os.Root. The file survives a power cut.
+func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
+	dir, err := regular.Root(folder)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := atomicfile.WriteText(dir, name, mode, text); err != nil {
+		return err
+	}
+	return atomicfile.SyncFolder(dir, ".")
+}

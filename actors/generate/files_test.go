@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/messages"
@@ -246,7 +246,7 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 	living, err := os.Open(filepath.Join(dir, keep[0]))
 	must(t, err)
 	defer living.Close()
-	if err := filelock.Lock(living); err != nil {
+	if err := atomicfile.LockFile(living); err != nil {
 		t.Skip("files cannot be locked here, so none is swept")
 	}
 	completed(t, newJob(t, only(sample(t, nil), out), nowhere))

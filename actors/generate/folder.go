@@ -17,7 +17,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/source"
@@ -150,7 +149,7 @@ func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, err
 	if err != nil {
 		return nil, err
 	}
-	for first := true; errors.Is(filelock.Try(f), syscall.EWOULDBLOCK); first = false {
+	for first := true; errors.Is(atomicfile.TryLock(f), syscall.EWOULDBLOCK); first = false {
 		if first {
 			waits()
 		}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -21,8 +20,8 @@ type Memory struct {
 	runs   map[messages.RunID]*record
 	ended  []messages.RunID // in the order of their terminals
 	bytes  int64            // size of the ended runs
-	leases lease.Runs
-	notes  lease.Notes[Note]
+	leases Leases
+	notes  Notes[Note]
 }
 
 // record is a run's log.
@@ -261,7 +260,7 @@ func (j *Memory) Claim(ctx context.Context, node string) (Claim, error) {
 	if err != nil {
 		return Claim{}, err
 	}
-	return Claim{Run: run, Every: lease.Every}, nil
+	return Claim{Run: run, Every: LeaseTerm}, nil
 }
 
 func (j *Memory) Keep(_ context.Context, c Claim, k ClaimState) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/expression"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages"
 )
 

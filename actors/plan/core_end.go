@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/expression"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages"
 )
 

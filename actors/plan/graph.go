@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/expression"
-	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -58,7 +57,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
 		}
 		var value any
-		if err := errors.Join(json.Unmarshal(data, &value), document.Places{}.Check(planForm(), value).Err()); err != nil {
+		if err := errors.Join(json.Unmarshal(data, &value), fit.Places{}.Check(planForm(), value).Err()); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +68,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 // compiler turns plans into graphs, and collects their problems.
 type compiler struct {
 	jobs     []actors.Definition
-	at       document.Places
+	at       fit.Places
 	problems Problems
 }
 
@@ -102,7 +101,7 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	}
 	for name, param := range p.Params {
 		if err := param.check(param.Default); param.Default != nil && err != nil {
-			c.wrong(document.Below(path, "params."+name+".default"), "the default of %s %v", name, err)
+			c.wrong(fit.Below(path, "params."+name+".default"), "the default of %s %v", name, err)
 		}
 	}
 	s.connect()
@@ -112,14 +111,14 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	}
 	s.unreachable()
 	if p.Result != nil {
-		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), document.Below(path, "result"), s.said)
+		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), fit.Below(path, "result"), s.said)
 	}
 	return g
 }
 
 // of returns the path of a step's field.
 func (s *scope) of(i int, field string) string {
-	return document.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
+	return fit.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
 }
 
 // said reports the errors of an expression, of which there may be several.

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/expression"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )

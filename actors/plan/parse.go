@@ -11,13 +11,12 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // Problems are the faults of a plan, in the order of its text.
-type Problems = document.Problems
+type Problems = fit.FileProblems
 
 // Schema is the JSON Schema of a plan's form.
 //
@@ -55,7 +54,7 @@ func parse(text []byte) (*Plan, Problems) {
 	}
 	p := &Plan{}
 	type form Plan // without UnmarshalJSON
-	at, wrong, ok := document.Read(text, planForm(), (*form)(p))
+	at, wrong, ok := fit.ReadYAML(text, planForm(), (*form)(p))
 	if !ok {
 		return nil, wrong
 	}
@@ -76,7 +75,7 @@ func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 	unnamed := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Name == "" })
 	more, _ := errors.AsType[Problems](p.Check(jobs))
 	for _, one := range more {
-		said := slices.ContainsFunc(form, func(p document.Problem) bool { return p.Line == one.Line })
+		said := slices.ContainsFunc(form, func(p fit.FileProblem) bool { return p.Line == one.Line })
 		if !said && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be the faulty part
 			all = append(all, one)
 		}

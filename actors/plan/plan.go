@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/expression"
-	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -29,7 +29,7 @@ type Plan struct {
 	// Result is the template of the run's result. Without it the result is the outcome of each step.
 	Result any `json:"result,omitempty"`
 
-	text document.Places
+	text fit.Places
 }
 
 // Param is a parameter. A parameter without a default is required.

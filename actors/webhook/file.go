@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
 )
@@ -78,7 +77,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 	var parts struct {
 		Webhooks []json.RawMessage `json:"webhooks"`
 	}
-	at, wrong, ok := document.Read(text, fileForm(), &parts)
+	at, wrong, ok := fit.ReadYAML(text, fileForm(), &parts)
 	if !ok {
 		return nil, wrong.Err()
 	}

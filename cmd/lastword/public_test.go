@@ -24,7 +24,8 @@ import (
 )
 
 // stablePackages are those of docs/stability.md.
-var stablePackages = []string{"actors", "actors/journal", "actors/llmstxt", "messages", "supervision", "testkit", "transport/door",
+var stablePackages = []string{"actors", "actors/journal", "actors/llmstxt", "messages", "messages/model", "supervision",
+	"supervision/fault", "testkit", "transport/door", "transport/door/transcript",
 	"transport/http", "transport/http/client", "transport/mcp", "transport/nats", "transport/sqlite", "transport/web"}
 
 // public is what others rely on, one line each.

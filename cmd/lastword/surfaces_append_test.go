@@ -18,7 +18,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
 	remoteapi "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -27,7 +26,7 @@ import (
 type appender struct {
 	*stage
 	cursor string
-	at     cursor.Cursors // the Go client's
+	at     remoteapi.Cursors // the Go client's
 	texts  map[string]string
 	tasks  map[string]string
 	ended  bool
@@ -143,7 +142,7 @@ var appenders = map[string]func(a *appender){
 		ctx, cancel := context.WithCancel(a.t.Context())
 		defer cancel()
 		if a.at == nil {
-			a.at = cursor.Cursors{a.run: {}}
+			a.at = remoteapi.Cursors{a.run: {}}
 		}
 		for e, err := range c.Resume(ctx, a.run, a.at, messages.Follow{}) {
 			a.giveEvent(e, err, func(line string) { a.event([]byte(line)) })
@@ -197,7 +196,7 @@ func (a *appender) copied() *appender {
 	c := *a
 	c.texts, c.tasks = maps.Clone(a.texts), maps.Clone(a.tasks)
 	if a.at != nil {
-		c.at, _ = cursor.Parse(a.run, a.at.Text(a.run)) // which is a copy
+		c.at, _ = remoteapi.ParseCursors(a.run, a.at.Text(a.run)) // which is a copy
 	}
 	return &c
 }

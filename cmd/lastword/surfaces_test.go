@@ -27,8 +27,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/nano"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
-	"github.com/seed889630bf/lastword/transport/openai/responses"
+	"github.com/seed889630bf/lastword/transport/openai"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
@@ -68,14 +67,17 @@ func openStage(t *testing.T) *stage {
 	mux := http.NewServeMux()
 	to := door.New(door.Config{Runs: s.system, Version: "test", Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
 	mux.Handle("/v1/", api.New(to))
-	mux.Handle("/v1/responses/", responses.New(to))
+	openai.Add(to, func(h *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, h)
+		}
+	})
 	mux.Handle(looopy.Path, looopy.New(to))
 	mux.Handle(erlmcp.Path, erlmcp.New(to))
 	mux.Handle("/api/chat/", aisdk.New(to))
 	mux.Handle("/agui", agui.New(to))
 	mux.Handle(a2a.Path, a2a.New(to))
 	mux.Handle("/nano/mcp", nano.New(to))
-	mux.Handle(completions.Path, completions.New(to))
 	mux.Handle(mcpPath, tools)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Scopes: []auth.Scope{auth.Admin}})))

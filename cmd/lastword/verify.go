@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/proof"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -118,7 +117,7 @@ func (v *verifier) readFiles(cmd *cobra.Command, names []string) error {
 
 // proof checks a proof. One of the trusted keys must have signed it, or any key if there are none.
 func (v *verifier) proof(r io.Reader, trusted []string) error {
-	log, events, err := proof.Read(r)
+	log, events, err := journal.ReadProof(r)
 	v.report.Runs++
 	if fault, ok := errors.AsType[*journal.Fault](err); ok {
 		v.report.Faults = append(v.report.Faults, *fault)

@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // Clip returns the text, or the first most bytes of a longer text and an ellipsis. It never splits a character.
@@ -62,7 +60,7 @@ func WithoutControls(text string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case messages.Steers(r):
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r): // as messages.Steers says
 			return -1
 		}
 		return r

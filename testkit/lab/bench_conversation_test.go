@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -70,7 +69,7 @@ func assembledHistory(t *testing.T) float64 {
 		begun := time.Now()
 		turn, err := s.Begin("c_1", conversation.Beginning{Owner: "r_last", Message: "And now?"})
 		must(t, err)
-		wire := history.Wire(turn.History(), history.Profile{ShortIDs: true, Budget: 200_000})
+		wire := conversation.Wire(turn.History(), conversation.Profile{ShortIDs: true, Budget: 200_000})
 		times[i] = float64(time.Since(begun)) / float64(time.Millisecond)
 		if len(wire) != 49 {
 			t.Fatalf("the model is sent %d messages", len(wire))

@@ -26,8 +26,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/erlmcp"
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/nano"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
-	"github.com/seed889630bf/lastword/transport/openai/responses"
+	"github.com/seed889630bf/lastword/transport/openai"
 )
 
 const (
@@ -84,10 +83,15 @@ func dialectFigures() []figure {
 func dialectDoors(mux *http.ServeMux, system *actors.System) {
 	chat := messages.JobInfo{Name: "chat", About: messages.About{Text: "message", Input: withContext}}
 	to := door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{chat}})
+	openai.Add(to, func(h *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, h)
+		}
+	})
 	for _, protocol := range []struct {
 		handler http.Handler
 		paths   []string
-	}{{completions.New(to), []string{completions.Path}}, {responses.New(to), responses.Paths()},
+	}{
 		{aisdk.New(to), aisdk.Paths()}, {agui.New(to), agui.Paths()}, {a2a.New(to), []string{a2a.Path}},
 		{looopy.New(to), []string{looopy.Path}}, {erlmcp.New(to), []string{"/erlmcp"}},
 		{nano.New(to), nano.Paths()}} {

@@ -24,7 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	ours "github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // throughputCalls is how many calls one sample makes.
@@ -87,7 +87,7 @@ func oursHTTP(t *testing.T) http.Handler {
 	must(t, err)
 	t.Cleanup(end)
 	s.Library().(*server.MCPServer).AddTool(mcp.NewTool("five"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		x := wire.From(ctx)
+		x := ours.RequestOf(ctx)
 		for i := range 5 {
 			if err := x.Notify("notifications/progress", progressed(r.Params.Meta.ProgressToken, i)); err != nil {
 				return nil, err

@@ -28,8 +28,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/openai"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
-	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // frontCuts is the largest number of frames after which an answer is cut.
@@ -124,12 +122,16 @@ func newFronts(t *testing.T) *fronts {
 func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 	mux := http.NewServeMux()
 	to := door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	openai.Add(to, func(h *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, h)
+		}
+	})
 	for _, protocol := range []struct {
 		paths   []string
 		handler http.Handler
 	}{
-		{openai.Paths(), openai.New(to)}, {[]string{completions.Path}, completions.New(to)},
-		{responses.Paths(), responses.New(to)}, {aisdk.Paths(), aisdk.New(to)}, {agui.Paths(), agui.New(to)},
+		{aisdk.Paths(), aisdk.New(to)}, {agui.Paths(), agui.New(to)},
 		{[]string{a2a.Path, a2a.CardPath}, a2a.New(to)},
 	} {
 		for _, path := range protocol.paths {

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	ours "github.com/seed889630bf/lastword/transport/mcp"
 )
 
 const step = 50 * time.Millisecond
@@ -33,7 +33,7 @@ func logging(ctx context.Context, lines ...string) (*mcp.CallToolResult, error) 
 		if err := wait(ctx, i); err != nil {
 			return nil, err
 		}
-		if err := log(wire.From(ctx), line); err != nil {
+		if err := log(ours.RequestOf(ctx), line); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +41,7 @@ func logging(ctx context.Context, lines ...string) (*mcp.CallToolResult, error) 
 }
 
 // log sends the line at level info. From 2026-07-28 on, clients ask for log messages request by request.
-func log(x *wire.Exchange, line string) error {
+func log(x *ours.Request, line string) error {
 	if x.Modern() && !asksForLogs(x) {
 		return nil
 	}
@@ -53,14 +53,14 @@ func progressing(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResul
 		if err := wait(ctx, i); err != nil {
 			return nil, err
 		}
-		if err := progress(wire.From(ctx), done); err != nil {
+		if err := progress(ours.RequestOf(ctx), done); err != nil {
 			return nil, err
 		}
 	}
 	return mcp.NewToolResultText("The work is done."), nil
 }
 
-func progress(x *wire.Exchange, done int) error {
+func progress(x *ours.Request, done int) error {
 	token := x.ProgressToken()
 	if token == nil {
 		return nil
@@ -85,7 +85,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func asksForLogs(x *wire.Exchange) bool {
+func asksForLogs(x *ours.Request) bool {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}

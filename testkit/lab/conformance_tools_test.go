@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	ours "github.com/seed889630bf/lastword/transport/mcp"
 )
 
 const (
@@ -146,9 +146,9 @@ func fill(r mcp.CallToolRequest, words string, question mcp.ElicitationParams) (
 
 // needing refuses clients that did not say that they have a model.
 func needing(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	x := wire.From(ctx)
+	x := ours.RequestOf(ctx)
 	if x.Capabilities().Sampling == nil {
-		x.Fail(&wire.Error{
+		x.Fail(&ours.Fault{
 			Code:    mcp.MISSING_REQUIRED_CLIENT_CAPABILITY,
 			Message: "this tool needs a client that offers sampling",
 			Data:    map[string]any{"requiredCapabilities": map[string]any{"sampling": map[string]any{}}},
@@ -246,7 +246,7 @@ func offered(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, e
 	if len(r.Params.InputResponses) > 0 {
 		return mcp.NewToolResultText("The client has answered."), nil
 	}
-	x, b, asked := wire.From(ctx), askInput(""), false
+	x, b, asked := ours.RequestOf(ctx), askInput(""), false
 	if x.Elicits() {
 		b, asked = b.Elicit("user_name", elicitation("What is your name?", name())), true
 	}

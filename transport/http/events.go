@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
 // eventsInput holds the parameters of the event routes.

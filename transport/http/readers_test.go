@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
 // read is one way to read a run: it gives the events after the cursor, one JSON each, until give wants no more or the run

@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/explain"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
 // pathID is the path parameter of operations on one run.

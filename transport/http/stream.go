@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
 // retry is how long a browser waits before it reconnects, in milliseconds.

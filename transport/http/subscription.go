@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
 // subscription sends one run, one tree of runs, or the list of the caller's runs, on a WebSocket. It sends only as many

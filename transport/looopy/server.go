@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/looopy/credential"
+	"github.com/seed889630bf/lastword/transport/looopy/internal/credential"
 )
 
 // Path is the path that this package serves.

@@ -14,11 +14,11 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/question"
-	"github.com/seed889630bf/lastword/transport/mcp/task"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // StartOptions are what a caller may choose for a run.

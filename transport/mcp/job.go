@@ -6,7 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
 // TaskSupport says whether a tool can be called as a task.

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 func keys(files map[string]string) iter.Seq[string] { return maps.Keys(files) }

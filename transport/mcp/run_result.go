@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 )
 
 // RunStatus is the status of a run in results of tools.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
 // toolLabel is the label of a run that names the tool that started it.

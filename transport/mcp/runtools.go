@@ -16,8 +16,8 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 const (

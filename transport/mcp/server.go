@@ -16,12 +16,12 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/question"
-	"github.com/seed889630bf/lastword/transport/mcp/subscription"
-	"github.com/seed889630bf/lastword/transport/mcp/task"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/subscription"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // vendor is the prefix of lastword's own names in _meta objects.
@@ -105,8 +105,17 @@ func New(config Config) *Server {
 }
 
 // Library returns the mcp-go server, as its own type. It is for protocol tests that add their own handlers. These must
-// notify through wire.From(ctx) and check scopes themselves.
+// notify through [RequestOf] and check scopes themselves.
 func (s *Server) Library() any { return s.mcp }
+
+// Request is a client's request in progress. Fault is the JSON-RPC error that Request.Fail answers with.
+type (
+	Request = wire.Exchange
+	Fault   = wire.Error
+)
+
+// RequestOf returns the request of a handler's context. It is nil for notifications.
+func RequestOf(ctx context.Context) *Request { return wire.From(ctx) }
 
 // ServeHTTP serves streamable HTTP. Package auth must have put the caller into the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.wire.ServeHTTP(w, r) }

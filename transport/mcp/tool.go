@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 )
 
 // Tool describes a tool that is not a job.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/question"
-	"github.com/seed889630bf/lastword/transport/mcp/task"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // stream is a kind of answer that follows a run. Event ids contain its name, so that a client whose stream broke gets

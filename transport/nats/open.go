@@ -17,7 +17,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -36,7 +35,7 @@ type Journal struct {
 
 	claims claims
 	index  index
-	notes  lease.Notes[journal.Note]
+	notes  journal.Notes[journal.Note]
 }
 
 var _ journal.Journal = (*Journal)(nil)

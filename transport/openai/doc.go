@@ -1,4 +1,4 @@
-// Package openai contains what the two APIs of OpenAI have in common, and serves /v1/models.
+// Package openai serves the APIs of OpenAI: /v1/models, /v1/chat/completions and /v1/responses.
 //
-// The models are the jobs that answer with a text. The packages completions and responses below it serve the two APIs.
+// The models are the jobs that answer with a text.
 package openai

@@ -15,8 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/openai"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
-	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // serve serves the API of a runtime with two models.
@@ -41,15 +39,14 @@ func serveWith(t *testing.T, c door.Config) string {
 
 func doors(c door.Config) http.Handler {
 	mux, to := http.NewServeMux(), door.New(c)
-	mux.Handle("/", openai.New(to))
-	complete := completions.New(to)
-	for _, path := range completions.Paths() {
-		mux.Handle(path, complete)
-	}
-	respond := responses.New(to)
-	for _, path := range responses.Paths() {
-		mux.Handle(path, respond)
-	}
+	openai.Add(to, func(h *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, h)
+		}
+		if paths[0] == "/v1/models" {
+			mux.Handle("/", h) // what the API has, and lastword has not
+		}
+	})
 	return mux
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/inflight"
 )
 
 // Limits bound a server. Fields that are zero take the defaults. There is no limit for a response, because streams take
@@ -99,7 +98,7 @@ type server struct {
 	http     http.Server
 	listener *limitedListener
 	limits   Limits
-	handlers inflight.Count
+	handlers Count
 }
 
 // attend counts the requests in flight.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -28,8 +27,8 @@ type Journal struct {
 	writer *writer
 	merger *background
 	copier *background
-	leases lease.Runs
-	notes  lease.Notes[journal.Note]
+	leases journal.Leases
+	notes  journal.Notes[journal.Note]
 }
 
 // databaseFile is the name of the database in the directory.
@@ -124,7 +123,7 @@ func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error)
 	if err != nil {
 		return journal.Claim{}, err
 	}
-	return journal.Claim{Run: run, Every: lease.Every}, nil
+	return journal.Claim{Run: run, Every: journal.LeaseTerm}, nil
 }
 
 // Keep implements [journal.Journal].

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/regular"
 )
 
@@ -57,7 +57,7 @@ func FindOwner(dir string) (Owner, bool) {
 		return Owner{}, false
 	}
 	defer f.Close()
-	if filelock.TryShared(f) == nil {
+	if atomicfile.TryLockShared(f) == nil {
 		return Owner{}, false
 	}
 	return readOwner(f), true
@@ -92,7 +92,7 @@ func lockDir(dir string) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; filelock.Try(f) != nil; try++ {
+	for try := 1; atomicfile.TryLock(f) != nil; try++ {
 		if try == lockTries {
 			defer f.Close()
 			return nil, &LockedError{Dir: dir, Owner: readOwner(f)}

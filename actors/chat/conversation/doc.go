@@ -12,4 +12,7 @@
 //	answer := ask(turn.History())
 //	err = turn.Say(model.Message{Role: model.Assistant, Content: answer})
 //	err = turn.End("")
+//
+// A conversation may end anywhere, because a turn can be canceled. [Wire] returns the messages that a server of language
+// models accepts.
 package conversation

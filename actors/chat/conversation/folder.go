@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -114,6 +114,6 @@ func (l fileLog) append(line []byte) error {
 	return err
 }
 
-func (l fileLog) hold() bool   { return filelock.Try(l.file) == nil }
+func (l fileLog) hold() bool   { return atomicfile.TryLock(l.file) == nil }
 func (l fileLog) sync() error  { return l.file.Sync() }
 func (l fileLog) Close() error { return l.file.Close() }

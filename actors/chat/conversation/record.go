@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -169,5 +168,5 @@ func (s *state) history() []model.Message {
 	if s.summary == nil {
 		return slices.Clone(s.messages)
 	}
-	return history.Summarized(s.messages, s.summary.Text, s.summary.Covers)
+	return Summarized(s.messages, s.summary.Text, s.summary.Covers)
 }

@@ -28,7 +28,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/recording"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -89,13 +88,13 @@ func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.E
 }
 
 // readInputs describes the files of --input.
-func readInputs(files []string) (read []recording.Input, err error) {
+func readInputs(files []string) (read []messages.RecordedInput, err error) {
 	for _, file := range files {
 		data, err := regular.Read(file, regular.Large)
 		if err != nil {
 			return nil, messages.InvalidInput("cannot read --input %s: %v", file, exit.Reason(err))
 		}
-		read = append(read, recording.InputOf(file, data))
+		read = append(read, messages.RecordInput(file, data))
 	}
 	return read, nil
 }
@@ -143,7 +142,7 @@ func readPlayback(file string) (*playback, error) {
 	}
 	b := &playback{journal: journal.NewMemory(), heads: map[messages.RunID]journal.Head{}}
 	for line := range bytes.Lines(data) {
-		in, e, err := recording.Line(line)
+		in, e, err := messages.RecordedLine(line)
 		if err != nil {
 			return nil, err
 		}

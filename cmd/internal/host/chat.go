@@ -13,7 +13,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -39,7 +38,7 @@ func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) 
 	case strings.Contains(provider, "mistral"):
 		c.Profile.ShortIDs = true
 	case strings.Contains(provider, "deepseek"), strings.Contains(provider, "moonshot"):
-		c.Profile.Thoughts = history.Always
+		c.Profile.Thoughts = conversation.Always
 	}
 	return c, nil
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/nano"
 	"github.com/seed889630bf/lastword/transport/openai"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
-	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // dialects adds the protocols of other systems to a server, by name.
@@ -29,11 +27,7 @@ var dialects = map[string]func(s *Server, d *door.Door){
 	"a2a":    func(s *Server, d *door.Door) { s.addDialect(a2a.New(d), a2a.Path, a2a.CardPath) },
 	"ag-ui":  func(s *Server, d *door.Door) { s.addDialect(agui.New(d), agui.Paths()...) },
 	"ai-sdk": func(s *Server, d *door.Door) { s.addDialect(aisdk.New(d), aisdk.Paths()...) },
-	"openai": func(s *Server, d *door.Door) {
-		s.addDialect(openai.New(d), openai.Paths()...)
-		s.addDialect(completions.New(d), completions.Paths()...)
-		s.addDialect(responses.New(d), responses.Paths()...)
-	},
+	"openai": func(s *Server, d *door.Door) { openai.Add(d, s.addDialect) },
 }
 
 func (s *Server) addDialect(protocol *door.Handler, paths ...string) {

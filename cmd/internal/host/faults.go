@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
@@ -49,7 +48,7 @@ func (f *Flags) readFaults() (*fault.Board, error) {
 		return nil, err
 	}
 	var file struct{ Faults []json.RawMessage }
-	places, wrong, _ := document.Read(text, fit.MustCompile([]byte(faultForm)), &file)
+	places, wrong, _ := fit.ReadYAML(text, fit.MustCompile([]byte(faultForm)), &file)
 	if wrong != nil {
 		return nil, misconfigured(f.faultsFile, wrong.Err())
 	}
@@ -62,7 +61,7 @@ func (f *Flags) readFaults() (*fault.Board, error) {
 			err = board.Arm(rule)
 		}
 		if err != nil {
-			return nil, misconfigured(f.faultsFile, document.Problems{places.Problem("faults."+strconv.Itoa(i), "%v", err)})
+			return nil, misconfigured(f.faultsFile, fit.FileProblems{places.Problem("faults."+strconv.Itoa(i), "%v", err)})
 		}
 	}
 	return board, nil

@@ -4,14 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/seed889630bf/lastword/transport/door/inflight"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // InFlight counts the calls that are in progress, except for endless streams.
 type InFlight struct {
 	Handler http.Handler
 
-	calls inflight.Count
+	calls server.Count
 }
 
 // ServeHTTP counts POSTs. Subscriptions last as long as their client, so the end does not wait for them.

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -100,7 +100,7 @@ func (p *Program) Trust() (trust.Folder, error) {
 }
 
 // Approvals returns the list of tools that the user has allowed for good, or nil if there is no place for one.
-func (p *Program) Approvals() (*approval.File, error) {
+func (p *Program) Approvals() (*tool.Approvals, error) {
 	f, err := p.Trust()
 	if errors.Is(err, trust.ErrNowhere) {
 		return nil, nil

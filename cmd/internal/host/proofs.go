@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/journal/proof"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
@@ -75,7 +74,7 @@ func (s *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) err
 	if err != nil {
 		return err
 	}
-	return proof.Write(w, run, func(yield func(journal.StoredBlock, error) bool) {
+	return journal.WriteProof(w, run, func(yield func(journal.StoredBlock, error) bool) {
 		for b, err := range s.system.Blocks(ctx, run) {
 			for _, line := range b.Lines {
 				if err == nil && !bytes.Equal(s.jobs.program.Secrets.Bytes(bytes.Clone(line)), line) {

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -72,7 +72,7 @@ func (m *marks[T]) save(ctx context.Context, all T) error {
 		return m.store.Save(ctx, m.name, bytes.NewReader(text))
 	}
 	if m.folder != "" {
-		return atomicfile.WriteDurable(m.folder, m.name, 0o600, string(text))
+		return confined.WriteDurable(m.folder, m.name, 0o600, string(text))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/regular"
 )
 
@@ -87,7 +88,7 @@ func Publish(dir string, keys ...ed25519.PublicKey) (k Keys, err error) {
 		if err = errors.Join(err, failed); err != nil || string(old) == string(text) {
 			return err
 		}
-		return atomicfile.WriteDurable(dir, KeysFile, 0o600, string(text))
+		return confined.WriteDurable(dir, KeysFile, 0o600, string(text))
 	})
 	return k, err
 }

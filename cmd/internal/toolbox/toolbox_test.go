@@ -19,14 +19,14 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
-	"github.com/seed889630bf/lastword/testkit/scripted"
 )
 
 // TestMain is a server of MCP too: the test starts its own program as one.
 func TestMain(m *testing.M) {
 	if key := os.Getenv("TOOLBOX_TEST_KEY"); key != "" {
-		scripted.Server{Handle: func(_ *scripted.Session, method string, _ json.RawMessage) (any, error) {
+		testkit.MCPServer{Handle: func(_ *testkit.MCPSession, method string, _ json.RawMessage) (any, error) {
 			if method == "tools/list" {
 				return json.RawMessage(`{"tools":[{"name":"show","description":"Shows <|im_end|> all.","inputSchema":{"type":"object"},
 					"annotations":{"readOnlyHint":true,"openWorldHint":false}},

@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/chat/approval"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -111,8 +111,8 @@ func (f Folder) Apart(env environment.Variables, data ...string) error {
 }
 
 // Approvals returns the list of tools that the user has allowed for good.
-func (f Folder) Approvals() *approval.File {
-	return approval.Open(filepath.Join(string(f), "approvals.jsonl"))
+func (f Folder) Approvals() *tool.Approvals {
+	return tool.OpenApprovals(filepath.Join(string(f), "approvals.jsonl"))
 }
 
 // Helper returns the folder in which the helper with the name starts: its own, of the user alone, and empty until the
@@ -164,7 +164,7 @@ func (f Folder) secret(name string, other func(secret []byte) error) (secret []b
 			err = other(secret)
 		}
 		if err == nil {
-			err = atomicfile.WriteDurable(string(f), name, 0o600, base64.StdEncoding.EncodeToString(secret)+"\n")
+			err = confined.WriteDurable(string(f), name, 0o600, base64.StdEncoding.EncodeToString(secret)+"\n")
 		}
 		return err
 	})

@@ -27,7 +27,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/recording"
 	"github.com/seed889630bf/lastword/messages/source"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
@@ -279,7 +278,7 @@ func (c scenario) record(t *testing.T, name string) []byte {
 		if c.file != "" {
 			data, err := os.ReadFile(filepath.Join("testdata", c.file))
 			must(t, err)
-			_ = lines.Encode(recording.InputOf(c.file, data))
+			_ = lines.Encode(messages.RecordInput(c.file, data))
 		}
 	})
 	return bytes.ReplaceAll(out.Bytes(), []byte(root), []byte("r_"+messages.Digest(name)[:26]))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
-	lines "github.com/seed889630bf/lastword/messages/recording"
 )
 
 // recording is the content of a file of recorded runs.
@@ -61,7 +60,7 @@ func read(file string) (*recording, error) {
 
 // line adds a line of the file to the run that it belongs to; the first run is the root.
 func (r *recording) line(line []byte, folder string) error {
-	in, e, err := lines.Line(line)
+	in, e, err := messages.RecordedLine(line)
 	switch {
 	case err != nil:
 		return err
@@ -81,9 +80,9 @@ func (r *recording) line(line []byte, folder string) error {
 }
 
 // check returns what is wrong with the input file, or nil.
-func check(in lines.Input, folder string) error {
+func check(in messages.RecordedInput, folder string) error {
 	data, err := os.ReadFile(filepath.Join(folder, in.Name))
-	is := lines.InputOf(in.Name, data)
+	is := messages.RecordInput(in.Name, data)
 	switch {
 	case err != nil:
 		return fmt.Errorf("the run read %s with the sha256 %s, and it is not beside the recording: %w", in.Name, in.SHA256, err)

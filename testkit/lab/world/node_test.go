@@ -11,15 +11,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/testkit/pipes"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
-	"github.com/seed889630bf/lastword/transport/openai/completions"
+	"github.com/seed889630bf/lastword/transport/openai"
 )
 
 // serve serves the handler on the network, and returns a client of it.
-func serve(on *pipes.Network, handler http.Handler) (client *http.Client, stop func()) {
+func serve(on *testkit.Network, handler http.Handler) (client *http.Client, stop func()) {
 	server := &http.Server{Handler: handler}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(on) })
@@ -35,7 +34,7 @@ func serve(on *pipes.Network, handler http.Handler) (client *http.Client, stop f
 type node struct {
 	system  *actors.System
 	link    *link
-	net     *pipes.Network
+	net     *testkit.Network
 	client  *http.Client
 	stop    func()
 	closing atomic.Bool
@@ -43,7 +42,7 @@ type node struct {
 }
 
 func newNode(name string, store journal.Journal, jobs []actors.Definition, disturb func() testkit.Disturbance) (*node, error) {
-	n := &node{net: pipes.New(), closed: make(chan struct{})}
+	n := &node{net: testkit.NewNetwork(), closed: make(chan struct{})}
 	n.link = &link{Journal: &testkit.Journal{Journal: store, Disturb: func(journal.Block) testkit.Disturbance { return disturb() }},
 		awake: make(chan struct{})}
 	var err error
@@ -57,7 +56,11 @@ func newNode(name string, store journal.Journal, jobs []actors.Definition, distu
 	for _, path := range agui.Paths() {
 		mux.Handle(path, agui.New(to))
 	}
-	mux.Handle(completions.Path, completions.New(to))
+	openai.Add(to, func(h *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, h)
+		}
+	})
 	n.client, n.stop = serve(n.net, mux)
 	return n, nil
 }

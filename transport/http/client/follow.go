@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/cursor"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
 const (
@@ -36,10 +36,16 @@ func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Fo
 	return c.Resume(ctx, id, at, want)
 }
 
+// Cursors say how far somebody has read the logs of runs.
+type Cursors = cursor.Cursors
+
+// ParseCursors returns what Cursors.Text wrote for the run.
+func ParseCursors(run messages.RunID, text string) (Cursors, error) { return cursor.Parse(run, text) }
+
 // Resume yields the run's events after the cursors until the run's terminal, and moves the cursors. It reconnects until
 // ctx is done. Errors: what the server refuses, such as not_found and events_gone; and reset if the server leaves out
 // an event.
-func (c *Client) Resume(ctx context.Context, id messages.RunID, at cursor.Cursors, want messages.Follow) iter.Seq2[messages.Event, error] {
+func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want messages.Follow) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		r := &reader{client: c, id: id, want: want, at: at, yield: yield}
 		for pause := firstPause; ; pause = min(2*pause, longestPause) {

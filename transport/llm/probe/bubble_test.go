@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/testkit/pipes"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -58,7 +58,7 @@ func TestTime(t *testing.T) {
 		{slow{6 * time.Minute, time.Minute, time.Second}, "answers", probe.Pass, "360000 ms"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := pipes.New()
+			p := testkit.NewNetwork()
 			s := &http.Server{Handler: c.server}
 			go s.Serve(p)
 			defer s.Close()

@@ -1,2 +1,0 @@
-// Package filelock locks files between processes, on Unix and Windows.
-package filelock

@@ -1,0 +1,248 @@
+package wire_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+)
+
+func modernRequest(method, params string) string {
+	comma := ","
+	if params == "" {
+		comma = ""
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s%s"_meta":{%s}}}`,
+		method, params, comma, modernMeta)
+}
+
+func TestModernValidation(t *testing.T) {
+	f := newFixture(t, wire.Config{Methods: map[string]wire.Method{"tasks/get": ok, "x/own": ok}})
+	f.mcp.AddTool(mcp.NewToolWithRawSchema("routed", "",
+		[]byte(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)), echo)
+	url := f.serveHTTP(t)
+	echoed := modernRequest("tools/call", `"name":"echo","arguments":{}`)
+	routed := modernRequest("tools/call", `"name":"routed","arguments":{"region":"eu"}`)
+	task := modernRequest("tasks/get", `"taskId":"t1"`)
+	ours := modernRequest("x/own", "")
+	old := strings.ReplaceAll(echoed, "2026-07-28", "2026-07-99")
+	for _, c := range []struct {
+		name, body   string
+		headers      map[string]string
+		status, code int
+	}{
+		{"as it should be", echoed, nil, 200, 0},
+		{"a session of no concern", echoed, map[string]string{"Mcp-Session-Id": "x"}, 200, 0},
+		{"resumed", echoed, map[string]string{"Last-Event-ID": "3"}, 400, -32020},
+		{"no version in the header", echoed, map[string]string{"Mcp-Protocol-Version": "-"}, 400, -32020},
+		{"another version in the header", echoed, map[string]string{"Mcp-Protocol-Version": "2025-11-25"}, 400, -32020},
+		{"unknown version", old, map[string]string{"Mcp-Protocol-Version": "2026-07-99", "Mcp-Method": "tools/call",
+			"Mcp-Name": "echo"}, 400, -32022},
+		{"no version in the body", `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}`,
+			map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}, 400, -32602},
+		{"no capabilities", strings.Replace(echoed, `,"io.modelcontextprotocol/clientCapabilities":{}`, "", 1), nil,
+			400, -32602},
+		{"null for capabilities", strings.Replace(ours, `clientCapabilities":{}`, `clientCapabilities":null`, 1), nil,
+			400, -32602},
+		{"no method in the header", echoed, map[string]string{"Mcp-Method": "-"}, 400, -32020},
+		{"another method in the header", echoed, map[string]string{"Mcp-Method": "TOOLS/CALL"}, 400, -32020},
+		{"no name in the header", echoed, map[string]string{"Mcp-Name": "-"}, 400, -32020},
+		{"another name in the header", echoed, map[string]string{"Mcp-Name": "count"}, 400, -32020},
+		{"an encoded name", echoed, map[string]string{"Mcp-Name": "=?base64?ZWNobw==?="}, 200, 0},
+		{"a parameter's header", routed, map[string]string{"Mcp-Param-Region": "eu"}, 200, 0},
+		{"no parameter's header", routed, nil, 400, -32020},
+		{"another parameter's header", routed, map[string]string{"Mcp-Param-Region": "us"}, 400, -32020},
+		{"a task", task, map[string]string{"Mcp-Name": "t1"}, 200, 0},
+		{"a task without a name", task, map[string]string{"Mcp-Name": "-"}, 400, -32020},
+		{"a task of another name", task, map[string]string{"Mcp-Name": "t2"}, 400, -32020},
+		{"a task with a broken name", task, map[string]string{"Mcp-Name": "=?base64?!?="}, 400, -32020},
+		{"a method of ours", ours, nil, 200, 0},
+		{"a method of nobody's", modernRequest("x/none", ""), nil, 404, -32601},
+		{"a method that is gone", modernRequest("initialize", ""), nil, 404, -32601},
+		{"another method that is gone", modernRequest("ping", ""), nil, 404, -32601},
+		{"a notification", `{"jsonrpc":"2.0","method":"notifications/x"}`,
+			map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 202, 0},
+		{"an answer", `{"jsonrpc":"2.0","id":7,"result":{}}`,
+			map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 400, -32600},
+	} {
+		client := modernClient(t, url)
+		client.headers = c.headers
+		status, got := client.ask(c.body)
+		code := 0
+		if len(got) > 0 && got[0].Error != nil {
+			code = got[0].Error.Code
+		}
+		if status != c.status || code != c.code {
+			t.Errorf("%s: %d %d, not %d %d: %+v", c.name, status, code, c.status, c.code, got)
+		}
+		if len(got) > 0 && string(got[0].ID) != "7" {
+			t.Errorf("%s: the id is %s", c.name, got[0].ID)
+		}
+	}
+	for _, method := range []string{http.MethodGet, http.MethodDelete, http.MethodPut} {
+		client := modernClient(t, url)
+		client.headers["Mcp-Protocol-Version"] = "2026-07-28"
+		if s := client.send(t.Context(), method, ""); s.StatusCode != 405 || s.Header.Get("Allow") != "POST" {
+			t.Errorf("%s: %s %v", method, s.Status, s.Header)
+		}
+	}
+}
+
+func ok(context.Context, *wire.Exchange) (any, error) { return map[string]any{"fine": true}, nil }
+
+func TestVersionError(t *testing.T) {
+	c := modernClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	c.headers["Mcp-Protocol-Version"] = "v999"
+	_, got := c.ask(strings.ReplaceAll(modernRequest("server/discover", ""), "2026-07-28", "v999"))
+	var data struct {
+		Supported []string
+		Requested string
+	}
+	if got[0].Error == nil || json.Unmarshal(got[0].Error.Data, &data) != nil {
+		t.Fatalf("%+v", got)
+	}
+	if data.Requested != "v999" || len(data.Supported) == 0 || data.Supported[0] != "2026-07-28" {
+		t.Errorf("%+v", data)
+	}
+}
+
+func TestLegacyValidation(t *testing.T) {
+	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	for _, v := range []struct {
+		name, body   string
+		headers      map[string]string
+		status, code int
+	}{
+		{"no JSON", `{"jsonrpc":`, nil, 400, -32700},
+		{"nothing", ` `, nil, 400, -32700},
+		{"no UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", nil, 400, -32700},
+		{"a batch", `[` + ping + `]`, nil, 400, -32600},
+		{"no object", `7`, nil, 400, -32600},
+		{"another JSON-RPC", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, nil, 400, -32600},
+		{"no method", `{"jsonrpc":"2.0","id":1}`, nil, 400, -32600},
+		{"a method that is no string", `{"jsonrpc":"2.0","id":1,"method":2}`, nil, 400, -32600},
+		{"an id that is null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, nil, 400, -32600},
+		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, nil, 400, -32600},
+		{"two methods", `{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/list"}`, nil, 400, -32600},
+		{"two ids", `{"jsonrpc":"2.0","id":1,"method":"ping","id":2}`, nil, 400, -32600},
+		{"two metas", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{},"_META":{}}}`, nil, 400, -32600},
+		{"both sides", `{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, nil, 400, -32600},
+		{"unknown version", ping, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}, 400, -32022},
+		{"an older version", ping, map[string]string{"Mcp-Protocol-Version": "2025-06-18"}, 200, 0},
+		{"no JSON by its type", ping, map[string]string{"Content-Type": "text/plain"}, 415, -32600},
+		{"JSON with a charset", ping, map[string]string{"Content-Type": "application/json; charset=utf-8"}, 200, 0},
+		{"no session", ping, map[string]string{"Mcp-Session-Id": "-"}, 400, -32001},
+		{"no Accept", ping, map[string]string{"Accept": "-"}, 200, 0},
+		{"a method of nobody's", `{"jsonrpc":"2.0","id":1,"method":"x/none"}`, nil, 200, -32601},
+	} {
+		c.headers = v.headers
+		status, got := c.ask(v.body)
+		code := 0
+		if len(got) > 0 && got[0].Error != nil {
+			code = got[0].Error.Code
+		}
+		if status != v.status || code != v.code {
+			t.Errorf("%s: %d %d, not %d %d: %+v", v.name, status, code, v.status, v.code, got)
+		}
+	}
+	c.headers = map[string]string{"Accept": "application/json"}
+	if s := c.send(t.Context(), http.MethodGet, ""); s.StatusCode != http.StatusNotAcceptable {
+		t.Error(s.Status)
+	}
+	if s := c.send(t.Context(), http.MethodPut, ""); s.StatusCode != 405 || s.Header.Get("Allow") != "POST, GET, DELETE" {
+		t.Errorf("%s %v", s.Status, s.Header)
+	}
+}
+
+// What a method of ours answers has for a modern client what all results there have, and errors their status.
+func TestMethods(t *testing.T) {
+	f := newFixture(t, wire.Config{Methods: map[string]wire.Method{
+		"x/ok": ok,
+		"x/set": func(context.Context, *wire.Exchange) (any, error) {
+			return json.RawMessage(`{"resultType":"task","_meta":{"a":1}}`), nil
+		},
+		"x/fail": func(context.Context, *wire.Exchange) (any, error) {
+			return nil, fmt.Errorf("as said: %w", &wire.Error{Code: -32602, Message: "which one?"})
+		},
+		"x/broken": func(context.Context, *wire.Exchange) (any, error) { return nil, errors.New("the secret is 42") },
+		"x/panic":  func(context.Context, *wire.Exchange) (any, error) { panic("the secret is 42") },
+		"x/nojson": func(context.Context, *wire.Exchange) (any, error) { return make(chan int), nil },
+	}})
+	url := f.serveHTTP(t)
+	modern, session, stdio := modernClient(t, url), sessionClient(t, url), f.serveStdio(t)
+	const info = `"io.modelcontextprotocol/serverInfo":{"name":"fixture","version":"1"}`
+	for method, want := range map[string]struct {
+		modern, legacy string
+		status         int
+	}{
+		"x/ok":     {`{"_meta":{` + info + `},"fine":true,"resultType":"complete"}`, `{"fine":true}`, 200},
+		"x/set":    {`{"_meta":{"a":1,` + info + `},"resultType":"task"}`, `{"resultType":"task","_meta":{"a":1}}`, 200},
+		"x/fail":   {"which one?", "which one?", 400},
+		"x/broken": {"internal error", "internal error", 200},
+		"x/panic":  {"internal error", "internal error", 200},
+		"x/nojson": {"internal error", "internal error", 200},
+	} {
+		status, got := modern.ask(modernRequest(method, ""))
+		stdio.send(modernRequest(method, ""))
+		for _, m := range []message{got[0], stdio.next()} {
+			if said(m) != want.modern {
+				t.Errorf("%s: %s", method, said(m))
+			}
+		}
+		if status != want.status {
+			t.Errorf("%s: %d", method, status)
+		}
+		if _, got = session.ask(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`); said(got[0]) != want.legacy {
+			t.Errorf("%s: %s", method, said(got[0]))
+		}
+	}
+	stdio.send(strings.ReplaceAll(modernRequest("x/ok", ""), "2026-07-28", "2027-01-01"))
+	if m := stdio.next(); m.Error == nil || m.Error.Code != -32022 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func said(m message) string {
+	if m.Error != nil {
+		return m.Error.Message
+	}
+	return string(m.Result)
+}
+
+// What a request says of its client is the request's alone.
+func TestWhatTheClientSays(t *testing.T) {
+	seen := make(chan *wire.Exchange, 1)
+	f := newFixture(t, wire.Config{Methods: map[string]wire.Method{
+		"x/see": func(_ context.Context, x *wire.Exchange) (any, error) {
+			seen <- x
+			return nil, nil
+		}}})
+	url := f.serveHTTP(t)
+	const declared = `{"elicitation":{},"extensions":{"x/tasks":{}}}`
+	modernClient(t, url).ask(strings.Replace(modernRequest("x/see", ""), `Capabilities":{}`, `Capabilities":`+declared, 1))
+	x := <-seen
+	if !x.Modern() || x.Version() != "2026-07-28" || !x.Elicits() || !x.Extension("x/tasks") || x.Session() != nil {
+		t.Errorf("%+v", x.Capabilities())
+	}
+	modernClient(t, url).ask(modernRequest("x/see", ""))
+	if x = <-seen; x.Elicits() || x.Extension("x/tasks") {
+		t.Errorf("%+v", x.Capabilities())
+	}
+	sessionClientAs(t, url, "", declared).ask(
+		`{"jsonrpc":"2.0","id":"a","method":"x/see","params":{"k":[1],"_meta":{"progressToken":"\u0041"}}}`)
+	if x = <-seen; x.Modern() || x.Version() != "2025-11-25" || !x.Elicits() || !x.Extension("x/tasks") ||
+		x.Extension("y") {
+		t.Errorf("%s %+v", x.Version(), x.Capabilities())
+	}
+	if string(x.ID()) != `"a"` || string(x.ProgressToken()) != `"\u0041"` ||
+		!strings.HasPrefix(string(x.Params()), `{"k":[1],`) {
+		t.Errorf("%s %s %s", x.ID(), x.ProgressToken(), x.Params())
+	}
+}

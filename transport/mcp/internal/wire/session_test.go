@@ -1,0 +1,438 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+)
+
+func TestEndOfASession(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	get := c.send(t.Context(), http.MethodGet, "")
+	came := c.start(t.Context(), toolCall("1", "wait", `{"begin":true}`, ""))
+	session := soon(t, f.entered).Session()
+	if session.ID() != c.session {
+		t.Error(session.ID())
+	}
+	if s := c.send(t.Context(), http.MethodDelete, ""); s.StatusCode != http.StatusOK {
+		t.Error(s.Status)
+	}
+	<-session.Life().Done()
+	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) || errors.Is(cause, wire.ErrCanceled) {
+		t.Error(cause)
+	}
+	drain(t, get)
+	drain(t, soon(t, came))
+	if session.Notify("notifications/x", nil) == nil {
+		t.Error("a notification was taken")
+	}
+	c.isLost()
+}
+
+func TestClose(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	c, modern, stdio := sessionClient(t, url), modernClient(t, url), f.serveStdio(t)
+	stdio.begin(`{}`)
+	get := c.send(t.Context(), http.MethodGet, "")
+	for _, c := range []*client{c, modern} {
+		c.start(t.Context(), toolCall("1", "wait", `{"begin":true}`, c.meta()))
+	}
+	for range 2 {
+		<-f.entered
+	}
+	f.wire.Close()
+	f.wire.Close()
+	for range 2 {
+		if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
+			t.Error(cause)
+		}
+	}
+	drain(t, get)
+	if err := soon(t, stdio.ended); err != nil {
+		t.Error(err)
+	}
+	if status, _ := modern.call("2", "echo", `{}`); status != http.StatusServiceUnavailable {
+		t.Error(status)
+	}
+	if status, _ := modern.ask(initialize(`{}`)); status != http.StatusServiceUnavailable {
+		t.Error(status)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	f := newFixture(t, wire.Config{Sessions: 2, Requests: 1, Message: 2000})
+	url := f.serveHTTP(t)
+	c := sessionClient(t, url)
+	sessionClient(t, url).send(t.Context(), http.MethodGet, "")
+	came := c.start(t.Context(), toolCall("1", "wait", `{}`, ""))
+	<-f.entered
+	third := modernClient(t, url)
+	response := third.send(t.Context(), http.MethodPost, initialize(`{}`))
+	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
+		t.Errorf("with two sessions in use: %s %v", response.Status, response.Header)
+	}
+	if status, got := c.call("2", "echo", `{}`); status != http.StatusServiceUnavailable || got[0].Error.Code != -32000 {
+		t.Errorf("%d %+v", status, got)
+	}
+	c.notify("notifications/cancelled", cancel1)
+	soon(t, came)
+	long := toolCall("3", "echo", `{"tag":"`+strings.Repeat("x", 3000)+`"}`, "")
+	if status, _ := c.ask(long); status != http.StatusRequestEntityTooLarge {
+		t.Error(status)
+	}
+	// A session makes room for another.
+	c.send(t.Context(), http.MethodDelete, "")
+	if status, _ := third.ask(initialize(`{}`)); status != http.StatusOK {
+		t.Error(status)
+	}
+
+	stdio := f.serveStdio(t)
+	stdio.begin(`{}`)
+	stdio.send(long)
+	if m := stdio.next(); m.Error == nil || m.Error.Code != -32600 || string(m.ID) != "null" {
+		t.Errorf("%+v", m)
+	}
+	stdio.send(toolCall("1", "echo", `{"tag":"t"}`, ""))
+	whole(t, []message{stdio.next()}, 0, "1", "t")
+}
+
+// bubbleConn is a client's connection to a server, both in memory, for tests of time.
+type bubbleConn struct {
+	t      *testing.T
+	conn   net.Conn
+	in     *bufio.Reader
+	token  string
+	accept string // in place of both
+}
+
+type pipeListener struct {
+	conns chan net.Conn
+	done  chan struct{}
+	over  atomic.Bool
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	if !l.over.Swap(true) {
+		close(l.done)
+	}
+	return nil
+}
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
+
+// bubble serves the fixture in memory; dial opens a connection.
+func (f *fixture) bubble(t *testing.T) (dial func() *bubbleConn, end func()) {
+	return f.bubbleBehind(t, f.wire)
+}
+
+func (f *fixture) bubbleBehind(t *testing.T, handler http.Handler) (dial func() *bubbleConn, end func()) {
+	l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+	s := &http.Server{Handler: handler}
+	go s.Serve(l)
+	var open []net.Conn
+	return func() *bubbleConn {
+			ours, theirs := net.Pipe()
+			open = append(open, ours)
+			l.conns <- theirs
+			return &bubbleConn{t: t, conn: ours, in: bufio.NewReader(ours)}
+		}, func() {
+			f.wire.Close()
+			for _, c := range open {
+				c.Close()
+			}
+			s.Close()
+			synctest.Wait()
+		}
+}
+
+func (c *bubbleConn) do(method, session, body string) *http.Response {
+	c.t.Helper()
+	r, _ := http.NewRequest(method, "http://host/", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if c.accept != "" {
+		r.Header.Set("Accept", c.accept)
+	}
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	must(c.t, r.Write(c.conn))
+	response, err := http.ReadResponse(c.in, r)
+	must(c.t, err)
+	return response
+}
+
+func (c *bubbleConn) initialize() string {
+	response := c.do(http.MethodPost, "", initialize(`{}`))
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.Header.Get("Mcp-Session-Id")
+}
+
+func (c *bubbleConn) status(method, session, body string) int {
+	response := c.do(method, session, body)
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode
+}
+
+const ping = `{"jsonrpc":"2.0","id":9,"method":"ping"}`
+
+func TestIdleSessionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Idle: time.Hour})
+		dial, end := f.bubble(t)
+		defer end()
+		c := dial()
+		used, idle, streamed, busy := c.initialize(), c.initialize(), c.initialize(), c.initialize()
+		stream, call := dial(), dial()
+		stream.do(http.MethodGet, streamed, "")
+		go io.Copy(io.Discard, stream.in)
+		go func() {
+			_, _ = io.Copy(io.Discard, call.do(http.MethodPost, busy, toolCall("1", "hold", `{"begin":true}`, "")).Body)
+		}()
+		<-f.entered
+		for range 4 {
+			time.Sleep(45 * time.Minute)
+			if status := c.status(http.MethodPost, used, ping); status != 200 {
+				t.Fatalf("a session in use: %d", status)
+			}
+		}
+		for session, want := range map[string]int{idle: 404, streamed: 200, busy: 200} {
+			if got := c.status(http.MethodPost, session, ping); got != want {
+				t.Errorf("%d, not %d", got, want)
+			}
+		}
+		close(f.release)
+		stream.conn.Close()
+		time.Sleep(2 * time.Hour)
+		for _, session := range []string{used, streamed, busy} {
+			if got := c.status(http.MethodPost, session, ping); got != 404 {
+				t.Errorf("after its time: %d", got)
+			}
+		}
+	})
+}
+
+// A session lives on by whatever its client sends, and its time begins when its last request has its answer.
+func TestWhatKeepsASessionAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Idle: time.Hour})
+		dial, end := f.bubble(t)
+		defer end()
+		c := dial()
+		telling, waiting := c.initialize(), c.initialize()
+		for range 4 {
+			time.Sleep(45 * time.Minute)
+			if status := c.status(http.MethodPost, telling, `{"jsonrpc":"2.0","method":"notifications/x"}`); status != 202 {
+				t.Fatalf("a session that notifies: %d", status)
+			}
+			if status := c.status(http.MethodPost, waiting, ping); status != 200 {
+				t.Fatalf("a session that asks: %d", status)
+			}
+		}
+		call := dial()
+		go func() {
+			<-f.entered
+			time.Sleep(2 * time.Hour)
+			close(f.release)
+		}()
+		if status := call.status(http.MethodPost, waiting, toolCall("1", "hold", `{}`, "")); status != 200 {
+			t.Fatal(status)
+		}
+		time.Sleep(45 * time.Minute)
+		if status := c.status(http.MethodPost, waiting, ping); status != 200 {
+			t.Errorf("45 min after a request of 2 h: %d", status)
+		}
+	})
+}
+
+// Who watches a session is told of its end, whether it was idle for too long or made room for another.
+func TestSessionsThatGoAreEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Idle: time.Hour, Sessions: 1})
+		gone := make(chan (<-chan struct{}), 1)
+		f.mcp.AddTool(mcp.NewTool("session"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			gone <- wire.From(ctx).Session().Life().Done()
+			return mcp.NewToolResultText(""), nil
+		})
+		dial, end := f.bubble(t)
+		defer end()
+		c := dial()
+		begin := func() <-chan struct{} {
+			c.status(http.MethodPost, c.initialize(), toolCall("1", "session", `{}`, ""))
+			time.Sleep(time.Second)
+			return <-gone
+		}
+		wantEnded := func(what string, done <-chan struct{}) {
+			t.Helper()
+			select {
+			case <-done:
+			default:
+				t.Errorf("a session that %s is not ended", what)
+			}
+		}
+		displaced := begin()
+		idle := begin()
+		wantEnded("made room", displaced)
+		time.Sleep(2 * time.Hour)
+		wantEnded("was idle", idle)
+	})
+}
+
+// An open stream is never silent for longer than a heartbeat: a GET's, and a request's whose handler is.
+func TestKeepAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: 10 * time.Second})})
+		dial, end := f.bubble(t)
+		defer end()
+		c, get := dial(), dial()
+		session := c.initialize()
+		begin := time.Now()
+		silent := get.do(http.MethodGet, session, "")
+		call := c.do(http.MethodPost, session, toolCall("1", "hold", `{}`, ""))
+		if waited := time.Since(begin); waited != 10*time.Second || !isStream(call) {
+			t.Errorf("the request's stream began after %v: %v", waited, call.Header)
+		}
+		var both sync.WaitGroup
+		for _, response := range []*http.Response{silent, call} {
+			both.Go(func() {
+				lines := bufio.NewReader(response.Body)
+				for i := range 3 {
+					line, err := lines.ReadString('\n')
+					if line != ": keep-alive\n" || err != nil || time.Since(begin) != time.Duration(i+1)*10*time.Second {
+						t.Errorf("comment %d after %v: %q %v", i+1, time.Since(begin), line, err)
+					}
+					_, _ = lines.ReadString('\n')
+				}
+			})
+		}
+		both.Wait()
+		close(f.release)
+	})
+}
+
+// A client that takes nothing of what it is sent counts as gone after the timeout of a write.
+func TestStalledClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{WriteTimeout: 20 * time.Second})})
+		failed := make(chan error, 1)
+		f.mcp.AddTool(mcp.NewTool("flood"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			x := wire.From(ctx)
+			for {
+				if err := x.Notify("notifications/progress", progress(x, 1, strings.Repeat("x", 1000))); err != nil {
+					failed <- err
+					return nil, err
+				}
+			}
+		})
+		dial, end := f.bubble(t)
+		defer end()
+		c := dial()
+		session := c.initialize()
+		begin := time.Now()
+		c.do(http.MethodPost, session, toolCall("1", "flood", `{}`, ""))
+		if err := <-failed; !errors.Is(err, wire.ErrDisconnected) {
+			t.Error(err)
+		}
+		if waited := time.Since(begin); waited > 21*time.Second {
+			t.Error(waited)
+		}
+	})
+}
+
+// A session that nothing happens in is small.
+func TestMemoryOfIdleSessions(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	h := f.wire
+	const sessions = 1000
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	begin := func() {
+		r, _ := http.NewRequest(http.MethodPost, "/", strings.NewReader(initialize(`{"elicitation":{},"roots":{}}`)))
+		r.Header.Set("Content-Type", "application/json")
+		w := &discard{header: http.Header{}}
+		if h.ServeHTTP(w, r); w.header.Get("Mcp-Session-Id") == "" {
+			t.Fatal("no session")
+		}
+	}
+	begin()
+	before, goroutines := heap(), runtime.NumGoroutine()
+	for range sessions {
+		begin()
+	}
+	each := int64(heap()-before) / sessions
+	t.Logf("%d bytes per session", each)
+	if each > 2048 {
+		t.Errorf("a session takes %d bytes", each)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		t.Errorf("%d goroutines more", n-goroutines)
+	}
+}
+
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header            { return d.header }
+func (d *discard) WriteHeader(int)                {}
+func (d *discard) Write(text []byte) (int, error) { return len(text), nil }
+
+// Over HTTP/2 a stream that is silent for longer than the timeout of a write is not a client that takes nothing.
+func TestSilentStreamOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: 10 * time.Second, WriteTimeout: 20 * time.Second})})
+		l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+		var h2 http.Protocols
+		h2.SetUnencryptedHTTP2(true)
+		s := &http.Server{Handler: f.wire, Protocols: &h2}
+		go s.Serve(l)
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			l.conns <- theirs
+			return ours, nil
+		}
+		transport := &http.Transport{Protocols: &h2, DialContext: dial}
+		c := &client{t: t, url: "http://host/", headers: map[string]string{}, http: &http.Client{Transport: transport}}
+		response := c.send(t.Context(), http.MethodPost, toolCall("1", "pace", `{}`, modernMeta))
+		if response.ProtoMajor != 2 {
+			t.Fatal(response.Proto)
+		}
+		if got := drain(t, response); len(got) != 3 || got[2].text() != "paced" {
+			t.Errorf("%+v", got)
+		}
+		transport.CloseIdleConnections()
+		s.Close()
+		synctest.Wait()
+	})
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// patience is how long a run continues after its client left before the end of the answer.
+const patience = 5 * time.Second
+
+// Retries starts runs, and remembers those whose answers were just written or interrupted. If the same request comes
+// again soon, it gets the answer of the same run, so that nothing is paid for twice. If it does not, a run with an
+// interrupted answer is cancelled. It is safe for concurrent use.
+type Retries struct {
+	*door.Door
+	left sync.Map // *left by the hash of the request
+}
+
+// left is a run whose client has left or has its answer.
+type left struct {
+	run messages.RunID
+	cut bool // as far as the server knows, the client lacks the end
+}
+
+// Start starts a run like [door.Door.StartTurn], or finds the run of the same request. once is an id that a request
+// shares only with its repetitions, or "". Without it, a client that had a complete answer gets a new run. asked
+// identifies the request, for [Retries.Deliver].
+func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[string]string, once string) (run messages.RunID, asked string, err error) {
+	ctx, key := q.Context(), q.Header.Get("Idempotency-Key")
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return "", "", err
+	}
+	job, model, err := r.Answerer(ctx, o.Model)
+	if err != nil {
+		return "", "", err
+	}
+	t.Model = model
+	asked = messages.Digest(string(door.JSON([]any{auth.From(ctx).Name, job.Name, t, t.Text, labels, key, once})))
+	again := once != "" || cmp.Or(q.Header.Get("X-Stainless-Retry-Count"), "0") != "0"
+	if l, ok := r.left.LoadAndDelete(asked); ok && (l.(*left).cut || again) {
+		return l.(*left).run, asked, nil
+	}
+	run, err = r.StartTurn(ctx, job.Name, t, labels, key)
+	return run, asked, err
+}
+
+// Deliver calls answer, which writes the response and reports whether a repeated request may get it again. If answer
+// fails or breaks the connection, the client has left. asked is "" for a run that no other request may get.
+func (r *Retries) Deliver(q *http.Request, run messages.RunID, asked string, answer func() (again bool, err error)) (err error) {
+	l, again := &left{run, true}, false
+	defer func() {
+		if asked != "" && (l.cut || again) {
+			r.keep(q.Context(), asked, l)
+		}
+	}()
+	again, err = answer()
+	l.cut = err != nil
+	return err
+}
+
+// keep remembers a run for a repetition of its request. If none comes in time and the client has left, the run is left
+// too.
+func (r *Retries) keep(ctx context.Context, asked string, l *left) {
+	r.left.Store(asked, l)
+	time.AfterFunc(patience, func() {
+		if r.left.CompareAndDelete(asked, l) && l.cut {
+			r.Leave(ctx, l.run)
+		}
+	})
+}

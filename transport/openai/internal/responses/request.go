@@ -1,0 +1,97 @@
+package responses
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/seed889630bf/lastword/messages"
+	llm "github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/openai/internal/api"
+)
+
+// request is the body of POST /v1/responses.
+type request struct {
+	api.Options
+	Input           json.RawMessage `json:"input"`
+	Instructions    string          `json:"instructions"`
+	Background      bool            `json:"background"`
+	Previous        string          `json:"previous_response_id"`
+	Conversation    any             `json:"conversation"`
+	MaxOutputTokens int             `json:"max_output_tokens"`
+	Text            struct {
+		Format api.Form `json:"format"`
+	} `json:"text"`
+	Client struct {
+		Turn string `json:"turn_id"` // of Codex, which may repeat a request with the same input
+	} `json:"client_metadata"`
+	Reasoning struct {
+		Effort string `json:"effort"`
+	} `json:"reasoning"`
+}
+
+// said is an item of the input.
+type said struct {
+	door.Message
+	Type      string          `json:"type"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
+	Output    json.RawMessage `json:"output"`
+}
+
+// add adds the input to the turn. It returns answers to the run's questions, by the name of the question.
+func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[string]string, err error) {
+	turn.System, turn.MaxTokens = q.Instructions, q.MaxOutputTokens
+	if err := q.Fill(turn, q.Text.Format, q.Reasoning.Effort); err != nil {
+		return nil, err
+	}
+	if q.Conversation != nil {
+		return nil, messages.InvalidInput("conversation is not offered; give previous_response_id")
+	}
+	var items []said
+	if json.Unmarshal(q.Input, &items) != nil {
+		items = []said{{Message: door.Message{Role: "user", Content: q.Input}}}
+	}
+	answers = map[string]string{}
+	for _, item := range items {
+		question := slices.ContainsFunc(asked, func(in messages.Input) bool { return in.Request == item.CallID })
+		if question && item.Type == "function_call_output" {
+			answers[item.CallID], err = door.TextOf(item.Output)
+		} else {
+			err = item.add(turn)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(answers) > 0 {
+		return answers, nil
+	}
+	return nil, turn.Close()
+}
+
+// add adds an item to the client's turn. It skips items that repeat earlier output and refuses types that it does not
+// know.
+func (s *said) add(turn *door.Turn) error {
+	switch s.Type {
+	case "", "message":
+		text, err := door.TextOf(s.Content)
+		if err != nil {
+			return err
+		}
+		return turn.Add(s.Role, text)
+	case "function_call", "custom_tool_call":
+		custom := s.Type == "custom_tool_call"
+		call := api.Call{ToolCall: llm.ToolCall{ID: s.CallID, Name: s.Name, Arguments: s.Arguments + s.Input}, Namespace: s.Namespace, Custom: custom}
+		turn.AddCall(call.Made())
+	case "function_call_output", "custom_tool_call_output":
+		return turn.AddResult(s.CallID, s.Output)
+	case "mcp_call", "reasoning": // from an earlier response
+	default:
+		return messages.InvalidInput("input of the type %.50q is not supported", s.Type)
+	}
+	return nil
+}
