@@ -120,6 +120,7 @@ func removeUnlocked(dir *os.Root, name string) bool {
 	defer f.Close()
 	return filelock.Try(f) == nil && dir.Remove(name) == nil
 }
+
 // Change opens a file that several processes change, and calls change with its folder and with it. No other Change of the
 // file runs meanwhile, even if change replaces it. With [os.O_CREATE], a missing file is made.
 func Change(path string, flags int, change func(folder *os.Root, f *os.File) error) error {
