@@ -70,7 +70,7 @@ func TestShape(t *testing.T) {
 		}
 	}
 	stream, got := s.Stream(), "" // words flow, but what begins one may begin a token
-	for _, piece := range strings.Split(`Hel|lo al|low l|w no l|ist:\nl|`+token[1:]+"|%20l|"+token[1:]+"| xlw_|"+token[3:], "|") {
+	for piece := range strings.SplitSeq(`Hel|lo al|low l|w no l|ist:\nl|`+token[1:]+"|%20l|"+token[1:]+"| xlw_|"+token[3:], "|") {
 		got += stream.Push(piece) + "|"
 	}
 	if got += stream.Close(); got != `Hel|lo al|low |lw no |list:\n|[token]|%20|[token]| x|[token]|` {

@@ -91,7 +91,7 @@ func servePage(setup string) error {
 }
 
 // playSchema describes the input of the jobs, with a field of each kind that forms know.
-const playSchema = `{"type":"object","required":["title"],"additionalProperties":false,"properties":{
+const playSchema = `{"type":"object","required":["title"],"properties":{
 	"title":{"type":"string","description":"What the run is about","minLength":1},
 	"words":{"type":"integer","description":"How many words to say","minimum":0,"maximum":100000,"default":10},
 	"mood":{"type":"string","enum":["calm","loud"],"description":"How to say them"},

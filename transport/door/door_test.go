@@ -418,7 +418,7 @@ func TestInputIsFitted(t *testing.T) {
 		{"typed", ``, `{}`, `{}`},
 		{"typed", ` null`, `{}`, `{}`},
 		{"typed", `{"secret":"s"}`, `{"secret":"s"}`, `wrong arguments: secret: there is no field secret here; there are format, graph, tags`},
-		{"typed", `{"format":3}`, `wrong arguments: format: 3 is too much; write 2 or less`, `wrong arguments: format: 3 is too much; write 2 or less`},
+		{"typed", `{"format":3}`, `{"format":3}`, `wrong arguments: format: 3 is too much; write 2 or less`},
 		{"typed", `"words"`, `"words"`, `wrong arguments: this is a text; write an object, with a field on each line`},
 		{"open", `{"any":5.0}`, `{"any":5.0}`, `{"any":5.0}`},
 		{"broken", `{"any":5.0}`, `{"any":5.0}`, ``},

@@ -74,18 +74,16 @@ func (d *Door) start(ctx context.Context, q messages.Request, fit func(job, json
 	return d.Runs.Submit(ctx, q)
 }
 
-// fit fits the input of a program. The job itself judges what is no object, because jobs may take other values, and
-// all input if its schema cannot be read.
+// fit fits the input of a program. The job itself judges what does not fit: it may take more than its schema says.
 func (j job) fit(input json.RawMessage) (json.RawMessage, error) {
 	schema, err := j.programs()
 	if err != nil {
 		return input, nil
 	}
-	fitting, err := schema.Fit(input)
-	if err != nil && !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
-		return input, nil
+	if fitting, err := schema.Fit(input); err == nil {
+		return fitting, nil
 	}
-	return fitting, err
+	return input, nil
 }
 
 func (j job) fitByModel(input json.RawMessage) (json.RawMessage, error) {

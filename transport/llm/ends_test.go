@@ -29,7 +29,7 @@ func TestFaults(t *testing.T) {
 			f.breaks(m)
 			config := llm.Config{BaseURL: m.URL(), Profile: model.Profile(f.Profile), Retries: -1}
 			if f.Watchdog {
-				config.Limits = llm.Limits{FirstToken: 100 * time.Millisecond, Idle: 100 * time.Millisecond}
+				config.Limits = llm.Limits{FirstToken: 500 * time.Millisecond, Idle: 500 * time.Millisecond}
 			}
 			c := client(t, config)
 			for range f.Calls - 1 {

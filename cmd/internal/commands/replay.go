@@ -197,7 +197,7 @@ func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Displa
 	err := host.WatchRemote(playing, b, d)
 	select {
 	case <-over:
-		if broken := context.Cause(playing); broken != nil {
+		if broken := context.Cause(playing); broken != nil && ctx.Err() == nil {
 			return &exit.Error{Code: exit.Failed, Err: broken}
 		}
 		if page {

@@ -42,7 +42,7 @@ func node(args []string) error {
 	least, _ := strconv.Atoi(args[0])
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
 	if have, _ := strconv.Atoi(major); err != nil || have < least {
-		return fmt.Errorf("Node %d or newer with npm is needed, and %q was found: install it from https://nodejs.org/", least, strings.TrimSpace(string(out)))
+		return fmt.Errorf("node %d or newer with npm is needed, and %q was found: install it from https://nodejs.org/", least, strings.TrimSpace(string(out)))
 	}
 	return nil
 }
