@@ -34,6 +34,9 @@ func TestClientsOfServers(t *testing.T) {
 	}})
 	servers, err := toolsource.Parse(settings, func(string) (string, bool) { return folder, true })
 	must(t, err)
+	for i := range servers {
+		servers[i].Folder = folder
+	}
 	src := toolsource.New(servers, "1", nil)
 	defer src.Close()
 	list, err := src.Tools(t.Context())

@@ -311,11 +311,11 @@ test("run: a question is answered in place", async (t) => {
     ask({ request: "sure", prompt: "Publish **it**?", schema: { type: "boolean" }, kind: "confirmation" }),
     ask({ request: "who", prompt: "For whom?", schema: { type: "object", required: ["name"], properties: { name: { type: "string", minLength: 2 }, age: { type: "integer" }, mood: { enum: ["calm", "loud"] } } } }),
     ask({ request: "key", prompt: "The key?", kind: "secret" }),
-    ask({ request: "why", prompt: "Why?" }),
+    ask({ request: "why", prompt: "**Why**?" }),
   ] }] });
   const page = await open(t, `${server.url}/runs/${id}`);
   await pill(page, "waits for an answer").waitFor();
-  assert.equal(await page.locator(".question strong").textContent(), "it");
+  assert.equal(await page.locator(".question pre").textContent(), "Publish **it**?"); // Markdown hides nothing of a confirmation
   await accessible(page, "a question");
   await page.getByRole("button", { name: "Yes" }).click();
   await page.getByLabel("name").fill("Ann");
@@ -324,6 +324,7 @@ test("run: a question is answered in place", async (t) => {
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await page.locator(".question input[type=password]").fill("s3cret");
   await page.getByRole("button", { name: "Answer", exact: true }).click();
+  assert.equal(await page.locator(".question strong").textContent(), "Why");
   await page.locator(".question", { hasText: "Why?" }).locator("input, textarea").fill("because");
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await pill(page, "completed").waitFor();
