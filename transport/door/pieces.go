@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
@@ -23,6 +24,7 @@ type Pieces struct {
 	cuts   []int // the end of each piece, as an offset in text
 	ended  bool
 	failed *Reason       // why the pieces ended early
+	reason model.Reason  // why the answer ended, if the run completed or waits
 	more   chan struct{} // closed and replaced when something is added
 }
 
@@ -35,11 +37,12 @@ var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take, Table: transcri
 	transcript.Question: {transcript.Wait: (*Pieces).wait},
 	transcript.Run: {transcript.Open: func(p *Pieces, op *transcript.Op) { p.speech.Begin(op.Run) },
 		transcript.End: func(p *Pieces, op *transcript.Op) {
-			failed := Failure(op.Event.Body)
-			if failed == nil {
-				p.say(p.speech.Rest(op))
+			if failed := Failure(op.Event.Body); failed != nil {
+				p.stop(failed)
+				return
 			}
-			p.stop(failed)
+			p.say(p.speech.Rest(op))
+			p.complete(op)
 		}},
 }}
 
@@ -49,7 +52,7 @@ func (p *Pieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 func (p *Pieces) wait(op *transcript.Op) {
 	if op.Run.Queued.Labels[ContextLabel] != "" {
 		p.say(p.speech.Ask(op.Item), false)
-		p.stop(nil)
+		p.complete(op)
 	}
 }
 
@@ -68,6 +71,14 @@ func (p *Pieces) say(piece string, anew bool) {
 		p.cuts = append(p.cuts, len(p.text))
 		p.wake()
 	}
+}
+
+// complete ends the pieces of an answer that did not fail.
+func (p *Pieces) complete(op *transcript.Op) {
+	p.mu.Lock()
+	p.reason = op.Run.Ending().Reason
+	p.mu.Unlock()
+	p.stop(nil)
 }
 
 // stop ends the pieces and the reading of the run.
@@ -114,13 +125,14 @@ type Batch struct {
 	// Ended says that no more pieces come. Last says that this is the first batch to say so.
 	Ended, Last bool
 	Failed      *Reason
+	Reason      model.Reason // why the answer ended, if it did not fail
 }
 
 // next returns the batch that begins at from, and a channel that is closed when there is more.
 func (p *Pieces) next(from int) (b Batch, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed}
+	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed, Reason: p.reason}
 	for i := from; i < len(p.cuts); i++ {
 		begin := 0
 		if i > 0 {

@@ -91,6 +91,7 @@ type completion struct {
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
 	calls    []call // calls of the client's tools
+	reason   string // the finish_reason
 	failed   *api.Failure
 }
 
@@ -140,22 +141,19 @@ func (c *completion) write(piece string, anew bool) {
 	}
 }
 
-// end writes the calls of the client's tools, or the rest of the text, and then the end.
+// end writes the rest of the text, the calls of the client's tools, and the end.
 func (c *completion) end(op *transcript.Op) {
 	if failed := door.Failure(op.Event.Body); failed != nil {
 		c.fail(failed)
 		return
 	}
-	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
+	c.write(c.speech.Rest(op))
+	end := op.Run.Ending()
+	for i, one := range api.Calls(op.Run.Queued, end) {
 		c.calls = append(c.calls, call{i, one.ID, "function", function{one.Name, one.Arguments}})
 		c.chunk(delta{Calls: c.calls[i:]}, "")
 	}
-	if c.calls != nil {
-		c.finish("tool_calls")
-		return
-	}
-	c.write(c.speech.Rest(op))
-	c.finish(c.tally.Reason())
+	c.finish(string(end.Reason))
 }
 
 func (c *completion) fail(why *door.Reason) {
@@ -166,9 +164,8 @@ func (c *completion) fail(why *door.Reason) {
 
 // finish ends the answer. Out is nil if the client wants it as a whole.
 func (c *completion) finish(reason string) {
-	c.Over = true
+	c.Over, c.reason = true, reason
 	if c.Out == nil {
-		c.tally.Finish = reason
 		return
 	}
 	c.chunk(delta{}, reason)
@@ -180,7 +177,15 @@ func (c *completion) finish(reason string) {
 	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
 }
 
-// delta is a part of the answer, or the whole message.
+// message is the whole message. Its content is null beside calls.
+type message struct {
+	Role      string  `json:"role"`
+	Content   *string `json:"content"`
+	Reasoning string  `json:"reasoning_content,omitempty"`
+	Calls     []call  `json:"tool_calls,omitempty"`
+}
+
+// delta is a part of the answer.
 type delta struct {
 	Role      string  `json:"role,omitempty"`
 	Content   *string `json:"content,omitempty"`
@@ -205,10 +210,10 @@ type function struct {
 
 // choice is the only choice: this server writes one answer to a request.
 type choice struct {
-	Index   int     `json:"index"`
-	Delta   *delta  `json:"delta,omitempty"`
-	Message *delta  `json:"message,omitempty"`
-	Finish  *string `json:"finish_reason"`
+	Index   int      `json:"index"`
+	Delta   *delta   `json:"delta,omitempty"`
+	Message *message `json:"message,omitempty"`
+	Finish  *string  `json:"finish_reason"`
 }
 
 // envelope is a chunk of a stream or, with Message, a whole answer.
@@ -244,16 +249,16 @@ func (c *completion) chunk(d delta, finish string) {
 // whole returns the response for a client that does not stream.
 func (c *completion) whole() envelope {
 	text := c.speech.Text()
-	message := &delta{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
+	message := &message{"assistant", &text, c.thoughts, c.calls}
 	if text == "" && c.calls != nil {
 		message.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.Finish}})
+	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.reason}})
 	out.Usage = c.tokens()
 	return out
 }
 
 func (c *completion) tokens() *usage {
-	in, out := c.tally.Tokens.PromptTokens, c.tally.Tokens.CompletionTokens
+	in, out := c.tally.PromptTokens, c.tally.CompletionTokens
 	return &usage{in, out, in + out}
 }
