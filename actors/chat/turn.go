@@ -288,7 +288,7 @@ func repeated(times int) error {
 func (u *turn) result(a call.Answer) Result {
 	finish, reason := a.End.FinishReason(), a.End.Reason()
 	if u.denied {
-		finish = "denied"
+		finish = model.Denied
 	}
 	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: finish,
 		Truncated: reason == model.Length, Filtered: reason == model.Filter, Usage: u.usage}

@@ -17,6 +17,9 @@ const (
 	ToolCalls Reason = "tool_calls"
 )
 
+// Denied is the finish_reason of a run whose user did not allow a call.
+const Denied = "denied"
+
 // Cut reports whether the answer was cut.
 func (r Reason) Cut() bool { return r == Length || r == Filter }
 
@@ -96,7 +99,7 @@ func Ended(end *messages.End, finish, text string, thoughts bool) Ending {
 	if e.Reason == ToolCalls {
 		e.Calls = said.Calls
 	}
-	e.Thoughts = thoughts && e.Text == "" && e.Calls == nil
+	e.Thoughts = thoughts && e.Text == "" && e.Calls == nil && said.FinishReason != Denied
 	return e
 }
 
