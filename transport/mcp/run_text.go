@@ -22,6 +22,9 @@ func (s *Server) textOf(state messages.State) string {
 		return sentence(state)
 	}
 	end, text := model.EndOf(state), lastText(state)
+	if text == "" && end.Calls != nil {
+		end.Text = string(state.End.Result)
+	}
 	if text == "" {
 		text = strings.TrimSuffix(sentence(state)+"\n"+end.Text, "\n")
 	}
