@@ -73,7 +73,7 @@ func (r *response) do(op *transcript.Op) {
 		r.drop(op)
 	case op.Do == transcript.Done && isText:
 		if i := r.find(op); i != nil { // nil if it belongs to an earlier response
-			r.finish(i, op.Cut)
+			r.finish(i, op.Cut || op.Item.IsAnswer() && op.Run.Ending().Reason.Cut())
 		}
 	case op.Do == transcript.Done && op.Item.Kind == transcript.Tool:
 		r.result(op)
