@@ -10,14 +10,14 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 // clean keeps those parts of the answer that may go into the index: single lines of bounded length, without links,
 // markup, commands and advice, about existing sections and files whose text was shown. The purpose is kept only if
 // the index has no good summary. refused says which lines were refused, and why.
 func (a Answer) clean(index *rank.Index, m Material) (out Answer, refused []string) {
-	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: shown.Liner()}
+	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: sanitize.Liner()}
 	if index.Summary == "" || index.SummaryPoor {
 		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
@@ -154,7 +154,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if err := g.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	in, err := form.Read[generate.Input](g.input.JSON())
+	in, err := jobschema.Read[generate.Input](g.input.JSON())
 	if err != nil {
 		return err
 	}
