@@ -13,8 +13,8 @@ const toolLabel = "mcp.tool"
 
 // textOf describes the state of the run, and what to do next, for people and models.
 func (s *Server) textOf(state messages.State) string {
-	if t := s.jobs[state.Queued.Labels[toolLabel]]; t != nil && t.about.Say != nil && state.Status.IsEnded() {
-		return t.about.Say(state)
+	if t := s.jobs[state.Queued.Labels[toolLabel]]; t != nil && t.about.Summary != nil && state.Status.IsEnded() {
+		return t.about.Summary(state)
 	}
 	if state.Status != messages.Completed {
 		return sentence(state)
