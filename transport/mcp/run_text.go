@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
@@ -95,7 +94,7 @@ func fileList(state messages.State) string {
 // asking lists the open questions, one per line.
 func asking(state messages.State) string {
 	var all []string
-	for _, q := range caller.Questions(state) {
+	for _, q := range task.Questions(state) {
 		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
 		if len(q.Schema) > 0 {
 			line += fmt.Sprintf("\n  The value fits the schema %s", compact(q.Schema))

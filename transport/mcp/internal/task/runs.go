@@ -1,4 +1,4 @@
-package caller
+package task
 
 import (
 	"context"
