@@ -48,7 +48,7 @@ type Input struct {
 	// Stages makes three tasks: understand, think and respond. Without it the model answers at once.
 	Stages bool `json:"stages,omitempty"`
 	// Output and Tokens apply to the stage respond; "" means [Text] and [Authoritative].
-	Output Output `json:"output,omitempty" form:"enum=text|structured,programs"`
+	Output output `json:"output,omitempty" form:"enum=text|structured,programs"`
 	Tokens Tokens `json:"tokens,omitempty" form:"enum=authoritative|debug|off,programs"`
 }
 

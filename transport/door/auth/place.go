@@ -8,23 +8,23 @@ import (
 	"net/http"
 )
 
-// Place is where a person calls from, as far as the server can tell.
-type Place string
+// place is where a person calls from, as far as the server can tell.
+type place string
 
 // The places.
 const (
-	Page     Place = "page"     // the page of this server, with its session
-	Terminal Place = "terminal" // a command at a terminal of the user who runs the server
+	Page     place = "page"     // the page of this server, with its session
+	Terminal place = "terminal" // a command at a terminal of the user who runs the server
 )
 
-// TerminalField is the header field in which a command sends [Config.Terminal].
-const TerminalField = "Lastword-Terminal"
+// terminalField is the header field in which a command sends [Config.Terminal].
+const terminalField = "Lastword-Terminal"
 
 type placeKey struct{}
 
 // At returns where the caller is; "" is unknown.
-func At(ctx context.Context) Place {
-	at, _ := ctx.Value(placeKey{}).(Place)
+func At(ctx context.Context) place {
+	at, _ := ctx.Value(placeKey{}).(place)
 	return at
 }
 
@@ -32,9 +32,9 @@ func At(ctx context.Context) Place {
 // without tokens gives its page a cookie.
 func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool) *http.Request {
 	own, told := fromPage(r)
-	sent := r.Header.Get(TerminalField)
-	r.Header.Del(TerminalField)
-	at := Place("")
+	sent := r.Header.Get(terminalField)
+	r.Header.Del(terminalField)
+	at := place("")
 	switch key, _, ok := ofSession(r); {
 	case m.terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.terminal)) == 1:
 		at = Terminal
