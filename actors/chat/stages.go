@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -21,7 +21,7 @@ import (
 type output string
 
 const (
-	text       output = "text"
+	text             output = "text"
 	structuredOutput output = "structured" // JSON, whose response is the answer
 )
 
@@ -54,6 +54,7 @@ func (in Input) whole() bool { return in.Tokens == debug || in.Tokens == off }
 type staged struct {
 	turn
 	in       Input
+	ladder   *structured.Ladder // what one stage learns about the server, the next one uses
 	stage    string
 	plan     *intent         // nil if understand failed
 	degraded []string        // what the turn continued without
@@ -65,10 +66,7 @@ type staged struct {
 
 // stages returns the tasks of a staged turn.
 func stages(in Input, c Config) []actors.Task {
-	if c.Ladder == nil {
-		c.Ladder = new(structured.Ladder) // what one stage learns about the server, the next one uses
-	}
-	s := &staged{turn: turn{Config: c, voice: "think"}, in: in}
+	s := &staged{turn: turn{Config: c, voice: "think"}, in: in, ladder: structured.NewLadder(c.Structured)}
 	stage := func(name string, work func(context.Context) error) actors.Task {
 		return actors.Task{Name: name, Policy: supervision.Policy{Attempts: 1},
 			Run: func(ctx context.Context, t *actors.TaskContext) error {
@@ -249,7 +247,7 @@ func (s *staged) instruction(words string) model.Message {
 
 // question asks for a T under the name. The instruction is for this question only.
 func question[T any](ctx context.Context, s *staged, name, words string, o structured.Options) (T, error) {
-	o.Ladder = s.Ladder
+	o.Ladder = s.ladder
 	o.Attempt = func(a structured.Attempt) {
 		s.heard.Reset()
 		if len(a.Rejected) > 0 {
