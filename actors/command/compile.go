@@ -37,10 +37,10 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 
 var resultSchema = jobschema.Result[Result]()
 
-// compile prepares the command, and returns all its faults. at and place say where it stands in the file.
-func (c *Command) compile(at validate.Places, place string) (all validate.FileProblems) {
+// compile prepares the command, and returns all its faults. places and place say where it stands in the file.
+func (c *Command) compile(places validate.Places, place string) (all validate.FileProblems) {
 	wrong := func(field, format string, args ...any) {
-		all = append(all, at.Problem(validate.Below(place, field), format, args...))
+		all = append(all, places.Problem(validate.Below(place, field), format, args...))
 	}
 	c.members = map[string]member{}
 	for name, schema := range c.Input {
@@ -171,13 +171,13 @@ var placeholder = regexp.MustCompile(`\{\{|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 // parseTemplate returns literal text and parameter names in turns, beginning with text.
 func parseTemplate(text string) (t template) {
 	literal, end := "", 0
-	for _, at := range placeholder.FindAllStringSubmatchIndex(text, -1) {
-		literal += text[end:at[0]]
-		if end = at[1]; at[2] < 0 {
+	for _, match := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		literal += text[end:match[0]]
+		if end = match[1]; match[2] < 0 {
 			literal += "{"
 			continue
 		}
-		t, literal = append(t, literal, text[at[2]:at[3]]), ""
+		t, literal = append(t, literal, text[match[2]:match[3]]), ""
 	}
 	return append(t, literal+text[end:])
 }

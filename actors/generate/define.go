@@ -152,4 +152,4 @@ func (c Config) check() error {
 
 // Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
 // is not allowed. Network errors may be retried.
-type Open func(ctx context.Context, at source.Address) (*source.Repository, error)
+type Open func(ctx context.Context, address source.Address) (*source.Repository, error)

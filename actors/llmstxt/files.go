@@ -191,9 +191,9 @@ func (f *Files) draft() Document {
 		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
 	d.Degraded, d.Cause = out.Degraded, out.Cause
 	for i := range d.Sections {
-		for _, said := range a.answer.Sections {
-			if said.Name == d.Sections[i].Name {
-				d.Sections[i].Note = said.Note
+		for _, section := range a.answer.Sections {
+			if section.Name == d.Sections[i].Name {
+				d.Sections[i].Note = section.Note
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 	var parts struct {
 		Webhooks []json.RawMessage `json:"webhooks"`
 	}
-	at, wrong, ok := validate.ReadYAML(text, fileForm(), &parts)
+	places, wrong, ok := validate.ReadYAML(text, fileForm(), &parts)
 	if !ok {
 		return nil, wrong.Err()
 	}
@@ -86,7 +86,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 		to, place := &all[i], fmt.Sprintf("webhooks.%d", i)
 		_ = json.Unmarshal(one, to) // the form has reported any fault
 		problem := func(field, format string, args ...any) {
-			wrong = append(wrong, at.Problem(place+"."+field, format, args...))
+			wrong = append(wrong, places.Problem(place+"."+field, format, args...))
 		}
 		if seen[to.Name] && to.Name != "" || to.Name == callback {
 			problem("name", "there is a webhook %s already", to.Name)
