@@ -27,7 +27,7 @@ type grant struct {
 type grantKey struct{}
 
 // ErrRevoked is the cause with which the context of a request ends after its token was revoked, at most 2 s later.
-var ErrRevoked = messages.Errorf(codeUnauthorized, "the token was revoked; ask for a new one")
+var ErrRevoked = messages.Errorf(CodeUnauthorized, "the token was revoked; ask for a new one")
 
 // revocationCheck is how often a request in flight checks whether its token is still valid.
 const revocationCheck = 500 * time.Millisecond
@@ -119,10 +119,10 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			break
 		}
 		m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
-		m.unauthenticated(w, r, messages.Errorf(codeUnauthorized, "the token is unknown or was revoked; ask for a new one"),
+		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the token is unknown or was revoked; ask for a new one"),
 			`error="invalid_token"`)
 	case m.within(w, m.byAddr.take(remote(r))):
-		m.unauthenticated(w, r, messages.Errorf(codeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
+		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
 	}
 	return p, known
 }

@@ -8,13 +8,13 @@ import (
 	"net/http"
 )
 
-// place is where a person calls from, as far as the server can tell.
-type place string
+// Place is where a person calls from, as far as the server can tell.
+type Place string
 
 // The places.
 const (
-	Page     place = "page"     // the page of this server, with its session
-	Terminal place = "terminal" // a command at a terminal of the user who runs the server
+	Page     Place = "page"     // the page of this server, with its session
+	Terminal Place = "terminal" // a command at a terminal of the user who runs the server
 )
 
 // terminalField is the header field in which a command sends [Config.Terminal].
@@ -23,8 +23,8 @@ const terminalField = "Lastword-Terminal"
 type placeKey struct{}
 
 // At returns where the caller is; "" is unknown.
-func At(ctx context.Context) place {
-	at, _ := ctx.Value(placeKey{}).(place)
+func At(ctx context.Context) Place {
+	at, _ := ctx.Value(placeKey{}).(Place)
 	return at
 }
 
@@ -34,7 +34,7 @@ func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool
 	own, told := fromPage(r)
 	sent := r.Header.Get(terminalField)
 	r.Header.Del(terminalField)
-	at := place("")
+	at := Place("")
 	switch key, _, ok := ofSession(r); {
 	case m.terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.terminal)) == 1:
 		at = Terminal

@@ -73,8 +73,8 @@ const (
 const (
 	// CodeBadRequest means that the request cannot be read.
 	CodeBadRequest messages.Code = "bad_request"
-	// codeUnauthorized means that the token is missing or not valid.
-	codeUnauthorized messages.Code = "unauthorized"
+	// CodeUnauthorized means that the token is missing or not valid.
+	CodeUnauthorized messages.Code = "unauthorized"
 	// CodeForbidden means that the token lacks a scope, or that the Host or the Origin is not allowed.
 	CodeForbidden messages.Code = "forbidden"
 	// CodeNotAllowed means that the path does not take the method.
@@ -83,8 +83,8 @@ const (
 	CodeNotAcceptable messages.Code = "not_acceptable"
 	// CodeTooLarge means that the body has too many bytes.
 	CodeTooLarge messages.Code = "too_large"
-	// codeUnsupported means that the body is compressed, or of a media type that the path does not take.
-	codeUnsupported messages.Code = "unsupported_media_type"
+	// CodeUnsupported means that the body is compressed, or of a media type that the path does not take.
+	CodeUnsupported messages.Code = "unsupported_media_type"
 	// CodeInternal means that the server failed.
 	CodeInternal messages.Code = "internal"
 )
@@ -99,7 +99,7 @@ var codes = []struct {
 }{
 	{CodeBadRequest, http.StatusBadRequest, "The request cannot be read",
 		"Send JSON with Content-Type: application/json; `detail` says what else is wrong."},
-	{codeUnauthorized, http.StatusUnauthorized, "A token is needed",
+	{CodeUnauthorized, http.StatusUnauthorized, "A token is needed",
 		"Send Authorization: Bearer TOKEN. `lastword token add NAME` makes a token."},
 	{CodeForbidden, http.StatusForbidden, "The caller may not do this",
 		"Ask the operator for a token with the scope, or for the host or origin to be allowed."},
@@ -113,7 +113,7 @@ var codes = []struct {
 	{messages.CodeReset, http.StatusConflict, "The log has no such event", "Drop the State and read from 0."},
 	{messages.CodeEventsGone, http.StatusGone, "The retention has ended the run's log", "Start the run again."},
 	{CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large", "Send less, or raise `serve --max-body`."},
-	{codeUnsupported, http.StatusUnsupportedMediaType, "The form of the body is not taken",
+	{CodeUnsupported, http.StatusUnsupportedMediaType, "The form of the body is not taken",
 		"Send JSON that is not compressed, with Content-Type: application/json."},
 	{messages.CauseInvalidInput, http.StatusUnprocessableEntity, "A part of the request is wrong", "`detail` and `errors` name the part."},
 	{messages.CauseLimitExceeded, http.StatusTooManyRequests, "A limit is reached",

@@ -93,6 +93,6 @@ func (m *Middleware) enter(w http.ResponseWriter, r *http.Request, name string, 
 		r.Header.Del(m.proxy.header)
 		m.share(w, r.WithContext(With(r.Context(), who)), name, door)
 	case name == "" && m.within(w, m.byAddr.take(remote(r))):
-		m.unauthenticated(w, r, messages.Errorf(codeUnauthorized, "the request names no caller: call through the proxy, which sets %s", m.proxy.header))
+		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the request names no caller: call through the proxy, which sets %s", m.proxy.header))
 	}
 }
