@@ -95,6 +95,9 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 	// Tools are the tools that inputs may use; nil means none.
 	Tools *tool.Set
+	// List, unless nil, returns the tools instead of Tools, at the beginning of a turn: it may wait until servers have
+	// started. missing says, in lines, which tools cannot be used, and why.
+	List func(ctx context.Context) (set *tool.Set, missing, err error)
 	// Unattended: nobody answers. Every question is declined, and calls of tools that write fail, unless Input.Tools
 	// names the tool.
 	Unattended bool
@@ -173,11 +176,14 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Model = cmp.Or(in.Model, config.Model)
-	tools, err := config.Tools.Allow(tool.All, in.Tools)
-	if err != nil {
-		return actors.Job{}, err
+	if config.List == nil {
+		tools, err := config.Tools.Allow(tool.All, in.Tools)
+		if err != nil {
+			return actors.Job{}, err
+		}
+		config.Tools = tools
 	}
-	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
+	config.Bounds = config.Bounds.orDefaults()
 	job := actors.Job{Name: Name, Input: in, Restart: true}
 	if in.Stages {
 		job.Tasks = stages(in, config)

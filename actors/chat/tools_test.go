@@ -191,7 +191,7 @@ func TestToolTranscripts(t *testing.T) {
 				bounds.Parallel = 2
 			}
 			events, state := talk(t, chat.Input{Message: "Hello!"},
-				chat.Config{Stream: m.stream, Tools: set(t, c.tools...), Bounds: bounds}, nil, nil)
+				chat.Config{Stream: m.stream, Tools: set(t, c.tools...), Bounds: bounds, Unattended: c.name == "repo-text-hides-network"}, nil, nil)
 			if c.cause == "" && state.Status != messages.Completed || state.End.Cause != c.cause {
 				t.Errorf("the run ended as %+v", state.End)
 			}
