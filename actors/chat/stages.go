@@ -190,16 +190,16 @@ func (s *staged) respond(ctx context.Context) error {
 func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var said strings.Builder
+	var text strings.Builder
 	field := func(path, piece string) {
 		if path != "response" {
 			return
 		}
-		said.WriteString(piece)
+		text.WriteString(piece)
 		if s.in.whole() {
 			return
 		}
-		if err := s.task.Say(s.answer(), piece); err != nil {
+		if err := s.task.AppendText(s.answer(), piece); err != nil {
 			stop(err)
 		}
 	}
@@ -207,7 +207,7 @@ func (s *staged) structured(ctx context.Context) error {
 	r, err := question[reply](ctx, s, s.answer(), words, structured.Options{Field: field})
 	a := call.Answer{Text: r.Response, End: s.end}
 	if err != nil {
-		if a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"; a.Text == "" {
+		if a.Text, r.Confidence = cmp.Or(text.String(), s.heard.String()), "low"; a.Text == "" {
 			return err
 		}
 		if err := s.continueWithout(ctx, err); err != nil {
@@ -287,7 +287,7 @@ func (s *staged) debugged(name string) func(model.Part) {
 	return func(part model.Part) {
 		if text, ok := part.(model.Text); ok {
 			s.raw.WriteString(text.Text)
-			_ = s.task.Say(s.debug, text.Text) // if the run refuses this, it refuses the answer too
+			_ = s.task.AppendText(s.debug, text.Text) // if the run refuses this, it refuses the answer too
 		}
 	}
 }
@@ -297,7 +297,7 @@ func (s *staged) closeDebug() error {
 		return nil
 	}
 	defer s.raw.Reset()
-	return s.task.Said(s.debug, s.raw.String())
+	return s.task.FinishText(s.debug, s.raw.String())
 }
 
 // continueWithout continues without the result of a stage, or returns why the turn must end.
