@@ -53,7 +53,7 @@ func runMachine() machine {
 			messages.Progress{Done: 1}, lines(1, "x"), messages.TextDelta{Stream: "x", Text: "x"}, textDone("x", "", "x"),
 			messages.LLMStarted{Call: "m", Model: "m"}, messages.ToolStarted{Call: "t", Tool: "t"},
 			messages.ArtifactWritten{Artifact: messages.Artifact{Name: "f"}}, messages.InputRequired{Request: "q"},
-			messages.FaultInjected{Fault: "f"}, messages.Unknown{Type: "kind.of.a.newer.version"},
+			messages.Notice{Code: "c", Text: "t"}, messages.FaultInjected{Fault: "f"}, messages.Unknown{Type: "kind.of.a.newer.version"},
 		},
 		where: func(s messages.State) string {
 			switch {

@@ -45,7 +45,7 @@ func (s *State) clip() {
 	s.Tasks, s.Streams, s.Progress = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress)
 	s.Calls, s.Inputs, s.Children, s.Steps = slices.Clip(s.Calls), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
 	s.Artifacts, s.ArtifactTasks, s.Log.Lines = slices.Clip(s.Artifacts), slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
-	s.Kept = slices.Clip(s.Kept)
+	s.Kept, s.Notices = slices.Clip(s.Kept), slices.Clip(s.Notices)
 	for len(s.ArtifactTasks) < len(s.Artifacts) && !s.Status.IsEnded() { // a State of an older version lacks them
 		s.ArtifactTasks = append(s.ArtifactTasks, "")
 	}

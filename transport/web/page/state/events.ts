@@ -105,6 +105,12 @@ export interface Payloads {
   "merged": {
     parts: Saying<"progress" | "log" | "text.delta" | "thought.delta" | "tool.progress">[];
   };
+  /** What the run goes without: tools, a model, a part of the history. */
+  "notice": {
+    code: string;
+    task?: string;
+    text: string;
+  };
   /** How far a task is; the latest counts. */
   "progress": {
     done: number;

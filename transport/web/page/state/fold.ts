@@ -40,6 +40,7 @@ export interface Input {
 export interface Child { child: string; job: string; task?: string; name?: string; status: Status; waited_ms?: number }
 export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
 export type Kept = Payloads["step.kept"];
+export type Notice = Payloads["notice"];
 export type Failure = Payloads["run.failed"]["error"];
 export interface End { by: string; cause?: string; task?: string; error?: Failure; result?: unknown; degraded?: boolean; at: string }
 
@@ -65,6 +66,7 @@ export interface State {
   children: Child[];
   steps: Step[];
   kept: Kept[];
+  notices: Notice[];
   end?: End;
   recoveries: number;
   milestone: number;
@@ -89,7 +91,7 @@ export class Fold {
   /** Continues from a State on the wire, which leaves empty lists out. */
   constructor(from: Partial<State> = {}) {
     const s: State = { run_id: "", seq: 0, status: "pending", queued_at: "", updated_at: "", recoveries: 0, milestone: 0,
-      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [],
+      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [], notices: [],
       ...from, log: { next: from.log?.next ?? 0, lines: from.log?.lines ?? [] } };
     for (const t of s.streams) t.bytes = (t.dropped ?? 0) + byteLength(t.text);
     this.state = s;
@@ -220,6 +222,9 @@ export class Fold {
       }
       case "step.kept":
         this.kept.put(e.payload);
+        break;
+      case "notice":
+        s.notices.push(e.payload);
         break;
       case "child.started":
         this.children.put({ ...e.payload, status: "processing" });
