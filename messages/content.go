@@ -202,7 +202,9 @@ var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole though
 	apply: to(func(b ThoughtDone, f *Fold) { f.done(b.text(), true) }),
 })
 
-func (b ThoughtDone) text() TextDone { return TextDone{b.Stream, b.Task, b.Text, b.SHA256, b.Bytes, b.Omitted} }
+func (b ThoughtDone) text() TextDone {
+	return TextDone{b.Stream, b.Task, b.Text, b.SHA256, b.Bytes, b.Omitted}
+}
 
 // IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
 // and so on. The last one is the run's answer.

@@ -3,6 +3,7 @@ package messages
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 )
 
 // omission names the text that a result leaves out on the wire.
@@ -40,26 +41,47 @@ func (b ThoughtDone) written() Body {
 	return b
 }
 
-// IsOmitted reports whether the body is a done event without its text.
-func IsOmitted(b Body) bool {
+// DoneOf returns the done event of a text or thought as that of a text.
+func DoneOf(b Body) (d TextDone, ok bool) {
 	switch b := b.(type) {
 	case TextDone:
-		return b.Omitted
+		return b, true
 	case ThoughtDone:
-		return b.Omitted
+		return b.text(), true
 	}
-	return false
+	return d, false
 }
 
-// Omit returns the body without its text, for a reader of the wire who has it.
-func (b TextDone) Omit() TextDone {
-	b.Bytes, b.Omitted, b.Text = len(b.Text), true, ""
-	return b
+// Texts yields the deltas of texts and thoughts in a body, as those of texts.
+func Texts(b Body) iter.Seq[TextDelta] {
+	return func(yield func(TextDelta) bool) {
+		switch b := b.(type) {
+		case TextDelta:
+			yield(b)
+		case ThoughtDelta:
+			yield(TextDelta(b))
+		case Merged:
+			for _, part := range b.Parts {
+				for d := range Texts(part) {
+					if !yield(d) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
-// Omit returns the body without its text, for a reader of the wire who has it.
-func (b ThoughtDone) Omit() ThoughtDone {
-	b.Bytes, b.Omitted, b.Text = len(b.Text), true, ""
+// Omit returns a done event without its text, for a reader of the wire who has it.
+func Omit(b Body) Body {
+	switch b := b.(type) {
+	case TextDone:
+		b.Bytes, b.Omitted, b.Text = len(b.Text), true, ""
+		return b
+	case ThoughtDone:
+		b.Bytes, b.Omitted, b.Text = len(b.Text), true, ""
+		return b
+	}
 	return b
 }
 
@@ -105,36 +127,35 @@ func omissionOf(result json.RawMessage) (o omission) {
 // Whole returns the event with the text that it leaves out on the wire. text returns what the reader has of a stream. A
 // done event with another digest than that text's needs a reset: the reader drops the State and begins at 0.
 func (e Event) Whole(text func(stream string) string) Event {
-	switch b := e.Body.(type) {
-	case TextDone:
-		if b.Omitted {
-			b.Text, b.Bytes, b.Omitted = text(b.Stream), 0, false
-			e.Body = b
-			return e.Unshared()
+	if d, _ := DoneOf(e.Body); d.Omitted {
+		d.Text, d.Bytes, d.Omitted = text(d.Stream), 0, false
+		if t, thought := e.Body.(ThoughtDone); thought {
+			t.Text, t.Bytes, t.Omitted = d.Text, 0, false
+			e.Body = t
+		} else {
+			e.Body = d
 		}
-	case ThoughtDone:
-		if b.Omitted {
-			b.Text, b.Bytes, b.Omitted = text(b.Stream), 0, false
-			e.Body = b
-			return e.Unshared()
-		}
-	case RunCompleted:
-		if o := omissionOf(b.Result); o.Omitted && Digest(text(o.Stream)) == o.SHA256 {
-			b.Result = bytes.Replace(b.Result, o.members(), member(text(o.Stream)), 1)
-			e.Body = b
-			return e.Unshared()
-		}
+		return e.Unshared()
+	}
+	b, ends := e.Body.(RunCompleted)
+	if o := omissionOf(b.Result); ends && o.Omitted && Digest(text(o.Stream)) == o.SHA256 {
+		b.Result = bytes.Replace(b.Result, o.members(), member(text(o.Stream)), 1)
+		e.Body = b
+		return e.Unshared()
 	}
 	return e
 }
 
 // takePart applies a text.delta or thought.delta that is a part. It reports whether the event is one.
 func (f *Fold) takePart(e Event) (is bool, bad *Refusal) {
-	d, ok := e.Body.(TextDelta)
-	if t, thought := e.Body.(ThoughtDelta); thought {
-		d, ok = TextDelta(t), true
+	var d TextDelta
+	switch b := e.Body.(type) {
+	case TextDelta:
+		d = b
+	case ThoughtDelta:
+		d = TextDelta(b)
 	}
-	if !ok || !d.Part {
+	if !d.Part {
 		return false, nil
 	}
 	i, t := f.open(d.Stream, d.Task, e.Kind() == KindThoughtDelta)

@@ -122,7 +122,7 @@ func Storable(body messages.Body, message string) error {
 	if !utf8.ValidString(message) {
 		return messages.InvalidInput("the message of a %s is not UTF-8", messages.KindOf(body))
 	}
-	if messages.IsOmitted(body) {
+	if d, _ := messages.DoneOf(body); d.Omitted {
 		return messages.InvalidInput("a %s needs its text: only the wire leaves texts out", messages.KindOf(body))
 	}
 	return messages.Check(body)
