@@ -17,7 +17,7 @@ func (d *Door) Feed(ctx context.Context, at cursor.Cursors, digest bool) *cursor
 // said returns what the deltas of a stream say before the event of that number.
 func (d *Door) said(ctx context.Context, run messages.RunID, stream string, before uint64) (string, error) {
 	var text []byte
-	want := messages.Follow{Filter: messages.Filter{Streams: []string{stream},
+	want := messages.FollowOptions{Filter: messages.Filter{Streams: []string{stream},
 		Kinds: []messages.Kind{messages.KindTextDelta, messages.KindThoughtDelta}}}
 	for e, err := range messages.Each(d.Runs.Follow(ctx, run, want)) {
 		if err != nil || e.Seq >= before {
