@@ -56,7 +56,9 @@ func (s *State) clip() {
 func (f *Fold) Apply(e Event) error {
 	part, bad := f.takePart(e)
 	if !part {
-		e = e.Whole(f.textOf)
+		if !e.IsDelta() {
+			e = e.Whole(f.textOf)
+		}
 		bad = f.legal(e)
 	}
 	switch {
