@@ -41,7 +41,7 @@ func recite(_ context.Context, t *actors.TaskContext, in poem) (recited, error) 
 			}
 		}
 	}
-	thought := messages.ThoughtDelta{Stream: "mind", Text: text[:len(text)/30]}
+	thought := messages.ThoughtDelta{Stream: "mind", Text: text[:len(text)/75]}
 	if err := errors.Join(t.Say("answer", rest), t.Emit(thought, "")); err != nil {
 		return recited{}, err
 	}
@@ -159,8 +159,8 @@ func socketed(w *world, path, after string, give func(event, cursor string) bool
 // "A text goes over the wire once, in pieces": a reader that asks gets 3 MB in 3.2 MB, in events of at most 32 KiB, and
 // holds what the log says. It may come back with any cursor that a door gave it.
 func TestTextGoesOverTheWireOnce(t *testing.T) {
-	for _, in := range []string{`{"bytes":3000000}`, `{"bytes":3000000,"parted":true}`, `{"bytes":3000000,"parted":true,"takes":2900000}`,
-		`{"bytes":3000000,"takes":2990000,"short":true}`} {
+	for _, in := range []string{`{"bytes":3000000,"parted":true}`, `{"bytes":3000000,"takes":2990000}`,
+		`{"bytes":100000,"parted":true,"takes":40000,"short":true}`} {
 		w, id := reciting(t, in)
 		want := w.told(id).state
 		path := "/v1/runs/" + string(id) + "/events?done=digest"
@@ -177,8 +177,8 @@ func TestTextGoesOverTheWireOnce(t *testing.T) {
 				if got := fold(t, lines).state; got != want {
 					t.Errorf("the State is %.300s\nwant %.300s", got, want)
 				}
-				if bytes > 3_300_000 {
-					t.Errorf("%d bytes for 3.1 MB of text", bytes)
+				if bytes > 3_200_000 {
+					t.Errorf("%d bytes for 3 MB of text", bytes)
 				}
 				lines = nil
 				cursor := "0"
@@ -199,5 +199,34 @@ func TestTextGoesOverTheWireOnce(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// "Everybody else gets text.done whole": who did not ask, who gets no deltas, and who comes with a plain number.
+func TestOthersGetTextsWhole(t *testing.T) {
+	w, id := reciting(t, `{"bytes":100000,"parted":true}`)
+	for name, door := range digests {
+		for _, c := range []struct{ query, after string }{
+			{"", "0"}, {"done=digest&level=milestone", "0"}, {"done=digest", "700"}, {"done=digest", "20~answer~1~1000"},
+		} {
+			if name == "WebSocket" && c.query != "" && c.query != "done=digest" {
+				continue
+			}
+			whole := 0
+			door(w, "/v1/runs/"+string(id)+"/events?"+c.query, c.after, func(event, _ string) bool {
+				var e messages.Event
+				must(t, json.Unmarshal([]byte(event), &e))
+				if d, _ := messages.DoneOf(e.Body); d.Stream == "answer" && len(d.Text) > 100_000 {
+					whole++
+				}
+				return true
+			})
+			if whole != 1 {
+				t.Errorf("%s, %s after %s: the text came whole %d times", name, c.query, c.after, whole)
+			}
+		}
+	}
+	if got := w.call("GET", "/v1/runs/"+string(id)+"/events?done=short", ""); got.StatusCode != 422 && got.StatusCode != 400 {
+		t.Errorf("done=short is %s", got.Status)
 	}
 }
