@@ -90,6 +90,10 @@ func TestStateTakesOmittedTexts(t *testing.T) {
 	if a, b := asJSON(t, got.State()), asJSON(t, want.State()); a != b {
 		t.Errorf("the State is\n%.300s\nwant\n%.300s", a, b)
 	}
+	own := messages.RunCompleted{Result: json.RawMessage(`{"bytes":1,"text":"long"}`)}
+	if got := own.Omit("answer"); string(got.Result) != string(own.Result) {
+		t.Errorf("a result with members of these names became %s", got.Result)
+	}
 	wrong := messages.Omit(done).(messages.TextDone)
 	wrong.SHA256 = messages.Digest("else")
 	state := folded(t, log[:5])
