@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -139,7 +139,7 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
-		Input:       form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](),
+		Input:       jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),
 		PromptField: "message", AskField: "asks", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config(in)

@@ -35,12 +35,12 @@ const forAnswers = 25 * time.Hour
 func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System, Folder: u.Folder,
 		Timeout: u.Bounds.Time + forAnswers}
-	kept, err := u.Conversations(u.task.Principal())
+	conversations, err := u.Conversations(u.task.Principal())
 	if err != nil {
 		return err
 	}
 	u.context = in.Context
-	u.memory, err = kept.Begin(in.Context, b)
+	u.memory, err = conversations.Begin(in.Context, b)
 	busy, ok := errors.AsType[*conversation.BusyError](err)
 	if !ok {
 		return err
@@ -50,7 +50,7 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 		return cmp.Or(failed, err)
 	}
 	b.Over = busy.Owner
-	u.memory, err = kept.Begin(in.Context, b)
+	u.memory, err = conversations.Begin(in.Context, b)
 	return err
 }
 

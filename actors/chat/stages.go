@@ -195,12 +195,12 @@ func (s *staged) respond(ctx context.Context) error {
 func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var said strings.Builder
+	var text strings.Builder
 	field := func(path, piece string) {
 		if path != "response" {
 			return
 		}
-		said.WriteString(piece)
+		text.WriteString(piece)
 		if s.in.whole() {
 			return
 		}
@@ -212,7 +212,7 @@ func (s *staged) structured(ctx context.Context) error {
 	r, err := question[reply](ctx, s, s.answer(), words, structured.Options{Field: field})
 	a := call.Answer{Text: r.Response, End: s.end}
 	if err != nil {
-		if a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"; a.Text == "" {
+		if a.Text, r.Confidence = cmp.Or(text.String(), s.heard.String()), "low"; a.Text == "" {
 			return err
 		}
 		if err := s.continueWithout(ctx, err); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -97,7 +97,7 @@ func TestAgents(t *testing.T) {
 		type instruction struct {
 			Prompt string `json:"prompt"`
 		}
-		about := messages.JobSpec{ReadOnly: true, Input: form.Input[instruction]()}
+		about := messages.JobSpec{ReadOnly: true, Input: jobschema.Input[instruction]()}
 		return tool.Job(actors.Definition{Name: name, JobSpec: about, New: actors.Typed(func(in instruction) (actors.Job, error) {
 			return actors.Job{Name: name, Input: in.Prompt, Tasks: []actors.Task{{Name: "work", Run: f}}}, nil
 		})})

@@ -110,7 +110,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
 		Whole: u.whole, Hear: u.hear}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
-	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
+	message := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
 			u.spent.iterations++ // each answer needs a name of its own
@@ -119,15 +119,15 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 			}
 			return u.ask(ctx)
 		}
-		said.Calls = nil
-		_ = u.appendMessages(said) // the part that arrived; the turn fails with the other error
+		message.Calls = nil
+		_ = u.appendMessages(message) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
 	u.count(a.End.Usage)
 	for _, t := range a.Thoughts {
-		said.Thoughts += t.Text
+		message.Thoughts += t.Text
 	}
-	err = u.appendMessages(said)
+	err = u.appendMessages(message)
 	if used := a.End.Usage; used != nil {
 		u.room.counted, u.room.messages = int(used.PromptTokens+used.CompletionTokens-used.ReasoningTokens), len(u.conversation)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -68,7 +68,7 @@ type Command struct {
 	arguments []template
 	question  template
 	progress  *regexp.Regexp
-	form      *fit.Schema
+	form      *validate.Schema
 	schema    json.RawMessage
 	members   map[string]member
 }
@@ -185,7 +185,7 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 			values[name] = m.Default
 		}
 	}
-	if wrong := (fit.Places{}).Check(c.form, values); wrong != nil {
+	if wrong := (validate.Places{}).Check(c.form, values); wrong != nil {
 		return nil, wrong.Err()
 	}
 	return values, nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -29,7 +29,7 @@ type Plan struct {
 	// Result is the template of the run's result. Without it the result is the outcome of each step.
 	Result any `json:"result,omitempty"`
 
-	text fit.Places
+	text validate.Places
 }
 
 // Param is a parameter. A parameter without a default is required.

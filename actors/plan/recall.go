@@ -89,8 +89,8 @@ func (r *runner) replay() error {
 			continue // a step that never started, or one with items
 		}
 		delete(r.replayed, key)
-		said := r.past.ended[key]
-		e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
+		outcome := r.past.ended[key]
+		e := ending{outcome: Outcome(outcome.Outcome), cause: messages.CauseError, message: outcome.Reason}
 		if r.earlier.keeps(r.core, m) {
 			var err error
 			if e, err = r.kept(m); err != nil {
@@ -144,8 +144,8 @@ func (e *earlier) next() (first move, ok bool) {
 
 // kept returns the ending of a unit in the earlier run.
 func (r *runner) kept(m move) (ending, error) {
-	said := r.earlier.ended[pastWork{m.name, m.start}]
-	e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
+	outcome := r.earlier.ended[pastWork{m.name, m.start}]
+	e := ending{outcome: Outcome(outcome.Outcome), cause: messages.CauseError, message: outcome.Reason}
 	if answer, ok := r.earlier.answers[childName(m)]; ok {
 		return e, json.Unmarshal(answer, &e.result)
 	}

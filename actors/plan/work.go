@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // childName returns the name by which every attempt finds the sub-run of a start.
@@ -117,7 +117,7 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	if err != nil {
 		return failedBy(err)
 	}
-	schema, err := fit.Compile(in.Schema)
+	schema, err := validate.Compile(in.Schema)
 	if err != nil {
 		return invalid(err)
 	}

@@ -135,18 +135,18 @@ func objectsIn(text string) []found {
 	var list []found
 	trimmed := strings.TrimSpace(text)
 	for from, looks := 0, 0; looks < maxObjects; looks++ {
-		at := objectAt(trimmed, from)
-		if at < 0 {
+		start := objectAt(trimmed, from)
+		if start < 0 {
 			break
 		}
 		var doc json.RawMessage
-		d := json.NewDecoder(strings.NewReader(trimmed[at:]))
+		d := json.NewDecoder(strings.NewReader(trimmed[start:]))
 		if err := d.Decode(&doc); err != nil {
-			from = at + 1
+			from = start + 1
 			continue
 		}
 		list = append(list, found{doc: doc})
-		from = at + len(doc)
+		from = start + len(doc)
 	}
 	return list
 }

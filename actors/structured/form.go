@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // shape is the form that an answer must have.
 type shape struct {
 	text   json.RawMessage // the schema; its properties are in the order of the type's fields
-	schema *fit.Schema
+	schema *validate.Schema
 	fields []string // names of the fields that are or contain strings
 }
 
@@ -43,7 +43,7 @@ func formOf(t reflect.Type) (*shape, error) {
 			f.fields = append(f.fields, name)
 		}
 	}
-	f.schema, err = fit.Compile(text)
+	f.schema, err = validate.Compile(text)
 	return f, err
 }
 

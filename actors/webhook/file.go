@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Target is a receiver of events.
@@ -63,7 +63,7 @@ func (t *Target) acceptsEvent(q *messages.RunQueued, e messages.Event) bool {
 //go:embed schema.json
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(fileSchema) })
+var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(fileSchema) })
 
 // Checks are conditions on a file beyond its schema.
 type Checks struct {
@@ -77,7 +77,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 	var parts struct {
 		Webhooks []json.RawMessage `json:"webhooks"`
 	}
-	at, wrong, ok := fit.ReadYAML(text, fileForm(), &parts)
+	places, wrong, ok := validate.ReadYAML(text, fileForm(), &parts)
 	if !ok {
 		return nil, wrong.Err()
 	}
@@ -86,7 +86,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 		to, place := &all[i], fmt.Sprintf("webhooks.%d", i)
 		_ = json.Unmarshal(one, to) // the form has reported any fault
 		problem := func(field, format string, args ...any) {
-			wrong = append(wrong, at.Problem(place+"."+field, format, args...))
+			wrong = append(wrong, places.Problem(place+"."+field, format, args...))
 		}
 		if seen[to.Name] && to.Name != "" || to.Name == Callback {
 			problem("name", "there is a webhook %s already", to.Name)

@@ -117,11 +117,11 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	}
 	config.Bounds.Time, c.in.Tools = c.Timeout, c.box.Names
 	if talks || c.in.Context != "" || c.resume != "" {
-		kept, err := c.openConversations()
+		conversations, err := c.openConversations()
 		if err != nil {
 			return err
 		}
-		config.Conversations = func(string) (*conversation.Store, error) { return kept, nil }
+		config.Conversations = func(string) (*conversation.Store, error) { return conversations, nil }
 	}
 	switch {
 	case talks && c.program.Display.InPlace(false) && c.program.Env.Get("ACCESSIBLE") == "":

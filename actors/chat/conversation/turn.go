@@ -43,8 +43,8 @@ func (t *Turn) begin(b Beginning) error {
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
-	said := model.Message{Role: model.User, Content: b.Message}
-	err := t.write(record{Begin: &begun, Messages: []model.Message{said}})
+	message := model.Message{Role: model.User, Content: b.Message}
+	err := t.write(record{Begin: &begun, Messages: []model.Message{message}})
 	if err == nil && (t.state.owner.Owner != b.Owner || !t.state.owner.Until.Equal(begun.Until)) {
 		err = t.state.busyError(t.id)
 	}

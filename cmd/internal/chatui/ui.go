@@ -167,8 +167,8 @@ func (u *ui) send() tea.Cmd {
 	if u.ready = u.turn != nil; u.ready {
 		return nil
 	}
-	if said := u.editor.value(); strings.HasPrefix(said, "/") && !strings.Contains(strings.TrimSpace(said), "\n") {
-		return u.runCommand(said)
+	if input := u.editor.value(); strings.HasPrefix(input, "/") && !strings.Contains(strings.TrimSpace(input), "\n") {
+		return u.runCommand(input)
 	}
 	message := u.editor.take()
 	u.turn = newTurn(u.Redact, u.width())

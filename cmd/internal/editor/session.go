@@ -131,8 +131,8 @@ func (a *agent) list() (all []acp.Conversation, err error) {
 }
 
 func (a *agent) said(id string) ([]model.Message, error) {
-	_, said, err := a.kept.Read(id)
-	return said, err
+	_, history, err := a.kept.Read(id)
+	return history, err
 }
 
 // settingsOf returns the settings of MCP servers in the format of other hosts, or nil if there are none.

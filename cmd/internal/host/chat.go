@@ -21,10 +21,10 @@ import (
 
 // ChatConfig returns the configuration of a chat with a model server. It includes what "provider check" has learned
 // about the server, and what its provider requires of messages.
-func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) {
-	c := chat.Config{Stream: client.Stream, Provider: at.Host(), Choose: settings.LoadedModel(client),
+func ChatConfig(endpoint *settings.Endpoint, client *llm.Client) (chat.Config, error) {
+	c := chat.Config{Stream: client.Stream, Provider: endpoint.Host(), Choose: settings.LoadedModel(client),
 		Window: settings.ModelWindow(client)}
-	learned, err := at.LearnedProfile()
+	learned, err := endpoint.LearnedProfile()
 	if err != nil {
 		return c, err
 	}
@@ -34,7 +34,7 @@ func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) 
 		}
 		c.NoThoughts = learned.Server.Off
 	}
-	switch provider := at.Host(); {
+	switch provider := endpoint.Host(); {
 	case strings.Contains(provider, "mistral"):
 		c.Profile.ShortIDs = true
 	case strings.Contains(provider, "deepseek"), strings.Contains(provider, "moonshot"):

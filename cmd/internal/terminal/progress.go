@@ -118,7 +118,7 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 	if p.warned && t.Status == messages.TaskFinished {
 		sign, as = warning(ascii), yellow
 	}
-	said := p.words
+	text := p.words
 	switch last := b.state.End; {
 	case !p.ended.IsZero():
 		end = p.ended
@@ -126,12 +126,12 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 		sign, _ = signOf(messages.TaskGaveUp, tick, ascii)
 		end, as = last.At, yellow
 	case !p.asked.IsZero():
-		said = waited(p.words, now.Sub(p.asked))
+		text = waited(p.words, now.Sub(p.asked))
 	case t.Status == messages.TaskRunning:
-		said = b.progress(t.Name)
+		text = b.progress(t.Name)
 	}
 	return []span{{sign, as}, {"  " + Pad(words.Printable(t.Name), widest), bold},
-		{fmt.Sprintf("  %8s  ", Elapsed(end.Sub(p.begun))), dim}, {said, ""}}
+		{fmt.Sprintf("  %8s  ", Elapsed(end.Sub(p.begun))), dim}, {text, ""}}
 }
 
 // waited appends the seconds of a wait.

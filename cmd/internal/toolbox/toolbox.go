@@ -237,9 +237,9 @@ func place(s *source.Server, env environment.Variables) error {
 	if relative != "" {
 		return fmt.Errorf(`names %s, a relative path, and has no cwd; add "cwd": "/its/folder" to its settings, or write an absolute path`, relative)
 	}
-	kept, err := trust.Open(env)
+	trustFolder, err := trust.Open(env)
 	if err == nil {
-		s.Folder, err = kept.Helper(s.Name)
+		s.Folder, err = trustFolder.Helper(s.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("needs a folder to start in: %w", err)

@@ -1,4 +1,4 @@
-// Package form derives JSON Schemas for the inputs and results of jobs from Go types.
+// Package jobschema derives JSON Schemas for the inputs and results of jobs from Go types.
 //
 // Struct tags describe a member:
 //
@@ -9,4 +9,4 @@
 // member marked programs is hidden from models and left out of the schema of a result. Models read brief instead of
 // the description, and neither titles nor defaults, because a model reads a list of tools whole. Members without
 // omitempty are required.
-package form
+package jobschema

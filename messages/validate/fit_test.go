@@ -1,4 +1,4 @@
-package fit_test
+package validate_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 const tried = `{"type":"object","required":["id"],"additionalProperties":false,"$defs":{"age":{"maximum":150}},
@@ -20,9 +20,9 @@ const tried = `{"type":"object","required":["id"],"additionalProperties":false,"
 	"deep":{"type":"object","properties":{"n/m":{"type":"number","maximum":7}},"required":["n/m"]},
 	"mode":{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"ms":{"maximum":5}}}]}}}`
 
-func compiled(t *testing.T, raw string) *fit.Schema {
+func compiled(t *testing.T, raw string) *validate.Schema {
 	t.Helper()
-	s, err := fit.Compile(json.RawMessage(raw))
+	s, err := validate.Compile(json.RawMessage(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestArgumentsAsTheyAreSent(t *testing.T) {
 // A schema stays within itself, whatever it refers to.
 func TestSchemasLoadNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "https://example.com/schema.json", "other.json"} {
-		if _, err := fit.Compile(json.RawMessage(`{"$ref":"` + ref + `"}`)); err == nil {
+		if _, err := validate.Compile(json.RawMessage(`{"$ref":"` + ref + `"}`)); err == nil {
 			t.Errorf("%s was read", ref)
 		}
 	}
@@ -112,7 +112,7 @@ func TestAnswersFit(t *testing.T) {
 		{`[]`, `5`, ""},
 		{`{"$ref":"https://example.com/else"}`, `5`, ""},
 	} {
-		err := fit.Answer(json.RawMessage(c[0]), json.RawMessage(c[1]))
+		err := validate.Answer(json.RawMessage(c[0]), json.RawMessage(c[1]))
 		if (err == nil) != (c[2] == "") || err != nil && !strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%s for %s: %v", c[1], c[0], err)
 		}
@@ -126,7 +126,7 @@ func TestValidationIsBounded(t *testing.T) {
 		parts = append(parts, fmt.Sprintf(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i, i+1, i+1))
 	}
 	for _, last := range []string{`false`, `{"type":"string"}`} {
-		s, err := fit.Compile([]byte(`{"$ref":"#/$defs/a0","$defs":{` + strings.Join(parts, ",") + `,"a60":` + last + `}}`))
+		s, err := validate.Compile([]byte(`{"$ref":"#/$defs/a0","$defs":{` + strings.Join(parts, ",") + `,"a60":` + last + `}}`))
 		if err != nil {
 			t.Fatal(err)
 		}

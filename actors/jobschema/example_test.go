@@ -1,10 +1,10 @@
-package form_test
+package jobschema_test
 
 import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 )
 
 // The schema of an input comes from its type, and Read holds an input to that type. Models see fewer members.
@@ -14,10 +14,10 @@ func Example() {
 		Count int    `json:"count,omitempty" form:"minimum=1,default=1"`
 		Debug bool   `json:"debug,omitempty" form:"programs"`
 	}
-	fmt.Println(string(form.ForModels[order]().JSON()))
-	in, err := form.Read[order](json.RawMessage(`{"item":"lamp","count":2}`))
+	fmt.Println(string(jobschema.ForModels[order]().JSON()))
+	in, err := jobschema.Read[order](json.RawMessage(`{"item":"lamp","count":2}`))
 	fmt.Println(in.Item, in.Count, err)
-	_, err = form.Read[order](json.RawMessage(`{"item":"lamp","count":"two"}`))
+	_, err = jobschema.Read[order](json.RawMessage(`{"item":"lamp","count":"two"}`))
 	fmt.Println(err)
 	// Output:
 	// {"type":"object","properties":{"item":{"type":"string","description":"what to buy","minLength":1},"count":{"type":"integer","minimum":1}},"required":["item"],"additionalProperties":false}

@@ -1,4 +1,4 @@
-package inorder_test
+package parallel_test
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/inorder"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 )
 
 var errMake = errors.New("cannot be made")
 
 // worker makes squares until it fails, and counts among the open workers.
-func worker(fails int, open *atomic.Int32) inorder.Worker[int] {
+func worker(fails int, open *atomic.Int32) parallel.Worker[int] {
 	return func(context.Context) (makeThing func(i int) (int, error), done func()) {
 		open.Add(1)
 		return func(i int) (int, error) {
@@ -36,7 +36,7 @@ func TestEach(t *testing.T) {
 					var open atomic.Int32
 					var got []int
 					var failed error
-					for thing, err := range inorder.Each(t.Context(), run, workers, 30, worker(fails, &open)) {
+					for thing, err := range parallel.Each(t.Context(), run, workers, 30, worker(fails, &open)) {
 						if failed = err; err == nil {
 							got = append(got, thing)
 						}
@@ -66,7 +66,7 @@ func TestEachHeedsItsContext(t *testing.T) {
 		var open atomic.Int32
 		defer cancel(nil)
 		n, last := 0, error(nil)
-		for _, err := range inorder.Each(ctx, run, 3, 1000, worker(-1, &open)) {
+		for _, err := range parallel.Each(ctx, run, 3, 1000, worker(-1, &open)) {
 			if n++; n == 5 {
 				cancel(cause)
 			}

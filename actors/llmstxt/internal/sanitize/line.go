@@ -1,4 +1,4 @@
-package shown
+package sanitize
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package fit
+package validate
 
 import (
 	"bytes"
@@ -72,9 +72,9 @@ type Places map[string]place
 
 // of returns the position of the path. If its value is not in the text, it returns the position of the enclosing
 // value.
-func (at Places) of(path string) place {
+func (places Places) of(path string) place {
 	for {
-		if p, ok := at[path]; ok || path == "" {
+		if p, ok := places[path]; ok || path == "" {
 			return p
 		}
 		path = path[:max(strings.LastIndexByte(path, '.'), 0)]
@@ -82,8 +82,8 @@ func (at Places) of(path string) place {
 }
 
 // Problem makes a FileProblem at the position of the path.
-func (at Places) Problem(path, format string, args ...any) FileProblem {
-	p := at.of(path)
+func (places Places) Problem(path, format string, args ...any) FileProblem {
+	p := places.of(path)
 	return FileProblem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
 }
 
@@ -95,16 +95,16 @@ const (
 )
 
 // Check lists what does not fit in a value that was read from the text.
-func (at Places) Check(schema *Schema, value any) (all FileProblems) {
+func (places Places) Check(schema *Schema, value any) (all FileProblems) {
 	for _, p := range schema.All(value) {
-		all = append(all, at.Problem(p.Path, "%s", p.Says))
+		all = append(all, places.Problem(p.Path, "%s", p.Says))
 	}
 	return all
 }
 
 // ReadYAML parses a text, validates it against the schema, and decodes it. If the text does not fit, it still decodes what
 // is left without the faulty parts, so that the rest can be checked. ok is false if the text has no value at all.
-func ReadYAML(text []byte, schema *Schema, into any) (at Places, wrong FileProblems, ok bool) {
+func ReadYAML(text []byte, schema *Schema, into any) (places Places, wrong FileProblems, ok bool) {
 	if len(text) > mostBytes {
 		return nil, FileProblems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}, false
 	}

@@ -1,10 +1,10 @@
-package form_test
+package jobschema_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 )
 
 type said struct {
@@ -29,23 +29,23 @@ func TestForms(t *testing.T) {
 	const wrap = `"default":"paper","enum":["paper","box"]}`
 	for want, got := range map[string]json.RawMessage{
 		item + count + earlier + `,"properties":{"role":{"type":"string"}},"required":["role"],"additionalProperties":false},"maxItems":3},` +
-			`"wrap":{"type":"string","title":"material","description":"what to wrap it in",` + wrap + `},"required":["item"],"additionalProperties":false}`: form.Input[order]()(),
+			`"wrap":{"type":"string","title":"material","description":"what to wrap it in",` + wrap + `},"required":["item"],"additionalProperties":false}`: jobschema.Input[order]()(),
 		item + `"count":{"type":"integer","minimum":1,"maximum":9},"wrap":{"type":"string","description":"shortly","enum":["paper","box"]}},` +
-			`"required":["item"],"additionalProperties":false}`: form.ForModels[order]()(),
-		item + count + `"wrap":{"type":"string","description":"what to wrap it in",` + wrap + `},"required":["item"]}`: form.Result[order]()(),
-		`{"type":"string"}`: form.Input[string]()(),
+			`"required":["item"],"additionalProperties":false}`: jobschema.ForModels[order]()(),
+		item + count + `"wrap":{"type":"string","description":"what to wrap it in",` + wrap + `},"required":["item"]}`: jobschema.Result[order]()(),
+		`{"type":"string"}`: jobschema.Input[string]()(),
 	} {
 		if string(got) != want {
 			t.Errorf("the form is\n%s, want\n%s", got, want)
 		}
 	}
-	for _, any := range []json.RawMessage{form.Input[any]()(), form.Input[json.RawMessage]()(), form.Input[tree]()(), form.Input[chan int]()()} {
+	for _, any := range []json.RawMessage{jobschema.Input[any]()(), jobschema.Input[json.RawMessage]()(), jobschema.Input[tree]()(), jobschema.Input[chan int]()()} {
 		if any != nil {
 			t.Errorf("what takes anything has the form %s", any)
 		}
 	}
-	if !form.TakesObject[order]() || !form.TakesObject[any]() || !form.TakesObject[map[string]int]() || form.TakesObject[string]() ||
-		form.TakesObject[[]int]() {
+	if !jobschema.TakesObject[order]() || !jobschema.TakesObject[any]() || !jobschema.TakesObject[map[string]int]() || jobschema.TakesObject[string]() ||
+		jobschema.TakesObject[[]int]() {
 		t.Error("who takes an object is another")
 	}
 }
@@ -73,7 +73,7 @@ func TestErrorsNameMembersAsWritten(t *testing.T) {
 		`{"map":{"a":{"count":"x"}}}`: `the input's field "map.count" cannot be a JSON string`,
 		`7`:                           `the input cannot be a JSON number`,
 	} {
-		if _, err := form.Read[input](json.RawMessage(given)); err == nil || err.Error() != want {
+		if _, err := jobschema.Read[input](json.RawMessage(given)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", given, err, want)
 		}
 	}
