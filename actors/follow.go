@@ -17,7 +17,7 @@ import (
 // journal cannot keep the run's events. The caller may stop early.
 func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		for e, err := range messages.Each(s.Follow(ctx, id, messages.Follow{After: after})) {
+		for e, err := range messages.Each(s.Follow(ctx, id, messages.FollowOptions{After: after})) {
 			if !yield(e.Unshared(), err) {
 				return
 			}
@@ -28,7 +28,7 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 // Follow yields the events that a reader selects, in batches, until the run's terminal. Readers of one run share the
 // encoded form of an event ([messages.Event.JSON]). An event without a body is only a cursor that has passed filtered
 // events. Errors are those of [System.Events].
-func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		f := &follower{system: s, want: o, yield: yield, wake: make(log.Wake, 1)}
 		defer f.leave()
@@ -42,7 +42,7 @@ func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follo
 // and gets merged deltas.
 type follower struct {
 	system *System
-	want   messages.Follow
+	want   messages.FollowOptions
 	yield  func([]messages.Event, error) bool
 	wake   log.Wake
 	runs   []*cursor // the reader's run first, then its sub-runs
@@ -212,10 +212,10 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (journal.Batch, error) 
 		}
 	}
 	if c.run == nil {
-		kept, err := f.system.readers.archive.Next(ctx, c.id, c.after)
-		if err == nil && !kept.Over {
+		archived, err := f.system.readers.archive.Next(ctx, c.id, c.after)
+		if err == nil && !archived.Over {
 			why := f.system.runs.unendable(c.id) // nobody will wake a reader of such a run: it reads the rest once more, and then leaves
-			if kept.More = kept.More || why != nil; len(kept.Events) == 0 {
+			if archived.More = archived.More || why != nil; len(archived.Events) == 0 {
 				err = why
 			}
 		}
@@ -223,8 +223,8 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (journal.Batch, error) 
 		if c != f.runs[0] && (never || messages.CodeOf(err) == messages.CodeNotFound) { // a child that has not started, was forgotten, or cannot end
 			return journal.Batch{Over: c.ended}, nil
 		}
-		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
-		return kept, err
+		archived.More = archived.More || r != nil && len(archived.Events) > 0 // the view may have the rest
+		return archived, err
 	}
 	got, err := c.run.log.Read(c.after)
 	if c.run.log.Dropped() != nil { // the journal has the rest
@@ -324,14 +324,13 @@ func (c *cursor) hold(e messages.Event) (now []messages.Event) {
 	return now
 }
 
-// takeHeld returns the held deltas as one merged event.
-func (c *cursor) takeHeld() []messages.Event {
-	if len(c.held) == 0 {
-		return nil
+// takeHeld returns the held deltas as one merged event, or as several if their texts are long.
+func (c *cursor) takeHeld() (merged []messages.Event) {
+	for len(c.held) > 0 {
+		n := messages.Fitted(c.held)
+		merged, c.held = append(merged, messages.Merge(c.held[:n])), c.held[n:]
 	}
-	merged := messages.Merge(c.held)
-	c.held = nil
-	return []messages.Event{merged}
+	return merged
 }
 
 // release delivers all held deltas.

@@ -77,7 +77,7 @@ func TestEventsAreBounded(t *testing.T) {
 	plays(t, actors.Config{LogBytes: 1 << 20}, func(t *testing.T, s *actors.System) {
 		code := messages.CauseLimitExceeded
 		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
-			for what, err := range map[string]error{"a text": c.Said("a", big), "a delta": c.Say("a", big), "a result": c.Result(big, false),
+			for what, err := range map[string]error{"a text": c.FinishText("a", big), "a delta": c.AppendText("a", big), "a result": c.Result(big, false),
 				"a name": c.Emit(messages.ToolStarted{Call: "1", Tool: big}, "")} {
 				if messages.CodeOf(err) != code {
 					t.Errorf("%s that is too large: %.80v", what, err)
@@ -264,7 +264,7 @@ func TestCommit(t *testing.T) {
 		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: store,
 			Disturb: func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
 		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
-			if err := errors.Join(c.Say("a", "words"), c.Commit(ctx)); err != nil {
+			if err := errors.Join(c.AppendText("a", "words"), c.Commit(ctx)); err != nil {
 				return err
 			}
 			page, err := store.Read(ctx, c.RunID(), 0)
@@ -378,4 +378,35 @@ func TestSupersede(t *testing.T) {
 			_ = first.Cancel(t.Context(), "the test ends")
 		})
 	}
+}
+
+// "In the log text.done stays whole." A job can leave nothing out, and a long delta becomes several events.
+func TestLogsHaveTextsWhole(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		text := strings.Repeat("long <text> ", 20_000)
+		done := messages.TextDone{Stream: "answer", Text: text + "!", SHA256: messages.Digest(text + "!")}
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			if err := c.Emit(messages.Omit(done), ""); messages.CodeOf(err) != messages.CauseInvalidInput {
+				t.Errorf("a text that is left out: %v", err)
+			}
+			return errors.Join(c.Emit(messages.TextDelta{Stream: "answer", Text: text}, ""),
+				c.Emit(messages.TextDelta{Stream: "answer", Text: "!", Part: true}, ""), c.Emit(done, ""))
+		}), actors.Options{})
+		state := wait(t, run)
+		deltas := 0
+		for e, err := range s.Events(t.Context(), state.RunID, 0) {
+			must(t, err)
+			if line, err := e.JSON(); e.IsDelta() && (err != nil || len(line) > messages.WireBytes) {
+				t.Errorf("a delta has %d bytes, %v", len(line), err)
+			}
+			for d := range messages.Texts(e.Body) {
+				if deltas++; d.Part {
+					t.Error("the log has a part")
+				}
+			}
+		}
+		if got, _ := state.Stream("answer"); got.Text() != done.Text || deltas < 10 {
+			t.Errorf("%d bytes in %d deltas", got.Len(), deltas)
+		}
+	})
 }

@@ -51,44 +51,44 @@ const (
 var rules = []rule{
 	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/fit", ours: "messages messages/jsonwalk messages/words",
+	{pkgs: "messages/validate", ours: "messages messages/jsonwalk messages/words",
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*", ours: "messages", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*/*", ours: "messages messages/*", denied: offline + " os/exec log/slog"},
 	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},
 	{pkgs: "supervision/fault", ours: "messages", denied: offline + " os"},
-	{pkgs: "actors/regular", ours: "messages messages/words", denied: offline},
-	{pkgs: "actors/atomicfile", ours: "actors/regular", libs: "golang.org/x/sys/...", denied: offline},
+	{pkgs: "actors/regular", denied: offline},
+	{pkgs: "actors/atomicfile", libs: "golang.org/x/sys/...", denied: offline},
 	{pkgs: "actors/confined", ours: "actors/regular messages actors/atomicfile", denied: offline},
 	{pkgs: "actors/journal", ours: "messages", denied: offline + " os"},
-	{pkgs: "actors/form", ours: "messages", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
+	{pkgs: "actors/jobschema", ours: "messages", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
 	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
-	{pkgs: "actors", ours: "actors/internal/log messages messages/fit messages/words supervision supervision/fault actors/form actors/journal",
+	{pkgs: "actors", ours: "actors/internal/log messages messages/validate messages/words supervision supervision/fault actors/jobschema actors/journal",
 		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
-	{pkgs: "actors/structured", ours: "messages messages/* messages/*/* supervision actors",
+	{pkgs: "actors/internal/structured", ours: "messages messages/* messages/*/* supervision actors",
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/call", ours: "messages messages/* supervision actors", denied: offline},
-	{pkgs: "actors/prompt", ours: "messages messages/* supervision actors actors/call actors/form", denied: offline},
-	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/form actors/structured actors/chat/* actors/chat/internal/citation",
+	{pkgs: "actors/prompt", ours: "messages messages/* supervision actors actors/call actors/jobschema", denied: offline},
+	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
-		ours: "messages messages/fit messages/model messages/secret messages/words actors actors/atomicfile actors/confined actors/regular",
+		ours: "messages messages/validate messages/model messages/secret messages/words actors actors/atomicfile actors/confined actors/regular",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "actors/chat/conversation", ours: "actors/regular messages messages/model messages/words actors/confined actors/atomicfile", denied: offline},
 	{pkgs: "actors/chat/internal/citation", ours: "messages/model/decode", denied: offline},
-	{pkgs: "actors/plan", ours: "messages messages/fit messages/model messages/words supervision actors actors/form actors/plan/internal/expression",
+	{pkgs: "actors/plan", ours: "messages messages/validate messages/model messages/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
 	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", denied: offline + " os"},
-	{pkgs: "actors/webhook", ours: "messages messages/fit supervision supervision/fault actors", libs: "go.uber.org/zap",
+	{pkgs: "actors/webhook", ours: "messages messages/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
-		ours: "actors/regular messages messages/* supervision supervision/fault actors actors/confined actors/form actors/schedule",
+		ours: "actors/regular messages messages/* supervision supervision/fault actors actors/confined actors/jobschema actors/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
-	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/form", denied: offline},
+	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
-		ours: "actors/regular messages messages/* supervision actors actors/llmstxt actors/structured actors/call actors/atomicfile actors/confined actors/form",
+		ours: "actors/regular messages messages/* supervision actors actors/llmstxt actors/internal/structured actors/call actors/atomicfile actors/confined actors/jobschema",
 		libs: "go.uber.org/zap", tests: "lastword/transport/repository", denied: offline},
 	{pkgs: "actors/llmstxt", ours: library, tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os"},
 	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
@@ -99,7 +99,7 @@ var rules = []rule{
 	{pkgs: "transport/door/auth", ours: "actors/regular messages messages/words", tests: "lastword/transport/server"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
-	{pkgs: "transport/door", ours: "messages messages/fit messages/model messages/words transport/door/*", libs: "github.com/coder/websocket"},
+	{pkgs: "transport/door", ours: "messages messages/validate messages/model messages/words transport/door/*", libs: "github.com/coder/websocket"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/internal/credential", tests: "lastword/actors"},
 	{pkgs: "transport/looopy/internal/credential", ours: "messages"},
@@ -121,7 +121,7 @@ var rules = []rule{
 		tests: "lastword/actors"},
 	{pkgs: "transport/repository/internal/git", ours: "actors/regular messages messages/redact messages/words transport/internal/*",
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... go.uber.org/zap golang.org/x/crypto/ssh/..."},
-	{pkgs: "transport/mcp", ours: "messages messages/fit messages/model messages/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
+	{pkgs: "transport/mcp", ours: "messages messages/validate messages/model messages/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/messages/source lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
@@ -143,7 +143,7 @@ var rules = []rule{
 		ours:  "messages messages/model messages/words transport/door/transcript transport/llm/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
 		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
-	{pkgs: "cmd/internal/exit", ours: "messages messages/words", libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/internal/exit", ours: "actors/regular messages messages/words", libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/settings", ours: "actors/regular messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
@@ -159,7 +159,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "cmd/internal/trust actors/regular messages messages/model messages/redact actors/chat/tool actors/confined messages/secret transport/mcp/source " +
+		ours: "cmd/internal/trust actors/regular messages messages/model messages/redact actors/chat actors/chat/tool actors/confined messages/secret transport/mcp/source " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
@@ -302,7 +302,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/plan/internal/expression"}},
+		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
@@ -333,9 +333,10 @@ func TestRoomsImportDownwards(t *testing.T) {
 	}
 }
 
-// picture draws the rooms, each with its packages and the numbers of the rooms that it imports.
+// picture draws the rooms, each with the layers of its packages, their names, and the numbers of the rooms that it
+// imports.
 func picture(sources []source) string {
-	pkgs, below := make([]map[string]bool, len(rooms)), make([]map[int]bool, len(rooms))
+	pkgs, below, whole := make([]map[string]bool, len(rooms)), make([]map[int]bool, len(rooms)), make([][]string, len(rooms))
 	for _, src := range sources {
 		at := roomOf(src.pkg)
 		if src.test || at < 0 {
@@ -344,6 +345,7 @@ func picture(sources []source) string {
 		if pkgs[at] == nil {
 			pkgs[at], below[at] = map[string]bool{}, map[int]bool{}
 		}
+		whole[at] = append(whole[at], src.pkg)
 		name := strings.TrimPrefix(strings.TrimPrefix(src.pkg, rooms[at].name), "/")
 		for _, top := range []string{"transport/", "actors/"} {
 			name = strings.TrimPrefix(name, top)
@@ -358,10 +360,12 @@ func picture(sources []source) string {
 			}
 		}
 	}
+	chains := houseOf(sources).chains()
 	var out strings.Builder
+	fmt.Fprintf(&out, "    %-15s layers\n", "room")
 	for i, r := range rooms {
 		delete(pkgs[i], "")
-		line := fmt.Sprintf("%2d  %-15s %s", len(rooms)-i, r.name, r.purpose)
+		line := fmt.Sprintf("%2d  %-15s %-6s %s", len(rooms)-i, r.name, layers(chains, whole[i]), r.purpose)
 		if len(below[i]) > 0 {
 			line += " ->"
 			for _, n := range slices.Backward(slices.Sorted(maps.Keys(below[i]))) {
@@ -369,11 +373,11 @@ func picture(sources []source) string {
 			}
 		}
 		out.WriteString(line + "\n")
-		line = strings.Repeat(" ", 19)
+		line = strings.Repeat(" ", 26)
 		for _, pkg := range slices.Sorted(maps.Keys(pkgs[i])) {
 			if len(line)+len(pkg) > 105 {
 				out.WriteString(line + "\n")
-				line = strings.Repeat(" ", 19)
+				line = strings.Repeat(" ", 26)
 			}
 			line += " " + pkg
 		}
@@ -381,6 +385,9 @@ func picture(sources []source) string {
 			out.WriteString(line + "\n")
 		}
 	}
+	longest := slices.MaxFunc(slices.Sorted(maps.Keys(chains)), func(a, b string) int { return len(chains[a]) - len(chains[b]) })
+	fmt.Fprintf(&out, "\n%d packages in %d layers. The longest chain of imports:\n    %s\n", len(chains), len(chains[longest]),
+		strings.Join(chains[longest], "\n    "))
 	return out.String()
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -119,14 +119,14 @@ func TestAgents(t *testing.T) {
 		type instruction struct {
 			Prompt string `json:"prompt"`
 		}
-		about := messages.About{ReadOnly: true, Input: form.Input[instruction]()}
-		return tool.Job(actors.Definition{Name: name, About: about, New: actors.Typed(func(in instruction) (actors.Job, error) {
+		about := messages.JobSpec{ReadOnly: true, Input: jobschema.Input[instruction]()}
+		return tool.Job(actors.Definition{Name: name, JobSpec: about, New: actors.Typed(func(in instruction) (actors.Job, error) {
 			return actors.Job{Name: name, Input: in.Prompt, Tasks: []actors.Task{{Name: "work", Run: f}}}, nil
 		})})
 	}
 	tools := set(t,
 		agent("reviewer", func(_ context.Context, c *actors.TaskContext) error {
-			return errors.Join(c.Say("answer", "All is well."), c.Result(map[string]string{"text": "All is well."}, false))
+			return errors.Join(c.AppendText("answer", "All is well."), c.Result(map[string]string{"text": "All is well."}, false))
 		}),
 		agent("counter", func(_ context.Context, c *actors.TaskContext) error {
 			return c.Result(map[string]int{"files": 7}, false)
@@ -162,7 +162,7 @@ func TestJobsAreTools(t *testing.T) {
 		return "passed " + in.Package, nil
 	})
 	job.ReadOnly = true
-	job.Say = func(s messages.State) string { return string(s.Status) + " " + string(s.End.Result) }
+	job.Summary = func(s messages.State) string { return string(s.Status) + " " + string(s.End.Result) }
 	m := script{answers: []said{{calls: calls(`test {"package":"a"}`, `test {"package":"b"}`)}, {text: "One failed."}}}
 	events, state := talk(t, chat.Input{Message: "Test!"}, chat.Config{Stream: m.stream, Tools: set(t, tool.Job(job))}, nil, nil)
 	said := transcript(t, events, m.requests)
@@ -213,7 +213,7 @@ func TestToolTranscripts(t *testing.T) {
 				bounds.Parallel = 2
 			}
 			events, state := talk(t, chat.Input{Message: "Hello!"},
-				chat.Config{Stream: m.stream, Tools: set(t, c.tools...), Bounds: bounds}, nil, nil)
+				chat.Config{Stream: m.stream, Tools: set(t, c.tools...), Bounds: bounds, Unattended: c.name == "repo-text-hides-network"}, nil, nil)
 			if c.cause == "" && state.Status != messages.Completed || state.End.Cause != c.cause {
 				t.Errorf("the run ended as %+v", state.End)
 			}
@@ -279,5 +279,29 @@ func TestArtifacts(t *testing.T) {
 	last := m.requests[2].Messages
 	if text := last[len(last)-1].Content; !strings.Contains(text, "abc") {
 		t.Errorf("the model reads %q", text)
+	}
+}
+
+// A turn waits for the tools of servers that start. What cannot be used is told to people and to the model.
+func TestToolsOfServersThatStart(t *testing.T) {
+	m := script{answers: []said{{calls: calls("look")}, {text: "Seen."}}}
+	config := chat.Config{Stream: m.stream, List: func(context.Context) (*tool.Set, error, error) {
+		time.Sleep(20 * time.Second)
+		look := tool.Func(tool.Tool{Name: "look", Access: tool.Read}, func(context.Context, struct{}) (string, error) { return "seen", nil })
+		return set(t, look), errors.New("the MCP server a: it did not start\nthe MCP server b: it ended"), nil
+	}}
+	_, state := talk(t, chat.Input{Message: "Look.", Tools: []string{"look"}}, config, nil, nil)
+	told := m.requests[0].Messages[0].Content
+	if len(m.requests) != 2 || len(m.requests[0].Tools) != 1 || !strings.HasSuffix(told, "the MCP server b: it ended") {
+		t.Errorf("the model gets %+v", m.requests)
+	}
+	want := []messages.Notice{{Task: "turn", Code: messages.NoticeToolsMissing, Text: "the MCP server a: it did not start"},
+		{Task: "turn", Code: messages.NoticeToolsMissing, Text: "the MCP server b: it ended"}}
+	if !slices.Equal(state.Notices, want) || state.Status != messages.Completed {
+		t.Errorf("%+v, %+v", state.Notices, state.End)
+	}
+	_, state = talk(t, chat.Input{Message: "Look.", Tools: []string{"mcp__b__x"}}, config, nil, nil)
+	if state.End.Cause != messages.CauseInvalidInput || !strings.Contains(state.End.Error.Message, "it ended") {
+		t.Errorf("a tool that is missing: %+v", state.End.Error)
 	}
 }

@@ -108,7 +108,7 @@ func (r *runner) next() error {
 func (r *runner) arrived(a arrival) error {
 	r.stops[a.unit](nil)
 	delete(r.stops, a.unit)
-	r.degraded = r.degraded || a.ending.run != "" && a.ending.outcome == Completed && a.ending.message != ""
+	r.degraded = r.degraded || a.ending.run != "" && a.ending.outcome == completed && a.ending.message != ""
 	return r.do(r.core.ended(a.unit, a.ending))
 }
 
@@ -210,7 +210,7 @@ func (r *runner) sayEnded(m move) error {
 		m.reason = strings.TrimPrefix(m.reason+", as in "+string(r.earlier.id), ", ")
 	}
 	next, line := nextSteps(m.next), fmt.Sprintf("%s %s", m.name, m.outcome)
-	if m.outcome == Skipped {
+	if m.outcome == skipped {
 		line = m.name + " is skipped"
 	}
 	if m.reason != "" {
@@ -251,7 +251,7 @@ func (r *runner) finish() error {
 		outcomes[c.steps[i].Name] = e.outcome
 		count[e.outcome]++
 	}
-	line := fmt.Sprintf("%d of %d steps completed", count[Completed], len(c.steps))
+	line := fmt.Sprintf("%d of %d steps completed", count[completed], len(c.steps))
 	r.task.Summarize(line)
 	if c.result == nil {
 		return r.task.Result(map[string]any{"steps": outcomes}, r.degraded)
@@ -296,7 +296,7 @@ func (r *runner) keep(result any) error {
 	if err != nil {
 		return err
 	}
-	if e := endingOf(state); e.outcome != Completed {
+	if e := endingOf(state); e.outcome != completed {
 		return messages.Errorf(e.cause, "the result cannot be kept: %s", e.message)
 	}
 	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, r.degraded)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -35,7 +35,7 @@ func promptCommand(program *host.Program) *cobra.Command {
 	flags := cmd.Flags()
 	settings.Group(flags, "Request", func() {
 		about := prompt.Define(nil)
-		p.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool { return member != "text" })
+		p.input.AddFlags(cmd, flags, about.JobSpec.Input, func(member string) bool { return member != "text" })
 		settings.ByOperator(flags)
 		settings.ByProject(flags, "model")
 		settings.LoweredByProject(flags, "max-tokens")
@@ -52,7 +52,7 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err := p.check(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	in, err := form.Read[prompt.Input](p.input.JSON())
+	in, err := jobschema.Read[prompt.Input](p.input.JSON())
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Teller is a runtime whose runs play stories, for tests of doors. It accepts every job; the input names the story in
-// its member text, prompt, message, goal or story. A run continues up to its first question without an answer. The
+// its member text, prompt, message, goal or story; without a name it is plain. A run continues up to its first question without an answer. The
 // zero Teller plays [All]. It is safe for concurrent use.
 type Teller struct {
 	mu   sync.Mutex
@@ -58,7 +58,7 @@ func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, 
 	if err := json.Unmarshal(q.Input, &in); err != nil {
 		return "", messages.InvalidInput("the input is not an object: %v", err)
 	}
-	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal)
+	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal, "plain")
 	all := All()
 	i := slices.IndexFunc(all, func(s Story) bool { return s.Name == name })
 	if i < 0 {
@@ -104,7 +104,7 @@ func (t *Teller) State(_ context.Context, id messages.RunID) (messages.State, er
 }
 
 // Follow yields the events one by one.
-func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		for after := f.After; ; {
 			t.mu.Lock()
@@ -209,8 +209,8 @@ func (t *Teller) Watch(ctx context.Context, _ func(messages.RunID)) error {
 	return context.Cause(ctx)
 }
 
-// Forget forgets the run.
-func (t *Teller) Forget(_ context.Context, id messages.RunID) error {
+// DeleteLog deletes the run.
+func (t *Teller) DeleteLog(_ context.Context, id messages.RunID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = slices.DeleteFunc(t.runs, func(r *told) bool { return r.id == id })
@@ -241,7 +241,7 @@ type CutTeller struct {
 }
 
 // Follow yields the events before the cut.
-func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		n := 0
 		for batch, err := range c.Teller.Follow(ctx, id, f) {

@@ -13,7 +13,7 @@ import (
 
 // writer writes a part of a run to one client.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	in *input
 }
 
@@ -34,6 +34,7 @@ var writing = transcript.Dialect[*writer]{
 		transcript.Child:    {transcript.Open: (*writer).begin, transcript.Done: (*writer).childEnded},
 		transcript.Artifact: {transcript.Open: (*writer).activity, transcript.Update: (*writer).activity},
 		transcript.Progress: {transcript.Open: (*writer).activity, transcript.Update: (*writer).activity},
+		transcript.Notice:   {transcript.Open: (*writer).activity},
 	},
 }
 

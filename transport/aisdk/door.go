@@ -103,7 +103,9 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 		if err == nil {
 			seen, err = d.Resume(r.Context(), door.Client, state, last.answers())
 		}
-		return d.play(w, r, state.RunID, seen, err)
+		if err == nil || strings.HasPrefix(last.ID, "r_") { // else its words are the client's own
+			return d.play(w, r, state.RunID, seen, err)
+		}
 	}
 	var turn door.Turn
 	for _, m := range q.Messages {
@@ -151,7 +153,7 @@ func (d handler) play(w http.ResponseWriter, r *http.Request, run messages.RunID
 		return err
 	}
 	w.Header().Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
-	out := &writer{Part: door.Part{Run: run, Seen: seen}, resets: r.Header.Get("X-AI-SDK") == "7"}
+	out := &writer{SegmentWriter: door.SegmentWriter{Run: run, Seen: seen}, resets: r.Header.Get("X-AI-SDK") == "7"}
 	form := &supersede
 	if out.resets {
 		form = &reset

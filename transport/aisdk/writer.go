@@ -13,7 +13,7 @@ import (
 
 // writer writes a run to one client. Each segment of the run is a step of the message.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	resets bool              // the client understands reset-step
 	tasks  map[string]fields // the newest chunk of each task in this step
 }
@@ -30,7 +30,7 @@ var (
 		transcript.Thought:  {transcript.Open: (*writer).openText, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
 		transcript.Tool:     {transcript.Open: (*writer).call, transcript.Update: (*writer).data, transcript.Done: (*writer).result},
 		transcript.Question: {transcript.Open: (*writer).ask, transcript.Done: (*writer).answered, transcript.Wait: (*writer).wait},
-		transcript.Progress: latest, transcript.Artifact: latest, transcript.Step: latest, transcript.Child: latest,
+		transcript.Progress: latest, transcript.Artifact: latest, transcript.Step: latest, transcript.Child: latest, transcript.Notice: latest,
 	}
 	latest    = transcript.Each((*writer).data)[transcript.Progress]
 	supersede = transcript.Dialect[*writer]{Policy: transcript.Supersede, Table: table, Rewind: (*writer).retract, Refuse: refuse}
@@ -98,7 +98,7 @@ func (w *writer) endStep() {
 func (w *writer) retract(op *transcript.Op) {
 	switch {
 	case w.resets && op.Item.Segment == op.Run.Segment: // the whole step is written again
-		w.Forget()
+		w.DiscardAll()
 		w.write(fields{"type": "reset-step"})
 		for _, name := range slices.Sorted(maps.Keys(w.tasks)) {
 			w.write(w.tasks[name])

@@ -2,6 +2,7 @@ package door_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,12 +33,12 @@ var words = transcript.Dialect[*speaker]{
 }
 
 type speaker struct {
-	door.Part
+	door.SegmentWriter
 	io.Writer
 }
 
 func speak(id messages.RunID, w io.Writer) *speaker {
-	return &speaker{Part: door.Part{Run: id}, Writer: w}
+	return &speaker{SegmentWriter: door.SegmentWriter{Run: id}, Writer: w}
 }
 
 func init() {
@@ -60,7 +61,7 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 			return
 		}
 		s := d.Stream(w, "text/plain")
-		if door.Play(r.Context(), d, s, messages.Follow{}, &words, speak(id, s)) != nil {
+		if door.Play(r.Context(), d, s, messages.FollowOptions{}, &words, speak(id, s)) != nil {
 			s.Break()
 		}
 	})
@@ -70,7 +71,7 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 				id, err := start(r)
 				f := s.Frames()
 				if err != nil || string(message) != "go" ||
-					door.Play(s.Context, d, f, messages.Follow{}, &words, speak(id, lines{f})) != nil {
+					door.Play(s.Context, d, f, messages.FollowOptions{}, &words, speak(id, lines{f})) != nil {
 					s.Break()
 				}
 			}
@@ -147,7 +148,7 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 	d := door.New(door.Config{Runs: runs})
 	s := d.Stream(pipe{to, http.Header{}}, "text/plain")
 	played := make(chan error, 1)
-	go func() { played <- door.Play(t.Context(), d, s, messages.Follow{}, &words, speak(id, s)) }()
+	go func() { played <- door.Play(t.Context(), d, s, messages.FollowOptions{}, &words, speak(id, s)) }()
 	return runs, id, from, to, played
 }
 
@@ -212,7 +213,7 @@ func (p pipe) FlushError() error   { return nil }
 
 // A caller that may not write is told so, whatever job it names.
 func TestWritersAlone(t *testing.T) {
-	d := door.New(door.Config{Runs: &stories.Teller{}, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	d := door.New(door.Config{Runs: &stories.Teller{}, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 	ctx := auth.With(t.Context(), auth.Principal{Name: "reader", Scopes: []auth.Scope{auth.ReadRuns}})
 	for _, job := range []string{"chat", "unknown"} {
 		_, started := d.Start(ctx, messages.Request{Job: job})
@@ -222,6 +223,25 @@ func TestWritersAlone(t *testing.T) {
 				t.Errorf("%s of %s: %v", what, job, err)
 			}
 		}
+	}
+}
+
+// A reader that takes every line break of Unicode for the end of a line gets each event as one line.
+func TestLinesOfUnicode(t *testing.T) {
+	const said = "a\u2028b\u2029c\u0085d\v\f\x1c"
+	d := door.New(door.Config{Redact: bytes.ToLower})
+	w := httptest.NewRecorder()
+	s := d.Stream(w, "text/event-stream")
+	s.Event("7", "text", said)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "id: 7\nevent: text\ndata: \"a\\u2028b\\u2029c\\u0085d\\u000b\\f\\u001c\"\n\n"
+	if got := w.Body.String(); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := string(d.Redact([]byte(`{"TEXT":"` + "\u0085" + `"}`))); got != `{"text":"\u0085"}` {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -407,8 +427,8 @@ func TestInputIsFitted(t *testing.T) {
 	schema := func(text string) messages.JSONSchema { return func() json.RawMessage { return json.RawMessage(text) } }
 	runs := &submitted{}
 	d := door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{
-		{Name: "typed", About: messages.About{Input: schema(object + shared + `,"secret":{"type":"string"}` + end), Models: schema(object + shared + end)}},
-		{Name: "open"}, {Name: "broken", About: messages.About{Input: schema(`{"type":7}`)}},
+		{Name: "typed", JobSpec: messages.JobSpec{Input: schema(object + shared + `,"secret":{"type":"string"}` + end), ModelInput: schema(object + shared + end)}},
+		{Name: "open"}, {Name: "broken", JobSpec: messages.JobSpec{Input: schema(`{"type":7}`)}},
 	}})
 	for _, c := range []struct{ job, given, program, model string }{
 		{"typed", `{"format":2.0,"graph":null}`, `{"format":2}`, `{"format":2}`},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -25,14 +26,14 @@ type Runs interface {
 	// Attach keeps an attached run alive until ctx is done.
 	Attach(ctx context.Context, id messages.RunID) error
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
-	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
+	Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error]
 	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
 	// Watch calls fn with the id of each run that has changed, or with "" if any run may have, until ctx is done.
 	Watch(ctx context.Context, fn func(messages.RunID)) error
 	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
 	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
-	// Forget removes the log of an ended run.
-	Forget(ctx context.Context, id messages.RunID) error
+	// DeleteLog removes the log of an ended run.
+	DeleteLog(ctx context.Context, id messages.RunID) error
 }
 
 // Config configures a Door. Only Runs is required.
@@ -69,7 +70,7 @@ type Config struct {
 	AgentsConfirm bool
 	// Sealing is the secret from which the keys come that seal credentials; nil makes one, which ends with the process.
 	Sealing []byte
-	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
+	// Redact removes the process's secrets from an outgoing message, possibly in place; nil removes none.
 	Redact func([]byte) []byte
 }
 
@@ -90,8 +91,12 @@ type Door struct {
 func New(c Config) *Door {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
-	if c.Redact == nil {
-		c.Redact = func(b []byte) []byte { return b }
+	redact := c.Redact
+	c.Redact = func(message []byte) []byte {
+		if redact != nil {
+			message = redact(message)
+		}
+		return words.Unbroken(message)
 	}
 	d := &Door{Config: c, jobs: map[string]job{}}
 	for _, info := range c.Jobs {
@@ -253,8 +258,8 @@ func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request str
 	return d.Runs.Answer(ctx, id, request, value, auth.From(ctx).Name)
 }
 
-// Forget removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
-func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
+// DeleteLog removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
+func (d *Door) DeleteLog(ctx context.Context, id messages.RunID) error {
 	state, err := d.owned(ctx, auth.WriteRuns, id)
 	if err == nil && auth.From(ctx).Inside != nil {
 		err = messages.Errorf(auth.CodeForbidden, "what runs inside a run forgets none; its owner does")
@@ -265,8 +270,13 @@ func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
 	if err != nil {
 		return err
 	}
-	return d.Runs.Forget(ctx, id)
+	return d.Runs.DeleteLog(ctx, id)
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [Door.DeleteLog].
+func (d *Door) Forget(ctx context.Context, id messages.RunID) error { return d.DeleteLog(ctx, id) }
 
 // Artifact opens the artifact called name. The caller must have checked that it may read the run. Errors: not_found.
 func (d *Door) Artifact(ctx context.Context, run messages.State, name string) (io.ReadSeekCloser, messages.Artifact, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // Turn is one message of a chat client together with the messages before it. Its JSON is the input of a job that
-// answers with a text (see messages.About), except that Text is written to the member that this job names.
+// answers with a text (see messages.JobSpec), except that Text is written to the member that this job names.
 type Turn struct {
 	Text        string          `json:"-"`
 	Earlier     []model.Message `json:"earlier,omitempty"`
@@ -80,18 +80,13 @@ type Message struct {
 	Content json.RawMessage
 }
 
-// AddAll adds messages, and calls Close. Errors: invalid_input.
-func (t *Turn) AddAll(all []Message) error {
-	for _, m := range all {
-		text, err := TextOf(m.Content)
-		if err == nil {
-			err = t.Add(m.Role, text)
-		}
-		if err != nil {
-			return err
-		}
+// AddMessage is Add for a message. Errors: invalid_input.
+func (t *Turn) AddMessage(m Message) error {
+	text, err := TextOf(m.Content)
+	if err != nil {
+		return err
 	}
-	return t.Close()
+	return t.Add(m.Role, text)
 }
 
 // TextOf returns the text of a message: a string, or an array of parts with text. Errors: invalid_input.
@@ -116,15 +111,16 @@ func TextOf(content json.RawMessage) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// Close moves the last message, which must be the user's, to Text. If the last message is the result of a call, Text
-// stays empty. Errors: invalid_input.
+// Close moves the last message to Text if it is the user's. After the result of a call, after words of the assistant that
+// the model continues, or with a system prompt alone, Text stays empty. Errors: invalid_input.
 func (t *Turn) Close() error {
 	last := len(t.Earlier) - 1
 	switch {
-	case last >= 0 && t.Earlier[last].Role == model.ToolRole:
-	case last < 0 || t.Earlier[last].Role != model.User:
-		return messages.InvalidInput("the last message must be a text of the user")
-	default:
+	case last < 0 && strings.TrimSpace(t.System) == "":
+		return messages.InvalidInput("the conversation is empty; send a message")
+	case last >= 0 && t.Earlier[last].Role == model.Assistant && len(t.Earlier[last].Calls) > 0:
+		return messages.InvalidInput("the last message calls functions; send their results")
+	case last >= 0 && t.Earlier[last].Role == model.User:
 		t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
 	}
 	return nil
@@ -142,7 +138,7 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	if err != nil {
 		return "", err
 	}
-	input := map[string]json.RawMessage{job.Text: JSON(t.Text)}
+	input := map[string]json.RawMessage{job.PromptField: JSON(t.Text)}
 	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
 		return "", err
 	}
@@ -162,10 +158,10 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 // Asking returns the job's input with the member set that says that the caller can answer the job's questions.
 func Asking(job messages.JobInfo, input json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
-	if job.Asks == "" || json.Unmarshal(input, &members) != nil || members == nil || members[job.Asks] != nil {
+	if job.AskField == "" || json.Unmarshal(input, &members) != nil || members == nil || members[job.AskField] != nil {
 		return input
 	}
-	members[job.Asks] = json.RawMessage("true")
+	members[job.AskField] = json.RawMessage("true")
 	return JSON(members)
 }
 
@@ -220,7 +216,7 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 	var turn Turn
 	var all map[string]json.RawMessage
 	if json.Unmarshal(run.Queued.Input, &turn) != nil || json.Unmarshal(run.Queued.Input, &all) != nil ||
-		json.Unmarshal(all[d.jobs[run.Queued.Job].Text], &turn.Text) != nil {
+		json.Unmarshal(all[d.jobs[run.Queued.Job].PromptField], &turn.Text) != nil {
 		return nil
 	}
 	var texts []string
@@ -251,7 +247,7 @@ func (d *Door) textJob(name string) (messages.JobInfo, error) {
 	var names []string
 	for _, job := range d.Jobs {
 		switch {
-		case job.Text == "":
+		case job.PromptField == "":
 		case name == "" || job.Name == name:
 			return job, nil
 		default:
@@ -298,14 +294,14 @@ type Reason struct {
 // Wait waits until the caller's run ends, or asks a question after the question answered; "" means that none was
 // answered. Errors: those of the runtime.
 func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (Ending, error) {
-	w := &waiter{Part: Part{Run: id, Seen: answered}}
+	w := &waiter{SegmentWriter: SegmentWriter{Run: id, Seen: answered}}
 	err := Fold(ctx, d, &waiting, w)
 	return w.Ending, err
 }
 
 // waiter is the [Writer] of Wait: it collects the text until the run ends or asks.
 type waiter struct {
-	Part
+	SegmentWriter
 	Ending
 	speech Speech
 }

@@ -13,7 +13,7 @@ import (
 
 // writer writes a run to one subscriber.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	*door.Wire
 	ctx    context.Context
 	delay  time.Duration // minimum time between two chunks

@@ -37,6 +37,7 @@ type start struct {
 // startInput holds the parameters of a start.
 type startInput struct {
 	Key    string `header:"Idempotency-Key" maxLength:"256" doc:"The same key with the same body is the same run"`
+	Done   string `query:"done" enum:"digest" doc:"Of an answer with events: as for GET /v1/runs/{id}/events"`
 	Prefer string `header:"Prefer" doc:"wait=SECONDS answers with the State once the run has ended, or when the time is over" example:"wait=30"`
 	Accept string `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the run's events"`
 	Body   start
@@ -67,7 +68,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
 	if form != formJSON {
-		s.stream(w, r, id, form, messages.Follow{}, cursor.Cursors{id: {}})
+		s.stream(w, r, id, form, messages.FollowOptions{}, s.Feed(r.Context(), cursor.Cursors{id: {}}, in.Done != ""))
 		return nil
 	}
 	return s.answerStart(w, r, id, wait)
@@ -97,7 +98,7 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 		defer cancel()
 		status = http.StatusOK
 		// The terminal passes every filter, so that of another kind awaits it.
-		for _, err := range s.Runs.Follow(ctx, id, messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}) {
+		for _, err := range s.Runs.Follow(ctx, id, messages.FollowOptions{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}) {
 			if err != nil {
 				status = http.StatusAccepted
 			}
@@ -162,7 +163,7 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) er
 		(in.After == 0 || in.After >= state.Seq) {
 		limit, cancel := context.WithTimeout(r.Context(), in.Wait.Duration)
 		defer cancel()
-		for _, err := range s.Runs.Follow(limit, in.ID, messages.Follow{After: max(in.After, state.Seq)}) {
+		for _, err := range s.Runs.Follow(limit, in.ID, messages.FollowOptions{After: max(in.After, state.Seq)}) {
 			if err != nil && limit.Err() == nil {
 				return err
 			}
@@ -186,7 +187,7 @@ func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error
 	if err != nil {
 		return explanation{}, err
 	}
-	milestones := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+	milestones := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
 	sentences, err := explain.Read(messages.Each(s.Runs.Follow(ctx, in.ID, milestones)), state.Milestone)
 	return explanation{sentences}, err
 }
@@ -228,7 +229,7 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (runList, error) {
 }
 
 func (s *Server) forgetRun(w http.ResponseWriter, r *http.Request, in *pathID) error {
-	err := s.Forget(r.Context(), in.ID)
+	err := s.DeleteLog(r.Context(), in.ID)
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -19,18 +19,26 @@ import (
 )
 
 // calling is a runtime whose runs call tools of the client after their text.
-type calling struct{ stories.Teller }
+type calling struct {
+	stories.Teller
+	silent bool // no text comes before the calls
+}
 
 const calls = `{"text":"Hello, wörld 🌍","calls":[{"id":"c1","name":"weather","arguments":"{\"city\":\"Oslo\"}"},` +
 	`{"id":"c2","name":"patch","arguments":"{\"input\":\"*** Begin\"}"},{"id":"c3","name":"agents__spawn","arguments":"{}"}]}`
 
-func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		for events, err := range c.Teller.Follow(ctx, id, f) {
 			for i, e := range events {
-				if b, ok := e.Body.(messages.RunCompleted); ok {
+				switch b := e.Body.(type) {
+				case messages.RunCompleted:
 					b.Result = []byte(calls)
 					events[i].Body = b
+				case messages.TextDelta, messages.TextDone:
+					if c.silent {
+						events[i].Body = messages.FaultInjected{Fault: "silence"}
+					}
 				}
 			}
 			if !yield(events, err) {
@@ -63,6 +71,10 @@ func TestTools(t *testing.T) {
 	if said.FinishReason != "tool_calls" || len(said.Message.ToolCalls) != 3 || said.Message.ToolCalls[0].ID != "c1" ||
 		said.Message.ToolCalls[0].Function.Arguments != `{"city":"Oslo"}` || said.Message.Content != "Hello, wörld 🌍" {
 		t.Errorf("the answer is %+v", said)
+	}
+	_, whole, _ := post(t, serve(t, &calling{silent: true})+"/v1/chat/completions", `{"model":"prompt","messages":[{"role":"user","content":"plain"}]}`)
+	if !strings.Contains(whole, `"message":{"role":"assistant","content":null,"tool_calls":[`) {
+		t.Errorf("calls alone are %s", whole)
 	}
 	_, streamed, err := post(t, url+"/v1/chat/completions", `{"model":"prompt","stream":true,"messages":[{"role":"user","content":"plain"}]}`)
 	const first = `"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]},"finish_reason":null}`
@@ -134,7 +146,7 @@ func TestClientsThatLeave(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := &cut{stories.CutTeller{After: 5}, make(chan messages.RunID, 9)}
-			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 			call := func(body string) string {
 				ctx, leave := context.WithCancel(t.Context())
 				r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
@@ -186,7 +198,7 @@ func TestRequestsSentAgain(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := &stories.Teller{}
-			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 			for range 2 {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, strings.NewReader(c.body))
 				r.Header.Set("X-Stainless-Retry-Count", c.retry)

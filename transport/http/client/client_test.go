@@ -28,7 +28,7 @@ type words struct {
 
 func tell(ctx context.Context, t *actors.TaskContext, in words) (string, error) {
 	for range in.Words {
-		if err := t.Say("answer", "word "); err != nil {
+		if err := t.AppendText("answer", "word "); err != nil {
 			return "", err
 		}
 	}
@@ -89,7 +89,7 @@ func TestFollowThroughCuts(t *testing.T) {
 	c, err := client.New(proxy, "")
 	must(t, err)
 	var got messages.Fold
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		must(t, err)
 		must(t, got.Apply(e))
 		if e.Kind() == messages.KindInputRequired {
@@ -123,7 +123,7 @@ func TestFollowChecksTheLaw(t *testing.T) {
 	c, err := client.New(server.URL, "")
 	must(t, err)
 	var last error
-	for _, err := range c.Follow(t.Context(), "r_a", messages.Follow{}) {
+	for _, err := range c.Follow(t.Context(), "r_a", messages.FollowOptions{}) {
 		last = err
 	}
 	if messages.CodeOf(last) != messages.CodeReset || !strings.Contains(last.Error(), "missing") {
@@ -138,7 +138,7 @@ func TestErrors(t *testing.T) {
 	if _, err := c.State(t.Context(), "r_unknown"); messages.CodeOf(err) != messages.CodeNotFound {
 		t.Errorf("an unknown run: %v", err)
 	}
-	for _, err := range c.Follow(t.Context(), "r_unknown", messages.Follow{}) {
+	for _, err := range c.Follow(t.Context(), "r_unknown", messages.FollowOptions{}) {
 		if messages.CodeOf(err) != messages.CodeNotFound {
 			t.Errorf("an unknown run's events: %v", err)
 		}
@@ -154,7 +154,7 @@ func TestErrors(t *testing.T) {
 	left, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("the caller left")
 	cancel(gone)
-	for _, err := range away.Follow(left, "r_a", messages.Follow{}) {
+	for _, err := range away.Follow(left, "r_a", messages.FollowOptions{}) {
 		if !errors.Is(err, gone) {
 			t.Errorf("a caller that left: %v", err)
 		}
@@ -176,14 +176,14 @@ func TestCalls(t *testing.T) {
 	if list, next, err := c.List(t.Context(), q, ""); err != nil || len(list) != 1 || list[0].RunID != id || next != "" {
 		t.Errorf("list: %v, %q, %v", list, next, err)
 	}
-	if err := c.Forget(t.Context(), id); messages.CodeOf(err) != messages.CodeConflict {
+	if err := c.DeleteLog(t.Context(), id); messages.CodeOf(err) != messages.CodeConflict {
 		t.Errorf("forget of a run that goes on: %v", err)
 	}
 	if err := c.Cancel(t.Context(), id, "enough"); err != nil {
 		t.Error(err)
 	}
 	var last messages.Event
-	want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
+	want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
 		Streams: []string{"answer"}}, Rate: 10, Tree: true}
 	for e, err := range c.Follow(t.Context(), id, want) {
 		must(t, err)
@@ -192,13 +192,13 @@ func TestCalls(t *testing.T) {
 	if last.Kind() != messages.KindRunCanceled {
 		t.Errorf("the last event is %s", last.Kind())
 	}
-	for range c.Follow(t.Context(), id, messages.Follow{After: last.Seq}) {
+	for range c.Follow(t.Context(), id, messages.FollowOptions{After: last.Seq}) {
 		t.Error("an event after the terminal")
 	}
 	if _, err := c.Artifact(t.Context(), id, "llms.txt"); messages.CodeOf(err) != messages.CodeNotFound {
 		t.Errorf("an artifact that is not there: %v", err)
 	}
-	if err := c.Forget(t.Context(), id); err != nil {
+	if err := c.DeleteLog(t.Context(), id); err != nil {
 		t.Error(err)
 	}
 }
@@ -245,10 +245,79 @@ func TestRedirectsElsewhereAreRefused(t *testing.T) {
 	c, err := client.New(s.URL, "secret")
 	must(t, err)
 	_, err = c.Submit(t.Context(), messages.Request{Job: "tell", Key: "k"})
-	for _, follow := range c.Follow(t.Context(), "r_x", messages.Follow{}) {
+	for _, follow := range c.Follow(t.Context(), "r_x", messages.FollowOptions{}) {
 		err = errors.Join(err, follow)
 	}
 	if messages.CodeOf(err) != messages.CauseInvalidInput || strings.Count(err.Error(), "redirects elsewhere") != 2 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The client asks for digests, and gives whole texts: of what the wire left out, of a text that was taken back, and of a
+// server that knows no digests. A text that is not what the server said is a reset.
+func TestFollowGivesWholeTexts(t *testing.T) {
+	text := strings.Repeat("a long <text>\n", 5000)
+	final := text[:60_000] + strings.ToUpper(text[60_000:])
+	recite := func(_ context.Context, t *actors.TaskContext, _ struct{}) (map[string]string, error) {
+		err := errors.Join(t.Say("answer", text), t.Said("answer", final), t.Say("encore", text), t.Said("encore", text))
+		return map[string]string{"text": final}, err
+	}
+	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("recite", recite)}})
+	must(t, err)
+	defer func() { _ = system.Close(context.Background()) }()
+	inner := api.New(door.New(door.Config{Runs: system}))
+	var asked, thin atomic.Int64
+	serving := "new"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("done") == "digest" {
+			asked.Add(1)
+			if serving == "old" {
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(http.StatusUnprocessableEntity)
+				_, _ = io.WriteString(w, `{"code":"invalid_input","detail":"unexpected query parameter"}`)
+				return
+			}
+		}
+		answer := httptest.NewRecorder()
+		inner.ServeHTTP(answer, r)
+		thin.Store(int64(answer.Body.Len()))
+		body := answer.Body.String()
+		if serving == "false" {
+			body = strings.ReplaceAll(body, messages.Digest(final), messages.Digest("else"))
+		}
+		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+		_, _ = io.WriteString(w, body)
+	}))
+	defer server.Close()
+	id, err := system.Submit(t.Context(), messages.Request{Job: "recite"})
+	must(t, err)
+	var want []string
+	for e, err := range system.Events(t.Context(), id, 0) {
+		must(t, err)
+		line, _ := e.JSON()
+		want = append(want, string(line))
+	}
+	for _, serving = range []string{"new", "old", "false"} {
+		c, err := client.New(server.URL, "")
+		must(t, err)
+		var got []string
+		var last error
+		for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
+			if last = err; err == nil {
+				line, _ := e.JSON()
+				got = append(got, string(line))
+			}
+		}
+		switch {
+		case serving == "false" && messages.CodeOf(last) != messages.CodeReset:
+			t.Errorf("a false digest is %v", last)
+		case serving != "false" && (last != nil || strings.Join(got, "\n") != strings.Join(want, "\n")):
+			t.Errorf("%s: %v, %d events, want %d", serving, last, len(got), len(want))
+		case serving == "new" && thin.Load() > 300_000:
+			t.Errorf("two texts of 125 kB as JSON took %d bytes", thin.Load())
+		}
+	}
+	if asked.Load() != 3 {
+		t.Errorf("the client asked %d times", asked.Load())
 	}
 }

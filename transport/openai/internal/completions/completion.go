@@ -28,7 +28,7 @@ func New(to *door.Door) *door.Handler {
 // remove handles DELETE /v1/chat/completions/{id}.
 func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	if err := d.Forget(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
+	if err := d.DeleteLog(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
 		return err
 	}
 	return api.Answer(d.Door, w, map[string]any{"id": id, "object": "chat.completion.deleted", "deleted": true})
@@ -81,7 +81,7 @@ func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, st
 
 // completion is a run in the form of one text.
 type completion struct {
-	door.Part
+	door.SegmentWriter
 	model string
 	usage bool // the client wants token counts
 
@@ -177,7 +177,7 @@ func (c *completion) finish(reason string) {
 	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
 }
 
-// message is the whole message. Its content is null beside calls.
+// message is the whole answer. Its content is null beside calls alone.
 type message struct {
 	Role      string  `json:"role"`
 	Content   *string `json:"content"`
@@ -249,11 +249,11 @@ func (c *completion) chunk(d delta, finish string) {
 // whole returns the response for a client that does not stream.
 func (c *completion) whole() envelope {
 	text := c.speech.Text()
-	message := &message{"assistant", &text, c.thoughts, c.calls}
+	said := &message{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
 	if text == "" && c.calls != nil {
-		message.Content = nil
+		said.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.reason}})
+	out := c.envelope("chat.completion", []choice{{Message: said, Finish: &c.reason}})
 	out.Usage = c.tokens()
 	return out
 }

@@ -1,0 +1,95 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+)
+
+// Asker asks the user of the calling client what runs ask, and passes the answers to the runs.
+type Asker struct {
+	runs   Runs
+	signer signer
+}
+
+// NewAsker returns an Asker. key signs the states that clients carry; without a key, a random one is used, which does not
+// survive a restart.
+func NewAsker(runs Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
+
+// Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the signed
+// state with which the retried call finds the run.
+func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
+	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
+		Expires: time.Now().Add(stateLife).Unix()}
+	b := server.NewInputRequestBuilder("")
+	for _, q := range Questions(state) {
+		c.Questions = append(c.Questions, q.Request)
+		b.Elicit(q.Request, Elicitation(q))
+	}
+	return b.RequestState(a.signer.sign(c)).ToolResult()
+}
+
+// mostAsked is how often one call repeats a question whose answers do not fit.
+const mostAsked = 10
+
+// Elicit asks the user of a client with a session for the oldest open question of the run, and returns the State after
+// the answer. If the question is answered elsewhere in the meantime, Elicit withdraws it. asked is false if the client
+// cannot ask, or if the user gave no answer: the run keeps waiting. meta is sent with the question.
+func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.State, meta *mcp.Meta) (
+	now messages.State, asked bool, err error,
+) {
+	if !x.Elicits() || !auth.From(ctx).May(auth.WriteRuns) {
+		return state, false, nil
+	}
+	open := Questions(state)[0]
+	q := Elicitation(open)
+	q.Meta = meta
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		if _, err := a.runs.Until(asking, state, func(e messages.Event) bool {
+			r, ok := e.Body.(messages.InputReceived)
+			return ok && r.Request == open.Request || e.Kind() == messages.KindRunCanceling
+		}); err == nil {
+			stop()
+		}
+	}()
+	for range mostAsked {
+		var response json.RawMessage
+		err := x.Ask(asking, mcp.MethodElicitationCreate, q, &response)
+		switch {
+		case ctx.Err() != nil:
+			return state, false, context.Cause(ctx)
+		case asking.Err() != nil: // it was answered elsewhere
+			now, err = a.runs.State(ctx, state.RunID)
+			return now, true, err
+		case err != nil: // the client cannot ask after all
+			return state, false, nil
+		}
+		left, bad, err := a.Answer(ctx, state, map[string]json.RawMessage{open.Request: response})
+		if left || err != nil {
+			return state, false, err
+		}
+		if bad == nil {
+			now, err = a.runs.State(ctx, state.RunID)
+			return now, true, err
+		}
+	}
+	return state, false, nil
+}
+
+func callOf(req mcp.CallToolRequest) string {
+	return callDigest(req.Params.Name, req.GetRawArguments())
+}
+
+// Elicitation returns the question in the form of the protocol.
+func Elicitation(q messages.Input) mcp.ElicitationParams {
+	return mcp.ElicitationParams{Message: q.Prompt, RequestedSchema: formOf(q.Schema).requested}
+}
