@@ -34,6 +34,9 @@ func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.Foll
 				switch b := e.Body.(type) {
 				case messages.RunCompleted:
 					b.Result = []byte(calls)
+					if c.silent {
+						b.Result = []byte(strings.Replace(calls, "Hello, wörld 🌍", "", 1))
+					}
 					events[i].Body = b
 				case messages.TextDelta, messages.TextDone:
 					if c.silent {
