@@ -159,7 +159,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "cmd/internal/trust actors/regular messages messages/model messages/redact actors/chat/tool actors/confined messages/secret transport/mcp/source " +
+		ours: "cmd/internal/trust actors/regular messages messages/model messages/redact actors/chat actors/chat/tool actors/confined messages/secret transport/mcp/source " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",

@@ -204,6 +204,9 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
 		Calls: calls, Text: text,
 	}, words) // an abandoned task cannot record anything
+	if asked := c.request.Model; asked != "" && !model.SameModel(asked, name) {
+		_ = c.task.Notice(messages.NoticeModelSwapped, name+" answered, not "+asked)
+	}
 }
 
 // finish records an end for a call that has none.

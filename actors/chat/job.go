@@ -30,6 +30,8 @@ const MaxBytes = 16 << 20
 
 // Input is the job's input. It must hold no secrets, because run.queued shows it.
 type Input struct {
+	// Message may be empty if Earlier ends with the assistant, whose words the model continues, or if there is only a
+	// System prompt.
 	Message string `json:"message" form:"minLength=1"`
 	// Context is the id of the conversation that the turn continues or begins. Without it the turn remembers nothing.
 	Context string `json:"context,omitempty" jsonschema:"id of the conversation, new or known"`
@@ -57,7 +59,7 @@ func (in Input) check() error {
 		return err
 	}
 	switch size := len(in.Message) + len(in.System) + model.Size(in.Earlier); {
-	case strings.TrimSpace(in.Message) == "":
+	case strings.TrimSpace(in.Message) == "" && !in.continues():
 		return messages.InvalidInput("the message is empty; give a text")
 	case size > MaxBytes:
 		return messages.Errorf(messages.CauseLimitExceeded,
@@ -75,6 +77,12 @@ func (in Input) check() error {
 	return in.checkStages()
 }
 
+// continues reports whether there is no message because the model goes on with what the caller keeps.
+func (in Input) continues() bool {
+	return in.Message == "" && in.Context == "" && model.Continues(in.System, in.Earlier) &&
+		(len(in.Earlier) == 0 || conversation.LastUser(in.Earlier) >= 0)
+}
+
 // Config says which model answers, and which tools it may call.
 type Config struct {
 	Stream model.Stream
@@ -86,6 +94,9 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 	// Tools are the tools that inputs may use; nil means none.
 	Tools *tool.Set
+	// List, unless nil, returns the tools instead of Tools, at the beginning of a turn: it may wait until servers have
+	// started. missing says, in lines, which tools cannot be used, and why.
+	List func(ctx context.Context) (set *tool.Set, missing, err error)
 	// Unattended: nobody answers. Every question is declined, and calls of tools that write fail, unless Input.Tools
 	// names the tool.
 	Unattended bool
@@ -166,11 +177,14 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Model = cmp.Or(in.Model, config.Model)
-	tools, err := config.Tools.Allow(tool.All, in.Tools)
-	if err != nil {
-		return actors.Job{}, err
+	if config.List == nil {
+		tools, err := config.Tools.Allow(tool.All, in.Tools)
+		if err != nil {
+			return actors.Job{}, err
+		}
+		config.Tools = tools
 	}
-	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
+	config.Bounds = config.Bounds.orDefaults()
 	job := actors.Job{Name: Name, Input: in, Restart: true}
 	if in.Stages {
 		job.Tasks = stages(in, config)

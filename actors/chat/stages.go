@@ -73,13 +73,8 @@ func stages(in Input, c Config) []actors.Task {
 				s.task, s.stage = t, name
 				ctx, stop := s.timed(ctx)
 				defer stop()
-				if err := s.recall(ctx); err != nil {
+				if err := s.begin(ctx, in); err != nil {
 					return err
-				}
-				if s.conversation == nil {
-					if err := s.begin(ctx, in); err != nil {
-						return err
-					}
 				}
 				return s.withConversation(name == "respond", func() error {
 					if err := s.fitContext(ctx); err != nil {
@@ -315,5 +310,5 @@ func (s *staged) continueWithout(ctx context.Context, err error) error {
 	}
 	s.degraded = append(s.degraded, fmt.Sprintf("%s: %v", s.stage, err))
 	s.task.Summarize("incomplete")
-	return s.task.Log(messages.LogWarn, fmt.Sprintf("the turn goes on: %v", err))
+	return s.task.Notice(messages.NoticeStageSkipped, fmt.Sprintf("the stage %s did not succeed, and the turn goes on: %v", s.stage, err))
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -38,15 +39,14 @@ type turn struct {
 	tainted      bool     // the conversation has text of strangers
 	allowed      []string // pins of tools that the user allowed in this turn
 	denied       bool     // the user did not allow a call
+	announced    bool     // people know what the conversation lacks
+	missing      string   // tells the model which tools cannot be used
 }
 
 // run answers a message in a turn without stages.
 func (u *turn) run(ctx context.Context, in Input) error {
 	ctx, stop := u.timed(ctx)
 	defer stop()
-	if err := u.recall(ctx); err != nil {
-		return err
-	}
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
@@ -85,8 +85,18 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 	}
 }
 
-// begin chooses the model, and begins a turn of the conversation.
+// begin begins a task of the turn. The first one lists the tools, chooses the model, and begins a turn of the
+// conversation.
 func (u *turn) begin(ctx context.Context, in Input) error {
+	if u.conversation != nil {
+		return u.recall(ctx)
+	}
+	if err := u.list(ctx, in.Tools); err != nil {
+		return err
+	}
+	if err := u.recall(ctx); err != nil {
+		return err
+	}
 	u.Stream = u.bounded(u.Stream)
 	if in.Model != Auto {
 		u.model = in.Model
@@ -99,6 +109,30 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 		u.model = name
 	}
 	return u.remember(ctx, in)
+}
+
+// list lists the tools. It tells people and the model what cannot be used.
+func (u *turn) list(ctx context.Context, names []string) error {
+	if u.List == nil {
+		return nil
+	}
+	set, missing, err := u.List(ctx)
+	if err == nil {
+		set, err = set.Allow(tool.All, names)
+		if err != nil && missing != nil {
+			err = messages.InvalidInput("%v; %v", err, missing)
+		}
+	}
+	if u.Tools = set; err != nil || missing == nil {
+		return err
+	}
+	for line := range strings.Lines(missing.Error()) {
+		if err := u.task.Notice(messages.NoticeToolsMissing, line); err != nil {
+			return err
+		}
+	}
+	u.missing = "\n\nTools that cannot be used now:\n" + tool.Bounded(model.Neutral(missing.Error()), mostQuoted)
+	return nil
 }
 
 // ask calls the model with the conversation, and adds its answer to it.

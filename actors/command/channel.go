@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/validate"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // version is the version of the protocol on descriptor 3, which docs/commands.md describes. Programs get it in
@@ -167,6 +168,6 @@ func (c *channel) reply(a answer) error {
 	}
 	c.answers.Lock()
 	defer c.answers.Unlock()
-	_, _ = c.x.stdin.Write(append(text, '\n'))
+	_, _ = c.x.stdin.Write(append(words.Unbroken(text), '\n'))
 	return nil
 }

@@ -112,19 +112,18 @@ func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, er
 	}
 	cause := cmp.Or(messages.CodeOf(err), messages.CauseError)
 	t.Summarize("without the model")
-	return cause, t.Log(messages.LogWarn,
+	return cause, t.Notice(messages.NoticeStageSkipped,
 		fmt.Sprintf("the model failed (%s): %v; the files were written without it", cause, err))
 }
 
-// otherModel logs and returns the model that answered instead of the requested one, or "". Some servers answer with a
+// otherModel returns the model that answered instead of the requested one, or "". Some servers answer with a
 // loaded model if they cannot load the requested one. If the requested model answered, its requested name is used, as
 // in the cache.
-func otherModel(t *actors.TaskContext, asked, answered string) string {
+func otherModel(asked, answered string) string {
 	name := shownModel(answered)
 	if name == "" || model.SameModel(asked, answered) {
 		return ""
 	}
-	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, asked))
 	return name
 }
 

@@ -144,7 +144,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		err = messages.Errorf(messages.CauseInvalidOutput,
 			"the model's answer says nothing of this repository: %.80q", r.said.Purpose)
 	}
-	if other := otherModel(t, m.Name, cmp.Or(stored.Model, report.Model)); err == nil {
+	if other := otherModel(m.Name, cmp.Or(stored.Model, report.Model)); err == nil {
 		r.other = other
 	}
 	if err == nil && r.other == "" && g.cache.folder != "" {

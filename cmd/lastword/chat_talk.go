@@ -81,7 +81,7 @@ func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.
 	display := &c.program.Display
 	ui := chatui.Options{Redact: c.program.Secrets.Text, About: c.about(), Colored: display.Colored(true),
 		ASCII: display.ASCIIOnly(), Env: c.program.Env}
-	ui.Start = func(ctx context.Context, message string) (chatui.Run, string, error) { return start(ctx, message) }
+	ui.Start = func(ctx context.Context, message string) (chatui.Run, error) { return start(ctx, message) }
 	ui.Opening = fmt.Sprintf("lastword chat with %s\n%s · /help lists commands", c.about(), c.box.About())
 	ui.Commands, ui.Window = c.commands(conversations, config, box), config.Window
 	if _, history, err := conversations.Read(c.in.Context); err == nil {
@@ -163,7 +163,7 @@ func (c *chatOptions) commands(conversations *conversation.Store, config chat.Co
 
 // starter returns a function that starts turns of the conversation, and a function that closes the runtime.
 func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolbox.Box) (
-	start func(ctx context.Context, message string) (talkRun, string, error), done func() error, err error) {
+	start func(ctx context.Context, message string) (talkRun, error), done func() error, err error) {
 	if !box.Empty() {
 		if config.Always, err = c.program.Approvals(); err != nil {
 			return nil, nil, err
@@ -179,36 +179,30 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 		keep = store.Flags{}
 	}
 	system, _, done, err := c.program.Open(cmd.Context(), &keep)
-	return func(ctx context.Context, message string) (talkRun, string, error) {
-		job, warning, err := c.turn(ctx, message, config, box)
+	return func(ctx context.Context, message string) (talkRun, error) {
+		job, err := c.turn(message, config, box)
 		if err != nil {
-			return talkRun{}, "", err
+			return talkRun{}, err
 		}
 		run, err := system.Start(ctx, job, actors.Options{Mode: messages.Attached, Limits: c.limits()})
 		if err != nil {
-			return talkRun{}, "", err
+			return talkRun{}, err
 		}
-		return talkRun{system, run.ID()}, warning, nil
+		return talkRun{system, run.ID()}, nil
 	}, done, err
 }
 
-// turn returns the job for the next message. A model with tools may also ask the user. The warning says which MCP
-// servers have failed.
-func (c *chatOptions) turn(ctx context.Context, message string, config chat.Config, box *toolbox.Box) (job actors.Job, warning string, err error) {
+// turn returns the job for the next message. A model with tools may also ask the user.
+func (c *chatOptions) turn(message string, config chat.Config, box *toolbox.Box) (actors.Job, error) {
 	in, more := c.in, []tool.Tool(nil)
 	if !box.Empty() {
 		more = []tool.Tool{tool.AskUser()}
 	}
-	set, missing, err := box.Set(ctx, more...)
-	if err != nil {
-		return job, "", err
+	if err := box.Give(&config, more...); err != nil {
+		return actors.Job{}, err
 	}
-	if missing != nil {
-		warning = missing.Error()
-	}
-	in.Message, config.Tools = message, set
-	job, err = chat.Job(in, config)
-	return job, warning, err
+	in.Message = message
+	return chat.Job(in, config)
 }
 
 func (c *chatOptions) about() string {
@@ -288,17 +282,14 @@ func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *t
 }
 
 // plainTurn runs a turn. Ctrl-C cancels it.
-func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, string) (talkRun, string, error),
+func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, string) (talkRun, error),
 	message string, read func() (string, error)) error {
 	attached, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(attached, stop) // the second Ctrl-C ends the program
-	run, warning, err := start(attached, message)
+	run, err := start(attached, message)
 	if err != nil {
 		return err
-	}
-	if warning != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", words.Printable(warning))
 	}
 	c.Show.Brief = false
 	c.openDisplay(cmd)

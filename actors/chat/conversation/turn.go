@@ -79,6 +79,14 @@ func (t *Turn) System() string { return t.state.system }
 // History returns the messages for the model: those of earlier turns and of this turn.
 func (t *Turn) History() []model.Message { return t.state.history() }
 
+// Lacks returns what History does not have: how many messages a summary stands for, and how many lines cannot be read.
+func (t *Turn) Lacks() (covered, damaged int) {
+	if t.state.summary != nil {
+		covered = t.state.summary.Covers
+	}
+	return covered, t.state.damaged
+}
+
 // Say appends messages of the assistant and of tools.
 func (t *Turn) Say(said ...model.Message) error { return t.write(record{Messages: said}) }
 

@@ -55,28 +55,20 @@ func (c *catalog) chat() actors.Definition {
 				return c.conversations.of(folder, homeOf(principal))
 			}
 		}
-		config.Tools, err = c.chatTools(in)
-		return config, err
+		return config, c.mcpTools.Give(&config, c.chatTools(in)...)
 	})
 }
 
-// listing is how long a run waits for the tools of MCP servers. All of them are started with the server.
-const listing = 2 * time.Second
-
-// chatTools returns the tools of a chat: those of MCP servers, the operator's commands, and ask_user if the caller
+// chatTools returns what a chat has beside the tools of MCP servers: the operator's commands, and ask_user if the caller
 // answers questions.
-func (c *catalog) chatTools(in chat.Input) (*tool.Set, error) {
-	var more []tool.Tool
+func (c *catalog) chatTools(in chat.Input) (more []tool.Tool) {
 	if in.Asks || len(in.Tools) > 0 {
 		more = append(more, tool.AskUser())
 	}
 	for _, job := range c.commands() {
 		more = append(more, tool.Job(job))
 	}
-	ctx, stop := context.WithTimeout(context.Background(), listing)
-	defer stop()
-	set, _, err := c.mcpTools.Set(ctx, more...) // startTools has logged what is missing
-	return set, err
+	return more
 }
 
 // startTools starts the MCP servers in the background.

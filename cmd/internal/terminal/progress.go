@@ -28,7 +28,8 @@ type phase struct {
 }
 
 // tasks notes what happens to the tasks. All else is drawn from the State and the items.
-var tasks = &transcript.Dialect[*board]{Table: transcript.Table[*board]{transcript.Run: {transcript.Update: (*board).changed}}}
+var tasks = &transcript.Dialect[*board]{Table: transcript.Table[*board]{transcript.Run: {transcript.Update: (*board).changed},
+	transcript.Notice: {transcript.Open: func(b *board, op *transcript.Op) { b.phase(op.Item.Task).warned = true }}}}
 
 func newBoard() *board {
 	b := &board{phases: map[string]*phase{}}
@@ -94,6 +95,9 @@ func (b *board) lines(now time.Time, tick, rows int, ascii bool) [][]span {
 	}
 	for _, t := range b.state.Tasks {
 		lines = append(lines, b.task(t, now, tick, widest, ascii))
+	}
+	for _, n := range b.state.Notices {
+		lines = append(lines, []span{{"    ", ""}, {n.Text, yellow}})
 	}
 	logs := b.state.Log.Lines
 	if b.state.End != nil {
