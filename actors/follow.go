@@ -324,14 +324,13 @@ func (c *cursor) hold(e messages.Event) (now []messages.Event) {
 	return now
 }
 
-// takeHeld returns the held deltas as one merged event.
-func (c *cursor) takeHeld() []messages.Event {
-	if len(c.held) == 0 {
-		return nil
+// takeHeld returns the held deltas as one merged event, or as several if their texts are long.
+func (c *cursor) takeHeld() (merged []messages.Event) {
+	for len(c.held) > 0 {
+		n := messages.Fitted(c.held)
+		merged, c.held = append(merged, messages.Merge(c.held[:n])), c.held[n:]
 	}
-	merged := messages.Merge(c.held)
-	c.held = nil
-	return []messages.Event{merged}
+	return merged
 }
 
 // release delivers all held deltas.

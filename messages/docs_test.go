@@ -263,6 +263,9 @@ Milestones are never merged, dropped or reordered. Deltas may arrive merged: one
 consecutive events a and b of a run, ` + "`b.from <= a.seq + 1`" + ` and ` + "`b.seq > a.seq`" + `; drop events up to your cursor.
 Ignore kinds and fields that you do not know.
 
+An event has at most 32 KiB, unless it has a value that cannot be cut. Only readers that ask for digests get ` + "`omitted`" + ` and
+` + "`part`" + `: [http.md](http.md#long-texts) has their rules. Logs never have them.
+
 | kind | level | group | what it says |
 |---|---|---|---|
 `)

@@ -11,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/jobschema"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -50,7 +49,7 @@ type Input struct {
 	// Stages makes three tasks: understand, think and respond. Without it the model answers at once.
 	Stages bool `json:"stages,omitempty"`
 	// Output and Tokens apply to the stage respond; "" means [Text] and [Authoritative].
-	Output Output `json:"output,omitempty" form:"enum=text|structured,programs"`
+	Output output `json:"output,omitempty" form:"enum=text|structured,programs"`
 	Tokens Tokens `json:"tokens,omitempty" form:"enum=authoritative|debug|off,programs"`
 }
 
@@ -113,8 +112,9 @@ type Config struct {
 	// Profile is what the server requires of the messages.
 	Profile conversation.Profile
 	Bounds  Bounds
-	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
-	Ladder *structured.Ladder
+	// Structured is the strictest way to get JSON that the server is known to have, as "provider check" names it; ""
+	// if nothing is known.
+	Structured string
 	// NoThoughts are members of a request that disable the model's reasoning, which understand does not need.
 	NoThoughts map[string]json.RawMessage
 }

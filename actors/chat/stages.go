@@ -11,27 +11,27 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Output is the form of the last answer in stages.
-type Output string
+// output is the form of the last answer in stages.
+type output string
 
 const (
-	Text       Output = "text"
-	Structured Output = "structured" // JSON, whose response is the answer
+	text             output = "text"
+	structuredOutput output = "structured" // JSON, whose response is the answer
 )
 
 // Tokens says how the text of the answer arrives in stages.
 type Tokens string
 
 const (
-	Authoritative Tokens = "authoritative" // as the model writes them
-	Debug         Tokens = "debug"         // whole; in addition the model's output for NAME streams as NAME.debug
-	Off           Tokens = "off"           // whole
+	authoritative Tokens = "authoritative" // as the model writes them
+	debug         Tokens = "debug"         // whole; in addition the model's output for NAME streams as NAME.debug
+	off           Tokens = "off"           // whole
 )
 
 // checkStages checks the fields that only apply to stages.
@@ -39,21 +39,22 @@ func (in Input) checkStages() error {
 	switch {
 	case !in.Stages && (in.Output != "" || in.Tokens != ""):
 		return messages.InvalidInput("output and tokens need stages; set stages to true")
-	case in.Output != "" && in.Output != Text && in.Output != Structured:
-		return messages.InvalidInput("the output %q must be %s or %s", in.Output, Text, Structured)
-	case in.Tokens != "" && in.Tokens != Authoritative && in.Tokens != Debug && in.Tokens != Off:
-		return messages.InvalidInput("tokens %q must be %s, %s or %s", in.Tokens, Authoritative, Debug, Off)
+	case in.Output != "" && in.Output != text && in.Output != structuredOutput:
+		return messages.InvalidInput("the output %q must be %s or %s", in.Output, text, structuredOutput)
+	case in.Tokens != "" && in.Tokens != authoritative && in.Tokens != debug && in.Tokens != off:
+		return messages.InvalidInput("tokens %q must be %s, %s or %s", in.Tokens, authoritative, debug, off)
 	}
 	return nil
 }
 
 // whole reports whether the answer arrives in one piece.
-func (in Input) whole() bool { return in.Tokens == Debug || in.Tokens == Off }
+func (in Input) whole() bool { return in.Tokens == debug || in.Tokens == off }
 
 // staged is a turn in three tasks, which run one after the other and share it.
 type staged struct {
 	turn
 	in       Input
+	ladder   *structured.Ladder // what one stage learns about the server, the next one uses
 	stage    string
 	plan     *intent         // nil if understand failed
 	degraded []string        // what the turn continued without
@@ -65,10 +66,7 @@ type staged struct {
 
 // stages returns the tasks of a staged turn.
 func stages(in Input, c Config) []actors.Task {
-	if c.Ladder == nil {
-		c.Ladder = new(structured.Ladder) // what one stage learns about the server, the next one uses
-	}
-	s := &staged{turn: turn{Config: c, voice: "think"}, in: in}
+	s := &staged{turn: turn{Config: c, voice: "think"}, in: in, ladder: structured.NewLadder(c.Structured)}
 	stage := func(name string, work func(context.Context) error) actors.Task {
 		return actors.Task{Name: name, Policy: supervision.Policy{Attempts: 1},
 			Run: func(ctx context.Context, t *actors.TaskContext) error {
@@ -172,7 +170,7 @@ func (s *staged) found(ctx context.Context, a call.Answer) error {
 // respond asks for the answer, without tools.
 func (s *staged) respond(ctx context.Context) error {
 	s.aside = false
-	if s.in.Output == Structured {
+	if s.in.Output == structuredOutput {
 		return s.structured(ctx)
 	}
 	s.conversation = append(s.conversation, s.instruction(askText+s.marks()))
@@ -244,7 +242,7 @@ func (s *staged) instruction(words string) model.Message {
 
 // question asks for a T under the name. The instruction is for this question only.
 func question[T any](ctx context.Context, s *staged, name, words string, o structured.Options) (T, error) {
-	o.Ladder = s.Ladder
+	o.Ladder = s.ladder
 	o.Attempt = func(a structured.Attempt) {
 		s.heard.Reset()
 		if len(a.Rejected) > 0 {
@@ -280,7 +278,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 
 // debugged returns a listener for the model's parts. In debug mode it streams them as NAME.debug.
 func (s *staged) debugged(name string) func(model.Part) {
-	if s.in.Tokens != Debug {
+	if s.in.Tokens != debug {
 		return func(model.Part) {}
 	}
 	s.debug = name + ".debug"

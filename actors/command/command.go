@@ -23,11 +23,11 @@ import (
 
 // Codes of the error of a run whose program failed. The cause of the run is error.
 const (
-	CodeExit          messages.Code = "exit"           // it exited with a code other than 0
-	CodeSignal        messages.Code = "signal"         // a signal ended it
-	CodeNotFound      messages.Code = "not_found"      // there is no such program
-	CodeNotExecutable messages.Code = "not_executable" // the file exists but cannot be run
-	CodeOutOfMemory   messages.Code = "out_of_memory"  // the system had no memory to start it, or killed it for its memory
+	codeExit          messages.Code = "exit"           // it exited with a code other than 0
+	codeSignal        messages.Code = "signal"         // a signal ended it
+	codeNotFound      messages.Code = "not_found"      // there is no such program
+	codeNotExecutable messages.Code = "not_executable" // the file exists but cannot be run
+	codeOutOfMemory   messages.Code = "out_of_memory"  // the system had no memory to start it, or killed it for its memory
 )
 
 // Command is a program as its operator defines it. After compile it does not change.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -22,8 +21,9 @@ type Model struct {
 	Server string // who runs it, for llm.started
 	// Context is the number of tokens that fit into the loaded model; 0 if unknown.
 	Context int
-	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
-	Ladder *structured.Ladder
+	// Structured is the strictest way to get JSON that the server is known to have, as "provider check" names it; ""
+	// if nothing is known.
+	Structured string
 	// Extra fields are added to each request's body, such as those that disable reasoning.
 	Extra map[string]json.RawMessage
 }

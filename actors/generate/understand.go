@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -118,7 +118,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 			stop(err) // ends the stream
 		}
 	}
-	o := structured.Options{Name: "description", Ladder: m.Ladder, Field: live.Field}
+	o := structured.Options{Name: "description", Ladder: structured.NewLadder(m.Structured), Field: live.Field}
 	o.Attempt = func(a structured.Attempt) {
 		if len(a.Rejected) > 0 {
 			t.Log(messages.LogWarn, fmt.Sprintf("attempt %d, with %s: the previous answer was rejected: %s", a.Number, a.Level,

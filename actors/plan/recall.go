@@ -121,7 +121,7 @@ func (e *earlier) keeps(c *core, m move) bool {
 	n := &c.steps[m.unit.step]
 	_, ended := e.ended[pastWork{m.name, m.start}]
 	last := Outcome(e.ended[pastWork{m.name, e.said[said{m.name, true}]}].Outcome)
-	return ended && !e.anew[m.unit.step] && (last == Completed || last == Failed && n.goesOn)
+	return ended && !e.anew[m.unit.step] && (last == completed || last == failed && n.goesOn)
 }
 
 // earlier is the earlier run with its log.
@@ -151,7 +151,7 @@ func (r *runner) kept(m move) (ending, error) {
 	}
 	child, ok := r.earlier.children[childName(m)]
 	switch {
-	case !ok && e.outcome == Completed:
+	case !ok && e.outcome == completed:
 		return e, messages.Errorf(messages.CodeNotFound, "the outcome of %s is no longer stored; run from %s", m.name, m.name)
 	case !ok:
 		return e, nil // it failed before its run began

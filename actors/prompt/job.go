@@ -17,8 +17,8 @@ import (
 // Name is the job's name.
 const Name = "prompt"
 
-// Stream is the name of the answer's text in the run's events.
-const Stream = "answer"
+// stream is the name of the answer's text in the run's events.
+const stream = "answer"
 
 // Config says which model answers.
 type Config struct {
@@ -96,7 +96,7 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, sh
 		}
 		r.Model = name
 	}
-	a, err := call.Respond(ctx, t, c.Stream, r, call.Label{Name: Stream, Provider: c.Provider})
+	a, err := call.Respond(ctx, t, c.Stream, r, call.Label{Name: stream, Provider: c.Provider})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type Target struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	// Secrets sign each message: every secret makes a signature.
-	Secrets Secrets `json:"secret"`
+	Secrets secrets `json:"secret"`
 	// Kinds are the kinds of events to deliver; the default is terminals and questions. Jobs restricts the runs; the
 	// default is all.
 	Kinds []messages.Kind `json:"kinds"`
@@ -26,15 +26,15 @@ type Target struct {
 	AllowPrivate bool `json:"allow_private"`
 }
 
-// Secrets is a list of texts; in a file, a single text needs no list.
-type Secrets []string
+// secrets is a list of texts; in a file, a single text needs no list.
+type secrets []string
 
 // UnmarshalJSON reads both forms.
-func (s *Secrets) UnmarshalJSON(data []byte) error {
+func (s *secrets) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '[' {
 		return json.Unmarshal(data, (*[]string)(s))
 	}
-	*s = Secrets{""}
+	*s = secrets{""}
 	return json.Unmarshal(data, &(*s)[0])
 }
 
@@ -88,7 +88,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 		problem := func(field, format string, args ...any) {
 			wrong = append(wrong, places.Problem(place+"."+field, format, args...))
 		}
-		if seen[to.Name] && to.Name != "" || to.Name == Callback {
+		if seen[to.Name] && to.Name != "" || to.Name == callback {
 			problem("name", "there is a webhook %s already", to.Name)
 		}
 		seen[to.Name] = true

@@ -38,8 +38,8 @@ type Config struct {
 	Log    *zap.Logger
 }
 
-// Callback is the name of the target from a run's [messages.CallbackLabel].
-const Callback = "callback"
+// callback is the name of the target from a run's [messages.CallbackLabel].
+const callback = "callback"
 
 // Hooks starts deliveries. mu guards pending and resting; since and last belong to the goroutine of Run.
 type Hooks struct {
@@ -144,7 +144,7 @@ func (h *Hooks) names() (all []string) {
 		all = append(all, t.Name)
 	}
 	if h.Callback != nil {
-		all = append(all, Callback)
+		all = append(all, callback)
 	}
 	return all
 }
@@ -285,7 +285,7 @@ func (h *Hooks) callback(q *messages.RunQueued) *Target {
 	if err != nil {
 		return nil
 	}
-	to.Name = Callback
+	to.Name = callback
 	return &to
 }
 

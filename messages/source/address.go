@@ -14,18 +14,18 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Kind is the kind of an address.
-type Kind uint8
+// kind is the kind of an address.
+type kind uint8
 
 const (
-	Folder  Kind = iota // a local folder
+	Folder  kind = iota // a local folder
 	Git                 // a repository to fetch
 	Archive             // a tar or zip, by URL or as a local file
 )
 
 // Address says where a repository is.
 type Address struct {
-	Kind Kind
+	Kind kind
 	// Path is the local folder or archive file, cleaned; "" if it is not local.
 	Path string
 	// URL is scheme://host/path of what is not local, without credentials and fragment. An archive keeps its query,

@@ -106,11 +106,11 @@ func MustCompile(text []byte) *Schema {
 	return s
 }
 
-// Problem is one part of a value that does not fit, and the reason. Path names the part, such as steps.2.if; "" is the
+// problem is one part of a value that does not fit, and the reason. Path names the part, such as steps.2.if; "" is the
 // whole value.
-type Problem struct{ Path, Says string }
+type problem struct{ Path, Says string }
 
-func (p Problem) String() string {
+func (p problem) String() string {
 	if p.Path == "" {
 		return p.Says
 	}
@@ -118,7 +118,7 @@ func (p Problem) String() string {
 }
 
 // All lists everything that does not fit in a value that can be written as JSON.
-func (s *Schema) All(value any) (all []Problem) {
+func (s *Schema) All(value any) (all []problem) {
 	data, err := json.Marshal(value)
 	var plain any
 	if err == nil {
@@ -141,9 +141,9 @@ func (s *Schema) Problems(doc []byte) []string {
 	if err != nil {
 		return []string{words.Clip("it is not JSON: "+err.Error(), longest)}
 	}
-	var all []Problem
+	var all []problem
 	for path := range jsonwalk.Repeated(doc) {
-		if all = append(all, Problem{strings.ReplaceAll(path[1:], "/", "."), "the key is there twice"}); len(all) == mostProblems {
+		if all = append(all, problem{strings.ReplaceAll(path[1:], "/", "."), "the key is there twice"}); len(all) == mostProblems {
 			break
 		}
 	}
@@ -151,7 +151,7 @@ func (s *Schema) Problems(doc []byte) []string {
 }
 
 // texts returns the first problems as texts.
-func texts(all []Problem) (list []string) {
+func texts(all []problem) (list []string) {
 	for _, p := range all[:min(len(all), mostProblems)] {
 		list = append(list, words.Clip(strings.ToValidUTF8(p.String(), ""), longest))
 	}
@@ -172,13 +172,13 @@ func Answer(asked, answer json.RawMessage) error {
 }
 
 // problems lists what a validation has found, in an order that does not change.
-func (s *Schema) problems(err error) (all []Problem) {
+func (s *Schema) problems(err error) (all []problem) {
 	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		s.collect(e, &all)
 	} else if err != nil {
-		all = []Problem{{Says: err.Error()}}
+		all = []problem{{Says: err.Error()}}
 	}
-	slices.SortFunc(all, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Says, b.Says)) })
+	slices.SortFunc(all, func(a, b problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Says, b.Says)) })
 	return slices.Compact(all)
 }
 
@@ -186,10 +186,10 @@ var english = message.NewPrinter(language.English)
 
 // collect adds the problems of an error and of its causes, which are a tree. What each alternative of a choice rejects
 // is too much to read.
-func (s *Schema) collect(e *jsonschema.ValidationError, all *[]Problem) {
+func (s *Schema) collect(e *jsonschema.ValidationError, all *[]problem) {
 	at := e.InstanceLocation
 	add := func(path []string, format string, args ...any) {
-		*all = append(*all, Problem{strings.Join(path, "."), fmt.Sprintf(format, args...)})
+		*all = append(*all, problem{strings.Join(path, "."), fmt.Sprintf(format, args...)})
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:

@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
@@ -29,10 +28,7 @@ func ChatConfig(endpoint *settings.Endpoint, client *llm.Client) (chat.Config, e
 		return c, err
 	}
 	if learned != nil {
-		if level, ok := structured.LevelOf(learned.Structured); ok {
-			c.Ladder = structured.NewLadder(level)
-		}
-		c.NoThoughts = learned.Server.Off
+		c.Structured, c.NoThoughts = learned.Structured, learned.Server.Off
 	}
 	switch provider := endpoint.Host(); {
 	case strings.Contains(provider, "mistral"):

@@ -1,6 +1,6 @@
 // The reducer: what a run's events add up to. The one in Go (messages.Fold) is the judge of what is legal; this one
 // trusts the server, and says the same State of the same log. A test feeds both.
-import type { Status, WireEvent } from "../api/types";
+import { isPart, type Status, type WireEvent } from "../api/types";
 import { afterBytes, byteLength, firstBytes } from "./bytes";
 import type { Kind, Payloads, Saying } from "./events";
 import { Table } from "./table";
@@ -82,6 +82,9 @@ const deltas = new Set<string>(["progress", "log", "merged", "text.delta", "thou
 /** Reports whether the event may be merged with its neighbours. */
 export const isDelta = (type: string) => deltas.has(type);
 
+/** The State lacks a text that the server leaves out: begin anew with a snapshot. */
+export class Reset extends Error {}
+
 /** Grows a State in place. */
 export class Fold {
   readonly state: State;
@@ -116,6 +119,8 @@ export class Fold {
   apply(e: WireEvent): boolean {
     const s = this.state;
     if (e.seq <= s.seq) return false;
+    if (isPart(e)) return this.replace(e.payload as Delta);
+    this.complete(e as Saying);
     this.say(e as WireEvent & Saying);
     s.run_id = e.run_id;
     s.seq = e.seq;
@@ -245,6 +250,30 @@ export class Fold {
     }
   }
 
+  /** Takes back what the text has after the piece; the event that says so has the same number, and follows. */
+  private replace(d: Delta): false {
+    const t = this.streams.get(d.stream);
+    if (!t || d.offset > t.bytes) throw new Reset();
+    const text = firstBytes(t.text, d.offset - (t.dropped ?? 0)) + d.text;
+    this.streams.put({ ...t, text, bytes: d.offset + byteLength(d.text) });
+    return false;
+  }
+
+  /** Puts the text into the event that the server has left out, because the page has it. */
+  private complete({ type, payload }: Saying) {
+    if ((type === "text.done" || type === "thought.done") && payload.omitted) {
+      const t = this.streams.get(payload.stream);
+      if (t?.bytes !== payload.bytes || t?.dropped) throw new Reset();
+      payload.text = t!.text;
+      delete payload.omitted;
+      delete payload.bytes;
+    } else if (type === "run.completed") {
+      const { stream, bytes, sha256, omitted, ...rest } = (payload.result ?? {}) as Record<string, unknown>;
+      const t = omitted === true ? this.streams.get(String(stream)) : undefined;
+      if (t?.bytes === bytes && sha256) payload.result = { text: t!.text, ...rest };
+    }
+  }
+
   private own(from: { node?: string; epoch?: number }) {
     this.state.node = from.node;
     this.state.epoch = from.epoch;
@@ -261,7 +290,8 @@ export class Fold {
 
   private close(d: Payloads["text.done"], thought: boolean) {
     const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0 };
-    this.streams.put({ ...t, text: d.text, bytes: byteLength(d.text), dropped: undefined, closed: true });
+    const text = d.text ?? "";
+    this.streams.put({ ...t, text, bytes: byteLength(text), dropped: undefined, closed: true });
   }
 
   private log(lines: LogLine[]) {

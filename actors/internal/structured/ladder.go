@@ -26,12 +26,6 @@ var levelNames = []string{"json_schema strict", "json_schema", "json_object", "t
 // String names the level.
 func (l Level) String() string { return levelNames[l] }
 
-// LevelOf returns the level with the name; ok is false if there is none.
-func LevelOf(name string) (level Level, ok bool) {
-	i := slices.Index(levelNames, name)
-	return Level(max(i, 0)), i >= 0
-}
-
 // Ladder remembers the strictest level that a server has not refused. The zero value starts at Strict. It is safe for
 // concurrent use.
 type Ladder struct {
@@ -39,8 +33,10 @@ type Ladder struct {
 	level Level
 }
 
-// NewLadder starts at a level that the server is known to accept.
-func NewLadder(at Level) *Ladder { return &Ladder{level: min(max(at, Strict), Prompt)} }
+// NewLadder starts at the level with the name, which the server is known to accept, or at Strict if there is none.
+func NewLadder(level string) *Ladder {
+	return &Ladder{level: Level(max(slices.Index(levelNames, level), 0))}
+}
 
 // Level returns the level of the next call.
 func (l *Ladder) Level() Level {

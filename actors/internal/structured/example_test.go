@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 

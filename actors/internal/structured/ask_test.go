@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -312,12 +312,12 @@ func TestLadder(t *testing.T) {
 
 func TestLevelsHaveNames(t *testing.T) {
 	for l := structured.Strict; l <= structured.Prompt; l++ {
-		if got, ok := structured.LevelOf(l.String()); !ok || got != l {
-			t.Errorf("%s is the name of level %d, %t", l, got, ok)
+		if got := structured.NewLadder(l.String()).Level(); got != l {
+			t.Errorf("%s is the name of level %s", l, got)
 		}
 	}
-	if _, ok := structured.LevelOf("by and by"); ok {
-		t.Error("a name that no level has is one")
+	if got := structured.NewLadder("by and by").Level(); got != structured.Strict {
+		t.Errorf("a name that no level has is that of %s", got)
 	}
 }
 
@@ -331,7 +331,7 @@ func formatOf(r model.Request) (json.RawMessage, bool) {
 // A step down costs no re-ask, and what is known of the server is a beginning.
 func TestLadderAndReasks(t *testing.T) {
 	s := serve(t, says("no"), refusal(400, "json_object is not known"), says("no"), says(good))
-	_, report := ask(t, s, structured.Options{Ladder: structured.NewLadder(structured.Object)})
+	_, report := ask(t, s, structured.Options{Ladder: structured.NewLadder(structured.Object.String())})
 	if report.Attempts != 4 || report.Level != structured.Call {
 		t.Errorf("%+v", report)
 	}
