@@ -38,7 +38,7 @@ type LLMCompleted struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
 	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
-	// FinishReason is the server's word for why the answer ended, for example stop or length.
+	// FinishReason is the server's word for why the answer ended, for example stop; it is length if lastword ended it.
 	FinishReason string `json:"finish_reason,omitempty" text:"any"`
 	// Evidence is the reason for the verdict, for example done-marker or eof+finish.
 	Evidence string `json:"evidence" text:"any"`
@@ -46,7 +46,7 @@ type LLMCompleted struct {
 	Verdict string `json:"verdict"`
 	// Error says why the call failed; nil for other verdicts.
 	Error *Error `json:"error,omitempty"`
-	// Calls are the tools that the answer calls, in order.
+	// Calls are the tools that the answer calls, in order. Nobody runs those of an answer that was cut.
 	Calls []ToolCall `json:"calls,omitempty"`
 	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
 	Text string `json:"text,omitempty" text:"any"`
@@ -58,6 +58,8 @@ type ToolCall struct {
 	Tool string `json:"tool" text:"any"`
 	// Arguments should be a JSON object, but models make mistakes.
 	Arguments string `json:"arguments" text:"any"`
+	// Cut says that the answer was cut, so the call is not whole.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Usage counts the tokens of a model call, as the provider reported them.

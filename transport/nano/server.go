@@ -128,7 +128,7 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 		return nil, &door.RPCError{Code: door.InternalError, Message: end.Failed.Message,
 			Data: map[string]any{"code": end.Failed.Code, "run_id": id, "text": end.Text}}
 	}
-	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id}, nil
+	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id, "finish_reason": end.Reason}, nil
 }
 
 // poll returns the chunks that exist. On a WebSocket, the chunks are pushed instead.

@@ -80,13 +80,6 @@ func (q *question) count(end model.End) {
 	}
 }
 
-// cut reports whether the server cut the answer for its length, even inside a thought.
-func (a *answer) cut() bool {
-	v := a.end.Verdict
-	ended := v.Outcome == model.Completed || v.Cause == messages.CauseEmptyCompletion
-	return ended && (v.Truncated || model.FinishOf(a.end.Evidence.Finish) == model.Truncated)
-}
-
 // usedAll reports whether the answer used all its tokens, whatever its finish_reason.
 func (a *answer) usedAll(most int) bool {
 	u := a.end.Usage

@@ -91,6 +91,7 @@ type completion struct {
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
 	calls    []call // calls of the client's tools
+	reason   string // the finish_reason
 	failed   *api.Failure
 }
 
@@ -140,22 +141,19 @@ func (c *completion) write(piece string, anew bool) {
 	}
 }
 
-// end writes the calls of the client's tools, or the rest of the text, and then the end.
+// end writes the rest of the text, the calls of the client's tools, and the end.
 func (c *completion) end(op *transcript.Op) {
 	if failed := door.Failure(op.Event.Body); failed != nil {
 		c.fail(failed)
 		return
 	}
-	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
+	c.write(c.speech.Rest(op))
+	end := op.Run.Ending()
+	for i, one := range api.Calls(op.Run.Queued, end) {
 		c.calls = append(c.calls, call{i, one.ID, "function", function{one.Name, one.Arguments}})
 		c.chunk(delta{Calls: c.calls[i:]}, "")
 	}
-	if c.calls != nil {
-		c.finish("tool_calls")
-		return
-	}
-	c.write(c.speech.Rest(op))
-	c.finish(c.tally.Reason())
+	c.finish(string(end.Reason))
 }
 
 func (c *completion) fail(why *door.Reason) {
@@ -166,9 +164,8 @@ func (c *completion) fail(why *door.Reason) {
 
 // finish ends the answer. Out is nil if the client wants it as a whole.
 func (c *completion) finish(reason string) {
-	c.Over = true
+	c.Over, c.reason = true, reason
 	if c.Out == nil {
-		c.tally.Finish = reason
 		return
 	}
 	c.chunk(delta{}, reason)
@@ -256,12 +253,12 @@ func (c *completion) whole() envelope {
 	if text == "" && c.calls != nil {
 		said.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: said, Finish: &c.tally.Finish}})
+	out := c.envelope("chat.completion", []choice{{Message: said, Finish: &c.reason}})
 	out.Usage = c.tokens()
 	return out
 }
 
 func (c *completion) tokens() *usage {
-	in, out := c.tally.Tokens.PromptTokens, c.tally.Tokens.CompletionTokens
+	in, out := c.tally.PromptTokens, c.tally.CompletionTokens
 	return &usage{in, out, in + out}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai/internal/api"
@@ -72,7 +73,7 @@ func (r *response) do(op *transcript.Op) {
 		r.drop(op)
 	case op.Do == transcript.Done && isText:
 		if i := r.find(op); i != nil { // nil if it belongs to an earlier response
-			r.finish(i, op.Cut)
+			r.finish(i, op.Cut || op.Item.IsAnswer() && op.Run.Ending().Reason.Cut())
 		}
 	case op.Do == transcript.Done && op.Item.Kind == transcript.Tool:
 		r.result(op)
@@ -119,9 +120,10 @@ func (r *response) update(op *transcript.Op) {
 	case messages.RunCanceled:
 		r.end("cancelled", "incomplete") // the API has no event of that name
 	case messages.RunCompleted:
-		r.callTools(b.Result)
+		end := op.Run.Ending()
+		r.callTools(end)
 		status := "completed"
-		if why := shortBy[r.tally.Reason()]; why != "" {
+		if why := shortBy[end.Reason]; why != "" {
 			status, r.short = "incomplete", fields{"reason": why}
 		}
 		r.end(status, status)
@@ -139,8 +141,8 @@ func failureOf(b messages.RunFailed) string {
 	return "server_error"
 }
 
-// shortBy is the reason for an incomplete response, by the model's finish reason.
-var shortBy = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}
+// shortBy is the reason for an incomplete response, by how the answer ended.
+var shortBy = map[model.Reason]string{model.Length: "max_output_tokens", model.Filter: "content_filter"}
 
 func (r *response) end(status, event string) {
 	r.status, r.Over = status, true
@@ -215,7 +217,7 @@ func (r *response) object() fields {
 		o["previous_response_id"] = r.id(r.segment - 1)
 	}
 	if r.Over {
-		t := r.tally.Tokens
+		t := r.tally
 		o["usage"] = fields{"input_tokens": t.PromptTokens, "output_tokens": t.CompletionTokens,
 			"total_tokens": t.PromptTokens + t.CompletionTokens, "input_tokens_details": fields{"cached_tokens": 0},
 			"output_tokens_details": fields{"reasoning_tokens": t.ReasoningTokens}}

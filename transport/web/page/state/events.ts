@@ -63,6 +63,7 @@ export interface Payloads {
     calls?: {
       arguments: string;
       call: string;
+      cut?: boolean;
       tool: string;
     }[];
     error?: {
