@@ -116,6 +116,9 @@ func WhyDegraded(s messages.State) string {
 	case r.Degraded != "":
 		return r.Degraded
 	}
+	if n := len(s.Notices); n > 0 {
+		return s.Notices[n-1].Text
+	}
 	for _, l := range slices.Backward(s.Log.Lines) {
 		if l.Level == messages.LogWarn {
 			return l.Text
