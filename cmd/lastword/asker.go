@@ -75,11 +75,14 @@ func (a *asker) limits() messages.Limits {
 
 // showAnswers sets up the display so that it prints answers. On a terminal the view shows the model's thoughts; redrawn
 // blocks or lines for milestones would interrupt an answer. If stdout is piped and --progress is not given, stderr
-// stays empty unless something fails.
+// stays empty unless something fails or is missing.
 func showAnswers(d *terminal.Display, o *terminal.Options) {
 	piped := !terminal.IsTerminal(d.Stdout)
 	if piped && o.Progress == "auto" {
 		d.View, d.Brief = terminal.Silent{}, true
+		if !d.Quiet {
+			d.View = terminal.Noticing{Out: d.Stderr}
+		}
 	}
 	if d.JSON || d.JSONL {
 		return

@@ -32,7 +32,7 @@ func recite(_ context.Context, t *actors.TaskContext, in poem) (recited, error) 
 	text := strings.Repeat(line, in.Bytes/len(line)+1)
 	rest := text
 	for n := 0; in.Parted && n < 1000; n++ {
-		if err := t.Say("answer", rest[:len(line)]); err != nil {
+		if err := t.AppendText("answer", rest[:len(line)]); err != nil {
 			return recited{}, err
 		}
 		if rest = rest[len(line):]; n == 500 {
@@ -42,7 +42,7 @@ func recite(_ context.Context, t *actors.TaskContext, in poem) (recited, error) 
 		}
 	}
 	thought := messages.ThoughtDelta{Stream: "mind", Text: text[:len(text)/75]}
-	if err := errors.Join(t.Say("answer", rest), t.Emit(thought, "")); err != nil {
+	if err := errors.Join(t.AppendText("answer", rest), t.Emit(thought, "")); err != nil {
 		return recited{}, err
 	}
 	if in.Takes > 0 {
@@ -52,7 +52,7 @@ func recite(_ context.Context, t *actors.TaskContext, in poem) (recited, error) 
 		text = text[:len(text)/2]
 	}
 	thinks := messages.ThoughtDone{Stream: "mind", Text: thought.Text, SHA256: messages.Digest(thought.Text)}
-	return recited{text, "bard"}, errors.Join(t.Emit(thinks, ""), t.Said("answer", text))
+	return recited{text, "bard"}, errors.Join(t.Emit(thinks, ""), t.FinishText("answer", text))
 }
 
 // reciting is a run of recite that has ended.
@@ -228,5 +228,23 @@ func TestOthersGetTextsWhole(t *testing.T) {
 	}
 	if got := w.call("GET", "/v1/runs/"+string(id)+"/events?done=short", ""); got.StatusCode != 422 && got.StatusCode != 400 {
 		t.Errorf("done=short is %s", got.Status)
+	}
+}
+
+// Who has had a text, and comes back before the run's end with its cursor, gets no text in the result.
+func TestResultAfterACut(t *testing.T) {
+	w, id := reciting(t, `{"bytes":100000,"parted":true}`)
+	path, cursor := "/v1/runs/"+string(id)+"/events?done=digest", ""
+	lined(w, path, "0", "text/event-stream", func(event, at string) bool {
+		cursor = at
+		return !strings.Contains(event, `"type":"text.done"`)
+	})
+	for name, door := range digests {
+		door(w, path, cursor, func(event, _ string) bool {
+			if len(event) > 1000 || strings.Contains(event, `"type":"run.completed"`) != strings.Contains(event, `"omitted":true`) {
+				t.Errorf("%s: after %s comes %.300s", name, cursor, event)
+			}
+			return true
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // toolLabel is the label of a run that names the tool that started it.
@@ -98,7 +99,7 @@ func fileList(state messages.State) string {
 // asking lists the open questions, one per line.
 func asking(state messages.State) string {
 	var all []string
-	for _, q := range task.Questions(state) {
+	for _, q := range wire.Questions(state) {
 		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
 		if len(q.Schema) > 0 {
 			line += fmt.Sprintf("\n  The value fits the schema %s", compact(q.Schema))

@@ -62,7 +62,7 @@ type Config struct {
 // concurrent use.
 type Server struct {
 	config Config
-	runs   task.Runs
+	runs   wire.Runs
 	mcp    *server.MCPServer
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
@@ -81,7 +81,7 @@ func New(config Config) *Server {
 	config.Poll, config.Retention = cmp.Or(config.Poll, time.Second), cmp.Or(config.Retention, 24*time.Hour)
 	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
 		Redact: config.Redact, People: config.People, AgentsConfirm: config.AgentsConfirm})
-	s := &Server{config: config, runs: task.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
+	s := &Server{config: config, runs: wire.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
 	s.asker = task.NewAsker(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
@@ -91,7 +91,7 @@ func New(config Config) *Server {
 			return state, err
 		}, Poll: config.Poll, Retention: config.Retention})
 	s.addStreams()
-	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, Log: config.Log, Retry: config.Poll})
+	s.hub = subscription.New(subscription.Config{Runs: s.runs, Task: s.tasks.News, LegacyTask: s.tasks.Legacy, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: mcp.Implementation{Name: config.Name, Title: config.Title, Version: config.Version},
 		Methods: s.methods(), Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle})

@@ -84,7 +84,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 	x, kind := wire.From(ctx), s.streams[name]
 	for {
 		state, terminal, err := s.watch(ctx, name, id, &at)
-		if err != nil || len(task.Questions(state)) == 0 || !kind.asks || x.Modern() {
+		if err != nil || len(wire.Questions(state)) == 0 || !kind.asks || x.Modern() {
 			return state, terminal, err
 		}
 		var meta *mcp.Meta
@@ -139,7 +139,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		if err != nil || waitsAt(state, e.Seq) {
 			return state, nil, err
 		}
-		asked = len(task.Questions(state)) > 0
+		asked = len(wire.Questions(state)) > 0
 	}
 	state, err := s.runs.State(ctx, id)
 	return state, nil, err
@@ -147,7 +147,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 
 // waitsAt reports whether the run waits for an answer, and a reader at seq has all events before that.
 func waitsAt(state messages.State, seq uint64) bool {
-	return state.Seq <= seq && len(task.Questions(state)) > 0
+	return state.Seq <= seq && len(wire.Questions(state)) > 0
 }
 
 // resume continues an answer whose stream broke, at this server or at an earlier one.

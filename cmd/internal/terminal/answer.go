@@ -44,7 +44,8 @@ var speech = &transcript.Dialect[*Answer]{Policy: transcript.Mark, Rewind: (*Ans
 		transcript.Append: func(s *Answer, op *transcript.Op) { s.think(op.Text) },
 		transcript.Done:   func(s *Answer, _ *transcript.Op) { s.endThought() },
 	},
-	transcript.Tool: {transcript.Open: (*Answer).called, transcript.Done: (*Answer).called},
+	transcript.Tool:   {transcript.Open: (*Answer).called, transcript.Done: (*Answer).called},
+	transcript.Notice: {transcript.Open: (*Answer).called},
 }}
 
 // Show prints what the event adds.

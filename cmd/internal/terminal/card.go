@@ -111,6 +111,9 @@ func WhyDegraded(s messages.State) string {
 	case cmp.Or(end.Lack(), r.Degraded) != "":
 		return cmp.Or(end.Lack(), r.Degraded)
 	}
+	if n := len(s.Notices); n > 0 {
+		return s.Notices[n-1].Text
+	}
 	for _, l := range slices.Backward(s.Log.Lines) {
 		if l.Level == messages.LogWarn {
 			return l.Text

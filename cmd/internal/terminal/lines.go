@@ -106,6 +106,19 @@ func (*lines) End() {}
 
 func (*lines) Leave() {}
 
+// Noticing shows alone what a run goes without.
+type Noticing struct {
+	Silent
+	Out io.Writer
+}
+
+// Show prints a notice.
+func (n Noticing) Show(_ messages.State, e messages.Event) {
+	if b, ok := e.Body.(messages.Notice); ok {
+		fmt.Fprintln(n.Out, "lastword:", words.Printable(b.Text))
+	}
+}
+
 // Silent shows nothing.
 type Silent struct{}
 

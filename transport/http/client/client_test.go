@@ -259,7 +259,7 @@ func TestFollowGivesWholeTexts(t *testing.T) {
 	text := strings.Repeat("a long <text>\n", 5000)
 	final := text[:60_000] + strings.ToUpper(text[60_000:])
 	recite := func(_ context.Context, t *actors.TaskContext, _ struct{}) (map[string]string, error) {
-		err := errors.Join(t.Say("answer", text), t.Said("answer", final), t.Say("encore", text), t.Said("encore", text))
+		err := errors.Join(t.AppendText("answer", text), t.FinishText("answer", final), t.AppendText("encore", text), t.FinishText("encore", text))
 		return map[string]string{"text": final}, err
 	}
 	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("recite", recite)}})

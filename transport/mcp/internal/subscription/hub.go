@@ -10,15 +10,17 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Config configures a Hub.
 type Config struct {
-	Runs  task.Runs
-	Tasks *task.Tasks
-	Log   *zap.Logger
+	Runs wire.Runs
+	// Task returns the params of a notification about a run as a task, and its status with the names of its open questions.
+	Task func(ctx context.Context, state messages.State, elicits bool, meta map[string]any) (params any, status string)
+	// LegacyTask returns the params for clients of 2025-11-25.
+	LegacyTask func(messages.State) any
+	Log        *zap.Logger
 	// Retry is the pause before a run is read again after an error.
 	Retry time.Duration
 }
@@ -27,7 +29,7 @@ type Config struct {
 // for concurrent use; mu guards the maps. Changes are added before the first subscriber.
 type Hub struct {
 	config Config
-	runs   task.Runs
+	runs   wire.Runs
 
 	changes []Changes
 

@@ -2,9 +2,6 @@ package subscription
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -121,12 +118,10 @@ func (l *listener) tellTask(ctx context.Context, id messages.RunID) {
 	if err != nil {
 		return
 	}
-	d := l.hub.config.Tasks.Detailed(ctx, state, l.elicits)
-	now := string(d.Status) + " " + strings.Join(slices.Sorted(maps.Keys(d.Inputs)), " ")
+	task, now := l.hub.config.Task(ctx, state, l.elicits, l.meta)
 	if l.shown[id] == now {
 		return
 	}
 	l.shown[id] = now
-	d.Meta = l.meta
-	_ = l.x.Notify("notifications/tasks", d)
+	_ = l.x.Notify("notifications/tasks", task)
 }

@@ -147,7 +147,7 @@ func (h *Hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 	if err != nil {
 		return
 	}
-	_ = session.Notify("notifications/tasks/status", h.config.Tasks.Legacy(state))
+	_ = session.Notify("notifications/tasks/status", h.config.LegacyTask(state))
 	if state.Status.IsEnded() {
 		sub.remove(t)
 	}

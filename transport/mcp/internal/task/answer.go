@@ -51,7 +51,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 // unknown and outdated keys. left says that a response had no answer. bad says why a response could not be used.
 func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (left bool, bad, err error) {
 	given := map[string]bool{}
-	for _, q := range Questions(state) {
+	for _, q := range wire.Questions(state) {
 		response, ok := responses[q.Request]
 		if !ok {
 			continue

@@ -15,13 +15,13 @@ import (
 
 // Asker asks the user of the calling client what runs ask, and passes the answers to the runs.
 type Asker struct {
-	runs   Runs
+	runs   wire.Runs
 	signer signer
 }
 
 // NewAsker returns an Asker. key signs the states that clients carry; without a key, a random one is used, which does not
 // survive a restart.
-func NewAsker(runs Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
+func NewAsker(runs wire.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
 
 // Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the signed
 // state with which the retried call finds the run.
@@ -29,7 +29,7 @@ func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state mes
 	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
 	b := server.NewInputRequestBuilder("")
-	for _, q := range Questions(state) {
+	for _, q := range wire.Questions(state) {
 		c.Questions = append(c.Questions, q.Request)
 		b.Elicit(q.Request, Elicitation(q))
 	}
@@ -48,7 +48,7 @@ func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.Sta
 	if !x.Elicits() || !auth.From(ctx).May(auth.WriteRuns) {
 		return state, false, nil
 	}
-	open := Questions(state)[0]
+	open := wire.Questions(state)[0]
 	q := Elicitation(open)
 	q.Meta = meta
 	asking, stop := context.WithCancel(ctx)

@@ -93,7 +93,7 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 	if err != nil {
 		return nil, err
 	}
-	tasks := []Legacy{}
+	tasks := []any{}
 	for _, r := range runs {
 		state, err := t.runs.State(ctx, r.RunID)
 		if messages.CodeOf(err) == messages.CodeNotFound { // the run was removed in the meantime

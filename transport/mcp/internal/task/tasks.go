@@ -2,6 +2,9 @@ package task
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -24,7 +27,7 @@ const (
 
 // Config configures Tasks.
 type Config struct {
-	Runs  Runs
+	Runs  wire.Runs
 	Asker *Asker
 	// Result returns what the call of the run would have returned.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
@@ -37,7 +40,7 @@ type Config struct {
 // Tasks shows runs as tasks. It keeps no state: a task is a run, found by its id.
 type Tasks struct {
 	config Config
-	runs   Runs
+	runs   wire.Runs
 }
 
 // New returns Tasks with the configuration.
@@ -118,8 +121,15 @@ func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method 
 	}
 }
 
-// Detailed returns the task with its result or its open questions. elicits says whether the client can ask its user.
-func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
+// News returns the params of notifications/tasks about a task, and its status with the names of its open questions.
+func (t *Tasks) News(ctx context.Context, state messages.State, elicits bool, meta map[string]any) (params any, status string) {
+	d := t.detailed(ctx, state, elicits)
+	d.Meta = meta
+	return d, string(d.Status) + " " + strings.Join(slices.Sorted(maps.Keys(d.Inputs)), " ")
+}
+
+// detailed returns the task with its result or its open questions. elicits says whether the client can ask its user.
+func (t *Tasks) detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
 	d := Detailed{task: t.taskOf(state, elicits)}
 	switch d.Status {
 	case mcp.TaskStatusCompleted:
@@ -128,7 +138,7 @@ func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool
 		d.Error = errorOf(state)
 	case mcp.TaskStatusInputRequired:
 		d.Inputs = mcp.InputRequests{}
-		for _, q := range Questions(state) {
+		for _, q := range wire.Questions(state) {
 			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(Elicitation(q))
 		}
 	}
@@ -136,7 +146,7 @@ func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool
 }
 
 func (t *Tasks) getTask(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	return t.Detailed(ctx, state, x.Elicits()), nil
+	return t.detailed(ctx, state, x.Elicits()), nil
 }
 
 // updateTask passes answers on to the task's questions.

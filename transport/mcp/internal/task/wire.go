@@ -65,7 +65,7 @@ func taskStatusOf(state messages.State) mcp.TaskStatus {
 		return mcp.TaskStatusFailed
 	case state.Status.IsEnded():
 		return mcp.TaskStatusCompleted
-	case len(Questions(state)) > 0:
+	case len(wire.Questions(state)) > 0:
 		return mcp.TaskStatusInputRequired
 	}
 	return mcp.TaskStatusWorking
@@ -88,7 +88,7 @@ func (t *Tasks) taskOf(state messages.State, elicits bool) task {
 }
 
 // Legacy returns the run as a task of 2025-11-25.
-func (t *Tasks) Legacy(state messages.State) Legacy { return Legacy(t.taskOf(state, true)) }
+func (t *Tasks) Legacy(state messages.State) any { return Legacy(t.taskOf(state, true)) }
 
 // statusMessage returns one sentence on the state of the run, or "".
 func statusMessage(state messages.State) string {
@@ -98,7 +98,7 @@ func statusMessage(state messages.State) string {
 	case state.Canceling:
 		return "canceling"
 	}
-	if open := Questions(state); len(open) > 0 {
+	if open := wire.Questions(state); len(open) > 0 {
 		return "waits for an answer: " + open[0].Prompt
 	}
 	for i := len(state.Tasks) - 1; i >= 0; i-- {
