@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -35,7 +36,7 @@ func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.Foll
 				case messages.RunCompleted:
 					b.Result = []byte(calls)
 					if c.silent {
-						b.Result = []byte(strings.Replace(calls, "Hello, wörld 🌍", "", 1))
+						b.Result = bytes.Replace(b.Result, []byte("Hello, wörld 🌍"), nil, 1)
 					}
 					events[i].Body = b
 				case messages.TextDelta, messages.TextDone:
