@@ -273,14 +273,20 @@ func endOf(b messages.LLMCompleted) (model.End, error) {
 		end.Evidence, end.Verdict = e, model.Judge(model.Strict, e)
 		return end, nil
 	}
-	switch b.Error.Code {
+	cause := b.Error.Code.Cause()
+	var provider messages.Provider
+	if b.Error.Provider != nil {
+		provider = *b.Error.Provider
+	}
+	switch cause {
 	case messages.CauseProviderError:
-		e.Failure = &model.Failure{Message: b.Error.Message}
+		e.Failure = &model.Failure{Message: b.Error.Message, Code: provider.Code}
 		_, _ = fmt.Sscanf(b.Error.Message, "http %d:", &e.Status)
 	case messages.CauseContextExceeded:
 		e.Sent = 1
 	}
 	end.Evidence = e
-	end.Verdict = model.Verdict{Outcome: model.Outcome(b.Verdict), Cause: b.Error.Code, Message: b.Error.Message}
+	end.Verdict = model.Verdict{Outcome: model.Outcome(b.Verdict), Cause: cause, Message: b.Error.Message,
+		Retryable: b.Error.Retryable, Provider: provider}
 	return end, b.Error
 }

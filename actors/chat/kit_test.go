@@ -70,7 +70,7 @@ func (s *script) stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		}
 		v := model.Judge(model.Strict, e)
 		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls,
-			Usage: &messages.Usage{PromptTokens: 100, CompletionTokens: 10}}, v.Err())
+			Usage: &messages.Usage{PromptTokens: new(int64(100)), CompletionTokens: new(int64(10))}}, v.Err())
 	}
 }
 

@@ -123,28 +123,19 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 		_ = u.appendMessages(said) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
-	u.count(a.End.Usage)
+	u.usage = u.usage.Sum(a.End.Usage)
 	for _, t := range a.Thoughts {
 		said.Thoughts += t.Text
 	}
 	err = u.appendMessages(said)
-	if used := a.End.Usage; used != nil {
-		u.room.counted, u.room.messages = int(used.PromptTokens+used.CompletionTokens-used.ReasoningTokens), len(u.conversation)
+	if used := a.End.Usage; used != nil && used.PromptTokens != nil {
+		prompt, completion := used.Tokens()
+		if used.ReasoningTokens != nil {
+			completion -= *used.ReasoningTokens
+		}
+		u.room.counted, u.room.messages = int(prompt+completion), len(u.conversation)
 	}
 	return a, err
-}
-
-// count adds the tokens of one call of the model to those of the turn; usage may be nil.
-func (u *turn) count(usage *messages.Usage) {
-	if usage == nil {
-		return
-	}
-	if u.usage == nil {
-		u.usage = new(messages.Usage)
-	}
-	u.usage.PromptTokens += usage.PromptTokens
-	u.usage.CompletionTokens += usage.CompletionTokens
-	u.usage.ReasoningTokens += usage.ReasoningTokens
 }
 
 // runTools runs the calls of an answer, and adds their results in the order of the calls.

@@ -23,7 +23,7 @@ type event = map[string]any
 var writing = transcript.Dialect[*writer]{
 	Policy: transcript.Replace,
 	Rewind: (*writer).retract,
-	Refuse: func(w *writer, err error) { w.write(failure(door.ReasonOf(err))) },
+	Refuse: func(w *writer, err error) { w.write(failure(door.Unread(err))) },
 	Table: transcript.Table[*writer]{
 		transcript.Run:      {transcript.Open: (*writer).start, transcript.Update: (*writer).update, transcript.End: (*writer).end},
 		transcript.Text:     {transcript.Open: (*writer).begin, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
@@ -255,5 +255,9 @@ func (w *writer) end(op *transcript.Op) {
 }
 
 func failure(why *door.Reason) event {
-	return event{"type": "RUN_ERROR", "message": why.Message, "code": why.Code}
+	e := event{"type": "RUN_ERROR", "message": why.Message, "code": why.Code}
+	if why.Provider != nil {
+		e["rawEvent"] = why
+	}
+	return e
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -273,7 +274,11 @@ func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo,
 	case ok && slices.Contains(known, name):
 		return prompt.JobInfo, name, nil
 	case listErr != nil:
-		return job, "", messages.Errorf(messages.CodeNotFound, "%v; and the server's models are not known: %v", err, listErr)
+		unknown := messages.Errorf(messages.CodeNotFound, "%v; and the server's models are not known: %v", err, listErr)
+		if e, ok := errors.AsType[*messages.Error](listErr); ok {
+			unknown.Code, unknown.Retryable, unknown.Provider = e.Code, e.Retryable, e.Provider
+		}
+		return job, "", unknown
 	case len(known) > 0:
 		return job, "", messages.Errorf(messages.CodeNotFound, "%v, %s", err, strings.Join(known, ", "))
 	}
@@ -294,6 +299,9 @@ type Ending struct {
 type Reason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Retryable says that the same request may succeed later. Provider is what the model server said about its failure.
+	Retryable bool               `json:"retryable,omitempty"`
+	Provider  *messages.Provider `json:"provider,omitempty"`
 }
 
 // Wait waits until the caller's run ends, or asks a question after the question answered; "" means that none was
@@ -332,15 +340,35 @@ var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 func Failure(terminal messages.Body) *Reason {
 	switch b := terminal.(type) {
 	case messages.RunFailed:
-		return &Reason{string(b.Cause), b.Error.Message}
+		return ReasonOf(b.Cause, b.Error)
 	case messages.RunCanceled:
-		return &Reason{"canceled", "the run was canceled: " + string(b.Cause)}
+		return &Reason{Code: "canceled", Message: "the run was canceled: " + string(b.Cause)}
 	}
 	return nil
 }
 
-// ReasonOf returns the reason for an error of reading a run.
-func ReasonOf(err error) *Reason {
+// ReasonOf returns the reason for a failure with the cause. Its code is the cause, unless the model server refused the
+// key.
+func ReasonOf(cause messages.Code, e *messages.Error) *Reason {
+	if e.Code == messages.CodeProviderAuth {
+		cause = e.Code
+	}
+	return &Reason{string(cause), e.Message, e.Retryable, e.Provider}
+}
+
+// Problem returns the answer to a request whose run ended for the reason. What no server of models said is a failure of
+// this one.
+func (r *Reason) Problem() *auth.Problem {
+	p := auth.ProblemOf(&messages.Error{Code: messages.Code(r.Code), Message: r.Message, Retryable: r.Retryable, Provider: r.Provider})
+	if p.Code != r.Code || p.Code == string(messages.CauseLimitExceeded) {
+		p.Status, p.Code = http.StatusInternalServerError, r.Code
+	}
+	p.Retryable = r.Retryable
+	return p
+}
+
+// Unread returns the reason for an error of reading a run.
+func Unread(err error) *Reason {
 	p := auth.ProblemOf(err)
-	return &Reason{p.Code, p.Detail}
+	return &Reason{Code: p.Code, Message: p.Detail, Retryable: p.Retryable}
 }

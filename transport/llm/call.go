@@ -71,7 +71,7 @@ func (c *call) run(ctx context.Context) {
 			t.close()
 			return
 		}
-		if !retry || t.permanent {
+		if !retry {
 			c.yield(end, end.Verdict.Err())
 			t.finish()
 			return
@@ -92,14 +92,8 @@ func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 		return 0, false
 	}
 	switch end.Verdict.Cause {
-	case messages.CauseTransportClosed:
-		ok = true
-	case messages.CauseProviderError:
-		status := e.Status
-		if status < 400 && e.Failure != nil { // an error frame has the status as its code
-			status, _ = strconv.Atoi(e.Failure.Code)
-		}
-		ok = e.Failure != nil && retryable(status) && !permanent(e.Failure)
+	case messages.CauseTransportClosed, messages.CauseProviderError:
+		ok = end.Verdict.Retryable
 	}
 	if e.Failure != nil {
 		pause = time.Duration(e.Failure.RetryAfterMS) * time.Millisecond
@@ -206,7 +200,7 @@ func (t *attempt) end() model.End {
 	if e.Failure != nil {
 		f := *e.Failure
 		f.Message, f.Code = client.redact(f.Message), client.redact(f.Code)
-		f.Type, f.Param = client.redact(f.Type), client.redact(f.Param)
+		f.Type, f.Param, f.RequestID = client.redact(f.Type), client.redact(f.Param), client.redact(f.RequestID)
 		e.Failure = &f
 	}
 	t.size(&e, end.Usage)
@@ -219,6 +213,7 @@ func (t *attempt) end() model.End {
 // never eight.
 func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 	c := t.call
+	prompt, _ := used.Tokens()
 	switch {
 	case e.Overflows():
 		info, need := c.client.info(t.ctx, c.name, true), c.bytes/4
@@ -229,10 +224,10 @@ func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 			info.Context = info.MaxContext // no larger context would suffice
 		}
 		e.Failure.Message += "; " + info.Enlarge(need*2)
-	case used != nil && used.PromptTokens > 0 && int64(c.bytes/8) > used.PromptTokens && e.Failure == nil:
+	case prompt > 0 && int64(c.bytes/8) > prompt && e.Failure == nil:
 		loaded := c.client.info(t.ctx, c.name, true).Context
-		if loaded > 0 && (used.PromptTokens*10 > int64(loaded)*9 || c.bytes/8 > loaded) {
-			e.Sent, e.Taken = c.bytes/4, int(used.PromptTokens)
+		if loaded > 0 && (prompt*10 > int64(loaded)*9 || c.bytes/8 > loaded) {
+			e.Sent, e.Taken = c.bytes/4, int(prompt)
 		}
 	}
 }
@@ -249,6 +244,7 @@ func (t *attempt) judge(end model.End, cause error) model.End {
 		e.Stopped, e.Read = messages.CauseInvalidInput, "the request cannot be sent: "+t.unsendable.Error()
 	}
 	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
+	end.Verdict.Retryable = end.Verdict.Retryable && !t.permanent
 	if t.noServer && e.Stopped == "" {
 		end.Verdict.Message = e.Read // instead of "the connection closed", because there was none
 	}

@@ -244,23 +244,27 @@ func readCall(d *decode.CallDelta, value []byte) {
 // usage parses token counts. It returns nil if the value is not an object.
 func usage(value []byte) *messages.Usage {
 	var u messages.Usage
-	if !jsonwalk.Object(value, func(key, value []byte) {
-		switch string(key) {
-		case "prompt_tokens":
-			u.PromptTokens = count(value)
-		case "completion_tokens":
-			u.CompletionTokens = count(value)
-		case "completion_tokens_details":
-			jsonwalk.Object(value, func(key, value []byte) {
-				if string(key) == "reasoning_tokens" {
-					u.ReasoningTokens = count(value)
-				}
-			})
+	counts := map[string]**int64{"prompt_tokens": &u.PromptTokens, "completion_tokens": &u.CompletionTokens,
+		"reasoning_tokens": &u.ReasoningTokens, "cached_tokens": &u.CachedTokens,
+		"prompt_cache_hit_tokens": &u.CachedTokens} // of DeepSeek
+	var read func(key, value []byte)
+	read = func(key, value []byte) {
+		switch name := string(key); {
+		case name == "prompt_tokens_details", name == "completion_tokens_details":
+			jsonwalk.Object(value, read)
+		case counts[name] != nil && isCount(value):
+			*counts[name] = new(count(value))
 		}
-	}) {
+	}
+	if !jsonwalk.Object(value, read) || u == (messages.Usage{}) {
 		return nil
 	}
 	return &u
+}
+
+// isCount reports whether a value is a number, or a string that holds one.
+func isCount(value []byte) bool {
+	return count(value) > 0 || strings.Trim(string(value), `"0.`) == "" && !absent(value)
 }
 
 // count parses a whole number in any format that servers use, such as 7.0 and "7". Other values count as 0.

@@ -49,7 +49,7 @@ func TestRecordedStreams(t *testing.T) {
 		"ollama33-unknown-model":     {cause: messages.CauseProviderError, message: "http 404: model 'nosuch' not found"},
 		"llama-router-context-exceeded": {cause: messages.CauseProviderError,
 			message: "http 500: proxy error: Failed to read connection"},
-		"ollama33-context-exceeded": {cause: messages.CauseProviderError, message: "http 400: request (200009 tokens) exceeds " +
+		"ollama33-context-exceeded": {cause: messages.CauseContextExceeded, message: "http 400: request (200009 tokens) exceeds " +
 			"the available context size (4096 tokens), try increasing it; "},
 	} {
 		for _, size := range []int{0, 1, 7} {
@@ -63,7 +63,7 @@ func TestRecordedStreams(t *testing.T) {
 				}
 				if h.ends != 1 || !strings.HasPrefix(h.text, want.text) || !strings.HasPrefix(h.thought, want.thought) ||
 					(want.text == "") != (h.text == "") || (want.thought == "") != (h.thought == "") || calls != want.calls ||
-					want.prompt != 0 && h.end.Usage.PromptTokens != want.prompt {
+					want.prompt != 0 && *h.end.Usage.PromptTokens != want.prompt {
 					t.Errorf("%s, by %d: %s", name, size, h)
 				}
 				if h.end.Verdict.Cause != want.cause || !strings.Contains(fmt.Sprint(h.err), want.message) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
@@ -65,16 +66,15 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 // write writes the completion, as a stream or as a whole.
 func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, stream bool) error {
 	if stream {
-		door.Serve(w, r, d.Door, completing, c)
-		return nil
-	}
-	if err := door.Fold(r.Context(), d.Door, completing, c); err != nil {
+		c.Late = true
+		if door.Serve(w, r, d.Door, completing, c); !c.Unsent {
+			return nil
+		}
+	} else if err := door.Fold(r.Context(), d.Door, completing, c); err != nil {
 		return err
 	}
 	if c.failed != nil {
-		w.Header().Set("X-Should-Retry", "false")
-		api.Write(w, http.StatusInternalServerError, c.failed)
-		return nil
+		return api.Fail(d.Door, w, c.failed, api.FailureOf(c.failed))
 	}
 	return api.Answer(d.Door, w, c.whole())
 }
@@ -91,7 +91,8 @@ type completion struct {
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
 	calls    []call // calls of the client's tools
-	failed   *api.Failure
+	failed   *auth.Problem
+	begun    bool // the stream has its first chunk
 }
 
 // completing is the dialect of completion.
@@ -102,15 +103,15 @@ var completing = func() *transcript.Dialect[*completion] {
 		Table:     table,
 		Rewind:    (*completion).do,
 		Heartbeat: func(c *completion) { c.chunk(delta{}, "") }, // a comment would hide a failure from go-openai
-		Refuse:    func(c *completion, err error) { c.fail(door.ReasonOf(err)) },
+		Refuse:    func(c *completion, err error) { c.fail(auth.ProblemOf(err)) },
 	}
 }()
 
-// start begins the answer. What an earlier answer contained is not repeated.
+// start begins the answer. What an earlier answer contained is not repeated. The first chunk waits for what follows, so
+// that a failure before it is answered with its status.
 func (c *completion) start(op *transcript.Op) {
 	c.model = api.Model(op.Run.Queued)
 	c.speech.Begin(op.Run)
-	c.chunk(delta{Role: "assistant", Content: new("")}, "")
 }
 
 // do writes an operation. A question ends the answer, and the client's next request answers it.
@@ -143,7 +144,7 @@ func (c *completion) write(piece string, anew bool) {
 // end writes the calls of the client's tools, or the rest of the text, and then the end.
 func (c *completion) end(op *transcript.Op) {
 	if failed := door.Failure(op.Event.Body); failed != nil {
-		c.fail(failed)
+		c.fail(failed.Problem())
 		return
 	}
 	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
@@ -158,10 +159,11 @@ func (c *completion) end(op *transcript.Op) {
 	c.finish(c.tally.Reason())
 }
 
-func (c *completion) fail(why *door.Reason) {
-	f := api.FailureOf(why.Code, why.Message, true)
-	c.failed, c.Over = &f, true
-	c.Frame("", f)
+func (c *completion) fail(why *auth.Problem) {
+	c.failed, c.Over = why, true
+	if c.Unsent = !c.begun; c.begun {
+		c.Frame("", api.FailureOf(why))
+	}
 }
 
 // finish ends the answer. Out is nil if the client wants it as a whole.
@@ -174,7 +176,7 @@ func (c *completion) finish(reason string) {
 	c.chunk(delta{}, reason)
 	if c.usage {
 		last := c.envelope("chat.completion.chunk", []choice{})
-		last.Usage = c.tokens()
+		last.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 		c.Frame("", last)
 	}
 	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
@@ -218,14 +220,8 @@ type envelope struct {
 	Created int64    `json:"created"`
 	Model   string   `json:"model"`
 	Choices []choice `json:"choices"`
-	Usage   *usage   `json:"usage,omitempty"`
-}
-
-// usage holds the tokens of all model calls of the run.
-type usage struct {
-	Prompt     int64 `json:"prompt_tokens"`
-	Completion int64 `json:"completion_tokens"`
-	Total      int64 `json:"total_tokens"`
+	// Usage holds the tokens of all model calls of the run, as far as servers told them.
+	Usage map[string]any `json:"usage,omitempty"`
 }
 
 func (c *completion) envelope(object string, choices []choice) envelope {
@@ -234,6 +230,10 @@ func (c *completion) envelope(object string, choices []choice) envelope {
 
 // chunk writes a chunk. finish is empty in all but the last one.
 func (c *completion) chunk(d delta, finish string) {
+	if !c.begun {
+		c.begun = true
+		c.chunk(delta{Role: "assistant", Content: new("")}, "")
+	}
 	one := choice{Delta: &d}
 	if finish != "" {
 		one.Finish = &finish
@@ -249,11 +249,6 @@ func (c *completion) whole() envelope {
 		message.Content = nil
 	}
 	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.Finish}})
-	out.Usage = c.tokens()
+	out.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 	return out
-}
-
-func (c *completion) tokens() *usage {
-	in, out := c.tally.Tokens.PromptTokens, c.tally.Tokens.CompletionTokens
-	return &usage{in, out, in + out}
 }

@@ -71,7 +71,7 @@ func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 	out.Attached = asked == "" && !q.Background
 	return d.Deliver(r, out.Run, asked, func() (bool, error) {
 		err := d.write(w, r, out, &q)
-		return out.failed == nil, err
+		return out.problem == nil, err
 	})
 }
 
@@ -88,7 +88,10 @@ func (d handler) write(w http.ResponseWriter, r *http.Request, out *response, q 
 		}
 		return d.answer(w, out, d.upToNow(r.Context(), out, run))
 	}
-	return d.answer(w, out, door.Fold(r.Context(), d.Door, responding, out))
+	if err := door.Fold(r.Context(), d.Door, responding, out); err != nil || out.problem == nil {
+		return d.answer(w, out, err)
+	}
+	return api.Fail(d.Door, w, out.problem, out.object()) // the official clients read its error
 }
 
 func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
