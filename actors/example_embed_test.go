@@ -43,7 +43,7 @@ func ExampleDefinition() {
 	type input struct {
 		City string `json:"city" jsonschema:"name of the city" form:"minLength=1"`
 	}
-	weather := actors.Definition{Name: "weather", About: messages.About{Title: "Weather", ReadOnly: true, Input: form.Input[input]()},
+	weather := actors.Definition{Name: "weather", JobSpec: messages.JobSpec{Title: "Weather", ReadOnly: true, Input: form.Input[input]()},
 		New: actors.Typed(func(in input) (actors.Job, error) {
 			job := task("weather", func(_ context.Context, t *actors.TaskContext) error { return t.Result(in.City+": sun", false) })
 			job.Input = in
@@ -66,13 +66,13 @@ func ExampleSystem_Follow() {
 	defer system.Close(context.Background())
 	run := must(system.Start(context.Background(), task("count", func(_ context.Context, t *actors.TaskContext) error {
 		for range 1000 {
-			if err := t.Say("answer", "one "); err != nil {
+			if err := t.AppendText("answer", "one "); err != nil {
 				return err
 			}
 		}
 		return nil
 	}), actors.Options{}))
-	want := messages.Follow{After: 2, Filter: messages.Filter{MilestonesOnly: true}}
+	want := messages.FollowOptions{After: 2, Filter: messages.Filter{MilestonesOnly: true}}
 	for events, err := range system.Follow(context.Background(), run.ID(), want) {
 		for _, e := range events {
 			if e.Body != nil { // without a body it is only a cursor

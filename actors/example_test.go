@@ -17,7 +17,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, name string) (string, error) {
-		return "Hello, " + name + ".", t.Say("answer", "Hello, "+name+".") // every reader gets it as it comes
+		return "Hello, " + name + ".", t.AppendText("answer", "Hello, "+name+".") // every reader gets it as it comes
 	})
 	system, err := actors.New(ctx, actors.Config{Jobs: []actors.Definition{greet}})
 	if err != nil {
@@ -62,10 +62,10 @@ func weather(city string) actors.Job {
 	}
 	tell := func(_ context.Context, t *actors.TaskContext) error {
 		text := fmt.Sprintf("%d degrees in %s.", degrees, city)
-		if err := t.Say("answer", text); err != nil { // streamed, in as many pieces as there are
+		if err := t.AppendText("answer", text); err != nil { // streamed, in as many pieces as there are
 			return err
 		}
-		if err := t.Said("answer", text); err != nil { // the whole text, which closes the stream
+		if err := t.FinishText("answer", text); err != nil { // the whole text, which closes the stream
 			return err
 		}
 		return t.Result(degrees, false)

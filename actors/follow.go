@@ -17,7 +17,7 @@ import (
 // journal cannot keep the run's events. The caller may stop early.
 func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		for e, err := range messages.Each(s.Follow(ctx, id, messages.Follow{After: after})) {
+		for e, err := range messages.Each(s.Follow(ctx, id, messages.FollowOptions{After: after})) {
 			if !yield(e.Unshared(), err) {
 				return
 			}
@@ -28,7 +28,7 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 // Follow yields the events that a reader selects, in batches, until the run's terminal. Readers of one run share the
 // encoded form of an event ([messages.Event.JSON]). An event without a body is only a cursor that has passed filtered
 // events. Errors are those of [System.Events].
-func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		f := &follower{system: s, want: o, yield: yield, wake: make(log.Wake, 1)}
 		defer f.leave()
@@ -42,7 +42,7 @@ func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follo
 // and gets merged deltas.
 type follower struct {
 	system *System
-	want   messages.Follow
+	want   messages.FollowOptions
 	yield  func([]messages.Event, error) bool
 	wake   log.Wake
 	runs   []*cursor // the reader's run first, then its sub-runs

@@ -17,7 +17,7 @@ import (
 )
 
 // followed returns the batches that a reader gets, until the terminal.
-func followed(t *testing.T, s *actors.System, id messages.RunID, o messages.Follow) (batches [][]messages.Event) {
+func followed(t *testing.T, s *actors.System, id messages.RunID, o messages.FollowOptions) (batches [][]messages.Event) {
 	t.Helper()
 	for batch, err := range s.Follow(t.Context(), id, o) {
 		noError(t, err)
@@ -30,12 +30,12 @@ func followed(t *testing.T, s *actors.System, id messages.RunID, o messages.Foll
 func murmur(n int) actors.Job {
 	return job(func(_ context.Context, task *actors.TaskContext) error {
 		for range n {
-			if err := task.Say("answer", "x"); err != nil {
+			if err := task.AppendText("answer", "x"); err != nil {
 				return err
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		return task.Said("answer", strings.Repeat("x", n))
+		return task.FinishText("answer", strings.Repeat("x", n))
 	})
 }
 
@@ -44,7 +44,7 @@ func murmur(n int) actors.Job {
 func TestFollowAtARate(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		run := s.Run(murmur(1017)) // ten seconds, and deltas are held when the milestone comes
-		events := slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Rate: 2})...)
+		events := slices.Concat(followed(t, s.System, run.ID(), messages.FollowOptions{Rate: 2})...)
 		if err := testkit.CheckLog(0, events); err != nil {
 			t.Error(err)
 		}
@@ -65,7 +65,7 @@ func TestFollowMilestones(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		run := s.Run(murmur(2000))
 		last, passed := uint64(0), 0
-		for _, e := range slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Filter: messages.Filter{MilestonesOnly: true}})...) {
+		for _, e := range slices.Concat(followed(t, s.System, run.ID(), messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}})...) {
 			switch {
 			case e.Seq <= last:
 				t.Errorf("%d follows %d", e.Seq, last)
@@ -88,7 +88,7 @@ func TestFollowFromASnapshot(t *testing.T) {
 		run := s.Run(murmur(100))
 		time.Sleep(500 * time.Millisecond)
 		var state messages.State
-		for batch, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Snapshot: func(s messages.State) { state = s }}) {
+		for batch, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{Snapshot: func(s messages.State) { state = s }}) {
 			noError(t, err)
 			for _, e := range batch {
 				if e.Seq <= state.Seq {
@@ -119,7 +119,7 @@ func TestFollowTree(t *testing.T) {
 			return nil
 		}))
 		logs := map[messages.RunID][]messages.Event{}
-		for _, e := range slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Tree: true})...) {
+		for _, e := range slices.Concat(followed(t, s.System, run.ID(), messages.FollowOptions{Tree: true})...) {
 			switch b := e.Body.(type) {
 			case messages.ChildStarted:
 				if len(logs[b.Child]) > 0 {
@@ -151,7 +151,7 @@ func TestFollowersLeave(t *testing.T) {
 		s := open(t, actors.Config{MaxReaders: 1})
 		run := start(t, s, murmur(10), actors.Options{})
 		for range 3 {
-			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{}) {
+			for _, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{}) {
 				noError(t, err)
 				break
 			}
@@ -185,7 +185,7 @@ func TestFollowWithoutWaiting(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var last messages.Event
-		for batch, err := range s.Follow(ctx, id, messages.Follow{}) {
+		for batch, err := range s.Follow(ctx, id, messages.FollowOptions{}) {
 			if err == nil && len(batch) > 0 {
 				last = batch[len(batch)-1]
 			}
@@ -224,7 +224,7 @@ func TestCancelledReadersOfABlockedJournal(t *testing.T) {
 		if _, err := run.Wait(ctx); !errors.Is(err, context.Canceled) || time.Since(begun) > 0 {
 			t.Errorf("Wait: %v after %v", err, time.Since(begun))
 		}
-		for _, err := range s.Follow(ctx, run.ID(), messages.Follow{}) {
+		for _, err := range s.Follow(ctx, run.ID(), messages.FollowOptions{}) {
 			if err == nil || time.Since(begun) > time.Minute {
 				t.Errorf("Follow: %v after %v", err, time.Since(begun))
 			}
@@ -253,7 +253,7 @@ func TestFirstLookLosesNothing(t *testing.T) {
 		speak := make(chan struct{})
 		run := start(t, open(t, actors.Config{Journal: j, Node: "a"}), job(func(_ context.Context, task *actors.TaskContext) error {
 			<-speak
-			return task.Said("answer", "Hello")
+			return task.FinishText("answer", "Hello")
 		}), actors.Options{})
 		looked := &lookedAt{Journal: j}
 		s := open(t, actors.Config{Journal: looked, Node: "b"})
@@ -263,7 +263,7 @@ func TestFirstLookLosesNothing(t *testing.T) {
 		during := func() { close(speak); synctest.Wait() }
 		looked.during.Store(&during)
 		begin := time.Now()
-		if batches := followed(t, s, run.ID(), messages.Follow{After: state.Seq}); len(batches) == 0 {
+		if batches := followed(t, s, run.ID(), messages.FollowOptions{After: state.Seq}); len(batches) == 0 {
 			t.Error("the reader got nothing")
 		}
 		if slept := time.Since(begin); slept > time.Second {

@@ -43,7 +43,7 @@ func cancelCause(t *testing.T, system *actors.System, input string) messages.Sta
 
 func TestFunctionIsAJob(t *testing.T) {
 	system := serving(t, actors.Func("job", func(ctx context.Context, t *actors.TaskContext, in order) ([]string, error) {
-		if err := t.Say("answer", in.Item); err != nil {
+		if err := t.AppendText("answer", in.Item); err != nil {
 			return nil, err
 		}
 		return strings.Split(strings.Repeat(in.Item+" ", in.Count), " ")[:in.Count], nil

@@ -69,7 +69,7 @@ func TestTreeCursorPastTheTerminal(t *testing.T) {
 		end := wait(t, run).Seq
 		for after, want := range map[uint64]messages.Code{end: "", end + 1: messages.CodeReset} {
 			var got error
-			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{After: after, Tree: true}) {
+			for _, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{After: after, Tree: true}) {
 				got = err
 			}
 			if messages.CodeOf(got) != want {

@@ -58,8 +58,8 @@ type Task struct {
 type Definition struct {
 	// Name is the name of the jobs that New makes.
 	Name string
-	// About is what doors, plans and people need to know: title, schemas, effects.
-	messages.About
+	// JobSpec is what doors, plans and people need to know: title, schemas, effects.
+	messages.JobSpec
 	// Restart sets [Job.Restart] of every job that New makes.
 	Restart bool
 	// New makes a job from its JSON input. Bad input is an invalid_input error.
@@ -143,7 +143,7 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 		Input In `json:"input"`
 	}
 	isMember := sync.OnceValue(func() bool { return !form.TakesObject[In]() })
-	d := Definition{Name: name, About: messages.About{Title: name, Output: form.Result[Out](), Input: func() json.RawMessage {
+	d := Definition{Name: name, JobSpec: messages.JobSpec{Title: name, Output: form.Result[Out](), Input: func() json.RawMessage {
 		if isMember() {
 			return form.Input[member]()()
 		}

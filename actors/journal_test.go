@@ -34,7 +34,7 @@ func chatter(_ context.Context, task *actors.TaskContext) error {
 	for i := range 3 {
 		for range 10 {
 			time.Sleep(10 * time.Millisecond)
-			if err := task.Say("answer", "x"); err != nil {
+			if err := task.AppendText("answer", "x"); err != nil {
 				return err
 			}
 		}
@@ -143,7 +143,7 @@ func TestJournalStandsStill(t *testing.T) {
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
 			time.Sleep(time.Second)
 			for range 20_000 {
-				if err := task.Say("answer", "x"); err != nil {
+				if err := task.AppendText("answer", "x"); err != nil {
 					return err
 				}
 				said.Add(1)

@@ -231,7 +231,7 @@ func TestConcludeAfterCancel(t *testing.T) {
 			}
 			<-ctx.Done()
 			told = task.Conclude(messages.LLMCompleted{Call: "m1", Model: "qwen", Verdict: "canceled"}, "")
-			more = task.Said("answer", "too late")
+			more = task.FinishText("answer", "too late")
 			return context.Cause(ctx)
 		}), actors.Options{})
 		synctest.Wait()

@@ -139,10 +139,10 @@ func TestRetry(t *testing.T) {
 		s := open(t, actors.Config{})
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
 			if task.Attempt() < 3 {
-				task.Say("answer", "wrong")
+				task.AppendText("answer", "wrong")
 				return supervision.RetryAfter(time.Second, errors.New("busy"))
 			}
-			return task.Say("answer", "right")
+			return task.AppendText("answer", "right")
 		}), actors.Options{})
 		state := wait(t, run)
 		expect(t, state, messages.Completed, messages.ByRun, "")
@@ -431,7 +431,7 @@ func TestBytesCountMerged(t *testing.T) {
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
 			for i := range 20 {
 				for range 100 {
-					if err := task.Say("answer", "x"); err != nil {
+					if err := task.AppendText("answer", "x"); err != nil {
 						return err
 					}
 				}

@@ -75,7 +75,7 @@ func threeTasks() actors.Job {
 			return nil
 		}
 		return errors.Join(task.Progress(1, 2, "files"), task.Log(messages.LogInfo, "a line"),
-			task.Say("answer", "Hel"), task.Say("answer", "lo"), task.Said("answer", "Hello"))
+			task.AppendText("answer", "Hel"), task.AppendText("answer", "lo"), task.FinishText("answer", "Hello"))
 	}
 	nothing := func(context.Context, *actors.TaskContext) error { return nil }
 	return actors.Job{Name: "test", Input: map[string]string{"folder": "."}, Tasks: []actors.Task{

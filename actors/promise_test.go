@@ -196,7 +196,7 @@ func TestOneEventIsBounded(t *testing.T) {
 		s := open(t, actors.Config{})
 		large, full := strings.Repeat("x", messages.MaxEventBytes), messages.CauseLimitExceeded
 		j := job(func(_ context.Context, task *actors.TaskContext) error {
-			for _, err := range []error{task.Said("answer", large), task.Say("answer", large), task.Result(large, false)} {
+			for _, err := range []error{task.FinishText("answer", large), task.AppendText("answer", large), task.Result(large, false)} {
 				if messages.CodeOf(err) != full {
 					t.Errorf("it is taken: %v", err)
 				}

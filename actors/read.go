@@ -50,15 +50,20 @@ func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
 	})
 }
 
-// Forget removes the log of an ended run before its retention time. Files that the run wrote stay. Errors: not_found,
-// conflict for a run that has not ended.
-func (s *System) Forget(ctx context.Context, id messages.RunID) error {
-	err := s.journal.Forget(ctx, id)
+// DeleteLog removes the log of an ended run before its retention time. Files that the run wrote stay. Errors:
+// not_found, conflict for a run that has not ended.
+func (s *System) DeleteLog(ctx context.Context, id messages.RunID) error {
+	err := s.journal.DeleteLog(ctx, id)
 	if r := s.runs.active(id); err == nil && r != nil { // its terminal is durable, but nobody has released the run yet
 		s.owner.released(r)
 	}
 	return err
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [System.DeleteLog].
+func (s *System) Forget(ctx context.Context, id messages.RunID) error { return s.DeleteLog(ctx, id) }
 
 // readers is the part of a System that reads logs, whoever owns them. It wakes the readers of runs that this node does
 // not own: one watch of the journal serves all of them. It is safe for concurrent use.
@@ -128,7 +133,7 @@ func (w *readers) wait(ctx context.Context, id messages.RunID, r *activeRun) (me
 		return messages.State{}, context.Cause(ctx)
 	}
 	var err error
-	for _, err = range w.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+	for _, err = range w.Follow(ctx, id, messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}) {
 	}
 	if err != nil {
 		return messages.State{}, err

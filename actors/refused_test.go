@@ -123,7 +123,7 @@ func TestChildWithoutALastWord(t *testing.T) {
 			if end := checkLimit(t, run, 10*time.Second); end.Status != want || end.Children[0].Status != messages.Failed {
 				t.Errorf("%+v", end)
 			}
-			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Tree: true}) {
+			for _, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{Tree: true}) {
 				if err != nil {
 					t.Errorf("a reader of the tree: %v", err)
 				}
@@ -198,7 +198,7 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 			refusals <- err
 			refusals <- task.Emit(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "\xff"}}, "")
 			refusals <- task.Emit(messages.ToolStarted{Call: "2"}, "\xff")
-			refusals <- task.Say("\xff", "text")
+			refusals <- task.AppendText("\xff", "text")
 			_, err = task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?", TimeoutMS: 1 << 62})
 			refusals <- err
 			_, err = task.Start(ctx, job(nothing), actors.Options{Key: "#1"}) // the name of the first sub-run without a key
@@ -263,7 +263,7 @@ func TestTerminalsAlwaysFit(t *testing.T) {
 		noError(t, err)
 		many := job(func(ctx context.Context, task *actors.TaskContext) error {
 			for i := range 15_000 {
-				if err := task.Say(fmt.Sprintf("stream-%s-%d", long, i), "x"); err != nil {
+				if err := task.AppendText(fmt.Sprintf("stream-%s-%d", long, i), "x"); err != nil {
 					return err
 				}
 			}
@@ -287,7 +287,7 @@ func TestDepthAndQuestionsAreBounded(t *testing.T) {
 	nest = func(ctx context.Context, task *actors.TaskContext) error {
 		sub, err := task.Start(ctx, job(nest), actors.Options{})
 		if messages.CodeOf(err) == messages.CauseLimitExceeded {
-			return task.Said("depth", fmt.Sprint(strings.Count(string(task.RunID()), ".")))
+			return task.FinishText("depth", fmt.Sprint(strings.Count(string(task.RunID()), ".")))
 		}
 		if err == nil {
 			_, err = sub.Wait(ctx)

@@ -132,7 +132,7 @@ func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error
 func (s *System) Jobs() []messages.JobInfo {
 	all := make([]messages.JobInfo, len(s.config.Jobs))
 	for i, d := range s.config.Jobs {
-		all[i] = messages.JobInfo{Name: d.Name, About: d.About}
+		all[i] = messages.JobInfo{Name: d.Name, JobSpec: d.JobSpec}
 	}
 	return all
 }

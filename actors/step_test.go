@@ -252,7 +252,7 @@ func TestOtherEndsOfStepsAreNotKept(t *testing.T) {
 			return func(context.Context) (int, error) { calls++; return calls, err }
 		}
 		state := attempts(t, s, func(ctx context.Context, c *actors.TaskContext) error {
-			_, said := actors.Do(ctx, c, "said", func(context.Context) (int, error) { return 0, c.Said("text", "of attempt 1") })
+			_, said := actors.Do(ctx, c, "said", func(context.Context) (int, error) { return 0, c.FinishText("text", "of attempt 1") })
 			_, plain := actors.Do(ctx, c, "plain", count(errors.New("plain")))
 			short, stop := context.WithTimeout(ctx, time.Second)
 			defer stop()

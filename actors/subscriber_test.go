@@ -50,11 +50,11 @@ func talk(n int) actors.Job {
 	return job(func(_ context.Context, task *actors.TaskContext) error {
 		for range n {
 			time.Sleep(time.Millisecond)
-			if err := task.Say("answer", "x"); err != nil {
+			if err := task.AppendText("answer", "x"); err != nil {
 				return err
 			}
 		}
-		return task.Said("answer", strings.Repeat("x", n))
+		return task.FinishText("answer", strings.Repeat("x", n))
 	})
 }
 

@@ -51,7 +51,7 @@ func TestRunCompletes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			return errors.Join(task.Say("answer", "Hel"), task.Say("answer", "lo"), task.Said("answer", "Hello"))
+			return errors.Join(task.AppendText("answer", "Hel"), task.AppendText("answer", "lo"), task.FinishText("answer", "Hello"))
 		}), actors.Options{})
 		state := wait(t, run)
 		answer, _ := state.Stream("answer")

@@ -178,8 +178,8 @@ func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 	return t.Emit(messages.Log{Lines: []messages.LogLine{{Level: level, Text: text}}}, "")
 }
 
-// Say appends to the text with that name.
-func (t *TaskContext) Say(stream, text string) error {
+// AppendText appends to the text with that name.
+func (t *TaskContext) AppendText(stream, text string) error {
 	if !utf8.ValidString(text) || !utf8.ValidString(stream) {
 		return messages.InvalidInput("the text of stream %q, or the stream's name, is not UTF-8", stream)
 	}
@@ -195,10 +195,20 @@ func (t *TaskContext) delta(body messages.Body, bytes int) error {
 	return t.work.Send(&emission{attempt: t.attempt, body: body})
 }
 
-// Said closes the text with that name, and repeats it as a whole.
-func (t *TaskContext) Said(stream, text string) error {
+// FinishText closes the text with that name, and repeats it as a whole.
+func (t *TaskContext) FinishText(stream, text string) error {
 	return t.Emit(messages.TextDone{Stream: stream, Text: text, SHA256: messages.Digest(text)}, "")
 }
+
+// Say is AppendText.
+//
+// Deprecated: Use [TaskContext.AppendText].
+func (t *TaskContext) Say(stream, text string) error { return t.AppendText(stream, text) }
+
+// Said is FinishText.
+//
+// Deprecated: Use [TaskContext.FinishText].
+func (t *TaskContext) Said(stream, text string) error { return t.FinishText(stream, text) }
 
 // mostMessage bounds the sentence of an event, in bytes.
 const mostMessage = 64 << 10
@@ -417,9 +427,9 @@ func (a *attempt) checked(err error) error {
 	if err == nil {
 		return nil
 	}
-	d := supervision.Describe(err)
+	d := supervision.SnapshotError(err)
 	if c := d.Cause(); c == messages.CauseNodeLost && !a.lost || c == messages.CauseShutdown {
-		return supervision.Describe(errors.New(d.Error()))
+		return supervision.SnapshotError(errors.New(d.Error()))
 	}
 	return d
 }

@@ -77,7 +77,7 @@ func TestEventsAreBounded(t *testing.T) {
 	plays(t, actors.Config{LogBytes: 1 << 20}, func(t *testing.T, s *actors.System) {
 		code := messages.CauseLimitExceeded
 		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
-			for what, err := range map[string]error{"a text": c.Said("a", big), "a delta": c.Say("a", big), "a result": c.Result(big, false),
+			for what, err := range map[string]error{"a text": c.FinishText("a", big), "a delta": c.AppendText("a", big), "a result": c.Result(big, false),
 				"a name": c.Emit(messages.ToolStarted{Call: "1", Tool: big}, "")} {
 				if messages.CodeOf(err) != code {
 					t.Errorf("%s that is too large: %.80v", what, err)
@@ -264,7 +264,7 @@ func TestCommit(t *testing.T) {
 		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: store,
 			Disturb: func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
 		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
-			if err := errors.Join(c.Say("a", "words"), c.Commit(ctx)); err != nil {
+			if err := errors.Join(c.AppendText("a", "words"), c.Commit(ctx)); err != nil {
 				return err
 			}
 			page, err := store.Read(ctx, c.RunID(), 0)

@@ -116,7 +116,7 @@ func trouble(t *testing.T, log *zap.Logger) {
 		s := open(t, actors.Config{Log: log})
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
 			task.Emit(messages.TextDone{Stream: "answer", Text: "x", SHA256: "wrong"}, "")
-			task.Say("answer", "x")
+			task.AppendText("answer", "x")
 			panic("trouble")
 		}), actors.Options{})
 		expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CausePanic)

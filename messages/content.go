@@ -79,7 +79,7 @@ var textDone = row[TextDone](KindTextDone, "content", "The whole text, authorita
 })
 
 // TextClosed closes a text without repeating it. With Dropped, the text is no longer kept: logs may hold its deltas
-// without their text, see [Forget]. A text that was closed may be dropped later.
+// without their text, see [DropTexts]. A text that was closed may be dropped later.
 type TextClosed struct {
 	// Stream is the Stream of the deltas.
 	Stream string `json:"stream"`
@@ -124,16 +124,16 @@ func (b TextClosed) legal(f *Fold) *Refusal {
 	return f.legalSpeaker(b.Task)
 }
 
-// Forget removes the texts of deltas whose stream a later event of the log drops: each delta then says how many bytes
-// are missing. It returns the same events if there is nothing to remove. The State changes only before the event that
-// drops.
-func Forget(log []Event) []Event {
+// DropTexts removes the texts of deltas whose stream a later event of the log drops: each delta then says how many
+// bytes are missing. It returns the same events if there is nothing to remove. The State changes only before the event
+// that drops.
+func DropTexts(log []Event) []Event {
 	dropped, own := map[string]bool{}, false
 	for i, e := range slices.Backward(log) {
 		if b, ok := e.Body.(TextClosed); ok && b.Dropped {
 			dropped[b.Stream] = true
 		}
-		left, less := forget(e.Body, dropped)
+		left, less := dropText(e.Body, dropped)
 		if !less {
 			continue
 		}
@@ -146,8 +146,13 @@ func Forget(log []Event) []Event {
 	return log
 }
 
-// forget removes the text of a delta of a dropped stream. less reports whether it did.
-func forget(b Body, dropped map[string]bool) (left Body, less bool) {
+// Forget is DropTexts.
+//
+// Deprecated: Use [DropTexts].
+func Forget(log []Event) []Event { return DropTexts(log) }
+
+// dropText removes the text of a delta of a dropped stream. less reports whether it did.
+func dropText(b Body, dropped map[string]bool) (left Body, less bool) {
 	switch b := b.(type) {
 	case TextDelta:
 		if b.Text != "" && dropped[b.Stream] {
@@ -157,7 +162,7 @@ func forget(b Body, dropped map[string]bool) (left Body, less bool) {
 	case Merged:
 		parts := slices.Clone(b.Parts)
 		for i, part := range parts {
-			if one, did := forget(part, dropped); did {
+			if one, did := dropText(part, dropped); did {
 				parts[i], less = one, true
 			}
 		}

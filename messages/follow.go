@@ -66,8 +66,8 @@ func (f Filter) wantsStream(k Kind, stream string) bool {
 	return f.wantsKind(k) && (len(f.Streams) == 0 || slices.Contains(f.Streams, stream))
 }
 
-// Follow says which events of a run a reader wants. The zero Follow wants all of them, one by one, from the first.
-type Follow struct {
+// FollowOptions says which events of a run a reader wants. The zero value wants all, one by one, from the first.
+type FollowOptions struct {
 	// After is the number of the last event that the reader has.
 	After uint64
 	// Filter selects events. Left-out events still move the cursor.
@@ -84,6 +84,11 @@ type Follow struct {
 	// for a reader that has no State at its cursor.
 	Snapshot func(State)
 }
+
+// Follow is FollowOptions.
+//
+// Deprecated: Use [FollowOptions].
+type Follow = FollowOptions
 
 // Each yields the events of the batches, one by one, up to the first error.
 func Each(batches iter.Seq2[[]Event, error]) iter.Seq2[Event, error] {

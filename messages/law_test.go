@@ -38,7 +38,7 @@ func TestForgettingChangesNothingThatIsKept(t *testing.T) {
 				last = i
 			}
 		}
-		forms := [][]messages.Event{mergeSome(t, log), messages.Forget(mergeSome(t, log)), mergeSome(t, messages.Forget(log))}
+		forms := [][]messages.Event{mergeSome(t, log), messages.DropTexts(mergeSome(t, log)), mergeSome(t, messages.DropTexts(log))}
 		for _, form := range forms {
 			for i, s := range states(t, form)[1:] {
 				if at := indexOf(log, form[i].Seq); at >= last {
@@ -62,7 +62,7 @@ func TestForgettingTakesTheText(t *testing.T) {
 		next(2, messages.Merged{Parts: []messages.Body{messages.TextDelta{Stream: "out", Text: "sec"}, messages.TextDelta{Stream: "kept", Text: "kept"}}}),
 		next(3, messages.TextDelta{Stream: "out", Index: 1, Offset: 3, Text: "ret"}), next(4, drop)}
 	before := asJSON(t, log)
-	less := asJSON(t, messages.MergeDeltas(messages.Forget(log)))
+	less := asJSON(t, messages.MergeDeltas(messages.DropTexts(log)))
 	if strings.Contains(less, "sec") || strings.Contains(less, "ret") || !strings.Contains(less, "kept") || !strings.Contains(less, `"dropped":6`) {
 		t.Errorf("what is left is %s", less)
 	}

@@ -42,23 +42,23 @@ func (s JSONSchema) JSON() json.RawMessage {
 type JobInfo struct {
 	// Name is the job's name in its runtime.
 	Name string
-	About
+	JobSpec
 }
 
-// About says what a kind of job is for, what it takes, and what it returns.
-type About struct {
+// JobSpec says what a kind of job is for, what it takes, and what it returns.
+type JobSpec struct {
 	// Title and Description tell people and models what the job is for, and when to use it.
 	Title, Description string
-	// Input is the schema of the input, an object. Models is the schema that models see; nil means Input.
-	Input, Models JSONSchema
+	// Input is the schema of the input, an object. ModelInput is the schema that models see; nil means Input.
+	Input, ModelInput JSONSchema
 	// Output is the schema of the result.
 	Output JSONSchema
-	// Text is the member of the input that takes the text of a chat message. It is "" if the result is not an answer
-	// to one.
-	Text string
-	// Asks is the boolean member of the input by which a caller agrees to answer questions. It is "" if the job asks
+	// PromptField is the member of the input that takes the text of a chat message. It is "" if the result is not an
+	// answer to one.
+	PromptField string
+	// AskField is the boolean member of the input by which a caller agrees to answer questions. It is "" if the job asks
 	// without it, or asks nothing.
-	Asks string
+	AskField string
 	// ConfirmByCaller lets an agent that calls the job answer its confirmations; otherwise only people do.
 	ConfirmByCaller bool
 	// ReadOnly, Destructive, Idempotent and OpenWorld tell clients about effects. The zero values mean a job that
@@ -68,7 +68,12 @@ type About struct {
 	Limits Limits
 	// Mode says what happens to a run whose caller leaves; "" leaves that to the caller's protocol.
 	Mode Mode
-	// Say describes the outcome of an ended run to people and models. nil is the text that the run said or else a
+	// Summary describes the outcome of an ended run to people and models. nil is the text that the run said or else a
 	// sentence and the result as JSON.
-	Say func(ended State) string
+	Summary func(ended State) string
 }
+
+// About is JobSpec.
+//
+// Deprecated: Use [JobSpec].
+type About = JobSpec

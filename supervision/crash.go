@@ -62,7 +62,7 @@ func (c *Crash) isInjected() (yes bool) {
 
 // IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine did not end by
 // itself.
-func IsCrash(err error) bool { return err != nil && Describe(err).crash }
+func IsCrash(err error) bool { return err != nil && SnapshotError(err).crash }
 
 // isCaught reports whether err wraps a Crash.
 func isCaught(err error) bool {

@@ -41,7 +41,7 @@ type Decision struct {
 // error is retryable if it is from [RetryAfter] or is a *[messages.Error] with Retryable set, unless it is from
 // [Permanent]. Decide is a pure function.
 func (p Policy) Decide(f Failure, jitter float64) Decision {
-	d := Describe(f.Err)
+	d := SnapshotError(f.Err)
 	shown := d.shown
 	if shown.Retryable = d.retry; d.caught {
 		shown.Retryable = p.RetryCrash && !d.final
@@ -66,9 +66,9 @@ func (p Policy) delay(attempt int, after time.Duration, jitter float64) time.Dur
 	return half + time.Duration(jitter*float64(half))
 }
 
-// Described is an error that was asked for everything it can say. Its methods do not call the error again: it may be
-// foreign code that blocks, or says something else the next time.
-type Described struct {
+// ErrorSnapshot is an error that was asked for everything it can say. Its methods do not call the error again: it may
+// be foreign code that blocks, or says something else the next time.
+type ErrorSnapshot struct {
 	shown messages.Error
 	cause messages.Code
 	// is holds the error of this package or of package context that the error matches; nil if it matches none.
@@ -80,33 +80,43 @@ type Described struct {
 	after  time.Duration // delay of RetryAfter
 }
 
-func (d *Described) Error() string { return d.shown.Message }
-func (d *Described) Unwrap() error { return d.is }
+func (d *ErrorSnapshot) Error() string { return d.shown.Message }
+func (d *ErrorSnapshot) Unwrap() error { return d.is }
 
 // Cause returns the cause of a run that fails with the error.
-func (d *Described) Cause() messages.Code { return d.cause }
+func (d *ErrorSnapshot) Cause() messages.Code { return d.cause }
 
-// mostDescribed bounds the bytes of a description: a longer message or stack is cut.
-const mostDescribed = 64 << 10
+// mostSnapshot bounds the bytes of a snapshot's texts: a longer message or stack is cut.
+const mostSnapshot = 64 << 10
 
-// Describe asks the error once, in the caller's goroutine. It returns a Described error unchanged.
-func Describe(err error) *Described {
-	if d, ok := err.(*Described); ok {
+// SnapshotError asks the error once, in the caller's goroutine. It returns an ErrorSnapshot unchanged.
+func SnapshotError(err error) *ErrorSnapshot {
+	if d, ok := err.(*ErrorSnapshot); ok {
 		return d
 	}
-	d := &Described{cause: messages.CauseError}
+	d := &ErrorSnapshot{cause: messages.CauseError}
 	d.final = IsPermanent(err)
 	if crash, ok := errors.AsType[*Crash](err); ok {
 		d.crashed(crash.withText())
 	} else {
 		d.returned(err)
 	}
-	d.shown.Message, d.shown.Stack = messages.Bound(d.shown.Message, mostDescribed), messages.Bound(d.shown.Stack, mostDescribed)
+	d.shown.Message, d.shown.Stack = messages.Bound(d.shown.Message, mostSnapshot), messages.Bound(d.shown.Stack, mostSnapshot)
 	return d
 }
 
-// crashed fills in the description of a crash.
-func (d *Described) crashed(c Crash) {
+// Described is ErrorSnapshot.
+//
+// Deprecated: Use [ErrorSnapshot].
+type Described = ErrorSnapshot
+
+// Describe is SnapshotError.
+//
+// Deprecated: Use [SnapshotError].
+func Describe(err error) *ErrorSnapshot { return SnapshotError(err) }
+
+// crashed fills in the snapshot of a crash.
+func (d *ErrorSnapshot) crashed(c Crash) {
 	d.crash, d.caught = true, true
 	d.cause, d.shown.Message = messages.CausePanic, c.During+" crashed: "+c.text
 	if c.injected {
@@ -116,7 +126,7 @@ func (d *Described) crashed(c Crash) {
 }
 
 // returned fills in the description of an error that a task returned.
-func (d *Described) returned(err error) {
+func (d *ErrorSnapshot) returned(err error) {
 	for _, is := range []error{context.Canceled, context.DeadlineExceeded, ErrKilled, ErrAbandoned} {
 		if errors.Is(err, is) {
 			d.is = is

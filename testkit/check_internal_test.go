@@ -43,7 +43,7 @@ func post(bug string, send func()) actors.Definition {
 	mail := func(ctx context.Context, t *actors.TaskContext) error {
 		if bug == "twice" {
 			send()
-			return t.Say("answer", "sent")
+			return t.AppendText("answer", "sent")
 		}
 		_, err := actors.Do(ctx, t, "send", func(context.Context) (int, error) { send(); return 1, nil })
 		return err
@@ -67,7 +67,7 @@ func post(bug string, send func()) actors.Definition {
 				return err
 			}},
 			{Name: "receipt", Run: func(ctx context.Context, t *actors.TaskContext) error {
-				if err := t.Say("answer", "waiting"); err != nil {
+				if err := t.AppendText("answer", "waiting"); err != nil {
 					return err
 				}
 				if bug == "deaf" {

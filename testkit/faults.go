@@ -371,7 +371,7 @@ func (t *Trial) fail(p actors.Point, f Fault) {
 	switch f.Failure {
 	case DeltasPanic:
 		for range 20 {
-			_ = p.Task.Say("last words of "+f.Actor, "x") // a cancelled task panics all the same
+			_ = p.Task.AppendText("last words of "+f.Actor, "x") // a cancelled task panics all the same
 		}
 		panic(errInjected)
 	case Failure(Deaf):

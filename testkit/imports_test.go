@@ -58,8 +58,8 @@ var rules = []rule{
 	{pkgs: "messages/*/*", ours: "messages messages/*", denied: offline + " os/exec log/slog"},
 	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},
 	{pkgs: "supervision/fault", ours: "messages", denied: offline + " os"},
-	{pkgs: "actors/regular", ours: "messages messages/words", denied: offline},
-	{pkgs: "actors/atomicfile", ours: "actors/regular", libs: "golang.org/x/sys/...", denied: offline},
+	{pkgs: "actors/regular", denied: offline},
+	{pkgs: "actors/atomicfile", libs: "golang.org/x/sys/...", denied: offline},
 	{pkgs: "actors/confined", ours: "actors/regular messages actors/atomicfile", denied: offline},
 	{pkgs: "actors/journal", ours: "messages", denied: offline + " os"},
 	{pkgs: "actors/form", ours: "messages", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
@@ -143,7 +143,7 @@ var rules = []rule{
 		ours:  "messages messages/words transport/door/transcript transport/llm/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
 		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
-	{pkgs: "cmd/internal/exit", ours: "messages messages/words", libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/internal/exit", ours: "actors/regular messages messages/words", libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/settings", ours: "actors/regular messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
@@ -333,9 +333,10 @@ func TestRoomsImportDownwards(t *testing.T) {
 	}
 }
 
-// picture draws the rooms, each with its packages and the numbers of the rooms that it imports.
+// picture draws the rooms, each with the layers of its packages, their names, and the numbers of the rooms that it
+// imports.
 func picture(sources []source) string {
-	pkgs, below := make([]map[string]bool, len(rooms)), make([]map[int]bool, len(rooms))
+	pkgs, below, whole := make([]map[string]bool, len(rooms)), make([]map[int]bool, len(rooms)), make([][]string, len(rooms))
 	for _, src := range sources {
 		at := roomOf(src.pkg)
 		if src.test || at < 0 {
@@ -344,6 +345,7 @@ func picture(sources []source) string {
 		if pkgs[at] == nil {
 			pkgs[at], below[at] = map[string]bool{}, map[int]bool{}
 		}
+		whole[at] = append(whole[at], src.pkg)
 		name := strings.TrimPrefix(strings.TrimPrefix(src.pkg, rooms[at].name), "/")
 		for _, top := range []string{"transport/", "actors/"} {
 			name = strings.TrimPrefix(name, top)
@@ -358,10 +360,12 @@ func picture(sources []source) string {
 			}
 		}
 	}
+	chains := houseOf(sources).chains()
 	var out strings.Builder
+	fmt.Fprintf(&out, "    %-15s layers\n", "room")
 	for i, r := range rooms {
 		delete(pkgs[i], "")
-		line := fmt.Sprintf("%2d  %-15s %s", len(rooms)-i, r.name, r.purpose)
+		line := fmt.Sprintf("%2d  %-15s %-6s %s", len(rooms)-i, r.name, layers(chains, whole[i]), r.purpose)
 		if len(below[i]) > 0 {
 			line += " ->"
 			for _, n := range slices.Backward(slices.Sorted(maps.Keys(below[i]))) {
@@ -369,11 +373,11 @@ func picture(sources []source) string {
 			}
 		}
 		out.WriteString(line + "\n")
-		line = strings.Repeat(" ", 19)
+		line = strings.Repeat(" ", 26)
 		for _, pkg := range slices.Sorted(maps.Keys(pkgs[i])) {
 			if len(line)+len(pkg) > 105 {
 				out.WriteString(line + "\n")
-				line = strings.Repeat(" ", 19)
+				line = strings.Repeat(" ", 26)
 			}
 			line += " " + pkg
 		}
@@ -381,6 +385,9 @@ func picture(sources []source) string {
 			out.WriteString(line + "\n")
 		}
 	}
+	longest := slices.MaxFunc(slices.Sorted(maps.Keys(chains)), func(a, b string) int { return len(chains[a]) - len(chains[b]) })
+	fmt.Fprintf(&out, "\n%d packages in %d layers. The longest chain of imports:\n    %s\n", len(chains), len(chains[longest]),
+		strings.Join(chains[longest], "\n    "))
 	return out.String()
 }
 

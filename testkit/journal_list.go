@@ -157,7 +157,7 @@ func (s *journalSuite) forget() {
 	runs := s.history(3)
 	for run, want := range map[messages.RunID]messages.Code{"r_ended1": "", "r_live": messages.CodeConflict,
 		"r_unknown": messages.CodeNotFound} {
-		if err := s.j.Forget(context.Background(), run); messages.CodeOf(err) != want || want == "" && err != nil {
+		if err := s.j.DeleteLog(context.Background(), run); messages.CodeOf(err) != want || want == "" && err != nil {
 			s.t.Errorf("forget %s: %v, want %q", run, err, want)
 		}
 	}

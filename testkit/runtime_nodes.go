@@ -17,11 +17,11 @@ import (
 func errand(called func()) actors.Job {
 	talk := func(ctx context.Context, t *actors.TaskContext, stream string) error {
 		for range 3 {
-			if err := errors.Join(t.Say(stream, "word "), pause(ctx, 60*time.Millisecond)); err != nil {
+			if err := errors.Join(t.AppendText(stream, "word "), pause(ctx, 60*time.Millisecond)); err != nil {
 				return err
 			}
 		}
-		return t.Said(stream, "word word word ")
+		return t.FinishText(stream, "word word word ")
 	}
 	return actors.Job{Name: "errand", Tasks: []actors.Task{
 		{Name: Fetch, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "first") }},

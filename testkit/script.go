@@ -107,9 +107,9 @@ func play(ctx context.Context, t *actors.TaskContext, task string, steps []Step)
 func (s Step) play(ctx context.Context, t *actors.TaskContext, task string) error {
 	switch s.Do {
 	case Say:
-		return t.Say(task, s.Text)
+		return t.AppendText(task, s.Text)
 	case Said:
-		return t.Said(task, s.Text)
+		return t.FinishText(task, s.Text)
 	case Log:
 		return t.Log(messages.LogInfo, s.Text)
 	case Report:

@@ -15,7 +15,7 @@ import (
 
 // greeting is a job of one's own.
 func greeting() actors.Job {
-	say := func(_ context.Context, t *actors.TaskContext) error { return t.Said("answer", "Hello.") }
+	say := func(_ context.Context, t *actors.TaskContext) error { return t.FinishText("answer", "Hello.") }
 	nothing := func(context.Context, *actors.TaskContext) error { return nil }
 	return actors.Job{Name: "greet", Tasks: []actors.Task{{Name: "think", Run: nothing}, {Name: "speak", Run: say}}}
 }
@@ -78,7 +78,7 @@ func TestFaultsOfAnyJob(t *testing.T) {
 func ExampleCheck() {
 	_ = func(t *testing.T) {
 		greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
-			return "Hello.", t.Said("answer", "Hello.")
+			return "Hello.", t.FinishText("answer", "Hello.")
 		})
 		testkit.Check(t, greet, struct{}{})
 	}
@@ -88,7 +88,7 @@ func ExampleCheck() {
 func ExampleReplay() {
 	_ = func(t *testing.T) {
 		greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
-			return "Hello.", t.Said("answer", "Hello.")
+			return "Hello.", t.FinishText("answer", "Hello.")
 		})
 		testkit.Replay(t, "testdata/run.jsonl", greet)
 	}

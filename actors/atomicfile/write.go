@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/seed889630bf/lastword/actors/regular"
 )
 
 // Suffix ends the names of temporary files.
@@ -110,7 +108,7 @@ func removeUnlocked(dir *os.Root, name string) bool {
 // Change opens a file that several processes change, and calls change with its folder and with it. No other Change of the
 // file runs meanwhile, even if change replaces it. With [os.O_CREATE], a missing file is made.
 func Change(path string, flags int, change func(folder *os.Root, f *os.File) error) error {
-	folder, err := regular.Root(filepath.Dir(path))
+	folder, err := os.OpenRoot(filepath.Dir(path) + string(filepath.Separator)) // the separator requires a folder
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type Thought struct {
 // server cut is invalid output. Respond does not retry.
 func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
 	n := &recorder{task: t, stream: s, label: v, whole: true}
-	say := func(piece string) error { return t.Say(v.name(), piece) }
+	say := func(piece string) error { return t.AppendText(v.name(), piece) }
 	if v.Whole {
 		say = func(string) error { return nil }
 	}

@@ -136,10 +136,11 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	if config == nil {
 		wrong = messages.InvalidInput("Define needs a function that returns the Config of a chat")
 	}
-	return actors.Definition{Name: Name, About: messages.About{
+	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
-		Input:       form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "message", Asks: "asks", OpenWorld: true,
+		Input:       form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](),
+		PromptField: "message", AskField: "asks", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config(in)
 		if err != nil {

@@ -80,7 +80,7 @@ func TestDefectsOfLooopy(t *testing.T) {
 			run := w.start(chat.Input{Message: "Look."})
 			end(w, run)
 			var kinds []messages.Kind
-			want := messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindTextDone}}}
+			want := messages.FollowOptions{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindTextDone}}}
 			for events, err := range w.system.Follow(context.Background(), run.ID(), want) {
 				must(t, err)
 				for _, e := range events {

@@ -204,7 +204,7 @@ func (s *staged) structured(ctx context.Context) error {
 		if s.in.whole() {
 			return
 		}
-		if err := s.task.Say(s.answer(), piece); err != nil {
+		if err := s.task.AppendText(s.answer(), piece); err != nil {
 			stop(err)
 		}
 	}
@@ -292,7 +292,7 @@ func (s *staged) debugged(name string) func(model.Part) {
 	return func(part model.Part) {
 		if text, ok := part.(model.Text); ok {
 			s.raw.WriteString(text.Text)
-			_ = s.task.Say(s.debug, text.Text) // if the run refuses this, it refuses the answer too
+			_ = s.task.AppendText(s.debug, text.Text) // if the run refuses this, it refuses the answer too
 		}
 	}
 }
@@ -302,7 +302,7 @@ func (s *staged) closeDebug() error {
 		return nil
 	}
 	defer s.raw.Reset()
-	return s.task.Said(s.debug, s.raw.String())
+	return s.task.FinishText(s.debug, s.raw.String())
 }
 
 // continueWithout continues without the result of a stage, or returns why the turn must end.

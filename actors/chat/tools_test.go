@@ -97,14 +97,14 @@ func TestAgents(t *testing.T) {
 		type instruction struct {
 			Prompt string `json:"prompt"`
 		}
-		about := messages.About{ReadOnly: true, Input: form.Input[instruction]()}
-		return tool.Job(actors.Definition{Name: name, About: about, New: actors.Typed(func(in instruction) (actors.Job, error) {
+		about := messages.JobSpec{ReadOnly: true, Input: form.Input[instruction]()}
+		return tool.Job(actors.Definition{Name: name, JobSpec: about, New: actors.Typed(func(in instruction) (actors.Job, error) {
 			return actors.Job{Name: name, Input: in.Prompt, Tasks: []actors.Task{{Name: "work", Run: f}}}, nil
 		})})
 	}
 	tools := set(t,
 		agent("reviewer", func(_ context.Context, c *actors.TaskContext) error {
-			return errors.Join(c.Say("answer", "All is well."), c.Result(map[string]string{"text": "All is well."}, false))
+			return errors.Join(c.AppendText("answer", "All is well."), c.Result(map[string]string{"text": "All is well."}, false))
 		}),
 		agent("counter", func(_ context.Context, c *actors.TaskContext) error {
 			return c.Result(map[string]int{"files": 7}, false)
@@ -140,7 +140,7 @@ func TestJobsAreTools(t *testing.T) {
 		return "passed " + in.Package, nil
 	})
 	job.ReadOnly = true
-	job.Say = func(s messages.State) string { return string(s.Status) + " " + string(s.End.Result) }
+	job.Summary = func(s messages.State) string { return string(s.Status) + " " + string(s.End.Result) }
 	m := script{answers: []said{{calls: calls(`test {"package":"a"}`, `test {"package":"b"}`)}, {text: "One failed."}}}
 	events, state := talk(t, chat.Input{Message: "Test!"}, chat.Config{Stream: m.stream, Tools: set(t, tool.Job(job))}, nil, nil)
 	said := transcript(t, events, m.requests)

@@ -113,7 +113,7 @@ func (c *channel) take(text []byte) error {
 		if l.Name == "" {
 			return c.warn("a text has no name")
 		}
-		return t.Say("text/"+l.Name, l.Text)
+		return t.AppendText("text/"+l.Name, l.Text)
 	case "log":
 		return t.Log(cmp.Or(l.Level, messages.LogInfo), l.Text)
 	case "ask":

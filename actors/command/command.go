@@ -129,14 +129,14 @@ func Define(c Command, config Config) (actors.Definition, error) {
 }
 
 func (c Command) define(config Config) actors.Definition {
-	return actors.Definition{Name: c.Name, About: c.about(), Restart: c.Retry.Times > 0 && !c.Once,
+	return actors.Definition{Name: c.Name, JobSpec: c.about(), Restart: c.Retry.Times > 0 && !c.Once,
 		New: func(input json.RawMessage) (actors.Job, error) { return c.job(input, config) }}
 }
 
 // about describes the command as a job. Its own timeouts replace those of the runtime.
-func (c *Command) about() messages.About {
-	about := messages.About{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
-		OpenWorld: !c.ReadOnly, ConfirmByCaller: c.ConfirmBy == "caller", Say: say, Input: func() json.RawMessage { return c.schema }}
+func (c *Command) about() messages.JobSpec {
+	about := messages.JobSpec{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
+		OpenWorld: !c.ReadOnly, ConfirmByCaller: c.ConfirmBy == "caller", Summary: say, Input: func() json.RawMessage { return c.schema }}
 	if c.Result != "json" {
 		about.Output = resultSchema
 	}

@@ -170,7 +170,7 @@ func (s *texts) say(text string) error {
 			}
 			continue
 		}
-		if err := s.task.Say(s.name(), text[:room]); err != nil {
+		if err := s.task.AppendText(s.name(), text[:room]); err != nil {
 			return err
 		}
 		if s.number == 1 {
@@ -210,7 +210,7 @@ func (s *texts) end() error {
 	case err != nil || s.total == 0:
 		return err
 	case s.number == 1:
-		return s.task.Said(s.name(), s.first.String())
+		return s.task.FinishText(s.name(), s.first.String())
 	}
 	return s.next()
 }

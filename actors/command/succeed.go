@@ -258,7 +258,7 @@ type Line struct {
 // command of the file produces from a valid input. The run is then that command's.
 func (f *File) Listed(config Config) actors.Definition {
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()} // the command's own hold
-	return actors.Definition{Name: "run", About: messages.About{Title: "Run a listed command", Input: form.Input[Line](),
+	return actors.Definition{Name: "run", JobSpec: messages.JobSpec{Title: "Run a listed command", Input: form.Input[Line](),
 		Description: "Runs a command line that the operator's file of jobs lists.", Destructive: true, OpenWorld: true, Limits: limits},
 		New: actors.Typed(func(line Line) (actors.Job, error) {
 			for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {

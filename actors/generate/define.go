@@ -17,13 +17,13 @@ import (
 
 // Define returns the definition of the job. [actors.New] refuses one whose Config lacks Open.
 func Define(config Config) actors.Definition {
-	return actors.Definition{Name: Name, About: messages.About{
+	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title: "Generate llms.txt",
 		Description: "Writes llms.txt, an index of what matters in a repository, with llms-full.txt (the linked " +
 			"files) and llms.json. Use it to get to know a repository, or to give it an llms.txt. Takes seconds " +
 			"without a model; start it with run_start for a big repository.",
-		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](),
-		Idempotent: true, OpenWorld: true, Say: summarize,
+		Input: form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](),
+		Idempotent: true, OpenWorld: true, Summary: summarize,
 	}, Wrong: config.check(), New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 

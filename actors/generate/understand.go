@@ -114,7 +114,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	live.Say = func(stream, text string) {
-		if err := t.Say(stream, text); err != nil {
+		if err := t.AppendText(stream, text); err != nil {
 			stop(err) // ends the stream
 		}
 	}

@@ -56,8 +56,8 @@ type Journal interface {
 	// Expire removes whole logs of ended runs: first those that ended before the given time, and then the oldest
 	// until the rest fits the bytes. It returns how many logs of ended runs are left.
 	Expire(ctx context.Context, before time.Time, bytes int64) (left int, err error)
-	// Forget removes the whole log of an ended run at once. Errors: not_found, conflict for a run that has not ended.
-	Forget(ctx context.Context, run messages.RunID) error
+	// DeleteLog removes the whole log of an ended run at once. Errors: not_found, conflict for a run that has not ended.
+	DeleteLog(ctx context.Context, run messages.RunID) error
 	// Salt returns 32 random bytes of the store. They make the id of a run with a key unguessable.
 	Salt() [32]byte
 }

@@ -74,7 +74,7 @@ func (j *Memory) append(b Block) error {
 		r.bytes += int64(e.Size())
 		r.summary.Add(e)
 		if dropped, ok := e.Body.(messages.TextClosed); ok && dropped.Dropped {
-			r.events = messages.Forget(r.events) // slices that readers hold do not change
+			r.events = messages.DropTexts(r.events) // slices that readers hold do not change
 		}
 	}
 	if r.head.Ended {
@@ -237,8 +237,8 @@ func (j *Memory) Expire(_ context.Context, before time.Time, bytes int64) (int, 
 	return len(j.ended), nil
 }
 
-// Forget implements [Journal].
-func (j *Memory) Forget(_ context.Context, run messages.RunID) error {
+// DeleteLog implements [Journal].
+func (j *Memory) DeleteLog(_ context.Context, run messages.RunID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	i := slices.Index(j.ended, run)
@@ -254,6 +254,11 @@ func (j *Memory) Forget(_ context.Context, run messages.RunID) error {
 		return nil
 	}
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [Memory.DeleteLog].
+func (j *Memory) Forget(ctx context.Context, run messages.RunID) error { return j.DeleteLog(ctx, run) }
 
 func (j *Memory) Claim(ctx context.Context, node string) (Claim, error) {
 	run, err := j.leases.Claim(ctx, node)

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // forms are jobs of a runtime.
-var forms = []actors.Definition{{Name: "any"}, {Name: "generate", About: messages.About{Input: func() json.RawMessage {
+var forms = []actors.Definition{{Name: "any"}, {Name: "generate", JobSpec: messages.JobSpec{Input: func() json.RawMessage {
 	return json.RawMessage(`{"type":"object","required":["repository"],
 	"additionalProperties":false,"properties":{"repository":{"type":"string"},"full":{"type":"boolean"},"budget":{"type":"number"}}}`)
 }}}}

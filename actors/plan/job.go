@@ -80,7 +80,7 @@ const inputSchema = `{"type":"object","additionalProperties":false,"required":["
 
 // Define returns the definition of the job. The plan of an [Input] may be a text.
 func Define(config Config) actors.Definition {
-	return actors.Definition{Name: Name, About: messages.About{
+	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title: "Run a plan",
 		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
 			"or a plan within. Check it with plan_check first.",

@@ -53,11 +53,11 @@ func Define(config func() (Config, error)) actors.Definition {
 	if config == nil {
 		wrong = messages.InvalidInput("Define needs a function that returns the Config of a prompt")
 	}
-	return actors.Definition{Name: Name, About: messages.About{
+	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title: "Ask a language model",
 		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
 			"for work that a local model can do.",
-		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "text", OpenWorld: true,
+		Input: form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](), PromptField: "text", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config()
 		if err != nil {

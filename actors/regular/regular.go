@@ -2,14 +2,12 @@ package regular
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Flags opens any kind of file for reading without blocking.
@@ -31,7 +29,10 @@ const (
 	Large = 256 << 20
 )
 
-// Read reads a local file. If it holds more than most bytes, the error is limit_exceeded.
+// ErrTooLarge means that a file holds more than its reader takes.
+var ErrTooLarge = errors.New("is larger than the limit")
+
+// Read reads a local file. If it holds more than most bytes, the error is an [ErrTooLarge].
 func Read(name string, most int64) ([]byte, error) {
 	f, _, err := Open(name)
 	if err != nil {
@@ -40,7 +41,7 @@ func Read(name string, most int64) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = messages.Errorf(messages.CauseLimitExceeded, "%s holds more than %s", name, words.Size(most))
+		err = fmt.Errorf("%s %w of %d bytes", name, ErrTooLarge, most)
 	}
 	return text, err
 }

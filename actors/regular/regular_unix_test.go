@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/regular"
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // Nobody looks at the name first, so it does not matter when it became a pipe.
@@ -68,8 +67,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s is opened as a folder", base)
 		}
 	}
-	for most, want := range map[int64]messages.Code{3: messages.CauseLimitExceeded, 4: ""} {
-		if _, err := regular.Read(name("link"), most); messages.CodeOf(err) != want && (err != nil || want != "") {
+	for most, want := range map[int64]error{3: regular.ErrTooLarge, 4: nil} {
+		if _, err := regular.Read(name("link"), most); !errors.Is(err, want) {
 			t.Errorf("%d bytes: %v", most, err)
 		}
 	}

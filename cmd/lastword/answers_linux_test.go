@@ -39,7 +39,7 @@ func (s *served) asks(t *testing.T, token, job string) awaited {
 	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: job, Labels: map[string]string{"context": t.Name()}})
 	must(t, err)
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		must(t, err)
 		if e.Kind() == messages.KindInputRequired {
 			break
@@ -229,7 +229,7 @@ func TestInsideARun(t *testing.T) {
 		t.Errorf("the program sees %d runs, %v", len(list), err)
 	}
 	must(t, mustClient(t, s).Cancel(t.Context(), a.id, ""))
-	for range mustClient(t, s).Follow(t.Context(), a.id, messages.Follow{}) { // to its end
+	for range mustClient(t, s).Follow(t.Context(), a.id, messages.FollowOptions{}) { // to its end
 	}
 	if _, err := c.State(t.Context(), a.id); err == nil {
 		t.Error("the token outlives the run")

@@ -40,7 +40,7 @@ func TestBackupIsRestored(t *testing.T) {
 	question := firstQuestion(ctx, t, client, waiting)
 	working, err := client.Submit(ctx, messages.Request{Job: "prompt", Input: []byte(`{"text":"Tell a tale."}`)})
 	must(t, err)
-	for e, err := range client.Follow(ctx, working, messages.Follow{}) {
+	for e, err := range client.Follow(ctx, working, messages.FollowOptions{}) {
 		must(t, err)
 		if e.Kind() == messages.KindTextDelta {
 			break

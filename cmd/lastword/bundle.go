@@ -214,7 +214,7 @@ func untilNow(ctx context.Context, from host.Source, id messages.RunID) ([]byte,
 		return nil, err
 	}
 	lines, want := json.NewEncoder(&text), messages.Filter{MilestonesOnly: true}
-	for e, err := range from.Follow(ctx, id, messages.Follow{}) {
+	for e, err := range from.Follow(ctx, id, messages.FollowOptions{}) {
 		milestone, is := want.Select(e)
 		if err == nil && is {
 			err = lines.Encode(milestone)

@@ -247,7 +247,7 @@ type talkRun struct {
 const rate = 30
 
 func (r talkRun) Follow(ctx context.Context) iter.Seq2[[]messages.Event, error] {
-	return r.system.Follow(ctx, r.id, messages.Follow{Rate: rate})
+	return r.system.Follow(ctx, r.id, messages.FollowOptions{Rate: rate})
 }
 
 func (r talkRun) Cancel(ctx context.Context, reason string) error {

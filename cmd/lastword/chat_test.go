@@ -33,7 +33,7 @@ func TestServeChats(t *testing.T) {
 	<-x.Started()
 	next()
 	next()
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
@@ -54,7 +54,7 @@ func TestServeChats(t *testing.T) {
 		x := m.Answer(testkit.Text("Good day."), testkit.Finish("stop"), testkit.Done())
 		id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi","context":"c_1"}`)})
 		must(t, err)
-		for range c.Follow(t.Context(), id, messages.Follow{}) {
+		for range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		}
 		if body := string(x.Request().Body); strings.Count(body, `"Hi"`) != n || strings.Count(body, "Good day.") != n-1 {
 			t.Errorf("in turn %d the model is told %s", n, body)
@@ -64,7 +64,7 @@ func TestServeChats(t *testing.T) {
 	whole, err := c.Submit(t.Context(), messages.Request{Job: "chat",
 		Input: []byte(`{"message":"Hi","stages":true,"output":"structured","tokens":"off"}`)})
 	must(t, err)
-	for e, err := range c.Follow(t.Context(), whole, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), whole, messages.FollowOptions{}) {
 		if err != nil || e.Kind() == messages.KindTextDelta {
 			t.Errorf("%s: %v", e.Kind(), err)
 		}
@@ -102,7 +102,7 @@ func TestServeChatsWithTools(t *testing.T) {
 		must(t, err)
 		var state messages.State
 		asked := 0
-		for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+		for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 			if err == nil {
 				state, err = state.Apply(e)
 			}

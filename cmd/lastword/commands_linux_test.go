@@ -37,7 +37,7 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 		return pid
 	}
 	var state messages.State
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
@@ -61,7 +61,7 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	state = messages.State{}
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}

@@ -194,7 +194,7 @@ func (c *crash) judge() {
 	for _, s := range c.runs {
 		var journal messages.Fold
 		terminals := 0
-		for e, err := range c.client.Follow(c.t.Context(), s.id, messages.Follow{}) {
+		for e, err := range c.client.Follow(c.t.Context(), s.id, messages.FollowOptions{}) {
 			if err == nil {
 				err = journal.Apply(e)
 			}

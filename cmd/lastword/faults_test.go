@@ -29,7 +29,7 @@ func logOf(t *testing.T, c *api.Client, job, input string) (state messages.State
 
 func followed(t *testing.T, c *api.Client, id messages.RunID) (state messages.State, faults []string) {
 	t.Helper()
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}

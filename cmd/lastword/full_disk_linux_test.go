@@ -74,7 +74,7 @@ func TestServeOnAFullDisk(t *testing.T) {
 	must(t, err)
 	for id := range accepted {
 		var journal messages.Fold
-		for e, err := range client.Follow(t.Context(), id, messages.Follow{}) {
+		for e, err := range client.Follow(t.Context(), id, messages.FollowOptions{}) {
 			if err := errors.Join(err, journal.Apply(e)); err != nil {
 				t.Fatalf("run %s: %v", id, err)
 			}

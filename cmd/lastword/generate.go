@@ -75,7 +75,7 @@ func generateCommand(p *host.Program) *cobra.Command {
 		flags.StringVar(&g.out, "out", "artifacts", "`folder` to write under; made if missing")
 		flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
 		flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
-		g.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool {
+		g.input.AddFlags(cmd, flags, about.JobSpec.Input, func(member string) bool {
 			return member != "repository" && member != "out" && !ofModel(member)
 		})
 		g.input.Default(flags, "ctx", "true")
@@ -85,7 +85,7 @@ func generateCommand(p *host.Program) *cobra.Command {
 			"count-tokens", "secrets", "fresh", "no-cache")
 	})
 	settings.Group(flags, "Model", func() {
-		g.input.AddFlags(cmd, flags, about.About.Input, ofModel)
+		g.input.AddFlags(cmd, flags, about.JobSpec.Input, ofModel)
 		g.by.Endpoint.AddFlags(cmd, flags)
 		settings.ByProject(flags, "model")
 		settings.ByOperator(flags, "require-model")

@@ -79,7 +79,7 @@ func TestReadyPlans(t *testing.T) {
 // ended is the run's state at its end.
 func ended(ctx context.Context, t *testing.T, client *api.Client, id messages.RunID) messages.State {
 	t.Helper()
-	for _, err := range client.Follow(ctx, id, messages.Follow{}) {
+	for _, err := range client.Follow(ctx, id, messages.FollowOptions{}) {
 		must(t, err)
 	}
 	state, err := client.State(ctx, id)
@@ -90,7 +90,7 @@ func ended(ctx context.Context, t *testing.T, client *api.Client, id messages.Ru
 // firstQuestion waits for the run's first question and returns its name.
 func firstQuestion(ctx context.Context, t *testing.T, client *api.Client, id messages.RunID) string {
 	t.Helper()
-	for e, err := range client.Follow(ctx, id, messages.Follow{}) {
+	for e, err := range client.Follow(ctx, id, messages.FollowOptions{}) {
 		must(t, err)
 		if in, ok := e.Body.(messages.InputRequired); ok {
 			return in.Request

@@ -68,7 +68,7 @@ func TestPlantedSecretsAreNowhere(t *testing.T) {
 	id, err := client.Submit(t.Context(), messages.Request{Job: "leak", Input: []byte("{}")})
 	must(t, err)
 	said := map[string]string{}
-	for e, err := range client.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range client.Follow(t.Context(), id, messages.FollowOptions{}) {
 		must(t, err)
 		text, err := json.Marshal(e)
 		must(t, err)

@@ -35,7 +35,7 @@ func promptCommand(program *host.Program) *cobra.Command {
 	flags := cmd.Flags()
 	settings.Group(flags, "Request", func() {
 		about := prompt.Define(nil)
-		p.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool { return member != "text" })
+		p.input.AddFlags(cmd, flags, about.JobSpec.Input, func(member string) bool { return member != "text" })
 		settings.ByOperator(flags)
 		settings.ByProject(flags, "model")
 		settings.LoweredByProject(flags, "max-tokens")

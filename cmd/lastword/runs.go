@@ -169,7 +169,7 @@ func showRun(show *terminal.Display, p *host.Program, job string) {
 }
 
 func runsEventsCommand(at *host.Remote) *cobra.Command {
-	var want messages.Follow
+	var want messages.FollowOptions
 	var kinds []string
 	var level string
 	cmd := oneRun(at, "events <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
@@ -222,7 +222,7 @@ func runsCancelCommand(at *host.Remote) *cobra.Command {
 func runsRemoveCommand(at *host.Remote) *cobra.Command {
 	cmd := &cobra.Command{Use: "rm <run>... | --status STATUS"}
 	cmd.RunE = at.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
-		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.Forget(ctx, id) }))
+		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.DeleteLog(ctx, id) }))
 	return cmd
 }
 
@@ -232,7 +232,7 @@ func explainCommand(p *host.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+		want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
 		sentences, err := explain.Read(c.Follow(cmd.Context(), id, want), state.Milestone)
 		for _, says := range sentences {
 			fmt.Fprintln(cmd.OutOrStdout(), words.Printable(says))
@@ -245,7 +245,7 @@ func explainCommand(p *host.Program) *cobra.Command {
 func planCommand(p *host.Program) *cobra.Command {
 	cmd := plans.Command(p)
 	cmd.AddCommand(readCommand(p, "show <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
-		want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+		want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
 		return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), id, want))
 	}))
 	return cmd

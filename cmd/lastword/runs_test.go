@@ -46,7 +46,7 @@ func TestRuns(t *testing.T) {
 	runs(1, "", "does not ask for \"name\"", "answer", "last", "name", "true")
 	runs(0, "", "", "answer", string(id[:12]), "yes")
 	sub := id
-	for e, err := range client.Follow(t.Context(), id, messages.Follow{Tree: true}) {
+	for e, err := range client.Follow(t.Context(), id, messages.FollowOptions{Tree: true}) {
 		must(t, err)
 		if sub = e.RunID; sub != id && e.Kind() == messages.KindInputRequired {
 			break

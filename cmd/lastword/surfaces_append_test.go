@@ -144,7 +144,7 @@ var appenders = map[string]func(a *appender){
 		if a.at == nil {
 			a.at = remoteapi.Cursors{a.run: {}}
 		}
-		for e, err := range c.Resume(ctx, a.run, a.at, messages.Follow{}) {
+		for e, err := range c.Resume(ctx, a.run, a.at, messages.FollowOptions{}) {
 			a.giveEvent(e, err, func(line string) { a.event([]byte(line)) })
 			return
 		}

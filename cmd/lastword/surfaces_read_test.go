@@ -60,7 +60,7 @@ func readClient(s *stage, give func(string)) {
 		s.t.Error(err)
 		return
 	}
-	for e, err := range c.Follow(s.t.Context(), s.run, messages.Follow{}) {
+	for e, err := range c.Follow(s.t.Context(), s.run, messages.FollowOptions{}) {
 		s.giveEvent(e, err, give)
 	}
 }

@@ -65,7 +65,7 @@ func openStage(t *testing.T) *stage {
 	must(t, err)
 	tools := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
 	mux := http.NewServeMux()
-	to := door.New(door.Config{Runs: s.system, Version: "test", Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	to := door.New(door.Config{Runs: s.system, Version: "test", Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 	mux.Handle("/v1/", api.New(to))
 	openai.Add(to, func(h *door.Handler, paths ...string) {
 		for _, path := range paths {
@@ -105,7 +105,7 @@ func (s *stage) tale() actors.Job {
 	first.Policy.Backoff = time.Millisecond
 	return actors.Job{Name: "tale", Tasks: []actors.Task{first, {Name: "ask", Run: s.ask},
 		{Name: "finish", Run: func(_ context.Context, t *actors.TaskContext) error {
-			return errors.Join(t.Say("answer.4", odd),
+			return errors.Join(t.AppendText("answer.4", odd),
 				messages.Errorf(messages.CauseProviderError, "the model said <no>"))
 		}},
 	}}
@@ -113,7 +113,7 @@ func (s *stage) tale() actors.Job {
 
 func look(_ context.Context, t *actors.TaskContext) error {
 	for range 20 {
-		err := errors.Join(t.Say("answer.1", odd), t.Log(messages.LogInfo, "wrote "+odd), t.Say("notes", "note "))
+		err := errors.Join(t.AppendText("answer.1", odd), t.Log(messages.LogInfo, "wrote "+odd), t.AppendText("notes", "note "))
 		if err != nil {
 			return err
 		}
@@ -144,13 +144,13 @@ func look(_ context.Context, t *actors.TaskContext) error {
 			return err
 		}
 	}
-	return errors.Join(t.Said("answer.1", strings.Repeat(odd, 20)), t.Progress(1, 2, "parts"))
+	return errors.Join(t.FinishText("answer.1", strings.Repeat(odd, 20)), t.Progress(1, 2, "parts"))
 }
 
 func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 	for name, end := range map[string]error{"good": nil, "bad": errors.New("the part is <broken>")} {
 		job, err := actors.Func("part", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
-			return "told", errors.Join(t.Say("part", odd), end)
+			return "told", errors.Join(t.AppendText("part", odd), end)
 		}).New(nil)
 		if err != nil {
 			return err
@@ -163,7 +163,7 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 			return err
 		}
 	}
-	if err := t.Say("answer.2", odd); err != nil {
+	if err := t.AppendText("answer.2", odd); err != nil {
 		return err
 	}
 	question := messages.InputRequired{Request: "loud", Prompt: "How <loud>?"}
@@ -171,18 +171,18 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	for i := range 20 {
-		if err := errors.Join(t.Say("answer.3", odd), t.Progress(int64(i), 20, "words")); err != nil {
+		if err := errors.Join(t.AppendText("answer.3", odd), t.Progress(int64(i), 20, "words")); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(t.Emit(messages.StepStarted{Step: "wait"}, ""), t.Say("answer.3", odd)); err != nil {
+	if err := errors.Join(t.Emit(messages.StepStarted{Step: "wait"}, ""), t.AppendText("answer.3", odd)); err != nil {
 		return err
 	}
 	close(s.late)
 	for waits := true; waits; {
 		select {
 		case <-s.more:
-			if err := t.Say("answer.3", odd); err != nil {
+			if err := t.AppendText("answer.3", odd); err != nil {
 				return err
 			}
 		case <-s.end:

@@ -31,7 +31,7 @@ func greet(lookUp func(language string) (string, error)) actors.Definition {
 		if err != nil {
 			return "", err
 		}
-		return hello + ", " + in.Name, t.Say("answer", hello+", "+in.Name)
+		return hello + ", " + in.Name, t.AppendText("answer", hello+", "+in.Name)
 	})
 	once := d.New
 	d.New = func(input json.RawMessage) (actors.Job, error) {

@@ -150,7 +150,7 @@ func writeUpgrade(t *testing.T) {
 		return id
 	}
 	until := func(id messages.RunID, kind messages.Kind) {
-		for e, err := range client.Follow(t.Context(), id, messages.Follow{}) {
+		for e, err := range client.Follow(t.Context(), id, messages.FollowOptions{}) {
 			must(t, err)
 			if e.Kind() == kind {
 				return

@@ -81,7 +81,7 @@ func dialectFigures() []figure {
 
 // dialectDoors adds the dialects to the server that startHTTP starts.
 func dialectDoors(mux *http.ServeMux, system *actors.System) {
-	chat := messages.JobInfo{Name: "chat", About: messages.About{Text: "message", Input: withContext}}
+	chat := messages.JobInfo{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Input: withContext}}
 	to := door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{chat}})
 	openai.Add(to, func(h *door.Handler, paths ...string) {
 		for _, path := range paths {
@@ -114,7 +114,7 @@ func dialectChat(_ context.Context, task *actors.TaskContext, in struct{ Message
 	defer tick.Stop()
 	for range tokens {
 		<-tick.C
-		if err := task.Say("answer", dialectWord); err != nil {
+		if err := task.AppendText("answer", dialectWord); err != nil {
 			return "", err
 		}
 	}

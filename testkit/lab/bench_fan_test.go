@@ -85,7 +85,7 @@ func fanOut(t *testing.T, watch func(t *testing.T, s *actors.System, run *actors
 		Name: "speak", Run: func(_ context.Context, task *actors.TaskContext) error {
 			close(ready)
 			for range say {
-				if err := task.Say("answer", "token "); err != nil {
+				if err := task.AppendText("answer", "token "); err != nil {
 					return err
 				}
 			}

@@ -68,7 +68,7 @@ func stream(until context.Context, pace, offset time.Duration) actors.Job {
 				case <-until.Done():
 					return nil
 				}
-				if err := task.Say("answer", "token "); err != nil {
+				if err := task.AppendText("answer", "token "); err != nil {
 					return err
 				}
 			}

@@ -68,7 +68,7 @@ func stamped(n int, pace time.Duration) func(context.Context, *actors.TaskContex
 		defer tick.Stop()
 		for range n {
 			<-tick.C
-			if err := t.Say("answer", "at="+strconv.FormatInt(time.Now().UnixNano(), 10)+" "); err != nil {
+			if err := t.AppendText("answer", "at="+strconv.FormatInt(time.Now().UnixNano(), 10)+" "); err != nil {
 				return "", err
 			}
 		}

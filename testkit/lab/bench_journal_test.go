@@ -146,7 +146,7 @@ func underLoad(t *testing.T, kept actors.Journal) (load journalLoad) {
 		defer tick.Stop()
 		for born := time.Now(); time.Since(born) < loadTime; {
 			<-tick.C
-			if err := task.Say("answer", fmt.Sprintf("%012d ", time.Since(begin))); err != nil {
+			if err := task.AppendText("answer", fmt.Sprintf("%012d ", time.Since(begin))); err != nil {
 				return err
 			}
 		}

@@ -87,7 +87,7 @@ func blockedJob(blocked *sync.WaitGroup, release <-chan struct{}) actors.Job {
 	nothing := func(context.Context, *actors.TaskContext) error { return nil }
 	return actors.Job{Name: "blocked", Tasks: []actors.Task{
 		{Name: "fetch", Run: func(_ context.Context, task *actors.TaskContext) error {
-			err := errors.Join(task.Progress(1, 2, "files"), task.Say("answer", "Hello"))
+			err := errors.Join(task.Progress(1, 2, "files"), task.AppendText("answer", "Hello"))
 			blocked.Done()
 			<-release
 			return err

@@ -70,7 +70,7 @@ func underWatch(t *testing.T, readers int) float64 {
 			begin := time.Now()
 			for i := range 400 {
 				for range 100 {
-					if err := task.Say("answer", "token "); err != nil {
+					if err := task.AppendText("answer", "token "); err != nil {
 						return err
 					}
 				}
@@ -134,7 +134,7 @@ func deltaAllocs(t *testing.T) float64 {
 	perform(t, actors.Config{LogBytes: 1 << 40}, func(_ context.Context, task *actors.TaskContext) error {
 		runtime.ReadMemStats(&before)
 		for range n {
-			if err := task.Say("answer", "token "); err != nil {
+			if err := task.AppendText("answer", "token "); err != nil {
 				return err
 			}
 		}

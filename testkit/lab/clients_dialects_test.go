@@ -195,7 +195,7 @@ func withContext() json.RawMessage {
 }
 
 // seedJobs are those that the clients call.
-var seedJobs = []messages.JobInfo{{Name: "prompt"}, {Name: "chat", About: messages.About{Input: withContext}}}
+var seedJobs = []messages.JobInfo{{Name: "prompt"}, {Name: "chat", JobSpec: messages.JobSpec{Input: withContext}}}
 
 // A conversation that a client of one seed system begins is read by that of another, and answered by that of a third.
 func TestSeedDialectsShareRuns(t *testing.T) {

@@ -121,7 +121,7 @@ func newFronts(t *testing.T) *fronts {
 // frontDoors serves runs of the job chat in every format of the front ends.
 func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 	mux := http.NewServeMux()
-	to := door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	to := door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 	openai.Add(to, func(h *door.Handler, paths ...string) {
 		for _, path := range paths {
 			mux.Handle(path, h)
@@ -144,7 +144,7 @@ func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 // hesitant tells so slowly that heartbeats come between all events: they must change nothing.
 type hesitant struct{ stories.Teller }
 
-func (h *hesitant) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (h *hesitant) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		for events, err := range h.Teller.Follow(ctx, id, f) {
 			time.Sleep(2 * time.Millisecond)

@@ -73,13 +73,13 @@ func pageChat(ctx context.Context, t *actors.TaskContext, in struct {
 	Earlier []model.Message
 }) (string, error) {
 	if in.Message == "wait" {
-		if err := t.Say("answer", "Waiting."); err != nil {
+		if err := t.AppendText("answer", "Waiting."); err != nil {
 			return "", err
 		}
 		<-ctx.Done()
 		return "", context.Cause(ctx)
 	}
-	if err := t.Say("answer", "Let me ask."); err != nil {
+	if err := t.AppendText("answer", "Let me ask."); err != nil {
 		return "", err
 	}
 	ok, err := t.Ask(ctx, messages.InputRequired{Request: "q1", Prompt: "Go on?",
@@ -91,7 +91,7 @@ func pageChat(ctx context.Context, t *actors.TaskContext, in struct {
 	if err != nil {
 		return "", err
 	}
-	return "", t.Say("second", fmt.Sprintf("Took %s: %s.", strings.Trim(string(branch), `"`), ok))
+	return "", t.AppendText("second", fmt.Sprintf("Took %s: %s.", strings.Trim(string(branch), `"`), ok))
 }
 
 // pageDriver uses the page, and posts what a second tab shows, and one that comes back.

@@ -59,8 +59,8 @@ type kitInput struct {
 func kitJobs(folder string) []actors.Definition {
 	input := mcp.Object(nil, `"n":{"type":"integer"}`, `"pause_ms":{"type":"integer"}`, `"text":{"type":"string"}`)
 	job := func(name string, work func(ctx context.Context, t *actors.TaskContext, in kitInput) error) actors.Definition {
-		about := messages.About{Title: name, Description: "One of the kit's jobs.", Input: func() json.RawMessage { return input }}
-		return actors.Definition{Name: name, About: about, New: func(input json.RawMessage) (actors.Job, error) {
+		about := messages.JobSpec{Title: name, Description: "One of the kit's jobs.", Input: func() json.RawMessage { return input }}
+		return actors.Definition{Name: name, JobSpec: about, New: func(input json.RawMessage) (actors.Job, error) {
 			var in kitInput
 			if err := json.Unmarshal(input, &in); err != nil {
 				return actors.Job{}, messages.InvalidInput("%v", err)

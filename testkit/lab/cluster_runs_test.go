@@ -75,7 +75,7 @@ func (c *cluster) follow(at int, run messages.RunID, seen func(messages.Event)) 
 	ctx, cancel := context.WithTimeout(c.Context(), endTimeout)
 	defer cancel()
 	var log []messages.Event
-	for e, err := range c.at(at).Follow(ctx, run, messages.Follow{}) {
+	for e, err := range c.at(at).Follow(ctx, run, messages.FollowOptions{}) {
 		if err != nil {
 			return messages.State{}, fmt.Errorf("run %s at %s after %d events, which the nodes show as %s: %w", run,
 				c.nodes[at].name, len(log), c.shown(run), err)
@@ -301,7 +301,7 @@ func (c *cluster) quota() {
 	}
 	open()
 	for _, run := range runs {
-		for e, err := range c.as(other, 1).Follow(c.Context(), run, messages.Follow{}) {
+		for e, err := range c.as(other, 1).Follow(c.Context(), run, messages.FollowOptions{}) {
 			if err != nil {
 				c.Fatal(err)
 			}

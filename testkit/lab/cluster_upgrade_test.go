@@ -185,7 +185,7 @@ func (c *cluster) milestones(at int, run messages.RunID) string {
 func (c *cluster) question(at int, run messages.RunID) string {
 	ctx, cancel := context.WithTimeout(c.Context(), endTimeout)
 	defer cancel()
-	for e, err := range c.at(at).Follow(ctx, run, messages.Follow{}) {
+	for e, err := range c.at(at).Follow(ctx, run, messages.FollowOptions{}) {
 		if err != nil {
 			c.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func fixtureJobs() []actors.Definition {
 }
 
 func known(d actors.Definition, description string) actors.Definition {
-	d.Description, d.ReadOnly, d.Say = description, true, saidBy
+	d.Description, d.ReadOnly, d.Summary = description, true, saidBy
 	return d
 }
 

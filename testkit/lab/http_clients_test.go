@@ -62,7 +62,7 @@ func newWebKit(t *testing.T) *webKit {
 	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("tell",
 		func(ctx context.Context, t *actors.TaskContext, words int) (string, error) {
 			for range words {
-				if err := t.Say("answer", "word "); err != nil {
+				if err := t.AppendText("answer", "word "); err != nil {
 					return "", err
 				}
 			}
@@ -71,7 +71,7 @@ func newWebKit(t *testing.T) *webKit {
 	must(t, err)
 	w := &webKit{system: system, posted: make(chan []byte, 1)}
 	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Version: "test", Jobs: []messages.JobInfo{{Name: "tell",
-		About: messages.About{Description: "Tells words", Input: func() json.RawMessage { return json.RawMessage(`{"type":"integer"}`) }}}}})))
+		JobSpec: messages.JobSpec{Description: "Tells words", Input: func() json.RawMessage { return json.RawMessage(`{"type":"integer"}`) }}}}})))
 	w.direct = server.URL
 	target, err := url.Parse(server.URL)
 	must(t, err)

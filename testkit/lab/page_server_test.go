@@ -56,7 +56,7 @@ func servePage(setup string) error {
 	}}
 	for _, name := range []string{"generate", "prompt", "play", "plan"} {
 		plays = append(plays, player(name, files))
-		with.Jobs = append(with.Jobs, messages.JobInfo{Name: name, About: messages.About{Description: "Plays what its input says",
+		with.Jobs = append(with.Jobs, messages.JobInfo{Name: name, JobSpec: messages.JobSpec{Description: "Plays what its input says",
 			Input: func() json.RawMessage { return json.RawMessage(playSchema) }}})
 	}
 	system, err := actors.New(ctx, actors.Config{Journal: journal, Jobs: plays, MaxRunsPerPrincipal: 2000, MaxRuns: 2000,
@@ -180,9 +180,9 @@ func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Roo
 	var err error
 	switch s.Do {
 	case "say":
-		err = t.Say(s.Name, s.Text)
+		err = t.AppendText(s.Name, s.Text)
 	case "said":
-		err = t.Said(s.Name, s.Text)
+		err = t.FinishText(s.Name, s.Text)
 	case "log":
 		err = t.Log(messages.LogInfo, s.Text)
 	case "progress":

@@ -104,7 +104,7 @@ func (t *Teller) State(_ context.Context, id messages.RunID) (messages.State, er
 }
 
 // Follow yields the events one by one.
-func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		for after := f.After; ; {
 			t.mu.Lock()
@@ -209,8 +209,8 @@ func (t *Teller) Watch(ctx context.Context, _ func(messages.RunID)) error {
 	return context.Cause(ctx)
 }
 
-// Forget forgets the run.
-func (t *Teller) Forget(_ context.Context, id messages.RunID) error {
+// DeleteLog deletes the run.
+func (t *Teller) DeleteLog(_ context.Context, id messages.RunID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = slices.DeleteFunc(t.runs, func(r *told) bool { return r.id == id })
@@ -241,7 +241,7 @@ type CutTeller struct {
 }
 
 // Follow yields the events before the cut.
-func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		n := 0
 		for batch, err := range c.Teller.Follow(ctx, id, f) {

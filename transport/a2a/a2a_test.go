@@ -42,8 +42,8 @@ func serveCalling(t *testing.T, runs door.Runs, callback func(url string) error)
 	a := &agent{t: t, caller: &auth.Principal{}}
 	schema := func() json.RawMessage { return json.RawMessage(`{"properties":{"story":{}}}`) }
 	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback, Jobs: []messages.JobInfo{
-		{Name: "generate", About: messages.About{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
-		{Name: "chat", About: messages.About{Text: "message", Description: "Talks."}}}}))
+		{Name: "generate", JobSpec: messages.JobSpec{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
+		{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Description: "Talks."}}}}))
 	a.url = testkit.ServeURL(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(auth.With(r.Context(), *a.caller)))
 	}))
@@ -197,7 +197,7 @@ func (a *agent) story(name string) (stream string) {
 // merging merges the deltas of a run, as for a slow reader.
 type merging struct{ door.Runs }
 
-func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		var deltas []messages.Event
 		for batch, err := range m.Runs.Follow(ctx, id, f) {
@@ -273,7 +273,7 @@ type reaching struct {
 
 func (r reaching) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	var events []messages.Event
-	for batch := range r.Teller.Follow(ctx, id, messages.Follow{}) {
+	for batch := range r.Teller.Follow(ctx, id, messages.FollowOptions{}) {
 		if events = append(events, batch...); len(events) == r.after {
 			break
 		}

@@ -110,7 +110,7 @@ func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*d
 // reader returns a writer that reads the task with the id.
 func (s server) reader(base string, id messages.RunID, length *int) *writer {
 	w := &writer{server: s, base: base, id: id, length: length}
-	w.words = door.NewWords(w.piece)
+	w.words = door.NewWordPieces(w.piece)
 	return w
 }
 
@@ -127,7 +127,7 @@ func (w *writer) fold(ctx context.Context) (*task, error) {
 		return nil, err
 	}
 	w.head = cmp.Or(w.head, state.Seq)
-	for events, err := range w.door.Runs.Follow(ctx, w.id, messages.Follow{}) {
+	for events, err := range w.door.Runs.Follow(ctx, w.id, messages.FollowOptions{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func (w *writer) follow(ctx context.Context) func(*door.Wire) error {
 		if w.Wire = to; w.run.Ended != nil {
 			return nil
 		}
-		return w.door.Follow(ctx, to, w.id, messages.Follow{After: w.run.Seq}, w)
+		return w.door.Follow(ctx, to, w.id, messages.FollowOptions{After: w.run.Seq}, w)
 	}
 }
 
@@ -229,8 +229,8 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		switch {
 		case err != nil:
 			return q, err
-		case data == nil && job.Text != "":
-			data = door.JSON(map[string]string{job.Text: text})
+		case data == nil && job.PromptField != "":
+			data = door.JSON(map[string]string{job.PromptField: text})
 		case data == nil && strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text)):
 			data = json.RawMessage(text)
 		case data == nil:

@@ -168,7 +168,7 @@ func (s server) describe(r *http.Request, all bool) json.RawMessage {
 	skills, known := []map[string]any{}, ""
 	for _, job := range s.door.Jobs {
 		modes := []string{"text/plain", "application/json"}
-		if job.Text == "" {
+		if job.PromptField == "" {
 			modes = modes[1:]
 		}
 		if all || job.Name == s.door.Message("", "c").Job {

@@ -33,8 +33,8 @@ type writer struct {
 	status status // of the task
 	paused bool   // the task has asked something since the client got it
 
-	words         *door.Words // the text so far, in whole words
-	before, after []byte      // the constant parts of a frame, around a piece of text
+	words         *door.WordPieces // the text so far, in whole words
+	before, after []byte           // the constant parts of a frame, around a piece of text
 }
 
 // Events reads a batch, and reports whether the client has everything.
@@ -240,10 +240,10 @@ func (w *writer) task() *task {
 func (w *writer) history() []message {
 	q := w.run.Queued
 	first := part{Data: q.Input}
-	if job, err := w.door.Job(q.Job); err == nil && job.Text != "" {
+	if job, err := w.door.Job(q.Job); err == nil && job.PromptField != "" {
 		var input map[string]json.RawMessage
 		_ = json.Unmarshal(q.Input, &input) // the job has parsed it
-		first = part{Text: messages.Plain(input[job.Text])}
+		first = part{Text: messages.Plain(input[job.PromptField])}
 	}
 	all := []message{w.says("ROLE_USER", cmp.Or(q.Labels[messageLabel], string(w.id)+".1"), first)}
 	for _, item := range w.run.Items() {

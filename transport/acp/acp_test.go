@@ -32,7 +32,7 @@ func host(runs door.Runs) acp.Config {
 		{Role: model.ToolRole, CallID: "c1", Content: "package a"}, {Role: model.Assistant, Content: "It is empty."}}
 	n := 0
 	return acp.Config{
-		Door:  door.New(door.Config{Runs: runs, Version: "1", Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}}),
+		Door:  door.New(door.Config{Runs: runs, Version: "1", Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}}),
 		Log:   slog.New(slog.DiscardHandler),
 		Open:  func(context.Context, *acp.Session) error { return nil },
 		Close: func(*acp.Session) {},

@@ -137,8 +137,8 @@ func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 	defer context.AfterFunc(t.ctx, func() {
 		_ = e.Door.Cancel(background, id, "") // an error means that it has ended
 	})()
-	w := &writer{Part: door.Part{Run: id, Attached: true}, editor: e, session: s, turn: t, questions: map[string]context.CancelFunc{}}
-	err = door.Play(background, e.Door, new(door.Unbuffered), messages.Follow{Rate: rate}, &writing, w)
+	w := &writer{SegmentWriter: door.SegmentWriter{Run: id, Attached: true}, editor: e, session: s, turn: t, questions: map[string]context.CancelFunc{}}
+	err = door.Play(background, e.Door, new(door.Unbuffered), messages.FollowOptions{Rate: rate}, &writing, w)
 	w.noMore()
 	switch {
 	case w.lost != nil:
@@ -156,7 +156,7 @@ func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 
 // writer writes a run to an editor. It belongs to the goroutine of the prompt.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	editor  *editor
 	session *Session
 	turn    *turn

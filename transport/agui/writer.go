@@ -13,7 +13,7 @@ import (
 
 // writer writes a part of a run to one client.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	in *input
 }
 

@@ -22,7 +22,7 @@ var errGone = errors.New("the journal is gone")
 
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
-	jobs := []messages.JobInfo{{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}}
+	jobs := []messages.JobInfo{{Name: "generate"}, {Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}
 	return testkit.ServeURL(t, aisdk.New(door.New(door.Config{Runs: runs, Jobs: jobs})))
 }
 

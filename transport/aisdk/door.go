@@ -151,7 +151,7 @@ func (d handler) play(w http.ResponseWriter, r *http.Request, run messages.RunID
 		return err
 	}
 	w.Header().Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
-	out := &writer{Part: door.Part{Run: run, Seen: seen}, resets: r.Header.Get("X-AI-SDK") == "7"}
+	out := &writer{SegmentWriter: door.SegmentWriter{Run: run, Seen: seen}, resets: r.Header.Get("X-AI-SDK") == "7"}
 	form := &supersede
 	if out.resets {
 		form = &reset

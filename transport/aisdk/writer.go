@@ -12,7 +12,7 @@ import (
 
 // writer writes a run to one client. Each segment of the run is a step of the message.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	resets bool              // the client understands reset-step
 	tasks  map[string]fields // the newest chunk of each task in this step
 }
@@ -97,7 +97,7 @@ func (w *writer) endStep() {
 func (w *writer) retract(op *transcript.Op) {
 	switch {
 	case w.resets && op.Item.Segment == op.Run.Segment: // the whole step is written again
-		w.Forget()
+		w.DiscardAll()
 		w.write(fields{"type": "reset-step"})
 		for _, name := range slices.Sorted(maps.Keys(w.tasks)) {
 			w.write(w.tasks[name])

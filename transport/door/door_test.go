@@ -32,12 +32,12 @@ var words = transcript.Dialect[*speaker]{
 }
 
 type speaker struct {
-	door.Part
+	door.SegmentWriter
 	io.Writer
 }
 
 func speak(id messages.RunID, w io.Writer) *speaker {
-	return &speaker{Part: door.Part{Run: id}, Writer: w}
+	return &speaker{SegmentWriter: door.SegmentWriter{Run: id}, Writer: w}
 }
 
 func init() {
@@ -60,7 +60,7 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 			return
 		}
 		s := d.Stream(w, "text/plain")
-		if door.Play(r.Context(), d, s, messages.Follow{}, &words, speak(id, s)) != nil {
+		if door.Play(r.Context(), d, s, messages.FollowOptions{}, &words, speak(id, s)) != nil {
 			s.Break()
 		}
 	})
@@ -70,7 +70,7 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 				id, err := start(r)
 				f := s.Frames()
 				if err != nil || string(message) != "go" ||
-					door.Play(s.Context, d, f, messages.Follow{}, &words, speak(id, lines{f})) != nil {
+					door.Play(s.Context, d, f, messages.FollowOptions{}, &words, speak(id, lines{f})) != nil {
 					s.Break()
 				}
 			}
@@ -147,7 +147,7 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 	d := door.New(door.Config{Runs: runs})
 	s := d.Stream(pipe{to, http.Header{}}, "text/plain")
 	played := make(chan error, 1)
-	go func() { played <- door.Play(t.Context(), d, s, messages.Follow{}, &words, speak(id, s)) }()
+	go func() { played <- door.Play(t.Context(), d, s, messages.FollowOptions{}, &words, speak(id, s)) }()
 	return runs, id, from, to, played
 }
 
@@ -212,7 +212,7 @@ func (p pipe) FlushError() error   { return nil }
 
 // A caller that may not write is told so, whatever job it names.
 func TestWritersAlone(t *testing.T) {
-	d := door.New(door.Config{Runs: &stories.Teller{}, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	d := door.New(door.Config{Runs: &stories.Teller{}, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 	ctx := auth.With(t.Context(), auth.Principal{Name: "reader", Scopes: []auth.Scope{auth.ReadRuns}})
 	for _, job := range []string{"chat", "unknown"} {
 		_, started := d.Start(ctx, messages.Request{Job: job})
@@ -407,8 +407,8 @@ func TestInputIsFitted(t *testing.T) {
 	schema := func(text string) messages.JSONSchema { return func() json.RawMessage { return json.RawMessage(text) } }
 	runs := &submitted{}
 	d := door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{
-		{Name: "typed", About: messages.About{Input: schema(object + shared + `,"secret":{"type":"string"}` + end), Models: schema(object + shared + end)}},
-		{Name: "open"}, {Name: "broken", About: messages.About{Input: schema(`{"type":7}`)}},
+		{Name: "typed", JobSpec: messages.JobSpec{Input: schema(object + shared + `,"secret":{"type":"string"}` + end), ModelInput: schema(object + shared + end)}},
+		{Name: "open"}, {Name: "broken", JobSpec: messages.JobSpec{Input: schema(`{"type":7}`)}},
 	}})
 	for _, c := range []struct{ job, given, program, model string }{
 		{"typed", `{"format":2.0,"graph":null}`, `{"format":2}`, `{"format":2}`},

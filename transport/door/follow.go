@@ -11,13 +11,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Out is the connection that a run is written to: a [Stream], or [Frames] of a [Socket].
-type Out interface {
+// Connection is what a run is written to: a [Stream], or [Frames] of a [Socket].
+type Connection interface {
 	// Flush sends what was written since the last Flush.
 	Flush() error
 	// lock returns the lock that [Heartbeats] hold while a Reader writes.
 	lock() *sync.Mutex
 }
+
+// Out is Connection.
+//
+// Deprecated: Use [Connection].
+type Out = Connection
 
 // Reader writes the events of a run to one client. Its methods are called one at a time; the caller flushes after each.
 type Reader interface {
@@ -35,7 +40,7 @@ var ErrDraining = errors.New("the server is stopping")
 // Follow passes the events of a run to the reader, with heartbeats in between. It returns nil after the run's terminal
 // event or when the reader is done. After an error, the client does not have the terminal event; Follow has called
 // r.Refuse unless the client has left. Errors: those of the runtime, ErrDraining, and write errors.
-func (d *Door) Follow(ctx context.Context, out Out, id messages.RunID, follow messages.Follow, r Reader) error {
+func (d *Door) Follow(ctx context.Context, out Connection, id messages.RunID, follow messages.FollowOptions, r Reader) error {
 	defer d.Enter()()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -90,7 +95,7 @@ func refuse(ctx context.Context, h *Heartbeats, r Reader, err error) error {
 //
 // All fields but timer are set once; mu guards over and everything that is written to out.
 type Heartbeats struct {
-	out   Out
+	out   Connection
 	mu    *sync.Mutex
 	beat  func()                  // writes one heartbeat
 	lost  context.CancelCauseFunc // cancels the stream after a failed write
@@ -101,7 +106,7 @@ type Heartbeats struct {
 
 // Heartbeats starts the heartbeats of out. beat writes one heartbeat. lost is called with the error if the client does
 // not take a heartbeat. The caller must call Stop before its HTTP handler returns.
-func (d *Door) Heartbeats(out Out, beat func(), lost context.CancelCauseFunc) *Heartbeats {
+func (d *Door) Heartbeats(out Connection, beat func(), lost context.CancelCauseFunc) *Heartbeats {
 	h := &Heartbeats{out: out, mu: out.lock(), beat: beat, lost: lost, every: d.Heartbeat}
 	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // heartbeat reads h.timer
 	h.timer.Reset(h.every)

@@ -10,11 +10,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Writer writes a part of a run in the format of a protocol. A type becomes a Writer by embedding [Part].
-type Writer interface{ part() *Part }
+// Writer writes a part of a run in the format of a protocol. A type becomes a Writer by embedding [SegmentWriter].
+type Writer interface{ part() *SegmentWriter }
 
-// Part is the section of a run that one client gets as one answer. A Part belongs to one goroutine at a time.
-type Part struct {
+// SegmentWriter writes the section of a run that one client gets as one answer. It belongs to one goroutine at a time.
+type SegmentWriter struct {
 	Run messages.RunID
 	// Seen is the question that the client has answered: the part begins after it, with the dialect's function for the
 	// beginning of a run. "" begins at the start of the run.
@@ -37,20 +37,25 @@ type Part struct {
 	ends map[string][]any // the frames that close each open item, by the item's kind and ID
 }
 
-func (p *Part) part() *Part { return p }
+// Part is SegmentWriter.
+//
+// Deprecated: Use [SegmentWriter].
+type Part = SegmentWriter
+
+func (p *SegmentWriter) part() *SegmentWriter { return p }
 
 // Frame writes one JSON frame as a server-sent event. The name may be "".
-func (p *Part) Frame(name string, data any) {
+func (p *SegmentWriter) Frame(name string, data any) {
 	if p.Out != nil {
 		p.Out.Event("", name, data)
 	}
 }
 
 // Begun reports whether the item is open at the client.
-func (p *Part) Begun(op *transcript.Op) bool { return p.ends[keyOf(op)] != nil }
+func (p *SegmentWriter) Begun(op *transcript.Op) bool { return p.ends[keyOf(op)] != nil }
 
 // Begin marks the item as open at the client, and keeps the frames that will close it.
-func (p *Part) Begin(op *transcript.Op, ends ...any) {
+func (p *SegmentWriter) Begin(op *transcript.Op, ends ...any) {
 	if p.ends == nil {
 		p.ends = map[string][]any{}
 	}
@@ -58,17 +63,17 @@ func (p *Part) Begin(op *transcript.Op, ends ...any) {
 }
 
 // End writes the frames that close the item, if it is open.
-func (p *Part) End(op *transcript.Op) { p.end(keyOf(op)) }
+func (p *SegmentWriter) End(op *transcript.Op) { p.end(keyOf(op)) }
 
 // EndAll writes the frames that close all open items, in a fixed order.
-func (p *Part) EndAll() {
+func (p *SegmentWriter) EndAll() {
 	for _, key := range slices.Sorted(maps.Keys(p.ends)) {
 		p.end(key)
 	}
 }
 
 // end writes the frames that close an item.
-func (p *Part) end(key string) {
+func (p *SegmentWriter) end(key string) {
 	for _, end := range p.ends[key] {
 		p.Frame("", end)
 	}
@@ -77,11 +82,16 @@ func (p *Part) end(key string) {
 
 func keyOf(op *transcript.Op) string { return op.Item.Kind.String() + op.ID }
 
-// Forget marks all items as closed without writing their frames.
-func (p *Part) Forget() { clear(p.ends) }
+// DiscardAll marks all items as closed without writing their frames.
+func (p *SegmentWriter) DiscardAll() { clear(p.ends) }
+
+// Forget is DiscardAll.
+//
+// Deprecated: Use [SegmentWriter.DiscardAll].
+func (p *SegmentWriter) Forget() { p.DiscardAll() }
 
 // Waits reports whether the run that asked the question still waits for the answer.
-func (p *Part) Waits(question *transcript.Op) bool {
+func (p *SegmentWriter) Waits(question *transcript.Op) bool {
 	run, err := p.door.Runs.State(p.ctx, question.Event.RunID) // an error here fails the next event too
 	return err == nil && !run.Status.IsEnded() && slices.ContainsFunc(run.Inputs, func(in messages.Input) bool {
 		return in.Request == question.Item.Name && !in.Closed
@@ -92,7 +102,7 @@ func (p *Part) Waits(question *transcript.Op) bool {
 func Serve[W Writer](w http.ResponseWriter, r *http.Request, d *Door, form *transcript.Dialect[W], to W) {
 	out := d.Stream(w, "text/event-stream")
 	to.part().Out, out.late = out, to.part().Late
-	if Play(r.Context(), d, out, messages.Follow{}, form, to) != nil && !to.part().Unsent {
+	if Play(r.Context(), d, out, messages.FollowOptions{}, form, to) != nil && !to.part().Unsent {
 		out.Break()
 	}
 }
@@ -101,7 +111,7 @@ func Serve[W Writer](w http.ResponseWriter, r *http.Request, d *Door, form *tran
 // it, so that all readers get the same sequence. Play returns nil when the client has its answer, or after the run's
 // terminal event. After an error the client does not have the end: Play has called the hook Refuse, and the caller must
 // break the connection.
-func Play[W Writer](ctx context.Context, d *Door, out Out, follow messages.Follow, form *transcript.Dialect[W], w W) error {
+func Play[W Writer](ctx context.Context, d *Door, out Connection, follow messages.FollowOptions, form *transcript.Dialect[W], w W) error {
 	p := newPlay(ctx, d, form, w)
 	if follow.Tree {
 		p.order = &order{logs: map[messages.RunID]*orderedLog{}, open: []messages.RunID{p.Run}}
@@ -112,7 +122,7 @@ func Play[W Writer](ctx context.Context, d *Door, out Out, follow messages.Follo
 // Fold is like Play, but collects the part in w and writes nothing. It is for answers that are not streamed.
 func Fold[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W], w W) error {
 	p := newPlay(ctx, d, form, w)
-	for events, err := range d.Runs.Follow(ctx, p.Run, messages.Follow{}) {
+	for events, err := range d.Runs.Follow(ctx, p.Run, messages.FollowOptions{}) {
 		if err != nil {
 			return p.left(err)
 		}
@@ -125,7 +135,7 @@ func Fold[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W], w
 
 // play is a [Reader] that writes a run and its sub-runs in a dialect. Each run has a player of its own.
 type play[W Writer] struct {
-	*Part
+	*SegmentWriter
 	form    *transcript.Dialect[W]
 	w       W
 	players map[messages.RunID]*transcript.Player[W]
@@ -133,7 +143,7 @@ type play[W Writer] struct {
 }
 
 func newPlay[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W], w W) *play[W] {
-	p := &play[W]{Part: w.part(), form: form, w: w, players: map[messages.RunID]*transcript.Player[W]{}}
+	p := &play[W]{SegmentWriter: w.part(), form: form, w: w, players: map[messages.RunID]*transcript.Player[W]{}}
 	p.door, p.ctx = d, ctx
 	return p
 }

@@ -172,7 +172,7 @@ type Caller struct {
 
 // Wire is the connection on which begun writes notifications.
 type Wire struct {
-	Out
+	Connection
 	// Emit adds a message to the next Flush. Beat writes something that keeps the connection open.
 	Emit func(message []byte)
 	Beat func()
@@ -239,7 +239,7 @@ func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 		kind, before, after, beat = "text/event-stream", "data: ", "\n\n", ":\n\n"
 	}
 	out := p.Stream(w, kind)
-	to := &Wire{Out: out, Emit: func(message []byte) { _, _ = out.WriteString(before + string(message) + after) },
+	to := &Wire{Connection: out, Emit: func(message []byte) { _, _ = out.WriteString(before + string(message) + after) },
 		Beat: func() { _, _ = out.WriteString(beat) }} // Flush reports the error
 	to.Emit(answer)
 	_ = out.Flush() // the next Flush fails too
@@ -268,8 +268,8 @@ func (p *RPC) take(socket *Socket, c *Caller, message []byte) {
 	var all sync.WaitGroup
 	for _, run := range begun {
 		frames := socket.Frames()
-		to := &Wire{Out: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings of its own
-		all.Go(func() { _ = run(to) })                              // the client knows why, or is gone
+		to := &Wire{Connection: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings of its own
+		all.Go(func() { _ = run(to) })                                     // the client knows why, or is gone
 	}
 	all.Wait()
 }

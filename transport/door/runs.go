@@ -25,14 +25,14 @@ type Runs interface {
 	// Attach keeps an attached run alive until ctx is done.
 	Attach(ctx context.Context, id messages.RunID) error
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
-	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
+	Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error]
 	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
 	// Watch calls fn with the id of each run that has changed, or with "" if any run may have, until ctx is done.
 	Watch(ctx context.Context, fn func(messages.RunID)) error
 	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
 	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
-	// Forget removes the log of an ended run.
-	Forget(ctx context.Context, id messages.RunID) error
+	// DeleteLog removes the log of an ended run.
+	DeleteLog(ctx context.Context, id messages.RunID) error
 }
 
 // Config configures a Door. Only Runs is required.
@@ -253,8 +253,8 @@ func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request str
 	return d.Runs.Answer(ctx, id, request, value, auth.From(ctx).Name)
 }
 
-// Forget removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
-func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
+// DeleteLog removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
+func (d *Door) DeleteLog(ctx context.Context, id messages.RunID) error {
 	state, err := d.owned(ctx, auth.WriteRuns, id)
 	if err == nil && auth.From(ctx).Inside != nil {
 		err = messages.Errorf(auth.CodeForbidden, "what runs inside a run forgets none; its owner does")
@@ -265,8 +265,13 @@ func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
 	if err != nil {
 		return err
 	}
-	return d.Runs.Forget(ctx, id)
+	return d.Runs.DeleteLog(ctx, id)
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [Door.DeleteLog].
+func (d *Door) Forget(ctx context.Context, id messages.RunID) error { return d.DeleteLog(ctx, id) }
 
 // Artifact opens the artifact called name. The caller must have checked that it may read the run. Errors: not_found.
 func (d *Door) Artifact(ctx context.Context, run messages.State, name string) (io.ReadSeekCloser, messages.Artifact, error) {

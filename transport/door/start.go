@@ -26,8 +26,8 @@ func newJob(info messages.JobInfo) job {
 		return sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(schema.JSON()) })
 	}
 	j := job{JobInfo: info, programs: compiled(info.Input)}
-	if j.models = j.programs; info.Models != nil {
-		j.models = compiled(info.Models)
+	if j.models = j.programs; info.ModelInput != nil {
+		j.models = compiled(info.ModelInput)
 	}
 	return j
 }

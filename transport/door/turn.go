@@ -17,7 +17,7 @@ import (
 )
 
 // Turn is one message of a chat client together with the messages before it. Its JSON is the input of a job that
-// answers with a text (see messages.About), except that Text is written to the member that this job names.
+// answers with a text (see messages.JobSpec), except that Text is written to the member that this job names.
 type Turn struct {
 	Text        string          `json:"-"`
 	Earlier     []model.Message `json:"earlier,omitempty"`
@@ -143,7 +143,7 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	if err != nil {
 		return "", err
 	}
-	input := map[string]json.RawMessage{job.Text: JSON(t.Text)}
+	input := map[string]json.RawMessage{job.PromptField: JSON(t.Text)}
 	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
 		return "", err
 	}
@@ -163,10 +163,10 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 // Asking returns the job's input with the member set that says that the caller can answer the job's questions.
 func Asking(job messages.JobInfo, input json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
-	if job.Asks == "" || json.Unmarshal(input, &members) != nil || members == nil || members[job.Asks] != nil {
+	if job.AskField == "" || json.Unmarshal(input, &members) != nil || members == nil || members[job.AskField] != nil {
 		return input
 	}
-	members[job.Asks] = json.RawMessage("true")
+	members[job.AskField] = json.RawMessage("true")
 	return JSON(members)
 }
 
@@ -221,7 +221,7 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 	var turn Turn
 	var all map[string]json.RawMessage
 	if json.Unmarshal(run.Queued.Input, &turn) != nil || json.Unmarshal(run.Queued.Input, &all) != nil ||
-		json.Unmarshal(all[d.jobs[run.Queued.Job].Text], &turn.Text) != nil {
+		json.Unmarshal(all[d.jobs[run.Queued.Job].PromptField], &turn.Text) != nil {
 		return nil
 	}
 	var texts []string
@@ -252,7 +252,7 @@ func (d *Door) textJob(name string) (messages.JobInfo, error) {
 	var names []string
 	for _, job := range d.Jobs {
 		switch {
-		case job.Text == "":
+		case job.PromptField == "":
 		case name == "" || job.Name == name:
 			return job, nil
 		default:
@@ -307,14 +307,14 @@ type Reason struct {
 // Wait waits until the caller's run ends, or asks a question after the question answered; "" means that none was
 // answered. Errors: those of the runtime.
 func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (Ending, error) {
-	w := &waiter{Part: Part{Run: id, Seen: answered}}
+	w := &waiter{SegmentWriter: SegmentWriter{Run: id, Seen: answered}}
 	err := Fold(ctx, d, &waiting, w)
 	return w.Ending, err
 }
 
 // waiter is the [Writer] of Wait: it collects the text until the run ends or asks.
 type waiter struct {
-	Part
+	SegmentWriter
 	Ending
 	speech Speech
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/erlmcp"
 )
 
-var jobs = []messages.JobInfo{{Name: "prompt", About: messages.About{Description: "Asks"}},
-	{Name: "chat", About: messages.About{Input: func() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }}}}
+var jobs = []messages.JobInfo{{Name: "prompt", JobSpec: messages.JobSpec{Description: "Asks"}},
+	{Name: "chat", JobSpec: messages.JobSpec{Input: func() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }}}}
 
 func open(runs door.Runs) http.Handler {
 	return erlmcp.New(door.New(door.Config{Runs: runs, Jobs: jobs, Version: "1.0"}))

@@ -164,9 +164,9 @@ func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Dur
 		meta["progressToken"] = id
 	}
 	return map[string]any{"streamId": id, "_meta": meta}, func(to *door.Wire) error {
-		w := &writer{Part: door.Part{Run: id}, Wire: to, ctx: ctx, delay: delay, token: token}
+		w := &writer{SegmentWriter: door.SegmentWriter{Run: id}, Wire: to, ctx: ctx, delay: delay, token: token}
 		// A subscriber that falls behind gets what has accumulated as one chunk.
-		follow := messages.Follow{Rate: float64(time.Second) / float64(max(delay, time.Millisecond))}
+		follow := messages.FollowOptions{Rate: float64(time.Second) / float64(max(delay, time.Millisecond))}
 		if err := door.Play(ctx, s.Door, to, follow, &table, w); !w.Over { // else the client knows the error
 			return err
 		}

@@ -21,7 +21,7 @@ const words = 500
 // talk says a word each 5 ms.
 func talk(ctx context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
 	for i := range words {
-		if err := t.Say("answer", fmt.Sprintf("w%d ", i)); err != nil {
+		if err := t.AppendText("answer", fmt.Sprintf("w%d ", i)); err != nil {
 			return "", err
 		}
 		time.Sleep(5 * time.Millisecond)

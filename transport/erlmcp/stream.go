@@ -12,7 +12,7 @@ import (
 
 // writer writes a run to one subscriber.
 type writer struct {
-	door.Part
+	door.SegmentWriter
 	*door.Wire
 	ctx    context.Context
 	delay  time.Duration // minimum time between two chunks

@@ -32,8 +32,8 @@ type eventsInput struct {
 }
 
 // follow returns the Follow options that the request asks for, and the reader's position.
-func (in *eventsInput) follow(id messages.RunID) (f messages.Follow, at cursor.Cursors, err error) {
-	f = messages.Follow{Rate: in.Rate, Tree: in.Tree,
+func (in *eventsInput) follow(id messages.RunID) (f messages.FollowOptions, at cursor.Cursors, err error) {
+	f = messages.FollowOptions{Rate: in.Rate, Tree: in.Tree,
 		Filter: messages.Filter{MilestonesOnly: in.Level == "milestone", Kinds: in.Kinds, Streams: in.Streams}}
 	for _, kind := range in.Kinds {
 		if !kind.Known() {
@@ -136,7 +136,7 @@ const (
 
 // poll answers with the events that exist. If there are none, it waits for the first. ended says that the caller has
 // the terminal already.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.Follow, at cursor.Cursors,
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.FollowOptions, at cursor.Cursors,
 	wait time.Duration, ended bool) error {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()

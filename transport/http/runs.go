@@ -67,7 +67,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
 	if form != formJSON {
-		s.stream(w, r, id, form, messages.Follow{}, cursor.Cursors{id: {}})
+		s.stream(w, r, id, form, messages.FollowOptions{}, cursor.Cursors{id: {}})
 		return nil
 	}
 	return s.answerStart(w, r, id, wait)
@@ -97,7 +97,7 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 		defer cancel()
 		status = http.StatusOK
 		// The terminal passes every filter, so that of another kind awaits it.
-		for _, err := range s.Runs.Follow(ctx, id, messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}) {
+		for _, err := range s.Runs.Follow(ctx, id, messages.FollowOptions{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}) {
 			if err != nil {
 				status = http.StatusAccepted
 			}
@@ -162,7 +162,7 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) er
 		(in.After == 0 || in.After >= state.Seq) {
 		limit, cancel := context.WithTimeout(r.Context(), in.Wait.Duration)
 		defer cancel()
-		for _, err := range s.Runs.Follow(limit, in.ID, messages.Follow{After: max(in.After, state.Seq)}) {
+		for _, err := range s.Runs.Follow(limit, in.ID, messages.FollowOptions{After: max(in.After, state.Seq)}) {
 			if err != nil && limit.Err() == nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error
 	if err != nil {
 		return explanation{}, err
 	}
-	milestones := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+	milestones := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
 	sentences, err := explain.Read(messages.Each(s.Runs.Follow(ctx, in.ID, milestones)), state.Milestone)
 	return explanation{sentences}, err
 }
@@ -228,7 +228,7 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (runList, error) {
 }
 
 func (s *Server) forgetRun(w http.ResponseWriter, r *http.Request, in *pathID) error {
-	err := s.Forget(r.Context(), in.ID)
+	err := s.DeleteLog(r.Context(), in.ID)
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
 	}

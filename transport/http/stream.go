@@ -17,7 +17,7 @@ const retry = "1000"
 
 // stream answers with a run's events as they come, until the terminal. After the first byte, the response ends in one
 // of three ways: with the terminal, with a "problem" or "draining" event, or by a broken connection.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow, at cursor.Cursors) {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.FollowOptions, at cursor.Cursors) {
 	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, at: at}
 	out.UntilDrain = true
 	if form == formSSE {

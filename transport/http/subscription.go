@@ -22,7 +22,7 @@ type subscription struct {
 	id         string
 	head       []byte // the beginning of each message of events, up to the first event
 	run        messages.RunID
-	follow     messages.Follow
+	follow     messages.FollowOptions
 	at         cursor.Cursors
 	opened     time.Time
 	cancel     context.CancelFunc

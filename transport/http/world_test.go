@@ -56,7 +56,7 @@ func openFile(context.Context, messages.State, messages.Artifact) (io.ReadSeekCl
 // tell is a job that says something of every kind that readers fold.
 func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 	for i := range in.Words {
-		if err := t.Say("answer", cmp.Or(in.Word, "word ")); err != nil {
+		if err := t.AppendText("answer", cmp.Or(in.Word, "word ")); err != nil {
 			return "", err
 		}
 		if i%10 == 0 {
@@ -88,7 +88,7 @@ func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 		}
 	}
 	for i := range in.Encore {
-		if err := errors.Join(t.Emit(messages.StepStarted{Step: strconv.Itoa(i)}, ""), t.Say("encore", "word ")); err != nil {
+		if err := errors.Join(t.Emit(messages.StepStarted{Step: strconv.Itoa(i)}, ""), t.AppendText("encore", "word ")); err != nil {
 			return "", err
 		}
 	}
@@ -135,7 +135,7 @@ func anyObject() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }
 
 func newAPI(system *actors.System) *api.Server {
 	return api.New(door.New(door.Config{Runs: system, Open: openFile, Version: "test", Jobs: []messages.JobInfo{
-		{Name: "tell", About: messages.About{Description: "Tells something", Input: anyObject}}}}))
+		{Name: "tell", JobSpec: messages.JobSpec{Description: "Tells something", Input: anyObject}}}}))
 }
 
 // answer is what a request got.

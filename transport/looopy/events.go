@@ -16,7 +16,7 @@ import (
 // writer writes turns to one client.
 type writer struct {
 	server
-	door.Part
+	door.SegmentWriter
 	ctx     context.Context
 	context string          // the conversation
 	named   bool            // the client wants named events

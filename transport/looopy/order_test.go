@@ -77,7 +77,7 @@ func (f *family) State(_ context.Context, id messages.RunID) (messages.State, er
 
 func (f *family) Submit(context.Context, messages.Request) (messages.RunID, error) { return root, nil }
 
-func (f *family) Follow(context.Context, messages.RunID, messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (f *family) Follow(context.Context, messages.RunID, messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	left, open, ended := map[messages.RunID][]messages.Event{}, []messages.RunID{root}, map[messages.RunID]bool{}
 	for id, log := range f.logs {
 		left[id] = log

@@ -233,7 +233,7 @@ func turn(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 		return "below: " + strings.Trim(string(end.End.Result), `"`), err
 	case what == "large ":
 		file := messages.Artifact{Name: "a/b.bin", Bytes: 2 << 20, SHA256: messages.Digest("large")}
-		return "", errors.Join(t.Say("answer", "from below"), t.Emit(messages.ArtifactWritten{Artifact: file}, ""))
+		return "", errors.Join(t.AppendText("answer", "from below"), t.Emit(messages.ArtifactWritten{Artifact: file}, ""))
 	case asked[what].Request != "":
 		answer, err := t.Ask(ctx, asked[what])
 		return fmt.Sprint(len(strings.Trim(string(answer), `"`))), err
@@ -241,7 +241,7 @@ func turn(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 	if time.Sleep(time.Millisecond); what == "slow" {
 		time.Sleep(2 * time.Minute)
 	}
-	return "", t.Say("answer", in.Message)
+	return "", t.AppendText("answer", in.Message)
 }
 
 var asked = map[string]messages.InputRequired{"ask ": {Request: "q", Prompt: "Which?"},
@@ -250,7 +250,7 @@ var asked = map[string]messages.InputRequired{"ask ": {Request: "q", Prompt: "Wh
 // crashed is a runtime whose journal has lost what readers saw before its process died.
 type crashed struct{ *stories.Teller }
 
-func (c crashed) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (c crashed) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		var kept []messages.Event
 		for events, err := range c.Teller.Follow(ctx, id, f) {

@@ -147,9 +147,9 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.
 		if err != nil {
 			t.Out.Break()
 		}
-		t.Part.Run, t.run, t.places, t.lengths = run.RunID, run, door.Places{}, map[messages.RunID]int{}
+		t.SegmentWriter.Run, t.run, t.places, t.lengths = run.RunID, run, door.Places{}, map[messages.RunID]int{}
 		t.index, t.sent = map[string]int{}, map[string]string{}
-		if door.Play(t.ctx, s.Door, t.Out, messages.Follow{Tree: true}, &table, &t) != nil {
+		if door.Play(t.ctx, s.Door, t.Out, messages.FollowOptions{Tree: true}, &table, &t) != nil {
 			t.Out.Break()
 		}
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
@@ -45,7 +43,7 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 
 func (s *Server) start(ctx context.Context, tool string, input json.RawMessage, o StartOptions,
 	start func(context.Context, messages.Request) (messages.RunID, error)) (messages.State, error) {
-	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
+	if err := wire.Require(ctx, auth.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
 	t := s.jobs[tool]
@@ -81,7 +79,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 		}
 		if task.AskedLegacy(wire.From(ctx), req) {
 			said := visibleError(err)
-			caller.Fail(ctx, messages.Errorf(said.Code, "%s", said.Message))
+			wire.Fail(ctx, messages.Errorf(said.Code, "%s", said.Message))
 		}
 		return s.failed(ctx, t.Name, err).library(), nil
 	}
@@ -90,7 +88,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 // call handles a call. If it is the second round of an earlier call, it continues that call's run. This needs the same
 // scope as a start, because it answers questions.
 func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
+	if err := wire.Require(ctx, auth.WriteRuns); err != nil {
 		return nil, err
 	}
 	again, err := s.asker.Resume(ctx, req)
@@ -124,7 +122,7 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 		}
 		return s.tasks.Reply(x, state), nil
 	}
-	return s.conclude(ctx, req, question.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
+	return s.conclude(ctx, req, task.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
 }
 
 // modeOf returns the mode of a run: whether it ends when its caller leaves. Closing the stream means "cancel" from
@@ -140,7 +138,7 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 }
 
 // conclude follows the run from the cursor on. It returns the run's result, or its open questions.
-func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r question.Resumed, at cursor.Cursor,
+func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r task.Resumed, at cursor.Cursor,
 	mode messages.Mode) (*mcp.CallToolResult, error) {
 	state, terminal, err := s.follow(ctx, streamCall, r.Run, at)
 	if ctx.Err() != nil {
@@ -150,7 +148,7 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r questi
 		return nil, err
 	}
 	x := wire.From(ctx)
-	if x.Modern() && x.Elicits() && !r.Left && len(caller.Questions(state)) > 0 {
+	if x.Modern() && x.Elicits() && !r.Left && len(task.Questions(state)) > 0 {
 		return s.asker.Required(ctx, req, state), nil
 	}
 	return s.streamed(ctx, state, terminal).library(), nil
@@ -185,7 +183,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 // if the caller's protocol version or capabilities do not allow that. It is for tools that start runs themselves.
 func (s *Server) ReplyTask(ctx context.Context, state messages.State) bool {
 	x := wire.From(ctx)
-	if !x.Modern() || !x.Extension(caller.TasksExtension) {
+	if !x.Modern() || !x.Extension(wire.TasksExtension) {
 		return false
 	}
 	s.tasks.Reply(x, state)

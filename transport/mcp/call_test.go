@@ -335,7 +335,7 @@ func TestWhatARunIsStartedWith(t *testing.T) {
 	limits := messages.Limits{StallMS: 12_345}
 	jobs := testJobs()
 	for name, mode := range map[string]messages.Mode{"any": "", "stays": messages.Detached, "leaves": messages.Attached} {
-		jobs = append(jobs, knownAs(name, messages.About{Mode: mode, Limits: limits}))
+		jobs = append(jobs, knownAs(name, messages.JobSpec{Mode: mode, Limits: limits}))
 	}
 	s, _ := doorTo(t, mcp.Config{}, jobs)
 	for _, name := range []string{"any", "stays", "leaves"} {

@@ -28,7 +28,7 @@ type JobTool struct {
 	Name  string
 	Tasks TaskSupport
 
-	about messages.About
+	about messages.JobSpec
 }
 
 // AddJob offers a job as a tool. Errors: invalid_input for an unknown job, an invalid name or schema, or a name that is
@@ -38,7 +38,7 @@ func (s *Server) AddJob(t JobTool) error {
 	if err != nil {
 		return err
 	}
-	t.Name, t.about = cmp.Or(t.Name, t.Job), job.About
+	t.Name, t.about = cmp.Or(t.Name, t.Job), job.JobSpec
 	if err := s.runs.CheckSchema(t.Job); err != nil {
 		return messages.InvalidInput("the input schema of the tool %s is not valid: %v", t.Name, err)
 	}
@@ -57,8 +57,8 @@ func (s *Server) AddJob(t JobTool) error {
 // are missing.
 func (t *JobTool) tool() (mcp.Tool, error) {
 	a := &t.about
-	input := a.Models.JSON()
-	if a.Models == nil {
+	input := a.ModelInput.JSON()
+	if a.ModelInput == nil {
 		input = a.Input.JSON()
 	}
 	output, err := withResult(t.Name, a.Output.JSON())

@@ -35,10 +35,10 @@ func nothing(context.Context, *actors.TaskContext, any) (any, error) { return ni
 
 func TestAToolIsListedAsItIs(t *testing.T) {
 	s := serving(t, []actors.Definition{
-		knownAs("read", messages.About{Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
+		knownAs("read", messages.JobSpec{Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
 			Input:  jsonOf(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
 			Output: jsonOf(`{"$defs": {"item": {"type": "string"}}, "type": "array", "items": {"$ref": "#/$defs/item"}}`)}),
-		knownAs("again", messages.About{Idempotent: true}), knownAs("job", messages.About{Destructive: true}),
+		knownAs("again", messages.JobSpec{Idempotent: true}), knownAs("job", messages.JobSpec{Destructive: true}),
 	}, mcp.JobTool{Job: "read", Name: "reads"}, mcp.JobTool{Job: "again"}, mcp.JobTool{Job: "job"})
 	c := dial(t, s, modernHTTP)
 	list := toolsOf(t, c)
@@ -95,9 +95,9 @@ func TestStartNamesTheJobs(t *testing.T) {
 }
 
 // knownAs is a job of which the runtime knows what is said.
-func knownAs(name string, about messages.About) actors.Definition {
+func knownAs(name string, about messages.JobSpec) actors.Definition {
 	d := actors.Func(name, nothing)
-	d.About = about
+	d.JobSpec = about
 	return d
 }
 
@@ -106,7 +106,7 @@ func jsonOf(schema string) messages.JSONSchema {
 }
 
 func TestAddJobRefuses(t *testing.T) {
-	bad := map[string]messages.About{
+	bad := map[string]messages.JobSpec{
 		"no JSON":                {Input: jsonOf(`{`)},
 		"no schema":              {Input: jsonOf(`{"type":7}`)},
 		"no object":              {Input: jsonOf(`{"type":"string"}`)},
@@ -118,14 +118,14 @@ func TestAddJobRefuses(t *testing.T) {
 		"a header that is none":  {Input: jsonOf(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`)},
 		"a default that is none": {Input: jsonOf(`{"type":"object","properties":{"a":{"type":"string","default":1}}}`)},
 	}
-	jobs := []actors.Definition{knownAs("x", messages.About{})}
+	jobs := []actors.Definition{knownAs("x", messages.JobSpec{})}
 	for name, about := range bad {
 		jobs = append(jobs, knownAs(name, about))
 	}
 	refs := map[string]string{"": "#/$defs/b", "https://example.com/o": "https://example.com/o#/$defs/b"}
 	for id, ref := range refs {
 		jobs = append(jobs, knownAs("defs-"+id[:min(5, len(id))],
-			messages.About{Output: jsonOf(`{"$id":"` + id + `","$defs":{"b":{"type":"integer"}},"$ref":"` + ref + `"}`)}))
+			messages.JobSpec{Output: jsonOf(`{"$id":"` + id + `","$defs":{"b":{"type":"integer"}},"$ref":"` + ref + `"}`)}))
 	}
 	s := serving(t, jobs, mcp.JobTool{Job: "x", Name: "taken"})
 	tools := map[string]mcp.JobTool{

@@ -16,7 +16,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -147,16 +146,16 @@ func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, messa
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
 	case method == mcp.MethodPromptsGet:
-		caller.Fail(ctx, err)
+		wire.Fail(ctx, err)
 	case !reads:
 	case errors.Is(err, ErrNoResource), errors.Is(err, server.ErrResourceNotFound):
-		x.Fail(caller.NoResource(x, req.Params.URI))
+		x.Fail(wire.NoResource(x, req.Params.URI))
 	case coded && e.Code == messages.CodeNotFound:
-		missing := caller.NoResource(x, req.Params.URI)
+		missing := wire.NoResource(x, req.Params.URI)
 		missing.Message += ": " + e.Message
 		x.Fail(missing)
 	case coded:
-		caller.Fail(ctx, err)
+		wire.Fail(ctx, err)
 	case ctx.Err() == nil:
 		s.config.Log.Error("read resource", zap.String("uri", req.Params.URI), zap.Error(err))
 		x.Fail(&wire.Error{Code: mcp.INTERNAL_ERROR, Message: visibleError(err).Message})
@@ -167,7 +166,7 @@ func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, messa
 // Only a few may read at a time, and a long content counts until its client has received it.
 func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, error)) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		if err := caller.Require(ctx, auth.ReadRuns); err != nil {
+		if err := wire.Require(ctx, auth.ReadRuns); err != nil {
 			return nil, err
 		}
 		select {

@@ -77,7 +77,7 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 		return map[string]int{"sum": in.A + in.B}, nil
 	})
 	own := job
-	own.Name, own.Say = "own", func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
+	own.Name, own.Summary = "own", func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
 	s := serving(t, []actors.Definition{job, own}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "own"})
 	c := dial(t, s, legacyHTTP)
 	r := c.callTool("add", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
@@ -95,7 +95,7 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 func TestTheToolsOwnWordsAreForTheEnd(t *testing.T) {
 	jobs := testJobs()
 	confirm := slices.IndexFunc(jobs, func(d actors.Definition) bool { return d.Name == "confirm" })
-	jobs[confirm].Say = func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
+	jobs[confirm].Summary = func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
 	s, _ := doorTo(t, mcp.Config{}, jobs)
 	add(t, s, mcp.JobTool{Job: "confirm"})
 	c := dial(t, s, modernHTTP)

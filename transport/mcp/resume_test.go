@@ -56,7 +56,7 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 	talk := func(_ context.Context, task *actors.TaskContext, _ noInput) (string, error) {
 		for i := range words {
 			<-next
-			if err := task.Say("answer", fmt.Sprint("word ", i, " ")); err != nil {
+			if err := task.AppendText("answer", fmt.Sprint("word ", i, " ")); err != nil {
 				return "", err
 			}
 			if i%50 == 30 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
 // RunStatus is the status of a run in results of tools.
@@ -87,7 +87,7 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 			run.Error = &RunError{Code: e.Code, Message: e.Message, Retryable: e.Retryable, Provider: e.Provider}
 		}
 	}
-	for _, in := range caller.Questions(state) { // a run that has ended has none
+	for _, in := range task.Questions(state) { // a run that has ended has none
 		run.Questions = append(run.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
 	r := &Result{Text: s.textOf(state), Structured: run, IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
@@ -122,7 +122,7 @@ func statusOf(state messages.State) RunStatus {
 	switch {
 	case state.Status.IsEnded():
 		return RunStatus(state.Status)
-	case len(caller.Questions(state)) > 0:
+	case len(task.Questions(state)) > 0:
 		return Waiting
 	}
 	return Working

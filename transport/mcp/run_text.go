@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
@@ -14,8 +13,8 @@ const toolLabel = "mcp.tool"
 
 // textOf describes the state of the run, and what to do next, for people and models.
 func (s *Server) textOf(state messages.State) string {
-	if t := s.jobs[state.Queued.Labels[toolLabel]]; t != nil && t.about.Say != nil && state.Status.IsEnded() {
-		return t.about.Say(state)
+	if t := s.jobs[state.Queued.Labels[toolLabel]]; t != nil && t.about.Summary != nil && state.Status.IsEnded() {
+		return t.about.Summary(state)
 	}
 	if state.Status != messages.Completed {
 		return sentence(state)
@@ -95,7 +94,7 @@ func fileList(state messages.State) string {
 // asking lists the open questions, one per line.
 func asking(state messages.State) string {
 	var all []string
-	for _, q := range caller.Questions(state) {
+	for _, q := range task.Questions(state) {
 		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
 		if len(q.Schema) > 0 {
 			line += fmt.Sprintf("\n  The value fits the schema %s", compact(q.Schema))

@@ -41,7 +41,7 @@ func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(),
 			}
 		}
 		if in.Text != "" {
-			if err := task.Said("answer", in.Text); err != nil {
+			if err := task.FinishText("answer", in.Text); err != nil {
 				return nil, err
 			}
 		}
@@ -244,7 +244,7 @@ func TestPagesHaveEachTextOnce(t *testing.T) {
 			for i := range 400 {
 				word := fmt.Sprintf("word %d ", i)
 				all.WriteString(word)
-				if err := task.Say("answer", word); err != nil {
+				if err := task.AppendText("answer", word); err != nil {
 					return nil, err
 				}
 				if i%100 == 50 {
@@ -256,7 +256,7 @@ func TestPagesHaveEachTextOnce(t *testing.T) {
 					}
 				}
 			}
-			return nil, task.Said("answer", all.String())
+			return nil, task.FinishText("answer", all.String())
 		})
 		s := serving(t, []actors.Definition{answer}, mcp.JobTool{Job: "talk"})
 		c := dial(t, s, modernStdio)

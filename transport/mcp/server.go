@@ -17,8 +17,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/subscription"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
@@ -64,13 +62,13 @@ type Config struct {
 // concurrent use.
 type Server struct {
 	config Config
-	runs   caller.Runs
+	runs   task.Runs
 	mcp    *server.MCPServer
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
 	// streams holds the kinds of streams by the names that event ids contain.
 	streams map[string]stream
-	asker   *question.Asker
+	asker   *task.Asker
 	tasks   *task.Tasks
 	hub     *subscription.Hub
 	// readers is a semaphore for reading resources.
@@ -83,8 +81,8 @@ func New(config Config) *Server {
 	config.Poll, config.Retention = cmp.Or(config.Poll, time.Second), cmp.Or(config.Retention, 24*time.Hour)
 	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
 		Redact: config.Redact, People: config.People, AgentsConfirm: config.AgentsConfirm})
-	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
-	s.asker = question.New(s.runs, config.Key)
+	s := &Server{config: config, runs: task.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
+	s.asker = task.NewAsker(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
@@ -148,7 +146,7 @@ func (s *Server) options() []server.ServerOption {
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
 		server.WithResourceCapabilities(true, true),
-		server.WithExtensions(map[string]any{caller.TasksExtension: map[string]any{}}),
+		server.WithExtensions(map[string]any{wire.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
 	}
 }
@@ -167,7 +165,7 @@ func (s *Server) methods() map[string]wire.Method {
 func public(method wire.Method) wire.Method {
 	return func(ctx context.Context, x *wire.Exchange) (any, error) {
 		result, err := method(ctx, x)
-		return result, caller.RPCError(err)
+		return result, wire.RPCError(err)
 	}
 }
 

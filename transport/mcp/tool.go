@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Tool describes a tool that is not a job.
@@ -41,7 +41,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	}
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
-		err := caller.Require(ctx, scope)
+		err := wire.Require(ctx, scope)
 		if err == nil {
 			err = readFitting(compiled, objectOf(req.Params.RawArguments), &arguments)
 		}

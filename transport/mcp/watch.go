@@ -11,8 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
@@ -39,7 +37,7 @@ const (
 func (s *Server) addStreams() {
 	s.streams = map[string]stream{
 		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
-			return s.conclude(ctx, mcp.CallToolRequest{}, question.Resumed{Run: state.RunID}, at, state.Queued.Mode)
+			return s.conclude(ctx, mcp.CallToolRequest{}, task.Resumed{Run: state.RunID}, at, state.Queued.Mode)
 		}},
 		streamWait: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return answered(s.waitFor(ctx, state.RunID, at, defaultWait*time.Millisecond))
@@ -86,7 +84,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 	x, kind := wire.From(ctx), s.streams[name]
 	for {
 		state, terminal, err := s.watch(ctx, name, id, &at)
-		if err != nil || len(caller.Questions(state)) == 0 || !kind.asks || x.Modern() {
+		if err != nil || len(task.Questions(state)) == 0 || !kind.asks || x.Modern() {
 			return state, terminal, err
 		}
 		var meta *mcp.Meta
@@ -141,7 +139,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		if err != nil || waitsAt(state, e.Seq) {
 			return state, nil, err
 		}
-		asked = len(caller.Questions(state)) > 0
+		asked = len(task.Questions(state)) > 0
 	}
 	state, err := s.runs.State(ctx, id)
 	return state, nil, err
@@ -149,12 +147,12 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 
 // waitsAt reports whether the run waits for an answer, and a reader at seq has all events before that.
 func waitsAt(state messages.State, seq uint64) bool {
-	return state.Seq <= seq && len(caller.Questions(state)) > 0
+	return state.Seq <= seq && len(task.Questions(state)) > 0
 }
 
 // resume continues an answer whose stream broke, at this server or at an earlier one.
 func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
-	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
 	}
 	read, rest, _ := strings.Cut(x.Place(), ";")

@@ -29,14 +29,14 @@ func eventsIn(t *testing.T, all []message) []messages.Event {
 // event once.
 func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 	job := actors.Func("ask", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
-		if err := t.Say("answer", "Before. "); err != nil {
+		if err := t.AppendText("answer", "Before. "); err != nil {
 			return nil, err
 		}
 		value, err := t.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?"})
 		if err != nil {
 			return nil, err
 		}
-		return value, t.Say("answer", "After.")
+		return value, t.AppendText("answer", "After.")
 	})
 	inEachEra(t, func(t *testing.T, how era) {
 		job.Mode = messages.Detached

@@ -373,7 +373,7 @@ func TestManyReadersOfAStream(t *testing.T) {
 // long is a runtime whose runs say more than a stream holds.
 type long struct{ stories.Teller }
 
-func (l *long) Follow(_ context.Context, id messages.RunID, _ messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (l *long) Follow(_ context.Context, id messages.RunID, _ messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		text := strings.Repeat("x", 3<<20)
 		if yield([]messages.Event{{RunID: id, From: 1, Seq: 1, Body: messages.RunQueued{}},

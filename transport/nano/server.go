@@ -163,7 +163,7 @@ func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
 	host, _, _ := net.SplitHostPort(c.Request.RemoteAddr) // the address of a Unix socket has no port
 	name := auth.From(c.Context).Name
 	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: cmp.Or(name, "@"+cmp.Or(host, c.Request.RemoteAddr)),
-		streams: streams, principal: name, pieces: door.NewPieces(maxBytes)}
+		streams: streams, principal: name, pieces: door.NewNumberedPieces(maxBytes)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, oldest := 0, (*stream)(nil)

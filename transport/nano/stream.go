@@ -32,7 +32,7 @@ type stream struct {
 	gone     bool   // the stream was removed
 	watchers int    // number of callers that follow the stream
 	stop     func() // ends the reading of the run
-	pieces   *door.Pieces
+	pieces   *door.NumberedPieces
 }
 
 // touch records that the stream is used. The server's mu must be held.
@@ -66,7 +66,7 @@ func (s *stream) expire() {
 	s.timer.Stop()
 	s.timer = time.AfterFunc(remembered, func() { s.server.drop(s) })
 	s.pieces.End(nil)
-	s.pieces = door.NewPieces(0)
+	s.pieces = door.NewNumberedPieces(0)
 	s.pieces.End(nil)
 }
 
@@ -102,7 +102,7 @@ func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, 
 }
 
 // watch changes the number of callers that follow the stream by n.
-func (s *stream) watch(n int) *door.Pieces {
+func (s *stream) watch(n int) *door.NumberedPieces {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	s.watchers += n

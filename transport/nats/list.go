@@ -105,8 +105,8 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (in
 	return 0, nil
 }
 
-// Forget implements [journal.Journal].
-func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
+// DeleteLog implements [journal.Journal].
+func (j *Journal) DeleteLog(ctx context.Context, run messages.RunID) error {
 	last, err := j.last(ctx, run)
 	if err != nil {
 		return err
@@ -116,6 +116,11 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	}
 	return j.remove(ctx, run, last.at, last.Parted)
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [Journal.DeleteLog].
+func (j *Journal) Forget(ctx context.Context, run messages.RunID) error { return j.DeleteLog(ctx, run) }
 
 // remove removes the log that ends at the sequence, and tells all nodes. It keeps a new log of the same id.
 func (j *Journal) remove(ctx context.Context, run messages.RunID, at uint64, parted bool) error {

@@ -21,7 +21,7 @@ import (
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
 	return serveWith(t, door.Config{Runs: runs, Models: models, Jobs: []messages.JobInfo{
-		{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message", Input: ofChat}}, {Name: "prompt", About: messages.About{Text: "prompt"}}}})
+		{Name: "generate"}, {Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Input: ofChat}}, {Name: "prompt", JobSpec: messages.JobSpec{PromptField: "prompt"}}}})
 }
 
 // ofChat is the schema of a job that takes no tools.
@@ -129,7 +129,7 @@ var errGone = errors.New("the journal is gone")
 // merging is a runtime whose logs are merged as far as they can be.
 type merging struct{ *stories.Teller }
 
-func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		var all []messages.Event
 		for batch, err := range m.Teller.Follow(ctx, id, f) {

@@ -369,7 +369,7 @@ func TestDelete(t *testing.T) {
 
 // The helper of the official client wants response.created before anything else, also before a heartbeat.
 func TestHeartbeatBeforeTheResponse(t *testing.T) {
-	url := serveWith(t, door.Config{Runs: &stories.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	url := serveWith(t, door.Config{Runs: &stories.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 	answer, err := http.Post(url+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
 	must(t, err)
 	defer answer.Body.Close()

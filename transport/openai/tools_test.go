@@ -24,7 +24,7 @@ type calling struct{ stories.Teller }
 const calls = `{"text":"Hello, wörld 🌍","calls":[{"id":"c1","name":"weather","arguments":"{\"city\":\"Oslo\"}"},` +
 	`{"id":"c2","name":"patch","arguments":"{\"input\":\"*** Begin\"}"},{"id":"c3","name":"agents__spawn","arguments":"{}"}]}`
 
-func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		for events, err := range c.Teller.Follow(ctx, id, f) {
 			for i, e := range events {
@@ -134,7 +134,7 @@ func TestClientsThatLeave(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := &cut{stories.CutTeller{After: 5}, make(chan messages.RunID, 9)}
-			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 			call := func(body string) string {
 				ctx, leave := context.WithCancel(t.Context())
 				r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
@@ -186,7 +186,7 @@ func TestRequestsSentAgain(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := &stories.Teller{}
-			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
 			for range 2 {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, strings.NewReader(c.body))
 				r.Header.Set("X-Stainless-Retry-Count", c.retry)

@@ -154,7 +154,7 @@ func TestFlippedByteOfFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, _ := open(t, dir)
 		synctest.Wait()
-		must(t, j.Forget(t.Context(), "r_ended"))
+		must(t, j.DeleteLog(t.Context(), "r_ended"))
 	})
 	sound(t, dir, 4)
 	name := filepath.Join(dir, "journal.db")

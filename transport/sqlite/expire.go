@@ -128,8 +128,8 @@ func removeLog(exec exec, number int64) (removed int64, err error) {
 	return removed, err
 }
 
-// Forget implements [journal.Journal]. It records what was removed; [Check] reports that.
-func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
+// DeleteLog implements [journal.Journal]. It records what was removed; [Check] reports that.
+func (j *Journal) DeleteLog(ctx context.Context, run messages.RunID) error {
 	var number int64
 	var ended bool
 	gone := journal.Removed{Log: journal.Log{Run: run}, RemovedAt: time.Now().UTC()}
@@ -162,3 +162,8 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	})
 	return err
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [Journal.DeleteLog].
+func (j *Journal) Forget(ctx context.Context, run messages.RunID) error { return j.DeleteLog(ctx, run) }

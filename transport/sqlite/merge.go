@@ -93,7 +93,7 @@ func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 			return nil, err
 		}
 		b.Epoch = max(b.Epoch, r.last.Epoch)
-		r.last, r.events = b, messages.Forget(append(r.events, events...))
+		r.last, r.events = b, messages.DropTexts(append(r.events, events...))
 	}
 	merged := messages.MergeDeltas(r.events)
 	if len(merged) == len(r.events) {

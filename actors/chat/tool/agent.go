@@ -29,8 +29,8 @@ func Job(d actors.Definition) Tool {
 		switch {
 		case err != nil:
 			return "", err
-		case d.Say != nil:
-			return d.Say(state), nil
+		case d.Summary != nil:
+			return d.Summary(state), nil
 		}
 		return said(state)
 	}

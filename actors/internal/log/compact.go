@@ -61,7 +61,7 @@ func (l *Log) forget(durable uint64) {
 	l.forgets = 0
 	events := l.table.events[:l.recorded]
 	n := journal.FirstAfter(events, durable)
-	left := messages.MergeDeltas(messages.Forget(events[:n:n]))
+	left := messages.MergeDeltas(messages.DropTexts(events[:n:n]))
 	l.bytes += size(left) - size(events[:n])
 	l.mergedTo = min(l.mergedTo, len(left))
 	visible := int(l.table.n.Load()) - n + len(left)

@@ -3,6 +3,7 @@ package checks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -72,7 +73,7 @@ func (c *checker) file(ctx context.Context, name string) error {
 
 func readFile(name string) ([]byte, error) {
 	text, err := regular.Read(name, checkBytes)
-	if err != nil && messages.CodeOf(err) != messages.CauseLimitExceeded {
+	if err != nil && !errors.Is(err, regular.ErrTooLarge) {
 		err = messages.InvalidInput("cannot read %s: %v", name, exit.Reason(err))
 	}
 	return text, err

@@ -50,7 +50,7 @@ func ask(cmd *cobra.Command, c *api.Client, in schedule.Input) (lines []schedule
 		return nil, err
 	}
 	var state messages.State
-	for e, err := range c.Follow(cmd.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(cmd.Context(), id, messages.FollowOptions{}) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}

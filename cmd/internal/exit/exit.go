@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -75,8 +76,11 @@ func Report(stderr io.Writer, err error) int {
 	if ok {
 		return exit.Code
 	}
-	if messages.CodeOf(err) == messages.CauseInvalidInput {
+	switch {
+	case messages.CodeOf(err) == messages.CauseInvalidInput:
 		return Usage
+	case errors.Is(err, regular.ErrTooLarge):
+		return Limit
 	}
 	return OfCause(messages.CodeOf(err))
 }

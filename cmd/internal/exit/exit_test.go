@@ -2,11 +2,13 @@ package exit
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -72,6 +74,7 @@ func TestReport(t *testing.T) {
 		{&Error{Code: Configuration, Err: errors.New("no journal")}, 3, "lastword: no journal\n"},
 		{messages.InvalidInput("no such folder"), 2, "lastword: no such folder\n"},
 		{messages.Errorf(messages.CauseLimitExceeded, "too many runs"), 5, "lastword: too many runs\n"},
+		{fmt.Errorf("plan.yaml %w", regular.ErrTooLarge), 5, "lastword: plan.yaml is larger than the limit\n"},
 		{errors.New("what"), 1, "lastword: what\n"},
 	} {
 		var says strings.Builder

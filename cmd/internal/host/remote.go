@@ -137,8 +137,8 @@ func (r *Remote) live() (*api.Client, error) {
 type Source interface {
 	List(ctx context.Context, q messages.Query, cursor string) (list []messages.Summary, next string, err error)
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
-	Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error]
-	Forget(ctx context.Context, id messages.RunID) error
+	Follow(ctx context.Context, id messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error]
+	DeleteLog(ctx context.Context, id messages.RunID) error
 }
 
 // Read returns a command that calls run with a client of the server or, if the server has stopped, with its folder.
@@ -170,12 +170,12 @@ func (r RemoteRun) ID() messages.RunID { return r.Run }
 
 // Events yields the run's events after the cursor. It reconnects as necessary.
 func (r RemoteRun) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
-	return r.Client.Follow(ctx, r.Run, messages.Follow{After: after})
+	return r.Client.Follow(ctx, r.Run, messages.FollowOptions{After: after})
 }
 
 // Tree is like Events, but includes events of sub-runs.
 func (r RemoteRun) Tree(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
-	return r.Client.Follow(ctx, r.Run, messages.Follow{After: after, Tree: true})
+	return r.Client.Follow(ctx, r.Run, messages.FollowOptions{After: after, Tree: true})
 }
 
 // Answer answers a question of the run or of a sub-run.

@@ -136,7 +136,7 @@ type ownRun struct {
 
 // Tree returns the events of the run and of its sub-runs, one by one.
 func (r ownRun) Tree(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
-	return messages.Each(r.system.Follow(ctx, r.ID(), messages.Follow{After: after, Tree: true}))
+	return messages.Each(r.system.Follow(ctx, r.ID(), messages.FollowOptions{After: after, Tree: true}))
 }
 
 func (r ownRun) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {

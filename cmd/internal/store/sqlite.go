@@ -40,7 +40,7 @@ func forget(ctx context.Context, dir string, run messages.RunID) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(j.Forget(ctx, run), j.Close())
+	return errors.Join(j.DeleteLog(ctx, run), j.Close())
 }
 
 // Owner is the process that has opened a folder.

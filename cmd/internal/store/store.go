@@ -151,7 +151,7 @@ func (s *Stopped) State(ctx context.Context, id messages.RunID) (messages.State,
 }
 
 // Follow yields the events in the log. A run that has not ended will continue when a server opens the folder.
-func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
+func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		if want.Tree {
 			yield(messages.Event{}, messages.InvalidInput("--tree needs a server; leave it out, and read the sub-runs by their ids"))
@@ -176,7 +176,7 @@ func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.F
 	}
 }
 
-// Forget removes the log of an ended run. It opens the folder for writing.
-func (s *Stopped) Forget(ctx context.Context, id messages.RunID) error {
+// DeleteLog removes the log of an ended run. It opens the folder for writing.
+func (s *Stopped) DeleteLog(ctx context.Context, id messages.RunID) error {
 	return forget(ctx, s.dir, id)
 }

@@ -264,7 +264,7 @@ func (c scenario) record(t *testing.T, name string) []byte {
 		}
 		asked := 0
 		lines := json.NewEncoder(&out)
-		for batch, err := range s.Follow(t.Context(), root, messages.Follow{Tree: true}) {
+		for batch, err := range s.Follow(t.Context(), root, messages.FollowOptions{Tree: true}) {
 			must(t, err)
 			for _, e := range batch {
 				must(t, lines.Encode(e))

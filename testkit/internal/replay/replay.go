@@ -71,7 +71,7 @@ func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.De
 // follow reads the events of the run and its sub-runs, and answers their questions.
 func (r *replay) follow(ctx context.Context, id messages.RunID) error {
 	r.logs = map[messages.RunID][]messages.Event{}
-	for e, err := range messages.Each(r.system.Follow(ctx, id, messages.Follow{Tree: true})) {
+	for e, err := range messages.Each(r.system.Follow(ctx, id, messages.FollowOptions{Tree: true})) {
 		if err != nil {
 			return err
 		}

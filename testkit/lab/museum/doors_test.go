@@ -22,7 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/server"
 )
 
-var jobs = []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}
+var jobs = []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}
 
 // told is what a client of AG-UI gets of the story.
 func told(t *testing.T, story string, runs door.Runs) (string, error) {

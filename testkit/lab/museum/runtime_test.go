@@ -312,7 +312,7 @@ func TestLangGraph7778(t *testing.T) {
 		run := s.Run(parent)
 		s.Ends(run, messages.Completed, "")
 		var heard strings.Builder
-		for batch, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Tree: true}) {
+		for batch, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{Tree: true}) {
 			must(t, err)
 			for _, e := range batch {
 				if b, ok := e.Body.(messages.TextDone); ok && e.RunID != run.ID() {

@@ -90,7 +90,7 @@ func TestDeepRun(t *testing.T) {
 		if page, err := a.Read(ctx, run, 0); err != nil || len(page.Events) != 4 || proven(t, a, run) != 3 {
 			t.Errorf("%d events (%v)", len(page.Events), err)
 		}
-		if err := a.Forget(ctx, run); err != nil || stored(t, s) != 0 {
+		if err := a.DeleteLog(ctx, run); err != nil || stored(t, s) != 0 {
 			t.Errorf("%d messages are left (%v)", stored(t, s), err)
 		}
 		hears("the removal", func(n journal.Note) bool { return n.Run == run })

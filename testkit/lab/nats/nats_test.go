@@ -382,7 +382,7 @@ func TestKeyUsedAgain(t *testing.T) {
 		a, b := open(t, s), open(t, s)
 		must(t, a, block("r_key", 0, 1, queued, failed))
 		time.Sleep(time.Second)
-		noError(t, a.Forget(t.Context(), "r_key"))
+		noError(t, a.DeleteLog(t.Context(), "r_key"))
 		must(t, a, block("r_key", 0, 2, queued))
 		if _, err := b.Expire(t.Context(), time.Now(), 0); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func (w *world) does(ctx context.Context, t *actors.TaskContext, in work) (strin
 		}
 	}
 	for i := range in.Words {
-		if err := errors.Join(t.Say("answer", fmt.Sprintf("word%d ", i)), pause(ctx, 40*time.Millisecond)); err != nil {
+		if err := errors.Join(t.AppendText("answer", fmt.Sprintf("word%d ", i)), pause(ctx, 40*time.Millisecond)); err != nil {
 			return "", err
 		}
 		if in.Fails && t.Attempt() == 1 && i == in.Words/2 {
@@ -64,7 +64,7 @@ func (w *world) does(ctx context.Context, t *actors.TaskContext, in work) (strin
 			return "", err
 		}
 	}
-	return "done", t.Said("answer", words(in.Words))
+	return "done", t.FinishText("answer", words(in.Words))
 }
 
 func words(n int) string {

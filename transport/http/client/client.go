@@ -124,10 +124,15 @@ func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, 
 	return c.call(ctx, http.MethodPost, pathOf(id)+"/input/"+url.PathEscape(request), nil, map[string]any{"value": value}, nil)
 }
 
-// Forget deletes the log of an ended run.
-func (c *Client) Forget(ctx context.Context, id messages.RunID) error {
+// DeleteLog deletes the log of an ended run.
+func (c *Client) DeleteLog(ctx context.Context, id messages.RunID) error {
 	return c.call(ctx, http.MethodDelete, pathOf(id), nil, nil, nil)
 }
+
+// Forget is DeleteLog.
+//
+// Deprecated: Use [Client.DeleteLog].
+func (c *Client) Forget(ctx context.Context, id messages.RunID) error { return c.DeleteLog(ctx, id) }
 
 // Artifact opens a file that the run wrote. The caller must close it.
 func (c *Client) Artifact(ctx context.Context, id messages.RunID, name string) (io.ReadCloser, error) {

@@ -28,7 +28,7 @@ type words struct {
 
 func tell(ctx context.Context, t *actors.TaskContext, in words) (string, error) {
 	for range in.Words {
-		if err := t.Say("answer", "word "); err != nil {
+		if err := t.AppendText("answer", "word "); err != nil {
 			return "", err
 		}
 	}
@@ -89,7 +89,7 @@ func TestFollowThroughCuts(t *testing.T) {
 	c, err := client.New(proxy, "")
 	must(t, err)
 	var got messages.Fold
-	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		must(t, err)
 		must(t, got.Apply(e))
 		if e.Kind() == messages.KindInputRequired {
@@ -123,7 +123,7 @@ func TestFollowChecksTheLaw(t *testing.T) {
 	c, err := client.New(server.URL, "")
 	must(t, err)
 	var last error
-	for _, err := range c.Follow(t.Context(), "r_a", messages.Follow{}) {
+	for _, err := range c.Follow(t.Context(), "r_a", messages.FollowOptions{}) {
 		last = err
 	}
 	if messages.CodeOf(last) != messages.CodeReset || !strings.Contains(last.Error(), "missing") {
@@ -138,7 +138,7 @@ func TestErrors(t *testing.T) {
 	if _, err := c.State(t.Context(), "r_unknown"); messages.CodeOf(err) != messages.CodeNotFound {
 		t.Errorf("an unknown run: %v", err)
 	}
-	for _, err := range c.Follow(t.Context(), "r_unknown", messages.Follow{}) {
+	for _, err := range c.Follow(t.Context(), "r_unknown", messages.FollowOptions{}) {
 		if messages.CodeOf(err) != messages.CodeNotFound {
 			t.Errorf("an unknown run's events: %v", err)
 		}
@@ -154,7 +154,7 @@ func TestErrors(t *testing.T) {
 	left, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("the caller left")
 	cancel(gone)
-	for _, err := range away.Follow(left, "r_a", messages.Follow{}) {
+	for _, err := range away.Follow(left, "r_a", messages.FollowOptions{}) {
 		if !errors.Is(err, gone) {
 			t.Errorf("a caller that left: %v", err)
 		}
@@ -176,14 +176,14 @@ func TestCalls(t *testing.T) {
 	if list, next, err := c.List(t.Context(), q, ""); err != nil || len(list) != 1 || list[0].RunID != id || next != "" {
 		t.Errorf("list: %v, %q, %v", list, next, err)
 	}
-	if err := c.Forget(t.Context(), id); messages.CodeOf(err) != messages.CodeConflict {
+	if err := c.DeleteLog(t.Context(), id); messages.CodeOf(err) != messages.CodeConflict {
 		t.Errorf("forget of a run that goes on: %v", err)
 	}
 	if err := c.Cancel(t.Context(), id, "enough"); err != nil {
 		t.Error(err)
 	}
 	var last messages.Event
-	want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
+	want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
 		Streams: []string{"answer"}}, Rate: 10, Tree: true}
 	for e, err := range c.Follow(t.Context(), id, want) {
 		must(t, err)
@@ -192,13 +192,13 @@ func TestCalls(t *testing.T) {
 	if last.Kind() != messages.KindRunCanceled {
 		t.Errorf("the last event is %s", last.Kind())
 	}
-	for range c.Follow(t.Context(), id, messages.Follow{After: last.Seq}) {
+	for range c.Follow(t.Context(), id, messages.FollowOptions{After: last.Seq}) {
 		t.Error("an event after the terminal")
 	}
 	if _, err := c.Artifact(t.Context(), id, "llms.txt"); messages.CodeOf(err) != messages.CodeNotFound {
 		t.Errorf("an artifact that is not there: %v", err)
 	}
-	if err := c.Forget(t.Context(), id); err != nil {
+	if err := c.DeleteLog(t.Context(), id); err != nil {
 		t.Error(err)
 	}
 }
@@ -245,7 +245,7 @@ func TestRedirectsElsewhereAreRefused(t *testing.T) {
 	c, err := client.New(s.URL, "secret")
 	must(t, err)
 	_, err = c.Submit(t.Context(), messages.Request{Job: "tell", Key: "k"})
-	for _, follow := range c.Follow(t.Context(), "r_x", messages.Follow{}) {
+	for _, follow := range c.Follow(t.Context(), "r_x", messages.FollowOptions{}) {
 		err = errors.Join(err, follow)
 	}
 	if messages.CodeOf(err) != messages.CauseInvalidInput || strings.Count(err.Error(), "redirects elsewhere") != 2 {

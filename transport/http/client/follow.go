@@ -28,7 +28,7 @@ const (
 )
 
 // Follow is [Client.Resume] for readers whose cursors are plain numbers.
-func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
+func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
 	at := cursor.Cursors{id: {Seq: want.After}}
 	for child, seq := range want.Children {
 		at[child] = cursor.Cursor{Seq: seq}
@@ -45,7 +45,7 @@ func ParseCursors(run messages.RunID, text string) (Cursors, error) { return cur
 // Resume yields the run's events after the cursors until the run's terminal, and moves the cursors. It reconnects until
 // ctx is done. Errors: what the server refuses, such as not_found and events_gone; and reset if the server leaves out
 // an event.
-func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want messages.Follow) iter.Seq2[messages.Event, error] {
+func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		r := &reader{client: c, id: id, want: want, at: at, yield: yield}
 		for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -81,7 +81,7 @@ func retryable(err error) bool {
 type reader struct {
 	client *Client
 	id     messages.RunID
-	want   messages.Follow
+	want   messages.FollowOptions
 	at     cursor.Cursors // where to continue after a cut
 	yield  func(messages.Event, error) bool
 	events int  // number of events that were passed on

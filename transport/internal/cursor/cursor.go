@@ -247,7 +247,7 @@ func (c Cursors) Take(e messages.Event) (messages.Event, bool) {
 }
 
 // Resume sets the options of a Follow such that it continues from the cursors.
-func (c Cursors) Resume(f *messages.Follow, run messages.RunID) {
+func (c Cursors) Resume(f *messages.FollowOptions, run messages.RunID) {
 	if f.After = c[run].Seq; len(c) > 1 { // an idle reader of one run needs no map
 		f.Children = make(map[messages.RunID]uint64, len(c))
 		for id, at := range c {

@@ -147,7 +147,7 @@ func Outline(ctx context.Context, name string, text []byte) (outline surface.Out
 	if read == nil {
 		return surface.Outline{}, false
 	}
-	return surface.Finish(read(ctx, surface.Normal(text))), true
+	return finish(read(ctx, surface.Normal(text))), true
 }
 
 // Family returns the name that the language shares with the languages whose files it may import.

@@ -10,14 +10,13 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Config configures a Hub.
 type Config struct {
-	Runs  caller.Runs
+	Runs  task.Runs
 	Tasks *task.Tasks
 	Log   *zap.Logger
 	// Retry is the pause before a run is read again after an error.
@@ -28,7 +27,7 @@ type Config struct {
 // for concurrent use; mu guards the maps. Changes are added before the first subscriber.
 type Hub struct {
 	config Config
-	runs   caller.Runs
+	runs   task.Runs
 
 	changes []Changes
 

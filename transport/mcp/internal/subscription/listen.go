@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -49,19 +48,19 @@ type listener struct {
 // stream.
 func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !x.Modern() {
-		return nil, caller.NoMethod()
+		return nil, wire.NoMethod()
 	}
-	p, err := caller.Params[struct {
+	p, err := wire.Params[struct {
 		Notifications filter `json:"notifications"`
 	}](x)
 	switch f := p.Notifications; {
 	case err != nil:
-	case len(f.Tasks) > 0 && !x.Extension(caller.TasksExtension):
-		return nil, caller.NeedsTasks()
+	case len(f.Tasks) > 0 && !x.Extension(wire.TasksExtension):
+		return nil, wire.NeedsTasks()
 	case len(f.ResourceSubscriptions)+len(f.Tasks) > maxTopics:
 		err = tooMany()
 	default:
-		err = caller.Require(ctx, auth.ReadRuns)
+		err = wire.Require(ctx, auth.ReadRuns)
 	}
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	}
 	err = h.subscribeTo(ctx, h.session(ctx, x.Session()), p.URI)
 	if messages.CodeOf(err) == messages.CodeNotFound {
-		err = caller.NoResource(x, p.URI)
+		err = wire.NoResource(x, p.URI)
 	}
 	return struct{}{}, err
 }
@@ -50,12 +49,12 @@ func (h *Hub) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 // params decodes and checks the parameters of both methods.
 func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, error) {
 	if x.Modern() || x.Session() == nil {
-		return subscribeParams{}, caller.NoMethod()
+		return subscribeParams{}, wire.NoMethod()
 	}
-	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
 		return subscribeParams{}, err
 	}
-	p, err := caller.Params[subscribeParams](x)
+	p, err := wire.Params[subscribeParams](x)
 	if err == nil && p.URI == "" {
 		err = messages.InvalidInput("a subscription needs the uri of a resource")
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -79,12 +78,12 @@ func Related(id messages.RunID) *mcp.Meta {
 // legacyListTasks returns a page of the caller's tasks, the newest first.
 func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !HasLegacy(x) {
-		return nil, caller.NoMethod()
+		return nil, wire.NoMethod()
 	}
-	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
 	}
-	p, err := caller.Params[struct {
+	p, err := wire.Params[struct {
 		Cursor string `json:"cursor"`
 	}](x)
 	if err != nil {

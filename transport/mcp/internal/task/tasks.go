@@ -9,8 +9,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/question"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -26,8 +24,8 @@ const (
 
 // Config configures Tasks.
 type Config struct {
-	Runs  caller.Runs
-	Asker *question.Asker
+	Runs  Runs
+	Asker *Asker
 	// Result returns what the call of the run would have returned.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
 	// Follow sends the events after the cursor as progress until the run ends. It asks the user what the run asks.
@@ -39,7 +37,7 @@ type Config struct {
 // Tasks shows runs as tasks. It keeps no state: a task is a run, found by its id.
 type Tasks struct {
 	config Config
-	runs   caller.Runs
+	runs   Runs
 }
 
 // New returns Tasks with the configuration.
@@ -59,10 +57,10 @@ func (t *Tasks) Methods() map[string]wire.Method {
 // Wanted reports whether the call should be answered with a task. From 2026-07-28 on, the server decides, for clients
 // that declared the extension in this request. In 2025-11-25, the client decides.
 func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
-	declared, asked := x.Extension(caller.TasksExtension), AskedLegacy(x, req)
+	declared, asked := x.Extension(wire.TasksExtension), AskedLegacy(x, req)
 	switch {
 	case x.Modern() && support == Required && !declared:
-		return false, caller.NeedsTasks()
+		return false, wire.NeedsTasks()
 	case x.Modern():
 		return declared && support != Forbidden, nil
 	case asked && support == Forbidden:
@@ -98,14 +96,14 @@ func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method 
 		}
 		switch {
 		case do == nil:
-			return nil, caller.NoMethod()
-		case x.Modern() && !x.Extension(caller.TasksExtension):
-			return nil, caller.NeedsTasks()
+			return nil, wire.NoMethod()
+		case x.Modern() && !x.Extension(wire.TasksExtension):
+			return nil, wire.NeedsTasks()
 		}
-		if err := caller.Require(ctx, scope); err != nil {
+		if err := wire.Require(ctx, scope); err != nil {
 			return nil, err
 		}
-		p, err := caller.Params[taskParams](x)
+		p, err := wire.Params[taskParams](x)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +128,8 @@ func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool
 		d.Error = errorOf(state)
 	case mcp.TaskStatusInputRequired:
 		d.Inputs = mcp.InputRequests{}
-		for _, q := range caller.Questions(state) {
-			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(question.Elicitation(q))
+		for _, q := range Questions(state) {
+			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(Elicitation(q))
 		}
 	}
 	return d

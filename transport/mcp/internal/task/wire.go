@@ -9,7 +9,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -66,7 +65,7 @@ func taskStatusOf(state messages.State) mcp.TaskStatus {
 		return mcp.TaskStatusFailed
 	case state.Status.IsEnded():
 		return mcp.TaskStatusCompleted
-	case len(caller.Questions(state)) > 0:
+	case len(Questions(state)) > 0:
 		return mcp.TaskStatusInputRequired
 	}
 	return mcp.TaskStatusWorking
@@ -99,7 +98,7 @@ func statusMessage(state messages.State) string {
 	case state.Canceling:
 		return "canceling"
 	}
-	if open := caller.Questions(state); len(open) > 0 {
+	if open := Questions(state); len(open) > 0 {
 		return "waits for an answer: " + open[0].Prompt
 	}
 	for i := len(state.Tasks) - 1; i >= 0; i-- {

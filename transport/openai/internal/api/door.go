@@ -150,7 +150,7 @@ func modelOf(name string) model { return model{ID: name, Object: "model", OwnedB
 func (d handler) models(w http.ResponseWriter, r *http.Request) error {
 	list := []model{}
 	for _, job := range d.Jobs {
-		if job.Text != "" {
+		if job.PromptField != "" {
 			list = append(list, modelOf(job.Name))
 		}
 	}

@@ -29,7 +29,7 @@ func New(to *door.Door) *door.Handler {
 // remove handles DELETE /v1/chat/completions/{id}.
 func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	if err := d.Forget(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
+	if err := d.DeleteLog(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
 		return err
 	}
 	return api.Answer(d.Door, w, map[string]any{"id": id, "object": "chat.completion.deleted", "deleted": true})
@@ -81,7 +81,7 @@ func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, st
 
 // completion is a run in the form of one text.
 type completion struct {
-	door.Part
+	door.SegmentWriter
 	model string
 	usage bool // the client wants token counts
 

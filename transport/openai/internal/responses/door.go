@@ -44,7 +44,7 @@ func (d handler) find(ctx context.Context, id string) (*response, messages.State
 		err = messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
 	}
 	if err != nil || segment == 1 {
-		return &response{Part: door.Part{Run: run.RunID}, segment: 1}, run, err
+		return &response{SegmentWriter: door.SegmentWriter{Run: run.RunID}, segment: 1}, run, err
 	}
 	return after(run, segment-1), run, nil
 }
@@ -52,7 +52,7 @@ func (d handler) find(ctx context.Context, id string) (*response, messages.State
 // after returns the response after the question that ended the segment, or after the newest question.
 func after(run messages.State, segment int) *response {
 	segment = min(segment, len(run.Inputs))
-	return &response{Part: door.Part{Run: run.RunID, Seen: run.Inputs[segment-1].Request}, segment: segment + 1}
+	return &response{SegmentWriter: door.SegmentWriter{Run: run.RunID, Seen: run.Inputs[segment-1].Request}, segment: segment + 1}
 }
 
 // create handles POST /v1/responses.
@@ -132,7 +132,7 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 	labels := map[string]string{door.ContextLabel: q.Context(r, turn)}
 	maps.Copy(labels, q.Metadata)
 	run, asked, err := d.Start(r, &q.Options, turn, labels, q.Client.Turn)
-	return &response{Part: door.Part{Run: run}, segment: 1}, asked, err
+	return &response{SegmentWriter: door.SegmentWriter{Run: run}, segment: 1}, asked, err
 }
 
 // remove handles DELETE /v1/responses/{id}. It removes the whole run of the response.
@@ -140,7 +140,7 @@ func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	_, run, err := d.find(r.Context(), id)
 	if err == nil {
-		err = d.Forget(r.Context(), run.RunID)
+		err = d.DeleteLog(r.Context(), run.RunID)
 	}
 	if err != nil {
 		return err

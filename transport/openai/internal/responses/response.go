@@ -18,7 +18,7 @@ type fields = map[string]any
 
 // response is a segment of a run, both as an object and as a stream of events.
 type response struct {
-	door.Part
+	door.SegmentWriter
 	segment int
 	number
 

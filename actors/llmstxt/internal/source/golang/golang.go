@@ -199,7 +199,7 @@ func goSynopsis(doc string) string {
 	for _, block := range goParser().Parse(text).Content {
 		if _, ok := block.(*comment.Paragraph); ok {
 			plain := goPrinter().Text(&comment.Doc{Content: []comment.Block{block}})
-			return surface.Inline(prose.Sentence(string(plain)))
+			return prose.Inline(prose.Sentence(string(plain)))
 		}
 	}
 	return ""

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 )
 
 // LineNote returns a function that finds the note of a file whose line comments begin with the mark.
@@ -193,7 +192,7 @@ func Paragraphs(text string) []string {
 	var list []string
 	var b strings.Builder
 	flush := func() {
-		if p := prose.Tidy(surface.Inline(b.String())); p != "" {
+		if p := prose.Tidy(prose.Inline(b.String())); p != "" {
 			list = append(list, p)
 		}
 		b.Reset()

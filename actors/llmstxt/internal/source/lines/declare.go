@@ -396,7 +396,7 @@ func summary(doc string) string {
 		doc = codeTags.ReplaceAllString(blockTags.ReplaceAllString(doc, "\n\n"), "`")
 		doc = html.UnescapeString(inlineTags.ReplaceAllString(doc, ""))
 	}
-	doc = surface.Summary(typewriter.ReplaceAllString(doc, "$1`$2`"))
+	doc = prose.Summary(typewriter.ReplaceAllString(doc, "$1`$2`"))
 	low := strings.ToLower(doc[:min(len(doc), 40)])
 	if prose.StartsWithAny(low, "eslint", "@ts-", "prettier", "istanbul", "todo", "fixme", "xxx", "hack", "nolint",
 		"noinspection", "clang-format", "swiftlint", "#region", "<reference", "region ", "rubocop") ||

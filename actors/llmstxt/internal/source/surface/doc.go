@@ -1,4 +1,3 @@
 // Package surface defines the public surface of a source file: its own description, and its exported names with
-// signature, first sentence and line. Other packages extract it for each language; this package has what they share
-// for comments and names.
+// signature, first sentence and line. Other packages extract it for each language.
 package surface

@@ -1,11 +1,9 @@
-package surface
+package prose
 
 import (
 	"regexp"
 	"strings"
 	"unicode"
-
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 )
 
 // Inline removes markup from running text: roles and double backticks of reStructuredText; {@code x} and {@link x} of
@@ -35,7 +33,7 @@ func Inline(s string) string {
 func span(before, s string) (kept, text, rest string) {
 	switch s[0] {
 	case '`':
-		return ticks(before, s)
+		return quoted(before, s)
 	case '{':
 		return braces(before, s)
 	case '[':
@@ -52,8 +50,8 @@ func span(before, s string) (kept, text, rest string) {
 // longestSpan bounds the length of markup, in bytes.
 const longestSpan = 300
 
-// ticks reads text in backticks, and the role before it. Without an end, the backticks stay as they are.
-func ticks(before, s string) (kept, text, rest string) {
+// quoted reads text in backticks, and the role before it. Without an end, the backticks stay as they are.
+func quoted(before, s string) (kept, text, rest string) {
 	if strings.HasPrefix(s, "```") {
 		n := len(s) - len(strings.TrimLeft(s, "`"))
 		return before, s[:n], s[n:]
@@ -106,7 +104,7 @@ func braces(before, s string) (kept, text, rest string) {
 		return before, text, after
 	}
 	if tag, argument, ok := strings.Cut(text, " "); ok && strings.HasPrefix(tag, "@") {
-		return before, reference(tag, strings.TrimSpace(argument)), rest
+		return before, linkedName(tag, strings.TrimSpace(argument)), rest
 	}
 	name, label, ok := strings.Cut(text, " ")
 	isPath := name != "" && constantPath(name, ":#.?!") == name
@@ -122,7 +120,7 @@ func braces(before, s string) (kept, text, rest string) {
 // brackets reads a link, or the name of a symbol. Other brackets, such as an index, stay as they are.
 func brackets(before, s string) (kept, text, rest string) {
 	end := strings.IndexByte(s[:min(len(s), longestSpan)], ']')
-	if end < 0 || before != "" && prose.IsIdent(rune(before[len(before)-1])) {
+	if end < 0 || before != "" && IsIdent(rune(before[len(before)-1])) {
 		return before, "[", s[1:]
 	}
 	text, rest = s[1:end], s[end+1:]
@@ -155,13 +153,13 @@ func afterTarget(s, marks string) (after string, ok bool) {
 
 // isDocLink distinguishes a name such as pkg.Name or Type::method from a word such as optional.
 func isDocLink(name string) bool {
-	isOther := func(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune(".*/:#()!", r) }
+	isOther := func(r rune) bool { return !IsIdent(r) && !strings.ContainsRune(".*/:#()!", r) }
 	return name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:#(") || name[0] == '*') &&
 		!strings.ContainsFunc(name, isOther)
 }
 
-// reference returns the text of {@tag argument}.
-func reference(tag, argument string) string {
+// linkedName returns the text of {@tag argument}.
+func linkedName(tag, argument string) string {
 	if tag != "@link" && tag != "@linkplain" {
 		return "`" + argument + "`"
 	}
@@ -176,7 +174,7 @@ func reference(tag, argument string) string {
 // the bytes between names.
 func constantPath(s, between string) string {
 	n := 0
-	for n < len(s) && (prose.IsIdent(rune(s[n])) || strings.IndexByte(between, s[n]) >= 0) {
+	for n < len(s) && (IsIdent(rune(s[n])) || strings.IndexByte(between, s[n]) >= 0) {
 		n++
 	}
 	first := strings.TrimLeft(s[:n], between)

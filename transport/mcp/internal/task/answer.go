@@ -1,4 +1,4 @@
-package question
+package task
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Resumed says which run a retried call continues.
@@ -28,7 +28,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 	if req.Params.RequestState == "" {
 		return nil, nil
 	}
-	defer func() { caller.Fail(ctx, err) }()
+	defer func() { wire.Fail(ctx, err) }()
 	c, err := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 // unknown and outdated keys. left says that a response had no answer. bad says why a response could not be used.
 func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (left bool, bad, err error) {
 	given := map[string]bool{}
-	for _, q := range caller.Questions(state) {
+	for _, q := range Questions(state) {
 		response, ok := responses[q.Request]
 		if !ok {
 			continue

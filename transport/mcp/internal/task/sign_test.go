@@ -1,4 +1,4 @@
-package question
+package task
 
 import (
 	"encoding/base64"

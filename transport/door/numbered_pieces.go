@@ -8,13 +8,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Pieces holds the answer of a run as numbered pieces of text, for readers that can only append. A published piece
-// never changes, however the log is merged later. If the run takes text back, the pieces end with the failure "reset",
+// NumberedPieces holds the answer of a run as numbered pieces of text, for readers that can only append. A published
+// piece never changes, however the log is merged later. If the run takes text back, the pieces end with the failure "reset",
 // unless the next attempt says the same text again.
 //
-// One goroutine calls [Pieces.Read]; any number may call the other methods. mu guards the fields below it.
-type Pieces struct {
-	Part
+// One goroutine calls [NumberedPieces.Read]; any number may call the other methods. mu guards the fields below it.
+type NumberedPieces struct {
+	SegmentWriter
 	most   int // maximum bytes of all text
 	speech Speech
 
@@ -26,15 +26,27 @@ type Pieces struct {
 	more   chan struct{} // closed and replaced when something is added
 }
 
-// NewPieces returns empty Pieces that hold at most most bytes of text.
-func NewPieces(most int) *Pieces { return &Pieces{most: most, more: make(chan struct{})} }
+// NewNumberedPieces returns empty NumberedPieces that hold at most most bytes of text.
+func NewNumberedPieces(most int) *NumberedPieces {
+	return &NumberedPieces{most: most, more: make(chan struct{})}
+}
 
-// pieces is the dialect that fills Pieces: it takes the texts of the answer, and the end of the run.
-var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take, Table: transcript.Table[*Pieces]{
-	transcript.Text:     {transcript.Open: (*Pieces).take, transcript.Append: (*Pieces).take, transcript.Done: (*Pieces).take},
-	transcript.Question: {transcript.Wait: (*Pieces).wait},
-	transcript.Run: {transcript.Open: func(p *Pieces, op *transcript.Op) { p.speech.Begin(op.Run) },
-		transcript.End: func(p *Pieces, op *transcript.Op) {
+// Pieces is NumberedPieces.
+//
+// Deprecated: Use [NumberedPieces].
+type Pieces = NumberedPieces
+
+// NewPieces is NewNumberedPieces.
+//
+// Deprecated: Use [NewNumberedPieces].
+func NewPieces(most int) *NumberedPieces { return NewNumberedPieces(most) }
+
+// pieces is the dialect that fills NumberedPieces: it takes the texts of the answer, and the end of the run.
+var pieces = transcript.Dialect[*NumberedPieces]{Rewind: (*NumberedPieces).take, Table: transcript.Table[*NumberedPieces]{
+	transcript.Text:     {transcript.Open: (*NumberedPieces).take, transcript.Append: (*NumberedPieces).take, transcript.Done: (*NumberedPieces).take},
+	transcript.Question: {transcript.Wait: (*NumberedPieces).wait},
+	transcript.Run: {transcript.Open: func(p *NumberedPieces, op *transcript.Op) { p.speech.Begin(op.Run) },
+		transcript.End: func(p *NumberedPieces, op *transcript.Op) {
 			failed := Failure(op.Event.Body)
 			if failed == nil {
 				p.say(p.speech.Rest(op))
@@ -43,10 +55,10 @@ var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take, Table: transcri
 		}},
 }}
 
-func (p *Pieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
+func (p *NumberedPieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 
 // wait ends the pieces at the question of a conversation: the client's next message answers it.
-func (p *Pieces) wait(op *transcript.Op) {
+func (p *NumberedPieces) wait(op *transcript.Op) {
 	if op.Run.Queued.Labels[ContextLabel] != "" {
 		p.say(p.speech.Ask(op.Item), false)
 		p.stop(nil)
@@ -54,7 +66,7 @@ func (p *Pieces) wait(op *transcript.Op) {
 }
 
 // say adds a piece.
-func (p *Pieces) say(piece string, anew bool) {
+func (p *NumberedPieces) say(piece string, anew bool) {
 	switch {
 	case anew:
 		p.stop(&Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)})
@@ -71,19 +83,19 @@ func (p *Pieces) say(piece string, anew bool) {
 }
 
 // stop ends the pieces and the reading of the run.
-func (p *Pieces) stop(failed *Reason) {
+func (p *NumberedPieces) stop(failed *Reason) {
 	p.End(failed)
 	p.Over = true
 }
 
 // wake wakes readers that wait for more. mu must be held.
-func (p *Pieces) wake() {
+func (p *NumberedPieces) wake() {
 	close(p.more)
 	p.more = make(chan struct{})
 }
 
 // Read fills p with the run, from the question answered on, until the answer ends or ctx is done.
-func (p *Pieces) Read(ctx context.Context, d *Door, run messages.RunID, answered string) {
+func (p *NumberedPieces) Read(ctx context.Context, d *Door, run messages.RunID, answered string) {
 	p.Run, p.Seen = run, answered
 	if err := Fold(ctx, d, &pieces, p); err != nil {
 		p.End(Unread(err))
@@ -91,7 +103,7 @@ func (p *Pieces) Read(ctx context.Context, d *Door, run messages.RunID, answered
 }
 
 // End marks the pieces as ended, with the reason if the run failed. It does nothing if they have ended already.
-func (p *Pieces) End(failed *Reason) {
+func (p *NumberedPieces) End(failed *Reason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
@@ -101,7 +113,7 @@ func (p *Pieces) End(failed *Reason) {
 }
 
 // Ended reports whether no more pieces come.
-func (p *Pieces) Ended() bool {
+func (p *NumberedPieces) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended
@@ -117,7 +129,7 @@ type Batch struct {
 }
 
 // next returns the batch that begins at from, and a channel that is closed when there is more.
-func (p *Pieces) next(from int) (b Batch, more <-chan struct{}) {
+func (p *NumberedPieces) next(from int) (b Batch, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed}
@@ -133,7 +145,7 @@ func (p *Pieces) next(from int) (b Batch, more <-chan struct{}) {
 
 // Follow calls got with each batch that begins at from or later. It returns when got returns false, when the pieces
 // have ended, or when ctx is done.
-func (p *Pieces) Follow(ctx context.Context, from int, got func(Batch) bool) {
+func (p *NumberedPieces) Follow(ctx context.Context, from int, got func(Batch) bool) {
 	for {
 		b, more := p.next(from)
 		from += len(b.Pieces)

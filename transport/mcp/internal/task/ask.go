@@ -1,4 +1,4 @@
-package question
+package task
 
 import (
 	"context"
@@ -10,19 +10,18 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Asker asks the user of the calling client what runs ask, and passes the answers to the runs.
 type Asker struct {
-	runs   caller.Runs
+	runs   Runs
 	signer signer
 }
 
-// New returns an Asker. key signs the states that clients carry; without a key, a random one is used, which does not
+// NewAsker returns an Asker. key signs the states that clients carry; without a key, a random one is used, which does not
 // survive a restart.
-func New(runs caller.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
+func NewAsker(runs Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
 
 // Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the signed
 // state with which the retried call finds the run.
@@ -30,7 +29,7 @@ func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state mes
 	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
 	b := server.NewInputRequestBuilder("")
-	for _, q := range caller.Questions(state) {
+	for _, q := range Questions(state) {
 		c.Questions = append(c.Questions, q.Request)
 		b.Elicit(q.Request, Elicitation(q))
 	}
@@ -49,7 +48,7 @@ func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.Sta
 	if !x.Elicits() || !auth.From(ctx).May(auth.WriteRuns) {
 		return state, false, nil
 	}
-	open := caller.Questions(state)[0]
+	open := Questions(state)[0]
 	q := Elicitation(open)
 	q.Meta = meta
 	asking, stop := context.WithCancel(ctx)

@@ -1,4 +1,4 @@
-package caller
+package task
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func (r Runs) State(ctx context.Context, id messages.RunID) (messages.State, err
 
 // Events yields the events of a run after the given number. It does not check the caller.
 func (r Runs) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
-	return messages.Each(r.Door.Runs.Follow(ctx, id, messages.Follow{After: after}))
+	return messages.Each(r.Door.Runs.Follow(ctx, id, messages.FollowOptions{After: after}))
 }
 
 // Until waits until the run has ended or until accepts an event, and returns the State from then. until may be nil.

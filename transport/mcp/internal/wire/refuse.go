@@ -1,4 +1,4 @@
-package caller
+package wire
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Require returns an error if the caller lacks the scope. The request is then answered with a JSON-RPC error that names
@@ -19,8 +18,8 @@ import (
 func Require(ctx context.Context, scope auth.Scope) error {
 	err := auth.Require(ctx, scope)
 	if e, ok := errors.AsType[*messages.Error](err); ok {
-		if x := wire.From(ctx); x != nil {
-			x.Fail(&wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: map[string]any{"code": e.Code}, Scope: scope})
+		if x := From(ctx); x != nil {
+			x.Fail(&Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: map[string]any{"code": e.Code}, Scope: scope})
 		}
 	}
 	return err
@@ -40,19 +39,19 @@ func RPCError(err error) error {
 	case status >= http.StatusInternalServerError:
 		code = mcp.INTERNAL_ERROR
 	}
-	return &wire.Error{Code: code, Message: e.Message, Data: map[string]any{"code": e.Code}}
+	return &Error{Code: code, Message: e.Message, Data: map[string]any{"code": e.Code}}
 }
 
 // Fail answers the request of ctx with the error, if its client may see it.
 func Fail(ctx context.Context, err error) {
-	if e, ok := errors.AsType[*wire.Error](RPCError(err)); ok {
-		wire.From(ctx).Fail(e)
+	if e, ok := errors.AsType[*Error](RPCError(err)); ok {
+		From(ctx).Fail(e)
 	}
 }
 
 // NoMethod returns the error for a method that does not exist in the request's protocol version.
-func NoMethod() *wire.Error {
-	return &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the protocol's version has no such method"}
+func NoMethod() *Error {
+	return &Error{Code: mcp.METHOD_NOT_FOUND, Message: "the protocol's version has no such method"}
 }
 
 // TasksExtension is the name of the extension for tasks in protocol version 2026-07-28.
@@ -62,23 +61,23 @@ const TasksExtension = "io.modelcontextprotocol/tasks"
 const missingCapability = -32021
 
 // NeedsTasks returns the error for a request that requires the tasks extension, from a client without it.
-func NeedsTasks() *wire.Error {
+func NeedsTasks() *Error {
 	extension := map[string]any{TasksExtension: struct{}{}}
-	return &wire.Error{Code: missingCapability, Message: "missing required client capability: " + TasksExtension,
+	return &Error{Code: missingCapability, Message: "missing required client capability: " + TasksExtension,
 		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": extension}}}
 }
 
 // NoResource returns the error for a resource that does not exist, or that belongs to another caller.
-func NoResource(x *wire.Exchange, uri string) *wire.Error {
+func NoResource(x *Exchange, uri string) *Error {
 	code := mcp.RESOURCE_NOT_FOUND
 	if x.Modern() {
 		code = mcp.INVALID_PARAMS
 	}
-	return &wire.Error{Code: code, Message: "there is no resource " + uri, Data: map[string]string{"uri": uri}}
+	return &Error{Code: code, Message: "there is no resource " + uri, Data: map[string]string{"uri": uri}}
 }
 
 // Params decodes the request's parameters. Errors: invalid_input.
-func Params[T any](x *wire.Exchange) (T, error) {
+func Params[T any](x *Exchange) (T, error) {
 	var p T
 	if raw := x.Params(); len(raw) > 0 {
 		if err := json.Unmarshal(raw, &p); err != nil {
