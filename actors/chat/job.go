@@ -31,6 +31,8 @@ const MaxBytes = 16 << 20
 
 // Input is the job's input. It must hold no secrets, because run.queued shows it.
 type Input struct {
+	// Message may be empty if Earlier ends with the assistant, whose words the model continues, or if there is only a
+	// System prompt.
 	Message string `json:"message" form:"minLength=1"`
 	// Context is the id of the conversation that the turn continues or begins. Without it the turn remembers nothing.
 	Context string `json:"context,omitempty" jsonschema:"id of the conversation, new or known"`
@@ -58,7 +60,7 @@ func (in Input) check() error {
 		return err
 	}
 	switch size := len(in.Message) + len(in.System) + model.Size(in.Earlier); {
-	case strings.TrimSpace(in.Message) == "":
+	case strings.TrimSpace(in.Message) == "" && !in.continues():
 		return messages.InvalidInput("the message is empty; give a text")
 	case size > MaxBytes:
 		return messages.Errorf(messages.CauseLimitExceeded,
@@ -74,6 +76,12 @@ func (in Input) check() error {
 		}
 	}
 	return in.checkStages()
+}
+
+// continues reports whether there is no message because the model goes on with what the caller keeps.
+func (in Input) continues() bool {
+	return in.Message == "" && in.Context == "" && model.Continues(in.System, in.Earlier) &&
+		(len(in.Earlier) == 0 || conversation.LastUser(in.Earlier) >= 0)
 }
 
 // Config says which model answers, and which tools it may call.

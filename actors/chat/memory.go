@@ -16,7 +16,10 @@ import (
 // remember starts the turn with the earlier messages of its conversation.
 func (u *turn) remember(ctx context.Context, in Input) (err error) {
 	system := in.System
-	u.conversation = append(slices.Clone(in.Earlier), model.Message{Role: model.User, Content: in.Message})
+	u.conversation = slices.Clone(in.Earlier)
+	if in.Message != "" {
+		u.conversation = append(u.conversation, model.Message{Role: model.User, Content: in.Message})
+	}
 	if in.Context != "" {
 		if err = u.enter(ctx, in); err != nil {
 			return err

@@ -113,8 +113,11 @@ func TestForkGoesOn(t *testing.T) {
 // A caller that keeps the conversation itself gives what was said before.
 func TestTurnsOfACallerThatRemembers(t *testing.T) {
 	earlier := []model.Message{{Role: model.User, Content: "How is it in Oslo?"}, {Role: model.Assistant, Content: "It rains."}}
-	converse(t, "caller-remembers", []said{{text: "You asked for Oslo."}}, chat.Config{}, func(w *told) {
+	answers := []said{{text: "You asked for Oslo."}, {text: " It pours."}, {text: "Written."}}
+	converse(t, "caller-remembers", answers, chat.Config{}, func(w *told) {
 		w.until(w.start(chat.Input{Earlier: earlier, Message: "What did I ask for?", System: "Be brief."}), nil)
+		w.until(w.start(chat.Input{Earlier: earlier}), nil)
+		w.until(w.start(chat.Input{System: "Write."}), nil)
 	})
 	_, err := chat.Job(chat.Input{Context: "c_1", Earlier: earlier, Message: "Hi"},
 		chat.Config{Stream: (&script{}).stream, Conversations: kept(conversation.NewMemory(1))})

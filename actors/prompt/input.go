@@ -20,7 +20,7 @@ const Auto = "auto"
 type Input struct {
 	Text string `json:"text" form:"minLength=1"`
 	// Earlier is the conversation before the text, the oldest message first, with calls of Functions and their
-	// results. If it ends with a result, the text may be empty.
+	// results. The text may be empty if it does not end with the user, or if there is only a system prompt.
 	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty" form:"value=prompt,brief=" jsonschema:"system prompt"`
@@ -49,7 +49,7 @@ func (in Input) check() error {
 	}
 	// The bounds of numbers are negated, so that NaN is refused too.
 	switch size := len(in.Text) + len(in.System) + model.Size(in.Earlier); {
-	case strings.TrimSpace(in.Text) == "" && !in.afterResult():
+	case strings.TrimSpace(in.Text) == "" && !in.continues():
 		return messages.InvalidInput("the prompt is empty; give a text")
 	case size > MaxBytes:
 		return messages.Errorf(messages.CauseLimitExceeded,
@@ -66,11 +66,8 @@ func (in Input) check() error {
 	return in.checkFunctions()
 }
 
-// afterResult reports whether the model continues after the result of a function.
-func (in Input) afterResult() bool {
-	n := len(in.Earlier)
-	return in.Text == "" && n > 0 && in.Earlier[n-1].Role == model.ToolRole
-}
+// continues reports whether there is no text because the model goes on without one.
+func (in Input) continues() bool { return in.Text == "" && model.Continues(in.System, in.Earlier) }
 
 // checkFunctions requires that all functions have names, each a different one, and that Choice is one or a known word.
 func (in Input) checkFunctions() error {
@@ -118,7 +115,7 @@ func (in Input) request() model.Request {
 		r.Messages = append(r.Messages, model.Message{Role: model.System, Content: in.System})
 	}
 	r.Messages = append(r.Messages, in.Earlier...)
-	if !in.afterResult() {
+	if !in.continues() {
 		r.Messages = append(r.Messages, model.Message{Role: model.User, Content: in.Text})
 	}
 	return r

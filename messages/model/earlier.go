@@ -25,6 +25,16 @@ func CheckEarlier(said []Message, tools bool) error {
 	return nil
 }
 
+// Continues reports whether a model can go on without a further message of the user: after the result of a call, after
+// words of the assistant, or with a system prompt alone.
+func Continues(system string, said []Message) bool {
+	if len(said) == 0 {
+		return strings.TrimSpace(system) != ""
+	}
+	last := said[len(said)-1]
+	return last.Role == ToolRole || last.Role == Assistant && len(last.Calls) == 0
+}
+
 // Size returns the bytes of the messages' texts and calls.
 func Size(said []Message) (n int) {
 	for _, m := range said {

@@ -14,7 +14,7 @@ import (
 )
 
 // Teller is a runtime whose runs play stories, for tests of doors. It accepts every job; the input names the story in
-// its member text, prompt, message, goal or story. A run continues up to its first question without an answer. The
+// its member text, prompt, message, goal or story; without a name it is plain. A run continues up to its first question without an answer. The
 // zero Teller plays [All]. It is safe for concurrent use.
 type Teller struct {
 	mu   sync.Mutex
@@ -58,7 +58,7 @@ func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, 
 	if err := json.Unmarshal(q.Input, &in); err != nil {
 		return "", messages.InvalidInput("the input is not an object: %v", err)
 	}
-	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal)
+	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal, "plain")
 	all := All()
 	i := slices.IndexFunc(all, func(s Story) bool { return s.Name == name })
 	if i < 0 {

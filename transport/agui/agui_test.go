@@ -119,14 +119,21 @@ func TestEarlierMessages(t *testing.T) {
 	post(t, serve(t, teller), `{"threadId":"c1","runId":"1","messages":[{"id":"1","role":"system","content":"Be brief."},`+
 		`{"id":"2","role":"user","content":[{"type":"text","text":"Hi"}]},{"id":"3","role":"reasoning","content":"hm"},`+
 		`{"id":"4","role":"assistant","toolCalls":[]},{"id":"5","role":"tool","content":"ok"},{"id":"6","role":"assistant","content":"Hello."},`+
-		`{"id":"7","role":"user","content":"plain"}]}`)
-	state, err := teller.State(t.Context(), "r_story1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"message":"plain","system":"Be brief."}`
-	if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
-		t.Errorf("the run is started with %s, %v", got, state.Queued.Labels)
+		`{"id":"7","role":"user","content":"plain"},{"id":"r_x.answer","role":"assistant","content":"Hel"}]}`)
+	post(t, serve(t, teller), `{"threadId":"c1","runId":"2","messages":[{"id":"1","role":"user","content":"Hi"},{"id":"2","role":"assistant","content":"Sure"}]}`)
+	post(t, serve(t, teller), `{"threadId":"c1","runId":"3","messages":[{"id":"1","role":"system","content":"Write."}]}`)
+	for id, want := range map[messages.RunID]string{
+		"r_story1": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"message":"plain","system":"Be brief."}`,
+		"r_story2": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Sure"}],"message":""}`,
+		"r_story3": `{"message":"","system":"Write."}`,
+	} {
+		state, err := teller.State(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
+			t.Errorf("%s is started with %s, %v", id, got, state.Queued.Labels)
+		}
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -68,20 +68,28 @@ func (d handler) run(w http.ResponseWriter, r *http.Request) error {
 }
 
 // start starts a run. The client's thread and run id are the idempotency key, so that a repeated request gets the same
-// run. It drops messages after the user's last one: they are what the client has received of the answer.
+// run. It drops what follows the user's last message and comes from a run: the client has received it as the answer.
 func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
-	var said []door.Message
+	var said []struct {
+		ID string
+		door.Message
+	}
 	if err := json.Unmarshal(door.JSON(in.Messages), &said); err != nil {
 		return "", messages.InvalidInput("a message cannot be read: %v", err)
 	}
-	for len(said) > 0 && said[len(said)-1].Role != "user" {
-		said = said[:len(said)-1]
+	for n := len(said) - 1; n >= 0 && said[n].Role != "user" && strings.HasPrefix(said[n].ID, "r_"); n-- {
+		said = said[:n]
 	}
-	said = slices.DeleteFunc(said, func(m door.Message) bool { // our own runs create these
-		return m.Role == "tool" || m.Role == "reasoning" || m.Role == "activity"
-	})
 	var turn door.Turn
-	if err := turn.AddAll(said); err != nil {
+	for _, m := range said {
+		if m.Role == "tool" || m.Role == "reasoning" || m.Role == "activity" { // our own runs create these
+			continue
+		}
+		if err := turn.AddMessage(m.Message); err != nil {
+			return "", err
+		}
+	}
+	if err := turn.Close(); err != nil {
 		return "", err
 	}
 	return d.StartTurn(ctx, in.Props.Job, turn, map[string]string{door.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)

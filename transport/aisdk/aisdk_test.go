@@ -105,13 +105,21 @@ func TestEarlierMessages(t *testing.T) {
 		`{"type":"data-x","data":[1]},{"type":"data-retracted","data":{"type":"text","id":"a"}},`+
 		`{"type":"text","text":"Hello.","providerMetadata":{"lastword":{"id":"a#2"}}}]},`+
 		`{"role":"user","parts":[{"type":"text","text":"plain"}]}]}`)
-	state, err := teller.State(t.Context(), "r_story1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"message":"plain","system":"Be brief."}`
-	if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
-		t.Errorf("the run is started with %s, %v", got, state.Queued.Labels)
+	ask(t, http.MethodPost, serve(t, teller)+"/api/chat", "6", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"Hi"}]},`+
+		`{"id":"own","role":"assistant","parts":[{"type":"text","text":"Sure"}]}]}`)
+	ask(t, http.MethodPost, serve(t, teller)+"/api/chat", "6", `{"id":"c1","messages":[{"role":"system","parts":[{"type":"text","text":"Write."}]}]}`)
+	for id, want := range map[messages.RunID]string{
+		"r_story1": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"message":"plain","system":"Be brief."}`,
+		"r_story2": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Sure"}],"message":""}`,
+		"r_story3": `{"message":"","system":"Write."}`,
+	} {
+		state, err := teller.State(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
+			t.Errorf("%s is started with %s, %v", id, got, state.Queued.Labels)
+		}
 	}
 }
 

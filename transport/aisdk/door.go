@@ -103,7 +103,9 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 		if err == nil {
 			seen, err = d.Resume(r.Context(), door.Client, state, last.answers())
 		}
-		return d.play(w, r, state.RunID, seen, err)
+		if err == nil || strings.HasPrefix(last.ID, "r_") { // else its words are the client's own
+			return d.play(w, r, state.RunID, seen, err)
+		}
 	}
 	var turn door.Turn
 	for _, m := range q.Messages {

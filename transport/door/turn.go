@@ -81,18 +81,13 @@ type Message struct {
 	Content json.RawMessage
 }
 
-// AddAll adds messages, and calls Close. Errors: invalid_input.
-func (t *Turn) AddAll(all []Message) error {
-	for _, m := range all {
-		text, err := TextOf(m.Content)
-		if err == nil {
-			err = t.Add(m.Role, text)
-		}
-		if err != nil {
-			return err
-		}
+// AddMessage is Add for a message. Errors: invalid_input.
+func (t *Turn) AddMessage(m Message) error {
+	text, err := TextOf(m.Content)
+	if err != nil {
+		return err
 	}
-	return t.Close()
+	return t.Add(m.Role, text)
 }
 
 // TextOf returns the text of a message: a string, or an array of parts with text. Errors: invalid_input.
@@ -117,15 +112,16 @@ func TextOf(content json.RawMessage) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// Close moves the last message, which must be the user's, to Text. If the last message is the result of a call, Text
-// stays empty. Errors: invalid_input.
+// Close moves the last message to Text if it is the user's. After the result of a call, after words of the assistant that
+// the model continues, or with a system prompt alone, Text stays empty. Errors: invalid_input.
 func (t *Turn) Close() error {
 	last := len(t.Earlier) - 1
 	switch {
-	case last >= 0 && t.Earlier[last].Role == model.ToolRole:
-	case last < 0 || t.Earlier[last].Role != model.User:
-		return messages.InvalidInput("the last message must be a text of the user")
-	default:
+	case last < 0 && strings.TrimSpace(t.System) == "":
+		return messages.InvalidInput("the conversation is empty; send a message")
+	case last >= 0 && t.Earlier[last].Role == model.Assistant && len(t.Earlier[last].Calls) > 0:
+		return messages.InvalidInput("the last message calls functions; send their results")
+	case last >= 0 && t.Earlier[last].Role == model.User:
 		t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
 	}
 	return nil

@@ -261,11 +261,18 @@ func TestEarlierMessages(t *testing.T) {
 	post(t, url+"/v1/chat/completions", `{"model":"chat","temperature":0.5,"max_completion_tokens":9,"stop":".","messages":[`+
 		`{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."},`+
 		`{"role":"user","content":[{"type":"text","text":"plain"}]}]}`)
+	post(t, url+"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Sure"}]}`)
+	post(t, url+"/v1/responses", `{"model":"chat","input":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Sure"}]}`)
+	post(t, url+"/v1/chat/completions", `{"model":"chat","messages":[{"role":"system","content":"Write."}]}`)
+	const prefilled = `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Sure"}],"message":""} map[context:begins-`
 	for id, want := range map[messages.RunID]string{
 		"r_story1": `{"message":"plain","system":"Be brief."} map[context:begins-` + messages.Digest("plain") + ` project:x]`,
 		"r_story2": `{"earlier":[{"role":"user","content":"plain"},{"role":"assistant","content":"Hello, wörld 🌍"}],"message":"tool error"} map[context:begins-` + messages.Digest("plain") + `]`,
 		"r_story3": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"max_tokens":9,` +
 			`"message":"plain","stop":["."],"system":"Be brief.","temperature":0.5} map[context:begins-` + messages.Digest("Hi") + `]`,
+		"r_story4": prefilled + messages.Digest("Hi") + `]`,
+		"r_story5": prefilled + messages.Digest("Hi") + `]`,
+		"r_story6": `{"message":"","system":"Write."} map[context:begins-` + messages.Digest("") + `]`,
 	} {
 		state, err := teller.State(t.Context(), id)
 		must(t, err)
@@ -302,7 +309,7 @@ func TestRefusals(t *testing.T) {
 		`POST /v1/chat/completions {"n":2,"messages":[{"role":"user","content":"plain"}]}`:                                                 "422 invalid_input",
 		`POST /v1/chat/completions {"messages":[{"role":"tool","content":"plain"}]}`:                                                       "422 invalid_input",
 		`POST /v1/chat/completions {"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:                                        "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`:                        "422 invalid_input",
+		`POST /v1/chat/completions {"messages":[{"role":"assistant","content":" "}]}`:                        "422 invalid_input",
 		`POST /v1/chat/completions {"model":"prompt","tools":[{}],"messages":[{"role":"user","content":"plain"}]}`:                         "422 invalid_input",
 		`POST /v1/chat/completions {"tools":[{"type":"function","function":{"name":"f"}}],"messages":[{"role":"user","content":"plain"}]}`: "422 invalid_input",
 		`POST /v1/chat/completions {"tool_choice":{},"tools":[{"type":"function","function":{"name":"f"}}],"messages":[]}`:                 "422 invalid_input",

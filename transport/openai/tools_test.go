@@ -19,7 +19,10 @@ import (
 )
 
 // calling is a runtime whose runs call tools of the client after their text.
-type calling struct{ stories.Teller }
+type calling struct {
+	stories.Teller
+	silent bool // no text comes before the calls
+}
 
 const calls = `{"text":"Hello, wörld 🌍","calls":[{"id":"c1","name":"weather","arguments":"{\"city\":\"Oslo\"}"},` +
 	`{"id":"c2","name":"patch","arguments":"{\"input\":\"*** Begin\"}"},{"id":"c3","name":"agents__spawn","arguments":"{}"}]}`
@@ -28,9 +31,14 @@ func (c *calling) Follow(ctx context.Context, id messages.RunID, f messages.Foll
 	return func(yield func([]messages.Event, error) bool) {
 		for events, err := range c.Teller.Follow(ctx, id, f) {
 			for i, e := range events {
-				if b, ok := e.Body.(messages.RunCompleted); ok {
+				switch b := e.Body.(type) {
+				case messages.RunCompleted:
 					b.Result = []byte(calls)
 					events[i].Body = b
+				case messages.TextDelta, messages.TextDone:
+					if c.silent {
+						events[i].Body = messages.FaultInjected{Fault: "silence"}
+					}
 				}
 			}
 			if !yield(events, err) {
@@ -63,6 +71,10 @@ func TestTools(t *testing.T) {
 	if said.FinishReason != "tool_calls" || len(said.Message.ToolCalls) != 3 || said.Message.ToolCalls[0].ID != "c1" ||
 		said.Message.ToolCalls[0].Function.Arguments != `{"city":"Oslo"}` || said.Message.Content != "Hello, wörld 🌍" {
 		t.Errorf("the answer is %+v", said)
+	}
+	_, whole, _ := post(t, serve(t, &calling{silent: true})+"/v1/chat/completions", `{"model":"prompt","messages":[{"role":"user","content":"plain"}]}`)
+	if !strings.Contains(whole, `"message":{"role":"assistant","content":null,"tool_calls":[`) {
+		t.Errorf("calls alone are %s", whole)
 	}
 	_, streamed, err := post(t, url+"/v1/chat/completions", `{"model":"prompt","stream":true,"messages":[{"role":"user","content":"plain"}]}`)
 	const first = `"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]},"finish_reason":null}`

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
@@ -40,6 +41,23 @@ type folder struct {
 
 const suffix = ".jsonl"
 
+// fileOf returns the name of a conversation's file. A capital letter is "=" and the small one, because some file systems
+// take one for the other.
+func fileOf(id string) string {
+	return capital.ReplaceAllStringFunc(id, func(c string) string { return "=" + strings.ToLower(c) }) + suffix
+}
+
+// idOf returns the id of the conversation in a file, or "" for another file.
+func idOf(file string) string {
+	id := marked.ReplaceAllStringFunc(strings.TrimSuffix(file, suffix), func(c string) string { return strings.ToUpper(c[1:]) })
+	if CheckID(id) != nil || fileOf(id) != file {
+		return ""
+	}
+	return id
+}
+
+var capital, marked = regexp.MustCompile(`[A-Z]`), regexp.MustCompile(`=[a-z]`)
+
 // open implements place. A conversation that exists opens even if there are too many.
 func (f folder) open(id string, create bool) (journal, error) {
 	how := os.O_RDWR | os.O_APPEND
@@ -49,7 +67,7 @@ func (f folder) open(id string, create bool) (journal, error) {
 		}
 		how |= os.O_CREATE
 	}
-	file, err := f.root.OpenFile(id+suffix, how, 0o600)
+	file, err := f.root.OpenFile(fileOf(id), how, 0o600)
 	if errors.Is(err, fs.ErrNotExist) && !create {
 		return nil, nil
 	}
@@ -58,7 +76,7 @@ func (f folder) open(id string, create bool) (journal, error) {
 
 // full returns why no conversation with that id may begin, or nil.
 func (f folder) full(id string) error {
-	if _, err := f.root.Lstat(id + suffix); f.most == 0 || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.root.Lstat(fileOf(id)); f.most == 0 || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	ids, err := f.ids()
@@ -73,14 +91,14 @@ func (f folder) full(id string) error {
 func (f folder) ids() (ids []string, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), ".")
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), suffix); ok && e.Type().IsRegular() && CheckID(id) == nil {
+		if id := idOf(e.Name()); id != "" && e.Type().IsRegular() {
 			ids = append(ids, id)
 		}
 	}
 	return ids, err
 }
 
-func (f folder) remove(id string) error { return f.root.Remove(id + suffix) }
+func (f folder) remove(id string) error { return f.root.Remove(fileOf(id)) }
 
 // fileLog implements journal with a file.
 type fileLog struct{ file *os.File }

@@ -48,14 +48,14 @@ func NewID() string {
 	return "c_" + string(stamp[:]) + strings.ToLower(rand.Text())[:16]
 }
 
-var legalID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+var legalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // CheckID returns an invalid_input error for a text that cannot be an id.
 func CheckID(id string) error {
 	if legalID.MatchString(id) && !strings.HasSuffix(id, ".") {
 		return nil
 	}
-	return messages.InvalidInput("the context %.80q must have 1 to 64 small letters, digits, -, _ and . "+
+	return messages.InvalidInput("the context %.80q must have 1 to 64 letters of ASCII, digits, -, _ and . "+
 		"and begin with a letter or digit", id)
 }
 

@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -132,11 +133,25 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	for id, ok := range map[string]bool{"a": true, "c_01-x.y": true, conversation.NewID(): true, "": false, "A": false,
+	for id, ok := range map[string]bool{"a": true, "c_01-x.y": true, conversation.NewID(): true, "": false, "Ab": true, "ä": false,
 		".": false, "..": false, "a/b": false, "a\\b": false, "a.": false, ".a": false, strings.Repeat("a", 65): false} {
 		if err := conversation.CheckID(id); (err == nil) != ok || err != nil && messages.CodeOf(err) != "invalid_input" {
 			t.Errorf("%q: %v", id, err)
 		}
+	}
+	dir := t.TempDir()
+	s, err := conversation.Open(dir, 0)
+	must(t, err)
+	for _, id := range []string{"Ab", "aB", "ab"} {
+		turn, err := s.Begin(id, conversation.Beginning{Owner: "r_1", Message: id})
+		must(t, err)
+		must(t, turn.End(""))
+	}
+	list, err := s.List()
+	must(t, err)
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if names := strings.ReplaceAll(strings.Join(files, " "), dir, ""); len(list) != 3 || list[0].Title != list[0].ID || len(files) != 3 || names != strings.ToLower(names) {
+		t.Errorf("%v in %s", list, names) // some file systems take capitals for small letters
 	}
 	synctest.Test(t, func(t *testing.T) {
 		last := ""

@@ -42,29 +42,31 @@ type progress struct{ done, total int64 }
 
 // call calls the tool. It fails if the tool is no longer what the model was told.
 func (s *server) call(ctx context.Context, name, pin string, c Call) (string, error) {
-	conn, err := s.connected(ctx, true)
-	if err != nil {
-		return "", s.failed(err)
-	}
-	now, err := conn.listed(ctx)
-	if err != nil {
-		return "", s.failed(err)
-	}
-	if d, ok := now[name]; !ok || d.pin() != pin {
+	var raw json.RawMessage
+	gone := false
+	err := s.with(ctx, true, func(conn *connection) error {
+		now, _, err := conn.listed(ctx)
+		if err != nil {
+			return err
+		}
+		if d, ok := now[name]; !ok || d.pin() != pin {
+			gone = true
+			return nil
+		}
+		var r mcp.CallToolRequest
+		r.Params.Name, r.Params.Arguments = name, c.Arguments
+		raw, err = conn.send(ctx, c, r)
+		return err
+	})
+	if gone {
 		return "", messages.InvalidInput("the MCP server %s has changed or removed the tool %s since this turn began; "+
 			"do without it, the next turn may call it again", s.Name, name)
 	}
-	var r mcp.CallToolRequest
-	r.Params.Name, r.Params.Arguments = name, c.Arguments
-	raw, err := conn.send(ctx, c, r)
-	if errors.Is(err, transport.ErrSessionTerminated) {
-		s.forget(conn)
+	var got result
+	if err == nil {
+		err = json.Unmarshal(raw, &got)
 	}
 	if err != nil {
-		return "", s.failed(err)
-	}
-	var got result
-	if err := json.Unmarshal(raw, &got); err != nil {
 		return "", s.failed(err)
 	}
 	return got.text()

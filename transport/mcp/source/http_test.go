@@ -20,6 +20,7 @@ import (
 type remote struct {
 	mu       sync.Mutex
 	sessions int
+	refusal  int // status for a session that it has forgotten
 	answers  chan string // to the server's questions, with the headers that matter
 	canceled chan string
 }
@@ -30,6 +31,7 @@ func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		Method string
 		Params struct {
 			Name      string
+			Cursor    string
 			RequestID json.RawMessage
 		}
 	}
@@ -43,7 +45,8 @@ func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	session := fmt.Sprint("s", r.sessions)
 	r.mu.Unlock()
 	if got.Method != "initialize" && got.Method != "server/discover" && q.Header.Get("Mcp-Session-Id") != session {
-		w.WriteHeader(http.StatusNotFound)
+		w.WriteHeader(r.refusal)
+		fmt.Fprint(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -52,10 +55,13 @@ func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case got.Method == "initialize":
 		w.Header().Set("Mcp-Session-Id", session)
 		reply(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"remote","version":"1"}}`)
+	case got.Method == "tools/list" && got.Params.Cursor == "":
+		reply(`{"nextCursor":"1","tools":[{"name":"old","inputSchema":{"type":"object"}}]}`)
 	case got.Method == "tools/list":
-		reply(`{"tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},
+		reply(`{"nextCursor":"","tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},
 			{"name":"hang","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"}},
-			{"name":"move","inputSchema":{"type":"object"}}]}`)
+			{"name":"move","inputSchema":{"type":"object"}},{"name":"returns","inputSchema":{"type":"object"}},
+			{"name":"whole","inputSchema":{"type":"object"}}]}`)
 	case got.Method == "tools/call":
 		r.call(w, q, got.Params.Name, reply)
 	case got.Method == "" && q.Method == http.MethodPost:
@@ -99,6 +105,16 @@ func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply
 		for range 10 << 10 {
 			fmt.Fprintf(w, "data: %s\n", strings.Repeat("x", 1<<10))
 		}
+	case "whole":
+		w.Header().Set("Content-Type", "application/json")
+		reply(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 9<<20) + `"}]}`)
+	case "returns":
+		event("\r\rdata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\rdata: \"params\":{}}\r\r")
+		fmt.Fprint(w, "event: message\rdata: ")
+		reply(`{"content":[{"type":"text","text":"went"}]}`)
+		fmt.Fprint(w, "\r\r")
+		w.(http.Flusher).Flush()
+		<-q.Context().Done() // the stream stays open
 	case "move":
 		w.Header().Set("Location", "http://elsewhere.invalid/mcp")
 		w.WriteHeader(http.StatusTemporaryRedirect)
@@ -106,7 +122,7 @@ func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply
 }
 
 func TestRemote(t *testing.T) {
-	r := &remote{answers: make(chan string, 1), canceled: make(chan string, 1)}
+	r := &remote{answers: make(chan string, 1), canceled: make(chan string, 1), refusal: http.StatusNotFound}
 	web := httptest.NewServer(r)
 	t.Cleanup(web.Close)
 	at := source.Server{Name: "stub", URL: web.URL, Headers: map[string]string{"Authorization": "Bearer k1"}, StartTimeout: time.Minute}
@@ -115,7 +131,8 @@ func TestRemote(t *testing.T) {
 	if got, err := call(t, tools["ask"], ""); got != want {
 		t.Errorf("ask: %s, %v", got, err)
 	}
-	for tool, want := range map[string]string{"long": "a message has more than 8 MiB or 1000 lines", "move": "redirects elsewhere"} {
+	for tool, want := range map[string]string{"long": "a message has more than 8 MiB or 1000 lines",
+		"whole": "a message has more than 8 MiB or 1000 lines", "move": "redirects elsewhere"} {
 		if got, err := call(t, tools[tool], ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", tool, got, err)
 		}
@@ -130,15 +147,18 @@ func TestRemote(t *testing.T) {
 		t.Error("the server is not told what is canceled")
 	}
 
-	// A server that has forgotten the session gets a new one with the next call.
-	if _, err := call(t, tools["forget"], ""); err != nil {
-		t.Error(err)
+	// A server that has forgotten the session gets a new one before the call, whichever way it says so. Its list ends with
+	// an empty cursor, and its events may end with carriage returns alone.
+	for _, r.refusal = range []int{http.StatusNotFound, http.StatusBadRequest} {
+		if _, err := call(t, tools["forget"], ""); err != nil {
+			t.Error(err)
+		}
+		if got, err := call(t, tools["returns"], ""); got != "went" {
+			t.Errorf("the call after %d: %q, %v", r.refusal, got, err)
+		}
 	}
-	if _, err := call(t, tools["ask"], ""); err == nil || !strings.Contains(err.Error(), "session terminated") {
-		t.Errorf("the call of the forgotten session: %v", err)
-	}
-	if got, err := call(t, tools["ask"], ""); got != want {
-		t.Errorf("the next call: %s, %v", got, err)
+	if tools["old"].Call == nil {
+		t.Error("the first page is lost")
 	}
 }
 

@@ -90,6 +90,8 @@ func (s *stub) handle(session *testkit.MCPSession, method string, params json.Ra
 		}
 		return said(fmt.Sprint(child.Process.Pid)), nil
 	case "long":
+		defer fmt.Fprintln(os.Stderr, "broken pipe") // the last word is not the reason
+		fmt.Fprintln(os.Stderr, "writing")
 		fmt.Println(strings.Repeat("x", 9<<20))
 	case "odd":
 		return json.RawMessage(`{"content":[{"type":"text","text":"{\"a\": 1}"},{"type":"hologram"},{"type":"image","mimeType":"image/png",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -71,6 +72,10 @@ type stdioLink struct {
 func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	answer, err := l.Stdio.SendRequest(ctx, r)
 	keep(ctx, answer)
+	if l.process.long.Load() {
+		l.process.end()
+		return nil, errLong
+	}
 	if errors.Is(err, transport.ErrTransportClosed) || err != nil && l.lost() {
 		return nil, messages.Errorf(messages.CauseTransportClosed, "the server ended: %s", l.process.why())
 	}
@@ -115,12 +120,24 @@ func dialHTTP(s Server) (link, error) {
 	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
 
+const mostRefusal = 4 << 10 // bytes of a refusal that are searched for the word session
+
 // boundedTransport limits the size of responses, and of single events in streams.
 type boundedTransport struct{ dial.NamedTransport }
 
 // RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.NamedTransport.RoundTrip(r)
+	if err == nil && answer.StatusCode == http.StatusBadRequest && r.Header.Get(transport.HeaderKeySessionID) != "" {
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal)) // what was read counts
+		if bytes.Contains(bytes.ToLower(said), []byte("session")) {
+			answer.StatusCode = http.StatusNotFound // what the protocol wants of a server that has forgotten a session
+		}
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(said), answer.Body), answer.Body}
+	}
 	if err == nil {
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 		body := &bounded{ReadCloser: answer.Body, ends: withAll}
@@ -143,6 +160,9 @@ func (l *httpLink) SetProtocolVersion(version string) {
 // SendRequest also notifies a server with sessions when a request is cancelled. Closing the connection would not tell
 // it.
 func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	if requestOf(ctx) == nil {
+		ctx = context.WithValue(ctx, requestKey{}, &request{ctx: ctx})
+	}
 	answer, err := l.StreamableHTTP.SendRequest(ctx, r)
 	keep(ctx, answer)
 	switch {
@@ -155,7 +175,7 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 				Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": r.ID}},
 			}})
 		}()
-	case err != nil && requestOf(ctx) != nil && requestOf(ctx).long.Load():
+	case err != nil && requestOf(ctx).long.Load():
 		err = errLong // mcp-go hides this error
 	case errors.Is(err, transport.ErrAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; put an Authorization header into its settings")

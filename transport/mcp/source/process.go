@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/words"
@@ -35,6 +36,7 @@ type process struct {
 	close sync.Once
 	kill  context.CancelFunc
 	said  tail          // the end of its standard error
+	long  atomic.Bool   // it has written a message that is too long
 	ended chan struct{} // closed when the process has ended
 }
 
@@ -110,7 +112,7 @@ func (p *process) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if err != nil {
 		if errors.Is(err, errLong) {
-			_, _ = p.said.Write([]byte("\n" + err.Error()))
+			p.long.Store(true)
 		}
 		err = io.EOF
 	}
@@ -210,7 +212,8 @@ const (
 )
 
 // bounded is a reader that fails if a message is too long. A message ends with its line, with an empty line (in an
-// event stream), or at the end of the input.
+// event stream), or at the end of the input. In an event stream, a carriage return ends a line, too; it becomes a line
+// feed, because mcp-go knows no other end.
 type bounded struct {
 	io.ReadCloser
 	ends  ending
@@ -218,29 +221,51 @@ type bounded struct {
 	size  int    // bytes of the current message
 	lines int    // lines of the current message
 	empty bool   // whether the current line is empty so far
+	cr    bool   // the last byte was a carriage return
 }
 
 // Read counts the size of the current message, which may span several calls.
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	for _, c := range p[:n] {
-		b.size++
-		switch c {
-		case '\n':
-			if b.lines++; b.ends == withLine || b.ends == withEvent && b.empty {
-				b.size, b.lines = 0, 0
+func (b *bounded) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil && len(p) > 0 {
+		var read int
+		read, err = b.ReadCloser.Read(p)
+		for _, c := range p[:read] {
+			if b.ends == withEvent {
+				after := b.cr
+				if b.cr = c == '\r'; b.cr {
+					c = '\n'
+				} else if after && c == '\n' {
+					continue // the second half of a line end
+				}
 			}
-			b.empty = true
-		case '\r':
-		default:
-			b.empty = false
-		}
-		if b.size > mostMessage || b.ends == withEvent && b.lines > mostLines {
-			if b.long != nil {
-				b.long()
+			p[n] = c
+			n++
+			if !b.fits(c) {
+				return 0, errLong
 			}
-			return 0, errLong
 		}
 	}
 	return n, err
+}
+
+// fits counts a byte, and reports whether the message is not too long.
+func (b *bounded) fits(c byte) bool {
+	b.size++
+	switch c {
+	case '\n':
+		if b.lines++; b.ends == withLine || b.ends == withEvent && b.empty {
+			b.size, b.lines = 0, 0
+		}
+		b.empty = true
+	case '\r':
+	default:
+		b.empty = false
+	}
+	if b.size <= mostMessage && (b.ends != withEvent || b.lines <= mostLines) {
+		return true
+	}
+	if b.long != nil {
+		b.long()
+	}
+	return false
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 
@@ -49,7 +50,7 @@ type server struct {
 	closed bool
 }
 
-// connection is one lifetime of a server. listing guards tools and at; mu guards tokens and calls.
+// connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens and calls.
 type connection struct {
 	server *server
 	link   link
@@ -58,6 +59,7 @@ type connection struct {
 
 	listing sync.Mutex
 	tools   map[string]definition // by name, as of at
+	left    error                 // says which tools are left out; nil if none
 	at      time.Time
 
 	mu     sync.Mutex
@@ -81,12 +83,20 @@ func (d definition) pin() string {
 	return messages.Digest(d.Name + "\x00" + d.Description + "\x00" + string(d.InputSchema))
 }
 
-// list returns the server's tools that the settings allow. After an error it returns the last known ones.
+// list returns the server's tools that the settings allow. It waits no longer than a start may take. After an error it
+// returns the last known ones. The error also says which tools are left out.
 func (s *server) list(ctx context.Context) ([]definition, error) {
-	conn, err := s.connected(ctx, false)
+	timed, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.CauseDeadline,
+		"it did not list its tools within %s", s.StartTimeout))
+	defer stop()
 	var now map[string]definition
-	if err == nil {
-		now, err = conn.listed(ctx)
+	var left error
+	err := s.with(timed, false, func(conn *connection) (err error) {
+		now, left, err = conn.listed(timed)
+		return err
+	})
+	if err != nil && timed.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(timed)
 	}
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -102,6 +112,9 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 		}
 	}
 	slices.SortStableFunc(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
+	if left != nil {
+		return s.known, s.failed(left)
+	}
 	return s.known, nil
 }
 
@@ -216,7 +229,22 @@ func (s *server) connect(ctx context.Context, probe time.Duration) (*connection,
 	return c, nil
 }
 
-// forget drops a connection whose session the server has forgotten, so that the next call connects again.
+// with calls do with the connection. If the server has forgotten the session, it calls do again with a new one: the
+// server has done nothing yet.
+func (s *server) with(ctx context.Context, patient bool, do func(*connection) error) error {
+	for renewed := false; ; renewed = true {
+		conn, err := s.connected(ctx, patient)
+		if err == nil {
+			err = do(conn)
+		}
+		if renewed || !errors.Is(err, transport.ErrSessionTerminated) {
+			return err
+		}
+		s.forget(conn)
+	}
+}
+
+// forget drops a connection whose session the server has forgotten.
 func (s *server) forget(c *connection) {
 	s.turn <- struct{}{}
 	defer s.unlock()
@@ -242,45 +270,61 @@ func (s *server) close() {
 	s.drop()
 }
 
-// listed returns the server's tools. It requests them again if they have changed or the list is old.
-func (c *connection) listed(ctx context.Context) (map[string]definition, error) {
+// listed returns the server's tools. It requests them again if they have changed or the list is old. left says which
+// ones are left out.
+func (c *connection) listed(ctx context.Context) (tools map[string]definition, left, err error) {
 	c.listing.Lock()
 	defer c.listing.Unlock()
 	if c.tools != nil && time.Since(c.at) < listAge && !c.stale.Load() {
-		return c.tools, nil
+		return c.tools, c.left, nil
 	}
 	ctx, stop := context.WithTimeout(ctx, c.server.StartTimeout)
 	defer stop()
 	c.stale.Store(false) // before the request, so that a change during it counts
-	tools, cursor := map[string]definition{}, mcp.Cursor("")
-	for {
-		var page struct {
-			Tools      []definition
-			NextCursor mcp.Cursor
-		}
-		ours := &request{ctx: ctx}
-		var r mcp.ListToolsRequest
-		r.Params.Cursor = cursor
-		_, err := c.client.ListToolsByPage(context.WithValue(ctx, requestKey{}, ours), r)
-		if ours.result != nil { // see keep
-			err = json.Unmarshal(ours.result, &page)
-		}
+	tools = map[string]definition{}
+	large := ""
+	for cursor, pages := mcp.Cursor(""), 0; ; pages++ {
+		page, next, err := c.page(ctx, cursor)
 		if err != nil {
 			c.stale.Store(true)
-			return nil, fmt.Errorf("it does not list its tools: %w", err)
+			return nil, nil, fmt.Errorf("it does not list its tools: %w", err)
 		}
-		for _, d := range page.Tools {
+		for _, d := range page {
 			d.Description = words.Clip(d.Description, mostDescription)
-			if len(d.InputSchema) <= mostSchema && len(tools) < mostTools {
+			if len(d.InputSchema) > mostSchema {
+				large = d.Name
+			} else if _, known := tools[d.Name]; known || len(tools) < mostTools {
 				tools[d.Name] = d
+			} else {
+				left = fmt.Errorf("it has more than %d tools; the others are left out", mostTools)
 			}
 		}
-		if page.NextCursor == "" || page.NextCursor == cursor || len(tools) == mostTools {
-			c.tools, c.at = tools, time.Now()
-			return tools, nil
+		if next == "" || next == cursor || left != nil || pages == mostTools {
+			break
 		}
-		cursor = page.NextCursor
+		cursor = next
 	}
+	if large != "" {
+		left = errors.Join(left, fmt.Errorf("tools such as %s are left out: their schemas have more than %d bytes", large, mostSchema))
+	}
+	c.tools, c.left, c.at = tools, left, time.Now()
+	return tools, left, nil
+}
+
+// page requests a page of the list of tools.
+func (c *connection) page(ctx context.Context, cursor mcp.Cursor) ([]definition, mcp.Cursor, error) {
+	var page struct {
+		Tools      []definition
+		NextCursor mcp.Cursor
+	}
+	ours := &request{ctx: ctx}
+	var r mcp.ListToolsRequest
+	r.Params.Cursor = cursor
+	_, err := c.client.ListToolsByPage(context.WithValue(ctx, requestKey{}, ours), r)
+	if ours.result != nil { // see keep
+		err = json.Unmarshal(ours.result, &page)
+	}
+	return page.Tools, page.NextCursor, err
 }
 
 const mostName = 64 // maximum length, in bytes, that all model providers accept

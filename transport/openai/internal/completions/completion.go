@@ -182,7 +182,15 @@ func (c *completion) finish(reason string) {
 	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
 }
 
-// delta is a part of the answer, or the whole message.
+// message is the whole answer. Its content is null beside calls alone.
+type message struct {
+	Role      string  `json:"role"`
+	Content   *string `json:"content"`
+	Reasoning string  `json:"reasoning_content,omitempty"`
+	Calls     []call  `json:"tool_calls,omitempty"`
+}
+
+// delta is a part of the answer.
 type delta struct {
 	Role      string  `json:"role,omitempty"`
 	Content   *string `json:"content,omitempty"`
@@ -207,10 +215,10 @@ type function struct {
 
 // choice is the only choice: this server writes one answer to a request.
 type choice struct {
-	Index   int     `json:"index"`
-	Delta   *delta  `json:"delta,omitempty"`
-	Message *delta  `json:"message,omitempty"`
-	Finish  *string `json:"finish_reason"`
+	Index   int      `json:"index"`
+	Delta   *delta   `json:"delta,omitempty"`
+	Message *message `json:"message,omitempty"`
+	Finish  *string  `json:"finish_reason"`
 }
 
 // envelope is a chunk of a stream or, with Message, a whole answer.
@@ -244,11 +252,11 @@ func (c *completion) chunk(d delta, finish string) {
 // whole returns the response for a client that does not stream.
 func (c *completion) whole() envelope {
 	text := c.speech.Text()
-	message := &delta{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
+	said := &message{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
 	if text == "" && c.calls != nil {
-		message.Content = nil
+		said.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.Finish}})
+	out := c.envelope("chat.completion", []choice{{Message: said, Finish: &c.tally.Finish}})
 	out.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 	return out
 }
