@@ -49,6 +49,10 @@ type LLMCompleted struct {
 	Error *Error `json:"error,omitempty"`
 	// Calls are the tools that the answer calls, in order.
 	Calls []ToolCall `json:"calls,omitempty"`
+	// ThoughtsIn is the member of the answer that had the thoughts. Extra is a JSON object: members of the answer that
+	// nobody reads here, and that go back to the server with it.
+	ThoughtsIn string `json:"thoughts_in,omitempty" text:"any"`
+	Extra      string `json:"extra,omitempty" text:"any"`
 	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
 	Text string `json:"text,omitempty" text:"any"`
 }
@@ -59,6 +63,8 @@ type ToolCall struct {
 	Tool string `json:"tool" text:"any"`
 	// Arguments should be a JSON object, but models make mistakes.
 	Arguments string `json:"arguments" text:"any"`
+	// Extra is a JSON object: further members of the call, which go back to the server with it.
+	Extra string `json:"extra,omitempty" text:"any"`
 }
 
 // Usage counts the tokens of a model call, as the provider reported them. What it did not report is nil.

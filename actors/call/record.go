@@ -196,14 +196,22 @@ func (c *recording) end(e model.End, err error, evidence string) {
 	var calls []messages.ToolCall
 	if c.whole && err == nil {
 		for i, t := range e.Calls {
-			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments})
+			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments, Extra: bounded(t.Extra)})
 		}
 	}
 	_ = c.task.Conclude(messages.LLMCompleted{
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
-		Calls: calls, Text: text,
+		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Text: text,
 	}, words) // an abandoned task cannot record anything
+}
+
+// bounded returns members that go back to the server, unless they are larger than an event may hold.
+func bounded(extra string) string {
+	if len(extra) > maxText/4 {
+		return ""
+	}
+	return extra
 }
 
 // finish records an end for a call that has none.
@@ -265,9 +273,9 @@ func recorded(told []messages.Body, failed error) model.Stream {
 // endOf returns the end of a recorded answer, and its error.
 func endOf(b messages.LLMCompleted) (model.End, error) {
 	e := model.Evidence{Done: true, Output: true, Finish: b.FinishReason}
-	end := model.End{Model: b.Model, Usage: b.Usage}
+	end := model.End{Model: b.Model, Usage: b.Usage, ThoughtsIn: b.ThoughtsIn, Extra: b.Extra}
 	for _, c := range b.Calls {
-		end.Calls = append(end.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments})
+		end.Calls = append(end.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments, Extra: c.Extra})
 	}
 	if b.Error == nil || b.Error.Code == messages.CauseInvalidOutput { // judged finds this error again
 		end.Evidence, end.Verdict = e, model.Judge(model.Strict, e)

@@ -27,9 +27,10 @@ type turn struct {
 	whole        bool             // the texts arrive in one piece
 	hear         func(model.Part) // gets the parts of the model's answers; may be nil
 	model        string
-	memory       *conversation.Turn // nil without a context
-	context      string             // id of the conversation in memory
-	aside        bool               // what is said now is not for the memory
+	extra        map[string]json.RawMessage // further members of requests
+	memory       *conversation.Turn         // nil without a context
+	context      string                     // id of the conversation in memory
+	aside        bool                       // what is said now is not for the memory
 	conversation []model.Message
 	sources      []string // names of what the tools have read
 	spent        spent
@@ -87,7 +88,7 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 
 // begin chooses the model, and begins a turn of the conversation.
 func (u *turn) begin(ctx context.Context, in Input) error {
-	u.Stream = u.bounded(u.Stream)
+	u.Stream, u.extra = u.bounded(u.Stream), in.Extra
 	if in.Model != Auto {
 		u.model = in.Model
 	}
@@ -106,11 +107,11 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	if err := u.fitContext(ctx); err != nil {
 		return call.Answer{}, err
 	}
-	r := model.Request{Model: u.model, Messages: conversation.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
+	r := model.Request{Model: u.model, Messages: conversation.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered(), Extra: u.extra}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
 		Whole: u.whole, Hear: u.hear}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
-	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
+	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls, ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
 			u.spent.iterations++ // each answer needs a name of its own
@@ -119,7 +120,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 			}
 			return u.ask(ctx)
 		}
-		said.Calls = nil
+		said.Calls, said.Extra = nil, ""
 		_ = u.appendMessages(said) // the part that arrived; the turn fails with the other error
 		return a, err
 	}

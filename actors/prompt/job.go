@@ -45,6 +45,9 @@ type Result struct {
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
 	// Calls are calls of the caller's functions.
 	Calls []model.ToolCall `json:"calls,omitempty" form:"programs"`
+	// ThoughtsIn and Extra are those of the answer: its next request needs them.
+	ThoughtsIn string `json:"thoughts_in,omitempty" form:"programs"`
+	Extra      string `json:"extra,omitempty" form:"programs"`
 }
 
 // Define returns the definition of the job. It calls config for each run.
@@ -113,7 +116,8 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, sh
 func resultOf(a call.Answer, r model.Request) Result {
 	v := a.End.Verdict
 	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, r.Model), FinishReason: a.End.Evidence.Finish, Truncated: v.Truncated,
-		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls}
+		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls,
+		ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 }
 
 // summary returns the words with which the task describes its result.

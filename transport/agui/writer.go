@@ -135,9 +135,12 @@ func (w *writer) childEnded(op *transcript.Op) {
 // call writes a call at once, because the log has calls only when they are complete.
 func (w *writer) call(op *transcript.Op) {
 	tool, arguments := op.Item.Call()
-	id := w.id(op.ID)
+	w.calls(w.id(op.ID), tool, string(arguments))
+}
+
+func (w *writer) calls(id, tool, arguments string) {
 	w.write(event{"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": tool})
-	w.write(event{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": string(arguments)})
+	w.write(event{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": arguments})
 	w.write(event{"type": "TOOL_CALL_END", "toolCallId": id})
 }
 
@@ -241,6 +244,9 @@ func (w *writer) end(op *transcript.Op) {
 		e := event{"outcome": event{"type": "success"}}
 		if len(b.Result) > 0 {
 			e["result"] = b.Result
+		}
+		for _, c := range door.Calls(b.Result) { // the client answers them in its next run
+			w.calls(c.ID, c.Name, c.Arguments)
 		}
 		w.over(op, messages.Completed, e)
 	case messages.RunFailed:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -191,6 +192,11 @@ func (t *attempt) read() {
 func (t *attempt) end() model.End {
 	client, a := t.call.client, t.answer
 	end := model.End{Calls: a.calls.Done(), Usage: usage(a.usage), Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
+	end.ThoughtsIn = a.thoughtsIn
+	if len(a.extra) > 0 {
+		extra, _ := json.Marshal(a.extra) // it was JSON
+		end.Extra = string(extra)
+	}
 	if end.Model != t.call.name { // the requested name is not secret
 		end.Model = client.redact(end.Model)
 	}

@@ -66,6 +66,7 @@ type delta struct {
 	reasoningContent, reasoning, reasoningList []byte
 	finish                                     []byte
 	failed                                     bool
+	reasoningName, extra                       string // extra is a JSON object: members that nobody reads
 }
 
 // read splits a choice into its members, without copying. The worst of several reasons for the end counts.
@@ -122,15 +123,31 @@ func (s *delta) member(key, value []byte) {
 	case "reasoning_content":
 		s.reasoningContent = value
 	case "reasoning", "thinking":
-		s.reasoning = value
+		s.reasoning, s.reasoningName = value, string(key)
 	case "reasoning_details":
-		s.reasoningList = value
+		if s.reasoningList = value; !empty(value) {
+			s.extra = model.Within(s.extra, string(key), string(value))
+		}
 	default:
 		if isFinish(key) {
 			s.finish = worse(s.finish, value)
 		}
 		s.failed = s.failed || isError(key, value)
+		if !empty(value) && !isFinish(key) && !isError(key, value) && string(key) != "role" {
+			s.extra = model.Within(s.extra, string(key), string(value))
+		}
 	}
+}
+
+// thoughtsIn returns the member that has the thoughts as a text, or "".
+func (s *delta) thoughtsIn() string {
+	switch {
+	case !absent(s.reasoningContent):
+		return "reasoning_content"
+	case !absent(s.reasoning) && s.reasoning[0] == '"':
+		return s.reasoningName
+	}
+	return ""
 }
 
 // isFinish reports whether the key is one of the servers' names for finish_reason.
@@ -227,6 +244,7 @@ func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool
 func readCall(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
+		case "type":
 		case "index": // Ollama has the index in the function
 			d.Index = value
 		case "id":
@@ -236,7 +254,14 @@ func readCall(d *decode.CallDelta, value []byte) {
 		case "arguments":
 			d.Arguments = value
 		case "function":
+			outer := d.Extra
+			d.Extra = ""
 			readCall(d, value)
+			d.Extra = model.Within(outer, "function", d.Extra)
+		default:
+			if !empty(value) {
+				d.Extra = model.Within(d.Extra, string(key), string(value))
+			}
 		}
 	})
 }

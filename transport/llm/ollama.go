@@ -218,9 +218,11 @@ func ollamaTurns(value json.RawMessage) (turns []map[string]any, err error) {
 		if turn["content"] == nil {
 			turn["content"] = ""
 		}
-		if thought, ok := turn["reasoning_content"]; ok {
-			turn["thinking"] = thought
-			delete(turn, "reasoning_content")
+		for _, name := range []string{"reasoning_content", "reasoning"} {
+			if thought, ok := turn[name]; ok {
+				turn["thinking"] = thought
+				delete(turn, name)
+			}
 		}
 		calls, _ := turn["tool_calls"].([]any)
 		for _, c := range calls {

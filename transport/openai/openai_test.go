@@ -309,7 +309,7 @@ func TestRefusals(t *testing.T) {
 		`POST /v1/chat/completions {"n":2,"messages":[{"role":"user","content":"plain"}]}`:                                                 "422 invalid_input",
 		`POST /v1/chat/completions {"messages":[{"role":"tool","content":"plain"}]}`:                                                       "422 invalid_input",
 		`POST /v1/chat/completions {"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:                                        "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"assistant","content":" "}]}`:                        "422 invalid_input",
+		`POST /v1/chat/completions {"messages":[{"role":"assistant","content":" "}]}`:                                                      "422 invalid_input",
 		`POST /v1/chat/completions {"model":"prompt","tools":[{}],"messages":[{"role":"user","content":"plain"}]}`:                         "422 invalid_input",
 		`POST /v1/chat/completions {"tools":[{"type":"function","function":{"name":"f"}}],"messages":[{"role":"user","content":"plain"}]}`: "422 invalid_input",
 		`POST /v1/chat/completions {"tool_choice":{},"tools":[{"type":"function","function":{"name":"f"}}],"messages":[]}`:                 "422 invalid_input",

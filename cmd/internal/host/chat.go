@@ -34,12 +34,7 @@ func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) 
 		}
 		c.NoThoughts = learned.Server.Off
 	}
-	switch provider := at.Host(); {
-	case strings.Contains(provider, "mistral"):
-		c.Profile.ShortIDs = true
-	case strings.Contains(provider, "deepseek"), strings.Contains(provider, "moonshot"):
-		c.Profile.Thoughts = conversation.Always
-	}
+	c.Profile.ShortIDs = strings.Contains(at.Host(), "mistral")
 	return c, nil
 }
 

@@ -1,11 +1,13 @@
 package completions
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
@@ -41,17 +43,18 @@ const prefix = "chatcmpl-"
 // complete handles POST /v1/chat/completions.
 func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	var q request
-	if err := door.ReadJSON(r, &q); err != nil {
+	rest, err := api.Read(r, &q)
+	if err != nil {
 		return err
 	}
-	turn, err := q.turn()
+	turn, err := q.turn(rest)
 	if err != nil {
 		return err
 	}
 	c := &completion{usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
 	asked, label := "", q.Context(r, turn)
 	if c.Run, c.Seen, err = d.answered(r.Context(), api.Chat(r) != "", label, turn); err == nil && c.Run == "" {
-		c.Run, asked, err = d.Start(r, &q.Options, turn, map[string]string{door.ContextLabel: label}, "")
+		c.Run, asked, err = d.Start(r, &q.Options, turn, q.Labels(label), "")
 	}
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ type completion struct {
 	created int64
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
-	calls    []call // calls of the client's tools
+	calls    []json.RawMessage // calls of the client's tools
 	failed   *auth.Problem
 	begun    bool // the stream has its first chunk
 }
@@ -148,7 +151,7 @@ func (c *completion) end(op *transcript.Op) {
 		return
 	}
 	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
-		c.calls = append(c.calls, call{i, one.ID, "function", function{one.Name, one.Arguments}})
+		c.calls = append(c.calls, model.Merged(door.JSON(call{i, one.ID, "function", function{one.Name, one.Arguments}}), one.Extra))
 		c.chunk(delta{Calls: c.calls[i:]}, "")
 	}
 	if c.calls != nil {
@@ -184,18 +187,18 @@ func (c *completion) finish(reason string) {
 
 // message is the whole answer. Its content is null beside calls alone.
 type message struct {
-	Role      string  `json:"role"`
-	Content   *string `json:"content"`
-	Reasoning string  `json:"reasoning_content,omitempty"`
-	Calls     []call  `json:"tool_calls,omitempty"`
+	Role      string            `json:"role"`
+	Content   *string           `json:"content"`
+	Reasoning string            `json:"reasoning_content,omitempty"`
+	Calls     []json.RawMessage `json:"tool_calls,omitempty"`
 }
 
 // delta is a part of the answer.
 type delta struct {
-	Role      string  `json:"role,omitempty"`
-	Content   *string `json:"content,omitempty"`
-	Reasoning string  `json:"reasoning_content,omitempty"`
-	Calls     []call  `json:"tool_calls,omitempty"`
+	Role      string            `json:"role,omitempty"`
+	Content   *string           `json:"content,omitempty"`
+	Reasoning string            `json:"reasoning_content,omitempty"`
+	Calls     []json.RawMessage `json:"tool_calls,omitempty"`
 }
 
 // call is a call of one of the client's tools. It is written as a whole, because the log has it only when it is
@@ -216,7 +219,7 @@ type function struct {
 // choice is the only choice: this server writes one answer to a request.
 type choice struct {
 	Index   int      `json:"index"`
-	Delta   *delta   `json:"delta,omitempty"`
+	Delta   any      `json:"delta,omitempty"`
 	Message *message `json:"message,omitempty"`
 	Finish  *string  `json:"finish_reason"`
 }
@@ -237,12 +240,12 @@ func (c *completion) envelope(object string, choices []choice) envelope {
 }
 
 // chunk writes a chunk. finish is empty in all but the last one.
-func (c *completion) chunk(d delta, finish string) {
+func (c *completion) chunk(d any, finish string) {
 	if !c.begun {
 		c.begun = true
 		c.chunk(delta{Role: "assistant", Content: new("")}, "")
 	}
-	one := choice{Delta: &d}
+	one := choice{Delta: d}
 	if finish != "" {
 		one.Finish = &finish
 	}
