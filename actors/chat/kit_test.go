@@ -69,7 +69,11 @@ func (s *script) stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			e = model.Evidence{Output: true, Stopped: messages.CodeOf(context.Cause(ctx))}
 		}
 		v := model.Judge(model.Strict, e)
-		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls,
+		in, extra := "", ""
+		if a.thought != "" {
+			in, extra = "reasoning", `{"signature":"x"}`
+		}
+		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls, ThoughtsIn: in, Extra: extra,
 			Usage: &messages.Usage{PromptTokens: new(int64(100)), CompletionTokens: new(int64(10))}}, v.Err())
 	}
 }

@@ -283,6 +283,15 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 	return turn.Earlier
 }
 
+// Extra returns the members of the model's answer that go back with it, from the end of a run.
+func Extra(end messages.Body) string {
+	var result struct{ Extra string }
+	if b, ok := end.(messages.RunCompleted); ok {
+		_ = json.Unmarshal(b.Result, &result) // other results have none
+	}
+	return result.Extra
+}
+
 // Calls returns the calls of the client's functions in a run's result.
 func Calls(result json.RawMessage) []model.ToolCall {
 	var calls struct{ Calls []model.ToolCall }

@@ -94,6 +94,7 @@ type completion struct {
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
 	calls    []json.RawMessage // calls of the client's tools
+	extra    string            // members of the answer that go back with it
 	failed   *auth.Problem
 	begun    bool // the stream has its first chunk
 }
@@ -153,6 +154,9 @@ func (c *completion) end(op *transcript.Op) {
 	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
 		c.calls = append(c.calls, model.Merged(door.JSON(call{i, one.ID, "function", function{one.Name, one.Arguments}}), one.Extra))
 		c.chunk(delta{Calls: c.calls[i:]}, "")
+	}
+	if c.extra = door.Extra(op.Event.Body); c.extra != "" {
+		c.chunk(json.RawMessage(c.extra), "")
 	}
 	if c.calls != nil {
 		c.finish("tool_calls")
@@ -218,10 +222,10 @@ type function struct {
 
 // choice is the only choice: this server writes one answer to a request.
 type choice struct {
-	Index   int      `json:"index"`
-	Delta   any      `json:"delta,omitempty"`
-	Message *message `json:"message,omitempty"`
-	Finish  *string  `json:"finish_reason"`
+	Index   int     `json:"index"`
+	Delta   any     `json:"delta,omitempty"`
+	Message any     `json:"message,omitempty"`
+	Finish  *string `json:"finish_reason"`
 }
 
 // envelope is a chunk of a stream or, with Message, a whole answer.
@@ -259,7 +263,7 @@ func (c *completion) whole() envelope {
 	if text == "" && c.calls != nil {
 		said.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: said, Finish: &c.tally.Finish}})
+	out := c.envelope("chat.completion", []choice{{Message: model.Merged(door.JSON(said), c.extra), Finish: &c.tally.Finish}})
 	out.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 	return out
 }
