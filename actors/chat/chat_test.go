@@ -192,7 +192,7 @@ func TestModelFails(t *testing.T) {
 }
 
 func TestThoughtsGoBack(t *testing.T) {
-	m := script{answers: []said{{thought: "I must look.", calls: calls(`sleep {"ms":1}`)}, {text: "Done."}}}
+	m := script{answers: []said{{thought: "I must look.", calls: calls(`sleep {"ms":1}`), opaque: true}, {text: "Done."}}}
 	talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: tools(t)}, nil, nil)
 	if said := m.requests[1].Messages[1]; said.Thoughts != "I must look." || said.ThoughtsIn != "reasoning" || said.Extra != `{"signature":"x"}` {
 		t.Errorf("%+v goes back", said)

@@ -25,6 +25,7 @@ import (
 type said struct {
 	thought, text string // a word at a time
 	calls         []model.ToolCall
+	opaque        bool // the answer has members that go back with it
 }
 
 func calls(list ...string) (out []model.ToolCall) {
@@ -70,7 +71,7 @@ func (s *script) stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		}
 		v := model.Judge(model.Strict, e)
 		in, extra := "", ""
-		if a.thought != "" {
+		if a.opaque {
 			in, extra = "reasoning", `{"signature":"x"}`
 		}
 		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls, ThoughtsIn: in, Extra: extra,
