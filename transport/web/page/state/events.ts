@@ -63,23 +63,33 @@ export interface Payloads {
     calls?: {
       arguments: string;
       call: string;
+      extra?: string;
       tool: string;
     }[];
     error?: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
     evidence: string;
+    extra?: string;
     finish_reason?: string;
     first_token_ms?: number;
     model: string;
     task?: string;
     text?: string;
+    thoughts_in?: string;
     usage?: {
-      completion_tokens: number;
-      prompt_tokens: number;
+      cached_tokens?: number;
+      completion_tokens?: number;
+      prompt_tokens?: number;
       reasoning_tokens?: number;
     };
     verdict: string;
@@ -186,6 +196,12 @@ export interface Payloads {
     error: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
@@ -282,6 +298,12 @@ export interface Payloads {
     error?: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
@@ -308,6 +330,12 @@ export interface Payloads {
     error: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
@@ -375,6 +403,12 @@ export interface Payloads {
     error?: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
