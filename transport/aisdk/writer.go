@@ -179,7 +179,11 @@ func (w *writer) update(op *transcript.Op) {
 	case messages.Log:
 		w.write(fields{"type": "data-log", "data": b, "transient": true})
 	case messages.LLMCompleted:
-		w.write(fields{"type": "message-metadata", "messageMetadata": fields{"model": b.Model, "usage": b.Usage}})
+		about := fields{"model": b.Model}
+		if b.Usage != nil {
+			about["usage"] = b.Usage
+		}
+		w.write(fields{"type": "message-metadata", "messageMetadata": about})
 	}
 }
 

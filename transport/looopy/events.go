@@ -123,8 +123,11 @@ func (w *writer) update(op *transcript.Op) {
 		}
 	case messages.LLMCompleted:
 		if u := b.Usage; u != nil {
-			more := fields{"model": b.Model, "total_tokens": u.Total()}
+			more := fields{"model": b.Model}
 			_ = json.Unmarshal(door.JSON(u), &more) // adds the counts that are known
+			if total := u.Total(); total != nil {
+				more["total_tokens"] = *total
+			}
 			w.event(op, "llm-usage", more)
 		}
 	}
