@@ -46,10 +46,10 @@ func (o *owner) recover(ctx context.Context) {
 		}
 	}
 	for _, r := range orphans {
-		kept := make(chan error, 1)
-		r.log.WhenDurable(0, func(err error) { kept <- err })
+		stored := make(chan error, 1)
+		r.log.WhenDurable(0, func(err error) { stored <- err })
 		select {
-		case <-kept:
+		case <-stored:
 		case <-ctx.Done():
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"go.uber.org/zap"
 )
 
@@ -150,7 +150,7 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	if i := slices.IndexFunc(state.Inputs, open); i >= 0 {
 		yesNo := slices.Contains([]string{"true", "false"}, string(c.Answer.Value))
 		if in := state.Inputs[i]; in.Kind != messages.InputConfirmation || !yesNo {
-			if err := fit.Answer(in.Schema, c.Answer.Value); err != nil {
+			if err := validate.Answer(in.Schema, c.Answer.Value); err != nil {
 				return err
 			}
 		}

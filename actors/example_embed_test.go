@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -43,7 +43,7 @@ func ExampleDefinition() {
 	type input struct {
 		City string `json:"city" jsonschema:"name of the city" form:"minLength=1"`
 	}
-	weather := actors.Definition{Name: "weather", JobSpec: messages.JobSpec{Title: "Weather", ReadOnly: true, Input: form.Input[input]()},
+	weather := actors.Definition{Name: "weather", JobSpec: messages.JobSpec{Title: "Weather", ReadOnly: true, Input: jobschema.Input[input]()},
 		New: actors.Typed(func(in input) (actors.Job, error) {
 			job := task("weather", func(_ context.Context, t *actors.TaskContext) error { return t.Result(in.City+": sun", false) })
 			job.Input = in

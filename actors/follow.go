@@ -212,10 +212,10 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (journal.Batch, error) 
 		}
 	}
 	if c.run == nil {
-		kept, err := f.system.readers.archive.Next(ctx, c.id, c.after)
-		if err == nil && !kept.Over {
+		archived, err := f.system.readers.archive.Next(ctx, c.id, c.after)
+		if err == nil && !archived.Over {
 			why := f.system.runs.unendable(c.id) // nobody will wake a reader of such a run: it reads the rest once more, and then leaves
-			if kept.More = kept.More || why != nil; len(kept.Events) == 0 {
+			if archived.More = archived.More || why != nil; len(archived.Events) == 0 {
 				err = why
 			}
 		}
@@ -223,8 +223,8 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (journal.Batch, error) 
 		if c != f.runs[0] && (never || messages.CodeOf(err) == messages.CodeNotFound) { // a child that has not started, was forgotten, or cannot end
 			return journal.Batch{Over: c.ended}, nil
 		}
-		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
-		return kept, err
+		archived.More = archived.More || r != nil && len(archived.Events) > 0 // the view may have the rest
+		return archived, err
 	}
 	got, err := c.run.log.Read(c.after)
 	if c.run.log.Dropped() != nil { // the journal has the rest
@@ -324,14 +324,13 @@ func (c *cursor) hold(e messages.Event) (now []messages.Event) {
 	return now
 }
 
-// takeHeld returns the held deltas as one merged event.
-func (c *cursor) takeHeld() []messages.Event {
-	if len(c.held) == 0 {
-		return nil
+// takeHeld returns the held deltas as one merged event, or as several if their texts are long.
+func (c *cursor) takeHeld() (merged []messages.Event) {
+	for len(c.held) > 0 {
+		n := messages.Fitted(c.held)
+		merged, c.held = append(merged, messages.Merge(c.held[:n])), c.held[n:]
 	}
-	merged := messages.Merge(c.held)
-	c.held = nil
-	return []messages.Event{merged}
+	return merged
 }
 
 // release delivers all held deltas.

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/internal/log"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -142,12 +142,12 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 	type member struct {
 		Input In `json:"input"`
 	}
-	isMember := sync.OnceValue(func() bool { return !form.TakesObject[In]() })
-	d := Definition{Name: name, JobSpec: messages.JobSpec{Title: name, Output: form.Result[Out](), Input: func() json.RawMessage {
+	isMember := sync.OnceValue(func() bool { return !jobschema.TakesObject[In]() })
+	d := Definition{Name: name, JobSpec: messages.JobSpec{Title: name, Output: jobschema.Result[Out](), Input: func() json.RawMessage {
 		if isMember() {
-			return form.Input[member]()()
+			return jobschema.Input[member]()()
 		}
-		return form.Input[In]()()
+		return jobschema.Input[In]()()
 	}}}
 	job := func(in In) (Job, error) {
 		work := func(ctx context.Context, t *TaskContext) error {
@@ -173,7 +173,7 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 // invalid_input.
 func Typed[In any](job func(in In) (Job, error)) func(input json.RawMessage) (Job, error) {
 	return func(input json.RawMessage) (Job, error) {
-		in, err := form.Read[In](input)
+		in, err := jobschema.Read[In](input)
 		if err != nil {
 			return Job{}, err
 		}

@@ -289,12 +289,21 @@ func (m *machine) emitted(e *emission) {
 		tell[error](m, e.verdict, errSilenced)
 		return
 	}
-	err := m.refused(e.body, m.ledger.Record(m.now, m.ledger.Stamp(e.body, e.attempt.task.Name), e.message))
+	piece, rest := messages.Pieces(e.body)
+	err := m.said(e, piece)
+	for i := 0; i < len(rest) && err == nil; i++ {
+		err = m.said(e, rest[i])
+	}
 	if err == nil && e.durable {
 		m.kept(e.verdict)
 		return
 	}
 	tell(m, e.verdict, err)
+}
+
+// said records what an attempt says.
+func (m *machine) said(e *emission, body messages.Body) error {
+	return m.refused(body, m.ledger.Record(m.now, m.ledger.Stamp(body, e.attempt.task.Name), e.message))
 }
 
 // errSilenced refuses what an attempt says after its end was decided.

@@ -21,11 +21,11 @@ func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, 
 	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.HasTerminal()) {
 		return live, nil
 	}
-	kept, err := s.readers.archive.State(ctx, id) // a reader may have seen the terminal there before the journal answered
-	if kept.Seq < live.Seq {
+	archived, err := s.readers.archive.State(ctx, id) // a reader may have seen the terminal there before the journal answered
+	if archived.Seq < live.Seq {
 		return live, nil
 	}
-	return kept, err
+	return archived, err
 }
 
 // Blocks yields the run's log as the journal keeps it, for a [journal.Audit]. Errors: not_found.

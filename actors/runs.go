@@ -161,11 +161,11 @@ func (a *activeRuns) awaitIdle(patience time.Duration) {
 			return
 		case <-late.C:
 		}
-		left := len(a.all())
-		if left >= before {
+		remaining := len(a.all())
+		if remaining >= before {
 			return
 		}
-		before = left
+		before = remaining
 		late.Reset(patience)
 	}
 }

@@ -124,8 +124,8 @@ func (o *owner) settled(r *activeRun, why error) bool {
 func (o *owner) endOf(parent *activeRun, c messages.ChildState) (messages.State, bool) {
 	child := o.runs.active(c.Child)             // the child's actor ended together with its parent's
 	if child != nil && child.parent == parent { // its actor ended together with its parent's
-		kept := o.settled(child, errParentEnded) && o.awaitKept(child)
-		return child.log.State(), kept
+		durable := o.settled(child, errParentEnded) && o.awaitKept(child)
+		return child.log.State(), durable
 	}
 	if o.runs.unendable(c.Child) != nil {
 		return unended, true
@@ -133,11 +133,11 @@ func (o *owner) endOf(parent *activeRun, c messages.ChildState) (messages.State,
 	_, err := o.State(o.ctx, c.Child)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		child, err := o.runs.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
-		kept := err == nil && o.awaitKept(child) // nothing is visible before that
+		durable := err == nil && o.awaitKept(child) // nothing is visible before that
 		if _, never := errors.AsType[log.Unstorable](child.log.Dropped()); never {
 			return messages.State{Status: messages.Canceled}, true
 		}
-		return child.log.State(), kept
+		return child.log.State(), durable
 	}
 	if err := o.Cancel(o.ctx, c.Child, "", "its parent has ended"); err != nil && o.ctx.Err() != nil {
 		return messages.State{}, false
@@ -230,9 +230,9 @@ func (o *owner) awaitWork(r *activeRun) {
 // awaitKept waits until all of the run's events are in the journal. It reports false if nobody will know.
 func (o *owner) awaitKept(r *activeRun) bool {
 	for {
-		kept := make(chan error, 1)
-		r.log.WhenDurable(0, func(err error) { kept <- err })
-		if err := <-kept; err == nil {
+		stored := make(chan error, 1)
+		r.log.WhenDurable(0, func(err error) { stored <- err })
+		if err := <-stored; err == nil {
 			return true
 		}
 		if r.log.Dropped() != nil || o.ctx.Err() != nil {

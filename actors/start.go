@@ -250,15 +250,15 @@ func (a *activeRuns) opened(ctx context.Context, r *activeRun) error {
 	if r.log.Durable() > 0 {
 		return nil
 	}
-	kept := make(chan error, 1)
-	r.log.WhenDurable(1, func(err error) { kept <- err })
+	stored := make(chan error, 1)
+	r.log.WhenDurable(1, func(err error) { stored <- err })
 	select {
-	case err := <-kept:
+	case err := <-stored:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-a.stopped:
-		return replied(kept, a.errClosed())
+		return replied(stored, a.errClosed())
 	}
 }
 

@@ -40,11 +40,11 @@ func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(con
 // step decodes the stored result even if fn has just returned it, so that the first attempt and a later one see the
 // same.
 func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn func(context.Context) (T, error)) (result T, err error) {
-	kept, err := t.step(ctx, name, once, func() (any, error) { return fn(ctx) })
+	stored, err := t.step(ctx, name, once, func() (any, error) { return fn(ctx) })
 	if err != nil {
 		return result, err
 	}
-	if err := json.Unmarshal(kept, &result); err != nil {
+	if err := json.Unmarshal(stored, &result); err != nil {
 		return *new(T), supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
 			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
 			name, err))

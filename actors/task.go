@@ -42,6 +42,7 @@ type attempt struct {
 	degraded bool
 	judged   bool // the machine has taken the outcome
 	children int  // number of children that it asked for without a name
+	noticed  map[messages.Notice]bool
 	// steps holds the steps that the log had before the attempt began, and a zero one for each step that the attempt
 	// asks for.
 	steps map[string]messages.StepKept
@@ -176,6 +177,23 @@ func (t *TaskContext) Progress(done, total int64, unit string) error {
 func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 	text = strings.ToValidUTF8(text[:min(len(text), messages.LogLineBytes)], "")
 	return t.Emit(messages.Log{Lines: []messages.LogLine{{Level: level, Text: text}}}, "")
+}
+
+// Notice says for people what the run goes without, as a milestone. Text beyond messages.LogLineBytes is cut. An
+// attempt says the same only once.
+func (t *TaskContext) Notice(code messages.NoticeCode, text string) error {
+	text = words.Clip(words.OneLine(text), messages.LogLineBytes-len("…"))
+	b, known := messages.Notice{Code: code, Text: text}, false
+	_ = t.attempt.setOutcome(func() { // if it has ended, Emit says so
+		if known = t.attempt.noticed[b]; t.attempt.noticed == nil {
+			t.attempt.noticed = map[messages.Notice]bool{}
+		}
+		t.attempt.noticed[b] = true
+	})
+	if known {
+		return nil
+	}
+	return t.Emit(b, text)
 }
 
 // AppendText appends to the text with that name.

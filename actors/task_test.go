@@ -379,3 +379,34 @@ func TestSupersede(t *testing.T) {
 		})
 	}
 }
+
+// "In the log text.done stays whole." A job can leave nothing out, and a long delta becomes several events.
+func TestLogsHaveTextsWhole(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		text := strings.Repeat("long <text> ", 20_000)
+		done := messages.TextDone{Stream: "answer", Text: text + "!", SHA256: messages.Digest(text + "!")}
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			if err := c.Emit(messages.Omit(done), ""); messages.CodeOf(err) != messages.CauseInvalidInput {
+				t.Errorf("a text that is left out: %v", err)
+			}
+			return errors.Join(c.Emit(messages.TextDelta{Stream: "answer", Text: text}, ""),
+				c.Emit(messages.TextDelta{Stream: "answer", Text: "!", Part: true}, ""), c.Emit(done, ""))
+		}), actors.Options{})
+		state := wait(t, run)
+		deltas := 0
+		for e, err := range s.Events(t.Context(), state.RunID, 0) {
+			must(t, err)
+			if line, err := e.JSON(); e.IsDelta() && (err != nil || len(line) > messages.WireBytes) {
+				t.Errorf("a delta has %d bytes, %v", len(line), err)
+			}
+			for d := range messages.Texts(e.Body) {
+				if deltas++; d.Part {
+					t.Error("the log has a part")
+				}
+			}
+		}
+		if got, _ := state.Stream("answer"); got.Text() != done.Text || deltas < 10 {
+			t.Errorf("%d bytes in %d deltas", got.Len(), deltas)
+		}
+	})
+}

@@ -193,8 +193,8 @@ func (a *runsActor) Receive(c actor.Context) {
 
 // watchLimits checks the run when its next limit is due, or at once if the node no longer waits for runs.
 func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
-	at, _ := a.limit(r)
-	a.arm(c, at)
+	deadline, _ := a.limit(r)
+	a.arm(c, deadline)
 	if w := a.watch[r.id]; a.closing && w != nil {
 		a.shutDown(c, w)
 	}
@@ -202,22 +202,22 @@ func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 
 // limit returns the time of the run's next limit, and its cause.
 func (a *runsActor) limit(r *activeRun) (time.Time, messages.Code) {
-	at, cause := r.clock.due(r.log.Updated())
-	if at == 0 {
+	deadline, cause := r.clock.due(r.log.Updated())
+	if deadline == 0 {
 		return time.Time{}, ""
 	}
-	return log.Origin.Add(at), cause
+	return log.Origin.Add(deadline), cause
 }
 
 // arm starts the timer, unless it fires earlier already.
-func (a *runsActor) arm(c actor.Context, at time.Time) {
-	if at.IsZero() || !a.due.IsZero() && !at.Before(a.due) {
+func (a *runsActor) arm(c actor.Context, deadline time.Time) {
+	if deadline.IsZero() || !a.due.IsZero() && !deadline.Before(a.due) {
 		return
 	}
 	a.stopTimer()
 	root, self := a.system.node.Root(), c.Self()
-	a.due = at
-	a.timer = time.AfterFunc(max(time.Until(at), 10*time.Millisecond), func() { root.Send(self, &checkLimits{}) })
+	a.due = deadline
+	a.timer = time.AfterFunc(max(time.Until(deadline), 10*time.Millisecond), func() { root.Send(self, &checkLimits{}) })
 }
 
 func (a *runsActor) stopTimer() {
@@ -233,8 +233,8 @@ func (a *runsActor) checkLimits(c actor.Context) {
 	now := time.Now()
 	var next time.Time
 	for _, w := range a.watch {
-		if at := a.check(c, w, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
-			next = at
+		if deadline := a.check(c, w, now); !deadline.IsZero() && (next.IsZero() || deadline.Before(next)) {
+			next = deadline
 		}
 	}
 	a.arm(c, next)
@@ -257,9 +257,9 @@ func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time 
 	case !w.requested.IsZero():
 		return w.requested.Add(patience)
 	}
-	at, cause := a.limit(w.run)
-	if at.IsZero() || now.Before(at) {
-		return at
+	deadline, cause := a.limit(w.run)
+	if deadline.IsZero() || now.Before(deadline) {
+		return deadline
 	}
 	w.requested = now
 	w.run.post(&expireRun{about: cause})

@@ -27,6 +27,9 @@ type TextDelta struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Text is the piece: valid UTF-8.
 	Text string `json:"text" text:"any"`
+	// Part says that an event of the same number follows, which takes back what the reader has after this piece. Only
+	// the wire has it, for readers that ask for digests.
+	Part bool `json:"part,omitempty"`
 }
 
 // Begin returns the offset of what is left of the piece. End returns the length of the text after it.
@@ -67,6 +70,9 @@ type TextDone struct {
 	Text string `json:"text" text:"any"`
 	// SHA256 is the lower-case hexadecimal digest of Text.
 	SHA256 string `json:"sha256"`
+	// Omitted says that the wire leaves Text out, because the reader has it and asks for digests. Bytes is its length.
+	Bytes   int  `json:"bytes,omitempty"`
+	Omitted bool `json:"omitted,omitempty"`
 }
 
 func (TextDone) info() *KindInfo { return textDone }
@@ -74,6 +80,7 @@ func (TextDone) info() *KindInfo { return textDone }
 var textDone = row[TextDone](KindTextDone, "content", "The whole text, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
+	wire:  of(TextDone.written),
 	legal: with(func(b TextDone, f *Fold) *Refusal { return f.legalDone(b, false) }),
 	apply: to(func(b TextDone, f *Fold) { f.done(b, false) }),
 })
@@ -179,6 +186,9 @@ type ThoughtDone struct {
 	Task   string `json:"task,omitempty"`
 	Text   string `json:"text" text:"any"`
 	SHA256 string `json:"sha256"`
+	// Bytes and Omitted are as in TextDone.
+	Bytes   int  `json:"bytes,omitempty"`
+	Omitted bool `json:"omitted,omitempty"`
 	// ThoughtType says what kind of thought it is, for example planning or reflection.
 	ThoughtType string `json:"thought_type,omitempty"`
 	// Confidence is between 0 and 1, if the source gave one.
@@ -192,11 +202,14 @@ func (ThoughtDone) info() *KindInfo { return thoughtDone }
 var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole thought, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
+	wire:  of(ThoughtDone.written),
 	legal: with(func(b ThoughtDone, f *Fold) *Refusal { return f.legalDone(b.text(), true) }),
 	apply: to(func(b ThoughtDone, f *Fold) { f.done(b.text(), true) }),
 })
 
-func (b ThoughtDone) text() TextDone { return TextDone{b.Stream, b.Task, b.Text, b.SHA256} }
+func (b ThoughtDone) text() TextDone {
+	return TextDone{b.Stream, b.Task, b.Text, b.SHA256, b.Bytes, b.Omitted}
+}
 
 // IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
 // and so on. The last one is the run's answer.

@@ -53,7 +53,7 @@ func runMachine() machine {
 			messages.Progress{Done: 1}, lines(1, "x"), messages.TextDelta{Stream: "x", Text: "x"}, textDone("x", "", "x"),
 			messages.LLMStarted{Call: "m", Model: "m"}, messages.ToolStarted{Call: "t", Tool: "t"},
 			messages.ArtifactWritten{Artifact: messages.Artifact{Name: "f"}}, messages.InputRequired{Request: "q"},
-			messages.FaultInjected{Fault: "f"}, messages.Unknown{Type: "kind.of.a.newer.version"},
+			messages.Notice{Code: "c", Text: "t"}, messages.FaultInjected{Fault: "f"}, messages.Unknown{Type: "kind.of.a.newer.version"},
 		},
 		where: func(s messages.State) string {
 			switch {
@@ -262,6 +262,9 @@ Version ` + "`" + messages.WireVersion + "`" + `. An event is one JSON object; a
 Milestones are never merged, dropped or reordered. Deltas may arrive merged: one event with ` + "`from`" + ` < ` + "`seq`" + `. For
 consecutive events a and b of a run, ` + "`b.from <= a.seq + 1`" + ` and ` + "`b.seq > a.seq`" + `; drop events up to your cursor.
 Ignore kinds and fields that you do not know.
+
+An event has at most 32 KiB, unless it has a value that cannot be cut. Only readers that ask for digests get ` + "`omitted`" + ` and
+` + "`part`" + `: [http.md](http.md#long-texts) has their rules. Logs never have them.
 
 | kind | level | group | what it says |
 |---|---|---|---|

@@ -45,7 +45,7 @@ func (s *State) clip() {
 	s.Tasks, s.Streams, s.Progress = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress)
 	s.Calls, s.Inputs, s.Children, s.Steps = slices.Clip(s.Calls), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
 	s.Artifacts, s.ArtifactTasks, s.Log.Lines = slices.Clip(s.Artifacts), slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
-	s.Kept = slices.Clip(s.Kept)
+	s.Kept, s.Notices = slices.Clip(s.Kept), slices.Clip(s.Notices)
 	for len(s.ArtifactTasks) < len(s.Artifacts) && !s.Status.IsEnded() { // a State of an older version lacks them
 		s.ArtifactTasks = append(s.ArtifactTasks, "")
 	}
@@ -54,9 +54,19 @@ func (s *State) clip() {
 // Apply adds the event, or returns a [*Refusal] and changes nothing. It expects the unfiltered log: apply every event
 // whose Seq is past the State's.
 func (f *Fold) Apply(e Event) error {
-	if bad := f.legal(e); bad != nil {
+	part, bad := f.takePart(e)
+	if !part {
+		if !e.IsDelta() {
+			e = e.Whole(f.textOf)
+		}
+		bad = f.legal(e)
+	}
+	switch {
+	case bad != nil:
 		bad.RunID, bad.Seq, bad.Kind = e.RunID, e.Seq, e.Kind()
 		return bad
+	case part:
+		return nil
 	}
 	f.s.RunID, f.s.Seq, f.s.UpdatedAt = e.RunID, e.Seq, e.Time
 	row := e.Body.info()
@@ -105,6 +115,12 @@ func (f *Fold) Task(name string) (TaskState, bool) {
 
 // Stream returns the stream, or false when nothing was said on it.
 func (f *Fold) Stream(name string) (Stream, bool) { return pick(f.s.Streams, f.stream(name)) }
+
+// textOf returns what is kept of a text or thought.
+func (f *Fold) textOf(stream string) string {
+	t, _ := f.Stream(stream)
+	return t.Text()
+}
 
 // Input returns the request, or false if there is none.
 func (f *Fold) Input(request string) (Input, bool) { return pick(f.s.Inputs, f.input(request)) }

@@ -169,7 +169,8 @@ func (w *wide) body() messages.Body {
 		return []messages.Body{messages.StepStarted{Step: name("s")}, messages.StepEnded{Step: name("s"), Outcome: "ok"},
 			messages.StepEnded{Step: name("s"), Outcome: messages.StepSkipped},
 			messages.StepKept{Step: name("s"), Task: task.Name, Result: json.RawMessage(`1`)},
-			messages.StepKept{Step: name("s"), Task: task.Name, Begun: true}}[w.IntN(5)]
+			messages.StepKept{Step: name("s"), Task: task.Name, Begun: true},
+			messages.Notice{Task: task.Name, Code: messages.NoticeHistoryCut, Text: name("cut")}}[w.IntN(6)]
 	case 20:
 		return []messages.Body{lines(w.state.Log.Next, "line"), messages.TaskCompleted{Task: task.Name, Attempt: task.Attempt},
 			messages.Merged{Parts: []messages.Body{messages.Progress{Task: task.Name}, lines(w.state.Log.Next, "merged")}}}[w.IntN(3)]

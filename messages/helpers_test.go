@@ -193,6 +193,7 @@ func samples() []messages.Body {
 		messages.StepStarted{Step: "outline", Task: "plan"},
 		messages.StepEnded{Step: "outline", Task: "plan", Outcome: "ok", Next: "draft", Reason: "the outline holds"},
 		messages.FaultInjected{Fault: "panic", Task: "analyze", Point: "llm.before"},
+		messages.Notice{Task: "analyze", Code: messages.NoticeModelSwapped, Text: "qwen3-4b answered, not qwen3-8b"},
 	}
 }
 

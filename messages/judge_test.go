@@ -284,6 +284,11 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 		return j.finish("step "+b.Step, "step", RuleStep)
 	case StepKept:
 		return j.keep(b)
+	case Notice:
+		if b.Code == "" || b.Text == "" || len(b.Text) > LogLineBytes {
+			return RuleBody
+		}
+		return j.speaks(b.Task)
 	case FaultInjected, Unknown:
 		return ""
 	}

@@ -55,6 +55,8 @@ const (
 	KindStepEnded   Kind = "step.ended"
 
 	KindFaultInjected Kind = "fault.injected"
+
+	KindNotice Kind = "notice"
 )
 
 // Level says whether events may be merged.
@@ -110,6 +112,7 @@ var kinds = []*KindInfo{
 	childStarted, childEnded,
 	stepStarted, stepEnded,
 	faultInjected,
+	noticed,
 }
 
 var kindIndex = func() map[Kind]*KindInfo {

@@ -111,7 +111,7 @@ func (w *teller) act() {
 		w.one(can)
 		return
 	}
-	can := []func(){w.log1, w.log1, w.speak, w.speak, w.speak, w.progress, w.artifact, w.unknown, w.fault, w.recover, w.call, w.ask}
+	can := []func(){w.log1, w.log1, w.speak, w.speak, w.speak, w.progress, w.artifact, w.unknown, w.fault, w.notice, w.recover, w.call, w.ask}
 	for _, key := range slices.Sorted(maps.Keys(j.open)) {
 		can = append(can, w.follow(key))
 	}
@@ -163,7 +163,10 @@ func (w *teller) speaker() string {
 func (w *teller) start()  { w.say(messages.RunStarted{Node: "n1", Epoch: 1}) }
 func (w *teller) cancel() { w.say(messages.RunCanceling{By: "ada"}) }
 func (w *teller) fault()  { w.say(messages.FaultInjected{Fault: "panic"}) }
-func (w *teller) task()   { w.say(messages.TaskStarted{Task: w.name("task"), Attempt: 1}) }
+func (w *teller) notice() {
+	w.say(messages.Notice{Code: messages.NoticeHistoryCut, Text: w.pick("x", "y")})
+}
+func (w *teller) task() { w.say(messages.TaskStarted{Task: w.name("task"), Attempt: 1}) }
 func (w *teller) child() {
 	w.say(messages.ChildStarted{Child: runID + messages.RunID(w.name(".c")), Job: "prompt"})
 }

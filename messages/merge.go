@@ -25,7 +25,7 @@ func Merge(stretch []Event) Event {
 	return Event{RunID: first.RunID, From: first.From, Seq: last.Seq, Time: last.Time, Message: last.Message, Body: m.body()}
 }
 
-// MergeDeltas merges every stretch of deltas into one event.
+// MergeDeltas merges every [Stretch] of deltas into one event.
 func MergeDeltas(events []Event) []Event {
 	if !slices.ContainsFunc(events, Event.IsDelta) {
 		return events
@@ -39,10 +39,20 @@ func MergeDeltas(events []Event) []Event {
 	return out
 }
 
-// Stretch returns how many events from the first on can be merged into one; at least 1.
-func Stretch(events []Event) int {
-	n := 1
-	for n < len(events) && CanMerge(events[n-1], events[n]) {
+// Stretch returns how many events from the first on can be merged into one that fits; at least 1. See [Fitted].
+func Stretch(events []Event) int { return fitted(events, CanMerge) }
+
+// Fitted returns for how many of the deltas the texts fit into one event on the wire; at least 1.
+func Fitted(deltas []Event) int {
+	return fitted(deltas, func(Event, Event) bool { return true })
+}
+
+func fitted(events []Event, follows func(a, b Event) bool) int {
+	n, room := 1, pieceBytes-weight(events[0].Body, false)
+	for n < len(events) && follows(events[n-1], events[n]) {
+		if room -= weight(events[n].Body, false); room < 0 {
+			break
+		}
 		n++
 	}
 	return n

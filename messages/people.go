@@ -62,13 +62,13 @@ func (s State) Waited(now time.Time) (sum time.Duration) {
 	for _, c := range s.Children {
 		sum += time.Duration(c.WaitedMS) * time.Millisecond
 	}
-	asked := make([]*Input, len(s.Inputs))
+	inputs := make([]*Input, len(s.Inputs))
 	for i := range s.Inputs {
-		asked[i] = &s.Inputs[i]
+		inputs[i] = &s.Inputs[i]
 	}
-	slices.SortFunc(asked, func(a, b *Input) int { return a.AskedAt.Compare(b.AskedAt) })
+	slices.SortFunc(inputs, func(a, b *Input) int { return a.AskedAt.Compare(b.AskedAt) })
 	var until time.Time // requests are counted up to here
-	for _, in := range asked {
+	for _, in := range inputs {
 		begin, end := in.AskedAt, in.Due()
 		if now.Before(end) {
 			end = now

@@ -122,6 +122,39 @@ var stepEnded = row[StepEnded](KindStepEnded, "plan", "A step of a plan ended; s
 	}),
 })
 
+// Notice says for people what the run goes without.
+type Notice struct {
+	Task string     `json:"task,omitempty"`
+	Code NoticeCode `json:"code"`
+	// Text says what is missing and why, in one line of up to LogLineBytes bytes.
+	Text string `json:"text" text:"any"`
+}
+
+// NoticeCode is the kind of a notice. Newer versions may have others.
+type NoticeCode string
+
+// The codes of notices.
+const (
+	NoticeToolsMissing  NoticeCode = "tools_missing"  // a server of tools did not start, or a tool cannot be used
+	NoticeToolsWithheld NoticeCode = "tools_withheld" // tools that the model may not call any more
+	NoticeModelSwapped  NoticeCode = "model_swapped"  // another model answered than the one that was asked
+	NoticeHistoryCut    NoticeCode = "history_cut"    // the model does not see all that was said before
+	NoticeStageSkipped  NoticeCode = "stage_skipped"  // the run goes on without a part of its work
+)
+
+func (Notice) info() *KindInfo { return noticed }
+
+var noticed = row[Notice](KindNotice, "notices", "What the run goes without: tools, a model, a part of the history.", traits{
+	taskSays: true,
+	legal: with(func(b Notice, f *Fold) *Refusal {
+		if b.Code == "" || b.Text == "" || len(b.Text) > LogLineBytes {
+			return violates(RuleBody, "a notice has a code, and a text of up to %d bytes", LogLineBytes)
+		}
+		return f.legalSpeaker(b.Task)
+	}),
+	apply: to(func(b Notice, f *Fold) { f.s.Notices = append(f.s.Notices, b) }),
+})
+
 // FaultInjected says which fault a test injected, in which task and at which point.
 type FaultInjected struct {
 	// Fault is the kind of the fault, for example task.panic.

@@ -46,7 +46,7 @@ func fullLog() []Event {
 		InputRequired{Request: "q", Task: "a", Prompt: "?"}, InputReceived{Request: "q", Value: json.RawMessage(`1`)},
 		ChildStarted{Child: runID + ".c1", Job: "prompt"}, ChildEnded{Child: runID + ".c1", Status: Completed},
 		ArtifactPartial{Artifact: Artifact{Name: "f", Partial: true}}, ArtifactWritten{Artifact: Artifact{Name: "f"}},
-		FaultInjected{Fault: "panic"}, TaskCompleted{Task: "a", Attempt: 2}, TaskCompleted{Task: "b", Attempt: 1},
+		FaultInjected{Fault: "panic"}, Notice{Task: "a", Code: NoticeHistoryCut, Text: "cut"}, TaskCompleted{Task: "a", Attempt: 2}, TaskCompleted{Task: "b", Attempt: 1},
 		RunCompleted{By: ByRun},
 	)
 }
@@ -258,6 +258,7 @@ func numbers() []mutation {
 		{"a known kind as an unknown", "full", RuleBody, kept(Unknown{Type: KindRunCompleted})},
 		{"a kind without a name", "full", RuleBody, kept(Unknown{})},
 		{"a body by pointer", "full", RuleBody, insert(ofKind(KindRunStarted), &FaultInjected{})},
+		{"a notice without words", "full", RuleBody, insert(ofKind(KindNotice), Notice{Code: NoticeHistoryCut})},
 		{"a delta by pointer", "full", RuleBody, insert(ofKind(KindRunStarted), &Progress{})},
 	}
 }

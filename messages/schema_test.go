@@ -87,6 +87,7 @@ func TestSchemaRefusesCorruptions(t *testing.T) {
 		{"artifacts are null", messages.KindRunCanceled, `"artifacts":[`, `"artifacts":null,"x":[`},
 		{"mode out of the set", messages.KindRunQueued, `"detached"`, `"afloat"`},
 		{"negative offset", messages.KindTextDelta, `"offset":3`, `"offset":-3`},
+		{"neither the text nor that it is omitted", messages.KindTextDone, `"text"`, `"words"`},
 		{"digest is short", messages.KindTextDone, `"sha256":"`, `"sha256":"x`},
 		{"confidence over 1", messages.KindThoughtDone, `0.75`, `1.75`},
 		{"level out of the set", messages.KindLog, `"warn"`, `"loud"`},
@@ -212,6 +213,10 @@ func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *json
 	describe(s, reflect.TypeOf(k.Zero), docs)
 	s.Description = k.Says
 	tighten(s)
+	if s.Properties["omitted"] != nil { // the text, or what stands for it
+		s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == "text" })
+		s.AnyOf = []*jsonschema.Schema{{Required: []string{"text"}}, {Required: []string{"bytes", "omitted"}}}
+	}
 	return s
 }
 

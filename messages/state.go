@@ -58,6 +58,8 @@ type State struct {
 	Steps    []StepState  `json:"steps,omitempty"`
 	// Kept holds the ends of tasks' steps that are kept.
 	Kept []StepKept `json:"kept,omitempty"`
+	// Notices say what the run goes without.
+	Notices []Notice `json:"notices,omitempty"`
 	// End is the content of the terminal; nil before it.
 	End *End `json:"end,omitempty"`
 

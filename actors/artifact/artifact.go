@@ -22,11 +22,11 @@ type readInput struct {
 // step finds the file.
 type fileText struct {
 	Text string   `json:"text,omitempty"`
-	File Location `json:"file"`
+	File location `json:"file"`
 }
 
-// Location identifies an artifact.
-type Location struct {
+// location identifies an artifact.
+type location struct {
 	Run    messages.RunID `json:"run"`
 	Name   string         `json:"name"`
 	Bytes  int64          `json:"bytes"`
@@ -50,7 +50,7 @@ func Read(state func(ctx context.Context, run messages.RunID, principal string) 
 			return fileText{}, messages.Errorf(messages.CodeNotFound, "the run %s wrote no %s", in.Run, in.Name)
 		}
 		found := run.Artifacts[k]
-		text := fileText{File: Location{in.Run, found.Name, found.Bytes, found.SHA256}}
+		text := fileText{File: location{in.Run, found.Name, found.Bytes, found.SHA256}}
 		if found.Bytes > longestText {
 			return text, nil
 		}

@@ -178,8 +178,9 @@ func TestRespond(t *testing.T) {
 	if state.Status != messages.Completed || a.Text != "Hello" || !slices.Equal(a.Thoughts, []call.Thought{planning}) {
 		t.Errorf("%s, answer %+v", state.Status, a)
 	}
-	if log := state.Log.Lines; len(log) != 1 || log[0].Level != messages.LogWarn || log[0].Text != "qwen3-8b answered, not qwen" {
-		t.Errorf("the run warns of %+v", log)
+	swapped := []messages.Notice{{Task: "work", Code: messages.NoticeModelSwapped, Text: "qwen3-8b answered, not qwen"}}
+	if !slices.Equal(state.Notices, swapped) {
+		t.Errorf("the run goes without %+v", state.Notices)
 	}
 	for _, e := range events {
 		b, ok := e.Body.(messages.LLMCompleted)

@@ -204,6 +204,9 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
 		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Text: text,
 	}, words) // an abandoned task cannot record anything
+	if asked := c.request.Model; asked != "" && !model.SameModel(asked, name) {
+		_ = c.task.Notice(messages.NoticeModelSwapped, name+" answered, not "+asked)
+	}
 }
 
 // bounded returns members that go back to the server, unless they are larger than an event may hold.

@@ -45,19 +45,9 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	a, err := listen(ctx, n.call, r, say)
 	a.ID = n.id(1)
 	if err == nil {
-		err = errors.Join(a.other(t, r, v), a.done(t, v))
+		err = a.done(t, v)
 	}
 	return a, err
-}
-
-// other warns, at the first answer of a task, if another model than the requested one answered: some servers have
-// only one.
-func (a Answer) other(t *actors.TaskContext, r model.Request, v Label) error {
-	first := v.name() == answer || strings.HasSuffix(v.name(), ".1")
-	if !first || r.Model == "" || a.End.Model == "" || model.SameModel(r.Model, a.End.Model) {
-		return nil
-	}
-	return t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", a.End.Model, r.Model))
 }
 
 // done emits the whole text, unless the answer has only tool calls.

@@ -36,14 +36,23 @@ func (u *turn) approvalsLast(calls []model.ToolCall) []int {
 
 // access returns the access that the user must approve before the call: Write or none.
 func (u *turn) access(c model.ToolCall) tool.Access {
-	if u.Tools.Named(c.Name) {
+	switch {
+	case u.Tools.Named(c.Name):
 		return tool.None
+	case u.exposed(c.Name):
+		return tool.Write
 	}
 	return u.Tools.Tool(c.Name).Access & tool.Write
 }
 
-// approve returns why a call must not be made, or nil. A call of a tool that writes needs the user's approval, unless
-// the input names the tool. A call that has begun was approved, unless the log says otherwise.
+// exposed reports whether text of strangers could make the model send away what it knows with a call of the tool. Then
+// only an answer to this one call allows it.
+func (u *turn) exposed(name string) bool {
+	return u.tainted && u.Tools.Tool(name).Network && !u.Tools.Named(name)
+}
+
+// approve returns why a call must not be made, or nil. A call of a tool that writes, or is exposed, needs the user's
+// approval, unless the input names the tool. A call that has begun was approved, unless the log says otherwise.
 func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun bool) (denied, failed error) {
 	if u.access(c) == tool.None || u.spent.equal >= warnAt || u.Tools.Check(c.Name, json.RawMessage(c.Arguments)) != nil {
 		return nil, nil // it needs no approval, or it will fail without having run
@@ -55,7 +64,7 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 		return nil, nil
 	}
 	if !answered {
-		allowed, err := u.isAllowed(pin)
+		allowed, err := u.isAllowed(c.Name, pin)
 		switch {
 		case allowed || err != nil:
 			return nil, err
@@ -78,8 +87,13 @@ func (u *turn) approvalRequest(id, pin string, c model.ToolCall) messages.InputR
 	if u.Always == nil {
 		answers = slices.DeleteFunc(answers, func(a string) bool { return a == always })
 	}
-	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": answers}) // plain JSON values
 	prompt := fmt.Sprintf("May %s be called with %s?", c.Name, words.Visible(c.Arguments))
+	if u.exposed(c.Name) {
+		answers = []string{once, no}
+		prompt += fmt.Sprintf(" It reaches the network, and the conversation has text of strangers, which could make the model "+
+			"send away what it knows. The text is from %s.", u.strangers())
+	}
+	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": answers}) // plain JSON values
 	return messages.InputRequired{Request: "approve." + id + "." + messages.Digest(prompt + pin)[:16],
 		InputKind: messages.InputConfirmation, Schema: schema, Prompt: prompt}
 }
@@ -120,7 +134,10 @@ func (u *turn) keep(name, pin string, forever bool) error {
 func (u *turn) here(pin string) string { return messages.Digest(pin + " in " + u.context) }
 
 // isAllowed reports whether the user has already allowed the tool with the pin.
-func (u *turn) isAllowed(pin string) (bool, error) {
+func (u *turn) isAllowed(name, pin string) (bool, error) {
+	if u.exposed(name) {
+		return false, nil
+	}
 	if slices.Contains(u.allowed, pin) {
 		return true, nil
 	}
@@ -134,11 +151,40 @@ func (u *turn) isAllowed(pin string) (bool, error) {
 	return has, err
 }
 
-// mostNamed bounds the tools that the warning about withheld tools names.
-const mostNamed = 3
+// named joins at most so many names for people.
+func named(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
 
-// guard withholds tools that reach the network once a call has brought text of strangers into the conversation: that
-// text could make the model send away what it knows.
+// strangers names what in the conversation strangers have written.
+func (u *turn) strangers() string {
+	var names []string
+	for i, m := range u.conversation {
+		for _, c := range m.Calls {
+			if !u.Tools.Tool(c.Name).Outside {
+				continue
+			}
+			result := ""
+			if n := slices.IndexFunc(u.conversation[i:], func(m model.Message) bool { return m.CallID == c.ID }); n >= 0 {
+				result = u.conversation[i+n].Content
+			}
+			for _, name := range u.Tools.Sources(c.Name, c.Arguments, result) {
+				if name = words.Clip(words.OneLine(name), mostSource); !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return cmp.Or(named(names, mostSources), "an earlier part of the conversation")
+}
+
+const mostSource = 200 // bytes of a name in a question
+
+// guard notes that a call has brought text of strangers into the conversation: that text could make the model send away
+// what it knows.
 func (u *turn) guard(calls []model.ToolCall, results []tool.Result) error {
 	for i, c := range calls {
 		if u.tainted || !results[i].Ran || !u.Tools.Tool(c.Name).Outside {
@@ -149,27 +195,23 @@ func (u *turn) guard(calls []model.ToolCall, results []tool.Result) error {
 				return err
 			}
 		}
-		return u.warn(u.taint())
+		return u.taint()
 	}
 	return nil
 }
 
-// taint notes that the conversation has text of strangers. It withholds tools, and returns their names.
-func (u *turn) taint() (withheld []string) {
+// taint notes that the conversation has text of strangers. From now on each call of a tool that reaches the network
+// needs an answer of its own; where nobody answers, the tools are withheld.
+func (u *turn) taint() error {
 	u.tainted = true
-	u.Tools, withheld = u.Tools.Safe()
-	return withheld
-}
-
-// warn logs that the tools are withheld; it logs nothing if there are none.
-func (u *turn) warn(withheld []string) error {
-	names := strings.Join(withheld[:min(len(withheld), mostNamed)], ", ")
-	switch more := len(withheld) - mostNamed; {
-	case len(withheld) == 0:
-		return nil
-	case more > 0:
-		names += fmt.Sprintf(" and %d more", more)
+	safe, withheld := u.Tools.Safe()
+	then := "each call of tools that reach the network needs your answer"
+	if u.Unattended {
+		u.Tools, then = safe, "the model may no longer call tools that reach the network"
 	}
-	return u.task.Log(messages.LogWarn, "the conversation has text of strangers now, so the model may no longer call tools "+
-		"that reach the network; to allow them, name them: "+names)
+	if len(withheld) == 0 {
+		return nil
+	}
+	return u.task.Notice(messages.NoticeToolsWithheld,
+		"the conversation has text of strangers now, so "+then+"; to allow them, name them: "+named(withheld, 3))
 }

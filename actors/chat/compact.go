@@ -81,7 +81,7 @@ func (u *turn) shorten(ctx context.Context, tokens int) (bool, error) {
 	}
 	if u.room.summarized {
 		u.Profile.Budget = fits
-		return true, nil
+		return true, u.cut("the oldest messages are left out, because the model's context is full")
 	}
 	return true, u.summarize(ctx, first, fits)
 }
@@ -95,7 +95,7 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 		return context.Cause(ctx)
 	case err != nil:
 		u.Profile.Budget = fits
-		return u.task.Log(messages.LogWarn, "the oldest messages are left out, without a summary: "+err.Error())
+		return u.cut("the oldest messages are left out, without a summary: %v", err)
 	}
 	kept, before := len(u.conversation)-first, conversation.Size(u.conversation)
 	u.conversation = append(u.conversation[:1:1], conversation.Summarized(u.conversation[1:], text, first-1)...)
@@ -110,8 +110,7 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 			return err
 		}
 	}
-	return u.task.Log(messages.LogInfo, fmt.Sprintf("a summary stands for %d messages: %d bytes instead of %d",
-		first-1, after, before))
+	return u.cut("a summary stands for %d messages: %d bytes instead of %d", first-1, after, before)
 }
 
 const summaryPrompt = `You write summaries of conversations between a user and an assistant that calls tools.

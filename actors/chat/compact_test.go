@@ -53,19 +53,19 @@ func TestCompaction(t *testing.T) {
 		want    string // the sizes of the requests
 		log     string
 	}{
-		{"a summary", []said{{text: "Short."}, {text: "Done."}}, 1300, "", "2:2456 3:90", "a summary stands for 2 messages"},
+		{"a summary", []said{{text: "Short."}, {text: "Done."}}, 1300, "", "2:2456 3:90", "history_cut: a summary stands for 2 messages"},
 		{"an unknown window", []said{{text: "Done."}}, 0, "", "3:3012", ""},
-		{"no summary", []said{{}, {text: "Done."}}, 1300, "", "2:2456 1:6", "left out, without a summary"},
+		{"no summary", []said{{}, {text: "Done."}}, 1300, "", "2:2456 1:6", "history_cut: the oldest messages are left out, without a summary"},
 		{"a long summary", []said{{text: strings.Repeat("s", 2900)}}, 1300, messages.CauseLimitExceeded, "2:2456", ""},
 		{"once a turn", []said{{text: "Short."}, {calls: calls(`read {"bytes":3000}`)}, {calls: calls(`read {"bytes":3001}`)},
-			{text: "Done."}}, 1300, "", "2:2456 3:90 3:3006 3:3007", "a summary stands for 2 messages"},
+			{text: "Done."}}, 1300, "", "2:2456 3:90 3:3006 3:3007", "history_cut: the oldest messages are left out, because"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &script{answers: append([]said{old}, c.answers...)}
 			config := chat.Config{Stream: m.stream, Tools: reader(t), Conversations: kept(conversation.NewMemory(1)),
 				Window: func(context.Context, string) int { return c.window }}
 			talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
-			events, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1"}, config, nil, nil)
+			_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1"}, config, nil, nil)
 			if state.End.Cause != c.cause {
 				t.Errorf("the turn ended as %+v, %+v", state.End, state.End.Error)
 			}
@@ -73,13 +73,11 @@ func TestCompaction(t *testing.T) {
 				t.Errorf("the requests have %s, want %s", got, c.want)
 			}
 			var log strings.Builder
-			for _, e := range events {
-				if l, ok := e.Body.(messages.Log); ok {
-					log.WriteString(l.Lines[0].Text)
-				}
+			for _, n := range state.Notices {
+				log.WriteString(string(n.Code) + ": " + n.Text + "; ")
 			}
 			if !strings.Contains(log.String(), c.log) || c.log == "" && log.String() != "" {
-				t.Errorf("the log is %q", log.String())
+				t.Errorf("the notices are %q", log.String())
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func TestDefectsOfJeeves(t *testing.T) {
 		}
 	})
 	t.Run("a streamed turn is not finished as a whole one is", func(t *testing.T) {
-		for _, tokens := range []chat.Tokens{chat.Authoritative, chat.Off, chat.Debug} {
+		for _, tokens := range []chat.Tokens{"authoritative", "off", "debug"} {
 			_, _, state := staged(t, chat.Input{Tokens: tokens}, chat.Bounds{}, said{text: search}, looks, said{text: rain},
 				said{text: "It rains [weather]."})
 			has(t, state, `"text":"It rains [weather]."`, `"citations":[{"source":"weather"`, `"confidence":"medium"`,
@@ -56,7 +56,7 @@ func TestDefectsOfJeeves(t *testing.T) {
 		}
 	})
 	t.Run("a missing field is a warning", func(t *testing.T) {
-		m, _, state := staged(t, chat.Input{Output: chat.Structured}, chat.Bounds{}, said{text: greeting},
+		m, _, state := staged(t, chat.Input{Output: "structured"}, chat.Bounds{}, said{text: greeting},
 			said{text: `{"response":"Hello.","confidence":"high"}`}, said{text: `{"response":"Hello.","citations":[],"confidence":"high"}`})
 		again := m.requests[2].Messages
 		if words := again[len(again)-1].Content; !strings.Contains(words, "citations is missing") || state.End.Degraded {
@@ -64,14 +64,14 @@ func TestDefectsOfJeeves(t *testing.T) {
 		}
 	})
 	t.Run("debug asks the model twice", func(t *testing.T) {
-		m, _, state := staged(t, chat.Input{Output: chat.Structured, Tokens: chat.Debug}, chat.Bounds{}, said{text: greeting}, said{text: reply})
+		m, _, state := staged(t, chat.Input{Output: "structured", Tokens: "debug"}, chat.Bounds{}, said{text: greeting}, said{text: reply})
 		raw, _ := state.Stream("answer.1.debug")
 		if len(m.requests) != 2 || raw.Text() != reply {
 			t.Errorf("%d calls of the model, and the raw text %q", len(m.requests), raw.Text())
 		}
 	})
 	t.Run("tokens come again after a retry", func(t *testing.T) {
-		_, events, state := staged(t, chat.Input{Output: chat.Structured}, chat.Bounds{}, said{text: greeting},
+		_, events, state := staged(t, chat.Input{Output: "structured"}, chat.Bounds{}, said{text: greeting},
 			said{text: `{"response":"It rains in Oslo. Take`}, said{text: reply})
 		text, _ := state.Stream("answer.1")
 		var streamed strings.Builder

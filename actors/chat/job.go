@@ -10,8 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/form"
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -52,7 +51,7 @@ type Input struct {
 	// Stages makes three tasks: understand, think and respond. Without it the model answers at once.
 	Stages bool `json:"stages,omitempty"`
 	// Output and Tokens apply to the stage respond; "" means [Text] and [Authoritative].
-	Output Output `json:"output,omitempty" form:"enum=text|structured,programs"`
+	Output output `json:"output,omitempty" form:"enum=text|structured,programs"`
 	Tokens Tokens `json:"tokens,omitempty" form:"enum=authoritative|debug|off,programs"`
 }
 
@@ -97,6 +96,9 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 	// Tools are the tools that inputs may use; nil means none.
 	Tools *tool.Set
+	// List, unless nil, returns the tools instead of Tools, at the beginning of a turn: it may wait until servers have
+	// started. missing says, in lines, which tools cannot be used, and why.
+	List func(ctx context.Context) (set *tool.Set, missing, err error)
 	// Unattended: nobody answers. Every question is declined, and calls of tools that write fail, unless Input.Tools
 	// names the tool.
 	Unattended bool
@@ -112,8 +114,9 @@ type Config struct {
 	// Profile is what the server requires of the messages.
 	Profile conversation.Profile
 	Bounds  Bounds
-	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
-	Ladder *structured.Ladder
+	// Structured is the strictest way to get JSON that the server is known to have, as "provider check" names it; ""
+	// if nothing is known.
+	Structured string
 	// NoThoughts are members of a request that disable the model's reasoning, which understand does not need.
 	NoThoughts map[string]json.RawMessage
 }
@@ -149,7 +152,7 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
-		Input:       form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](),
+		Input:       jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),
 		PromptField: "message", AskField: "asks", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config(in)
@@ -176,11 +179,14 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Model = cmp.Or(in.Model, config.Model)
-	tools, err := config.Tools.Allow(tool.All, in.Tools)
-	if err != nil {
-		return actors.Job{}, err
+	if config.List == nil {
+		tools, err := config.Tools.Allow(tool.All, in.Tools)
+		if err != nil {
+			return actors.Job{}, err
+		}
+		config.Tools = tools
 	}
-	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
+	config.Bounds = config.Bounds.orDefaults()
 	job := actors.Job{Name: Name, Input: in, Restart: true}
 	if in.Stages {
 		job.Tasks = stages(in, config)

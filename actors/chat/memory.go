@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +27,36 @@ func (u *turn) remember(ctx context.Context, in Input) (err error) {
 		}
 		system, u.conversation = u.memory.System(), u.memory.History()
 	}
+	system = strings.TrimSpace(system + u.missing)
 	u.conversation = append([]model.Message{{Role: model.System, Content: system}}, u.conversation...)
+	if len(in.Earlier) > 0 && in.Earlier[0].Role == model.Assistant {
+		return u.cut("what the assistant said before the user's first message is left out")
+	}
 	return nil
+}
+
+// announce tells people once what the conversation's turn goes without.
+func (u *turn) announce() (err error) {
+	if u.announced {
+		return nil
+	}
+	u.announced = true
+	covered, damaged := u.memory.Lacks()
+	if covered > 0 {
+		err = u.cut("a summary of an earlier turn stands for the oldest messages: %d", covered)
+	}
+	if damaged > 0 && err == nil {
+		err = u.cut("lines of the conversation that cannot be read are left out: %d", damaged)
+	}
+	if u.memory.Tainted() && !u.tainted && err == nil {
+		err = u.taint()
+	}
+	return err
+}
+
+// cut tells people that the model does not see all that was said.
+func (u *turn) cut(format string, args ...any) error {
+	return u.task.Notice(messages.NoticeHistoryCut, fmt.Sprintf(format, args...))
 }
 
 // forAnswers is how long people may take to answer while their turn holds the conversation.
@@ -38,12 +67,12 @@ const forAnswers = 25 * time.Hour
 func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System, Folder: u.Folder,
 		Timeout: u.Bounds.Time + forAnswers}
-	kept, err := u.Conversations(u.task.Principal())
+	conversations, err := u.Conversations(u.task.Principal())
 	if err != nil {
 		return err
 	}
 	u.context = in.Context
-	u.memory, err = kept.Begin(in.Context, b)
+	u.memory, err = conversations.Begin(in.Context, b)
 	busy, ok := errors.AsType[*conversation.BusyError](err)
 	if !ok {
 		return err
@@ -53,7 +82,7 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 		return cmp.Or(failed, err)
 	}
 	b.Over = busy.Owner
-	u.memory, err = kept.Begin(in.Context, b)
+	u.memory, err = conversations.Begin(in.Context, b)
 	return err
 }
 
@@ -84,10 +113,10 @@ func (u *turn) withConversation(last bool, work func() error) error {
 			_ = u.memory.End(cause) // the turn fails with the cause
 		}
 	}()
-	if u.memory.Tainted() && !u.tainted {
-		u.taint() // the turn that read the text has announced that
+	err := u.announce()
+	if err == nil {
+		err = work()
 	}
-	err := work()
 	if err != nil {
 		cause = cmp.Or(messages.CodeOf(err), messages.CauseError)
 		return err

@@ -188,16 +188,20 @@ func cancelAnywhere(t *testing.T, in chat.Input, answers []said) {
 	}
 }
 
-// A conversation that has read text of strangers offers no tools that reach the network, in later turns too.
+// Where nobody answers, a conversation that has read text of strangers offers no tools that reach the network, in later
+// turns too, and each turn says so.
 func TestTaintStays(t *testing.T) {
 	nothing := func(context.Context, struct{}) (string, error) { return "seen", nil }
 	set, err := tool.NewSet(nil, tool.Func(tool.Tool{Name: "look", Access: tool.Read, Outside: true}, nothing),
 		tool.Func(tool.Tool{Name: "send", Access: tool.Read, Network: true}, nothing))
 	must(t, err)
 	m := script{answers: []said{{calls: calls("look")}, {text: "Seen."}, {text: "No."}}}
-	config := chat.Config{Stream: m.stream, Conversations: kept(conversation.NewMemory(1)), Tools: set}
+	config := chat.Config{Stream: m.stream, Conversations: kept(conversation.NewMemory(1)), Tools: set, Unattended: true}
 	for _, message := range []string{"Look.", "Send it."} {
-		talk(t, chat.Input{Context: "c_1", Message: message}, config, nil, nil)
+		_, state := talk(t, chat.Input{Context: "c_1", Message: message}, config, nil, nil)
+		if n := state.Notices; len(n) != 1 || n[0].Code != messages.NoticeToolsWithheld || !strings.HasSuffix(n[0].Text, ": send") {
+			t.Errorf("%s: the notices are %+v", message, n)
+		}
 	}
 	for i, want := range []int{2, 1, 1} {
 		if got := len(m.requests[i].Tools); got != want {
@@ -217,14 +221,15 @@ func TestTaintBegins(t *testing.T) {
 	config := chat.Config{Tools: set(t, more...), Conversations: kept(conversation.NewMemory(1))}
 	script := []said{{calls: calls("post")}, {calls: calls(`post {"to":1}`)}, {text: "No."}, {calls: calls("post")}, {text: "Yes."}, {text: "Hello."}}
 	converse(t, "", script, config, func(w *told) {
-		for _, c := range []struct{ answer, warning string }{{`"no"`, ""}, {"", ""}, {`"yes, once"`, "a, b, c and 2 more"}, {"", ""}} {
+		const some = "a, b, c and 2 more"
+		for _, c := range []struct{ answer, warning string }{{`"no"`, ""}, {"", ""}, {`"yes, once"`, some}, {"", some}} {
 			run := w.start(chat.Input{Context: "c_1", Message: "Go on."})
-			lines := w.until(run, w.answers(run, c.answer)).Log.Lines
+			lines := w.until(run, w.answers(run, c.answer)).Notices
 			if c.warning == "" && len(lines) > 0 || c.warning != "" && (len(lines) != 1 || !strings.HasSuffix(lines[0].Text, ": "+c.warning)) {
-				t.Errorf("after the answer %s the log is %+v", c.answer, lines)
+				t.Errorf("after the answer %s the notices are %+v", c.answer, lines)
 			}
 		}
-		for i, want := range []int{5, 5, 5, 5, 0, 0} {
+		for i, want := range []int{5, 5, 5, 5, 5, 5} {
 			if got := len(w.script.requests[i].Tools); got != want {
 				t.Errorf("request %d offers %d tools, want %d", i, got, want)
 			}

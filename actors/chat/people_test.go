@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -319,6 +320,46 @@ func TestApprovalsLast(t *testing.T) {
 			t.Errorf("a tool that the input names: %+v", state.End)
 		}
 	})
+}
+
+// While text of strangers is in the conversation, what was allowed is asked again for each call that reaches the network:
+// with the whole call, and with where the text is from. What reaches no network is not.
+func TestYesBesideTextOfStrangers(t *testing.T) {
+	nothing := func(context.Context, struct{}) (string, error) { return "done", nil }
+	tools := set(t, tool.Func(tool.Tool{Name: "post", Access: tool.Write, Outside: true, Network: true}, nothing),
+		tool.Func(tool.Tool{Name: "note", Access: tool.Write}, nothing), tool.Func(tool.Tool{Name: "look", Access: tool.Read, Network: true}, nothing))
+	const lasts = `["yes, once","yes, in this conversation","yes, always","no"]`
+	const fresh = `["yes, once","no"]`
+	for _, yes := range []string{`"yes, in this conversation"`, `"yes, always"`} {
+		config := chat.Config{Tools: tools, Conversations: kept(conversation.NewMemory(1)), Always: tool.OpenApprovals(filepath.Join(t.TempDir(), "allowed"))}
+		script := []said{{calls: calls("note")}, {calls: calls("post")}, {calls: calls("note", "post", "look")}, {text: "Done."},
+			{calls: calls("note", "post")}}
+		converse(t, "", script, config, func(w *told) {
+			for _, turn := range []struct {
+				answers, asks []string
+			}{
+				{[]string{yes, yes, `"yes, once"`, `"yes, once"`}, []string{"note " + lasts, "post " + lasts, "post " + fresh, "look " + fresh}},
+				{[]string{`"no"`}, []string{"post " + fresh}},
+			} {
+				run := w.start(chat.Input{Context: "c_1", Message: "Go on."})
+				state := w.until(run, w.answers(run, turn.answers...))
+				var asks []string
+				for _, in := range state.Inputs {
+					var schema struct{ Enum json.RawMessage }
+					must(t, json.Unmarshal(in.Schema, &schema))
+					name := strings.Fields(in.Prompt)[1]
+					asks = append(asks, name+" "+string(schema.Enum))
+					again := string(schema.Enum) == fresh
+					if !strings.Contains(in.Prompt, "called with {}?") || strings.HasSuffix(in.Prompt, "The text is from post.") != again {
+						t.Errorf("the question is %s", in.Prompt)
+					}
+				}
+				if !slices.Equal(asks, turn.asks) || state.Status != messages.Completed {
+					t.Errorf("%s: %q are asked, and the turn ends as %+v", yes, asks, state.End)
+				}
+			}
+		})
+	}
 }
 
 // Without anybody who answers, the model learns that it must do without the tool, and without an answer.

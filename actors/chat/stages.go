@@ -11,27 +11,27 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Output is the form of the last answer in stages.
-type Output string
+// output is the form of the last answer in stages.
+type output string
 
 const (
-	Text       Output = "text"
-	Structured Output = "structured" // JSON, whose response is the answer
+	text             output = "text"
+	structuredOutput output = "structured" // JSON, whose response is the answer
 )
 
 // Tokens says how the text of the answer arrives in stages.
 type Tokens string
 
 const (
-	Authoritative Tokens = "authoritative" // as the model writes them
-	Debug         Tokens = "debug"         // whole; in addition the model's output for NAME streams as NAME.debug
-	Off           Tokens = "off"           // whole
+	authoritative Tokens = "authoritative" // as the model writes them
+	debug         Tokens = "debug"         // whole; in addition the model's output for NAME streams as NAME.debug
+	off           Tokens = "off"           // whole
 )
 
 // checkStages checks the fields that only apply to stages.
@@ -39,21 +39,22 @@ func (in Input) checkStages() error {
 	switch {
 	case !in.Stages && (in.Output != "" || in.Tokens != ""):
 		return messages.InvalidInput("output and tokens need stages; set stages to true")
-	case in.Output != "" && in.Output != Text && in.Output != Structured:
-		return messages.InvalidInput("the output %q must be %s or %s", in.Output, Text, Structured)
-	case in.Tokens != "" && in.Tokens != Authoritative && in.Tokens != Debug && in.Tokens != Off:
-		return messages.InvalidInput("tokens %q must be %s, %s or %s", in.Tokens, Authoritative, Debug, Off)
+	case in.Output != "" && in.Output != text && in.Output != structuredOutput:
+		return messages.InvalidInput("the output %q must be %s or %s", in.Output, text, structuredOutput)
+	case in.Tokens != "" && in.Tokens != authoritative && in.Tokens != debug && in.Tokens != off:
+		return messages.InvalidInput("tokens %q must be %s, %s or %s", in.Tokens, authoritative, debug, off)
 	}
 	return nil
 }
 
 // whole reports whether the answer arrives in one piece.
-func (in Input) whole() bool { return in.Tokens == Debug || in.Tokens == Off }
+func (in Input) whole() bool { return in.Tokens == debug || in.Tokens == off }
 
 // staged is a turn in three tasks, which run one after the other and share it.
 type staged struct {
 	turn
 	in       Input
+	ladder   *structured.Ladder // what one stage learns about the server, the next one uses
 	stage    string
 	plan     *intent         // nil if understand failed
 	degraded []string        // what the turn continued without
@@ -65,23 +66,15 @@ type staged struct {
 
 // stages returns the tasks of a staged turn.
 func stages(in Input, c Config) []actors.Task {
-	if c.Ladder == nil {
-		c.Ladder = new(structured.Ladder) // what one stage learns about the server, the next one uses
-	}
-	s := &staged{turn: turn{Config: c, voice: "think"}, in: in}
+	s := &staged{turn: turn{Config: c, voice: "think"}, in: in, ladder: structured.NewLadder(c.Structured)}
 	stage := func(name string, work func(context.Context) error) actors.Task {
 		return actors.Task{Name: name, Policy: supervision.Policy{Attempts: 1},
 			Run: func(ctx context.Context, t *actors.TaskContext) error {
 				s.task, s.stage = t, name
 				ctx, stop := s.timed(ctx)
 				defer stop()
-				if err := s.recall(ctx); err != nil {
+				if err := s.begin(ctx, in); err != nil {
 					return err
-				}
-				if s.conversation == nil {
-					if err := s.begin(ctx, in); err != nil {
-						return err
-					}
 				}
 				return s.withConversation(name == "respond", func() error {
 					if err := s.fitContext(ctx); err != nil {
@@ -177,7 +170,7 @@ func (s *staged) found(ctx context.Context, a call.Answer) error {
 // respond asks for the answer, without tools.
 func (s *staged) respond(ctx context.Context) error {
 	s.aside = false
-	if s.in.Output == Structured {
+	if s.in.Output == structuredOutput {
 		return s.structured(ctx)
 	}
 	s.conversation = append(s.conversation, s.instruction(askText+s.marks()))
@@ -195,12 +188,12 @@ func (s *staged) respond(ctx context.Context) error {
 func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var said strings.Builder
+	var text strings.Builder
 	field := func(path, piece string) {
 		if path != "response" {
 			return
 		}
-		said.WriteString(piece)
+		text.WriteString(piece)
 		if s.in.whole() {
 			return
 		}
@@ -212,7 +205,7 @@ func (s *staged) structured(ctx context.Context) error {
 	r, err := question[reply](ctx, s, s.answer(), words, structured.Options{Field: field})
 	a := call.Answer{Text: r.Response, End: s.end}
 	if err != nil {
-		if a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"; a.Text == "" {
+		if a.Text, r.Confidence = cmp.Or(text.String(), s.heard.String()), "low"; a.Text == "" {
 			return err
 		}
 		if err := s.continueWithout(ctx, err); err != nil {
@@ -249,7 +242,7 @@ func (s *staged) instruction(words string) model.Message {
 
 // question asks for a T under the name. The instruction is for this question only.
 func question[T any](ctx context.Context, s *staged, name, words string, o structured.Options) (T, error) {
-	o.Ladder = s.Ladder
+	o.Ladder = s.ladder
 	o.Attempt = func(a structured.Attempt) {
 		s.heard.Reset()
 		if len(a.Rejected) > 0 {
@@ -285,7 +278,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 
 // debugged returns a listener for the model's parts. In debug mode it streams them as NAME.debug.
 func (s *staged) debugged(name string) func(model.Part) {
-	if s.in.Tokens != Debug {
+	if s.in.Tokens != debug {
 		return func(model.Part) {}
 	}
 	s.debug = name + ".debug"
@@ -317,5 +310,5 @@ func (s *staged) continueWithout(ctx context.Context, err error) error {
 	}
 	s.degraded = append(s.degraded, fmt.Sprintf("%s: %v", s.stage, err))
 	s.task.Summarize("incomplete")
-	return s.task.Log(messages.LogWarn, fmt.Sprintf("the turn goes on: %v", err))
+	return s.task.Notice(messages.NoticeStageSkipped, fmt.Sprintf("the stage %s did not succeed, and the turn goes on: %v", s.stage, err))
 }

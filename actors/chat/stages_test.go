@@ -35,26 +35,26 @@ func TestStagedTranscripts(t *testing.T) {
 		cause   messages.Code
 	}{
 		{name: "stages", answers: []said{{text: search}, looks, {text: rain}, {text: "It rains in Oslo."}}},
-		{name: "stages-structured", in: chat.Input{Output: chat.Structured},
+		{name: "stages-structured", in: chat.Input{Output: "structured"},
 			answers: []said{{text: search}, looks, {text: rain}, {text: reply}}},
 		{name: "citations", answers: []said{{text: search}, looks, {calls: calls(`sleep {"ms":1}`)}, {text: rain},
 			{text: "It rains,[^1] says [weather], not [this](x), `[weather]` or [news]. I slept [sleep]."}}},
 		{name: "stages-no-search", answers: []said{{text: greeting}, {thought: "They greet me.", text: "Hello."}}},
 		{name: "stages-no-tools", in: chat.Input{Tools: []string{}}, answers: []said{{text: "Hello."}}},
-		{name: "stages-bad-json", in: chat.Input{Output: chat.Structured}, answers: []said{
+		{name: "stages-bad-json", in: chat.Input{Output: "structured"}, answers: []said{
 			{text: "They want the weather."}, {text: `{"intent":"weather","needs_search":true,"search_query":"Oslo"}`}, {text: search},
 			looks, {text: "It rains."}, {text: rain},
 			{text: `{"response":"It rains.","citations":[],"confidence":"90 %"}`}, {text: reply}}},
-		{name: "stages-degraded", in: chat.Input{Output: chat.Structured}, answers: []said{
+		{name: "stages-degraded", in: chat.Input{Output: "structured"}, answers: []said{
 			{text: "hm"}, {text: "hm"}, {text: "hm"}, looks, {text: "Rain."}, {text: "Rain."}, {text: "Rain."},
 			{text: `{"response":"It rains.","confidence":"high"}`}, {text: "It rains."}}},
 		{name: "stages-bound", bounds: chat.Bounds{ToolCalls: 1}, answers: []said{
 			{text: search}, looks, {calls: calls(`weather {"city":"Bergen"}`)}, {text: "It rains in Oslo."}}},
 		{name: "stages-late", bounds: chat.Bounds{Stage: 10500 * time.Microsecond}, answers: []said{
 			{thought: strings.Repeat("hm ", 20), text: search}, {calls: calls("hang")}, {text: "I do not know."}}},
-		{name: "stages-debug", in: chat.Input{Output: chat.Structured, Tokens: chat.Debug},
+		{name: "stages-debug", in: chat.Input{Output: "structured", Tokens: "debug"},
 			answers: []said{{text: greeting}, {text: reply}}},
-		{name: "stages-off", in: chat.Input{Tokens: chat.Off}, answers: []said{{text: greeting}, {text: "Hello to you."}}},
+		{name: "stages-off", in: chat.Input{Tokens: "off"}, answers: []said{{text: greeting}, {text: "Hello to you."}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.in.Message, c.in.System, c.in.Stages = "Hello!", "Be brief.", true
@@ -73,9 +73,9 @@ func TestStagedTranscripts(t *testing.T) {
 
 // The words of a stage never come in the text of another: understand has none, and the answer is no JSON.
 func TestAnswerHasNoJSON(t *testing.T) {
-	for _, tokens := range []chat.Tokens{"", chat.Debug, chat.Off} {
+	for _, tokens := range []chat.Tokens{"", "debug", "off"} {
 		m := script{answers: []said{{text: search}, looks, {text: rain}, {text: reply}}}
-		events, state := talk(t, chat.Input{Message: "Go.", Stages: true, Output: chat.Structured, Tokens: tokens},
+		events, state := talk(t, chat.Input{Message: "Go.", Stages: true, Output: "structured", Tokens: tokens},
 			chat.Config{Stream: m.stream, Tools: tools(t)}, nil, nil)
 		var streamed strings.Builder
 		for _, e := range events {
@@ -99,7 +99,7 @@ func TestAnswerHasNoJSON(t *testing.T) {
 func TestStagesInput(t *testing.T) {
 	config := chat.Config{Stream: (&script{}).stream}
 	for name, in := range map[string]chat.Input{
-		"output alone": {Output: chat.Text}, "tokens alone": {Tokens: chat.Off}, "form": {Stages: true, Output: "xml"},
+		"output alone": {Output: "text"}, "tokens alone": {Tokens: "off"}, "form": {Stages: true, Output: "xml"},
 		"mode": {Stages: true, Tokens: "on"},
 	} {
 		in.Message = "Hi"
@@ -114,7 +114,7 @@ func TestStagesOverflow(t *testing.T) {
 	m := &script{answers: []said{{text: strings.Repeat("o", 2700)}, {}, {text: "Short."}, {text: greeting}, {text: reply}}}
 	config := chat.Config{Conversations: kept(conversation.NewMemory(1)), Stream: narrow(m), Tools: tools(t)}
 	talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
-	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1", Stages: true, Output: chat.Structured}, config, nil, nil)
+	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1", Stages: true, Output: "structured"}, config, nil, nil)
 	if state.Status != messages.Completed || state.End.Degraded || len(m.requests) != 5 {
 		t.Errorf("%s, %d requests: %+v", state.Status, len(m.requests), state.End)
 	}
@@ -174,7 +174,7 @@ func TestStagesRemember(t *testing.T) {
 func TestStructuredSplitEverywhere(t *testing.T) {
 	const whole = "```json\n{ \"response\" : \"Grüße, \\\"Oslo\\\"\\n\\ud83c\\udf27 rains.\", \"citations\":[], \"confidence\":\"high\"}\n```"
 	want := "Grüße, \"Oslo\"\n🌧 rains."
-	config, in := chat.Config{}, chat.Input{Message: "Go.", Stages: true, Output: chat.Structured}
+	config, in := chat.Config{}, chat.Input{Message: "Go.", Stages: true, Output: "structured"}
 	for at := range whole {
 		config.Stream = parts(whole[:at], whole[at:])
 		heard := ""

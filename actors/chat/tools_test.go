@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -97,7 +97,7 @@ func TestAgents(t *testing.T) {
 		type instruction struct {
 			Prompt string `json:"prompt"`
 		}
-		about := messages.JobSpec{ReadOnly: true, Input: form.Input[instruction]()}
+		about := messages.JobSpec{ReadOnly: true, Input: jobschema.Input[instruction]()}
 		return tool.Job(actors.Definition{Name: name, JobSpec: about, New: actors.Typed(func(in instruction) (actors.Job, error) {
 			return actors.Job{Name: name, Input: in.Prompt, Tasks: []actors.Task{{Name: "work", Run: f}}}, nil
 		})})
@@ -191,7 +191,7 @@ func TestToolTranscripts(t *testing.T) {
 				bounds.Parallel = 2
 			}
 			events, state := talk(t, chat.Input{Message: "Hello!"},
-				chat.Config{Stream: m.stream, Tools: set(t, c.tools...), Bounds: bounds}, nil, nil)
+				chat.Config{Stream: m.stream, Tools: set(t, c.tools...), Bounds: bounds, Unattended: c.name == "repo-text-hides-network"}, nil, nil)
 			if c.cause == "" && state.Status != messages.Completed || state.End.Cause != c.cause {
 				t.Errorf("the run ended as %+v", state.End)
 			}
@@ -257,5 +257,29 @@ func TestArtifacts(t *testing.T) {
 	last := m.requests[2].Messages
 	if text := last[len(last)-1].Content; !strings.Contains(text, "abc") {
 		t.Errorf("the model reads %q", text)
+	}
+}
+
+// A turn waits for the tools of servers that start. What cannot be used is told to people and to the model.
+func TestToolsOfServersThatStart(t *testing.T) {
+	m := script{answers: []said{{calls: calls("look")}, {text: "Seen."}}}
+	config := chat.Config{Stream: m.stream, List: func(context.Context) (*tool.Set, error, error) {
+		time.Sleep(20 * time.Second)
+		look := tool.Func(tool.Tool{Name: "look", Access: tool.Read}, func(context.Context, struct{}) (string, error) { return "seen", nil })
+		return set(t, look), errors.New("the MCP server a: it did not start\nthe MCP server b: it ended"), nil
+	}}
+	_, state := talk(t, chat.Input{Message: "Look.", Tools: []string{"look"}}, config, nil, nil)
+	told := m.requests[0].Messages[0].Content
+	if len(m.requests) != 2 || len(m.requests[0].Tools) != 1 || !strings.HasSuffix(told, "the MCP server b: it ended") {
+		t.Errorf("the model gets %+v", m.requests)
+	}
+	want := []messages.Notice{{Task: "turn", Code: messages.NoticeToolsMissing, Text: "the MCP server a: it did not start"},
+		{Task: "turn", Code: messages.NoticeToolsMissing, Text: "the MCP server b: it ended"}}
+	if !slices.Equal(state.Notices, want) || state.Status != messages.Completed {
+		t.Errorf("%+v, %+v", state.Notices, state.End)
+	}
+	_, state = talk(t, chat.Input{Message: "Look.", Tools: []string{"mcp__b__x"}}, config, nil, nil)
+	if state.End.Cause != messages.CauseInvalidInput || !strings.Contains(state.End.Error.Message, "it ended") {
+		t.Errorf("a tool that is missing: %+v", state.End.Error)
 	}
 }

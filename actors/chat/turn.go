@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -39,15 +40,14 @@ type turn struct {
 	tainted      bool     // the conversation has text of strangers
 	allowed      []string // pins of tools that the user allowed in this turn
 	denied       bool     // the user did not allow a call
+	announced    bool     // people know what the conversation lacks
+	missing      string   // tells the model which tools cannot be used
 }
 
 // run answers a message in a turn without stages.
 func (u *turn) run(ctx context.Context, in Input) error {
 	ctx, stop := u.timed(ctx)
 	defer stop()
-	if err := u.recall(ctx); err != nil {
-		return err
-	}
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
@@ -86,8 +86,18 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 	}
 }
 
-// begin chooses the model, and begins a turn of the conversation.
+// begin begins a task of the turn. The first one lists the tools, chooses the model, and begins a turn of the
+// conversation.
 func (u *turn) begin(ctx context.Context, in Input) error {
+	if u.conversation != nil {
+		return u.recall(ctx)
+	}
+	if err := u.list(ctx, in.Tools); err != nil {
+		return err
+	}
+	if err := u.recall(ctx); err != nil {
+		return err
+	}
 	u.Stream, u.extra = u.bounded(u.Stream), in.Extra
 	if in.Model != Auto {
 		u.model = in.Model
@@ -102,6 +112,30 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 	return u.remember(ctx, in)
 }
 
+// list lists the tools. It tells people and the model what cannot be used.
+func (u *turn) list(ctx context.Context, names []string) error {
+	if u.List == nil {
+		return nil
+	}
+	set, missing, err := u.List(ctx)
+	if err == nil {
+		set, err = set.Allow(tool.All, names)
+		if err != nil && missing != nil {
+			err = messages.InvalidInput("%v; %v", err, missing)
+		}
+	}
+	if u.Tools = set; err != nil || missing == nil {
+		return err
+	}
+	for line := range strings.Lines(missing.Error()) {
+		if err := u.task.Notice(messages.NoticeToolsMissing, line); err != nil {
+			return err
+		}
+	}
+	u.missing = "\n\nTools that cannot be used now:\n" + tool.Bounded(model.Neutral(missing.Error()), mostQuoted)
+	return nil
+}
+
 // ask calls the model with the conversation, and adds its answer to it.
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	if err := u.fitContext(ctx); err != nil {
@@ -111,7 +145,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
 		Whole: u.whole, Hear: u.hear}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
-	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls, ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
+	message := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls, ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
 			u.spent.iterations++ // each answer needs a name of its own
@@ -120,15 +154,15 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 			}
 			return u.ask(ctx)
 		}
-		said.Calls, said.Extra = nil, ""
-		_ = u.appendMessages(said) // the part that arrived; the turn fails with the other error
+		message.Calls, message.Extra = nil, ""
+		_ = u.appendMessages(message) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
 	u.usage = u.usage.Sum(a.End.Usage)
 	for _, t := range a.Thoughts {
-		said.Thoughts += t.Text
+		message.Thoughts += t.Text
 	}
-	err = u.appendMessages(said)
+	err = u.appendMessages(message)
 	if used := a.End.Usage; used != nil && used.PromptTokens != nil {
 		prompt, completion := used.Tokens()
 		if used.ReasoningTokens != nil {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // version is the version of the protocol on descriptor 3, which docs/commands.md describes. Programs get it in
@@ -137,7 +138,7 @@ func (c *channel) ask(l line) error {
 		return c.warn("%q has no answer: stdin is the caller's", l.Name)
 	}
 	if l.Schema != nil {
-		if _, err := fit.Compile(l.Schema); err != nil {
+		if _, err := validate.Compile(l.Schema); err != nil {
 			c.x.task.Go(func(context.Context) error { return c.reply(answer{Name: l.Name, Error: err.Error()}) })
 			return nil
 		}
@@ -167,6 +168,6 @@ func (c *channel) reply(a answer) error {
 	}
 	c.answers.Lock()
 	defer c.answers.Unlock()
-	_, _ = c.x.stdin.Write(append(text, '\n'))
+	_, _ = c.x.stdin.Write(append(words.Unbroken(text), '\n'))
 	return nil
 }

@@ -16,18 +16,18 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
 // Codes of the error of a run whose program failed. The cause of the run is error.
 const (
-	CodeExit          messages.Code = "exit"           // it exited with a code other than 0
-	CodeSignal        messages.Code = "signal"         // a signal ended it
-	CodeNotFound      messages.Code = "not_found"      // there is no such program
-	CodeNotExecutable messages.Code = "not_executable" // the file exists but cannot be run
-	CodeOutOfMemory   messages.Code = "out_of_memory"  // the system had no memory to start it, or killed it for its memory
+	codeExit          messages.Code = "exit"           // it exited with a code other than 0
+	codeSignal        messages.Code = "signal"         // a signal ended it
+	codeNotFound      messages.Code = "not_found"      // there is no such program
+	codeNotExecutable messages.Code = "not_executable" // the file exists but cannot be run
+	codeOutOfMemory   messages.Code = "out_of_memory"  // the system had no memory to start it, or killed it for its memory
 )
 
 // Command is a program as its operator defines it. After compile it does not change.
@@ -68,7 +68,7 @@ type Command struct {
 	arguments []template
 	question  template
 	progress  *regexp.Regexp
-	form      *fit.Schema
+	form      *validate.Schema
 	schema    json.RawMessage
 	members   map[string]member
 }
@@ -185,7 +185,7 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 			values[name] = m.Default
 		}
 	}
-	if wrong := (fit.Places{}).Check(c.form, values); wrong != nil {
+	if wrong := (validate.Places{}).Check(c.form, values); wrong != nil {
 		return nil, wrong.Err()
 	}
 	return values, nil

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -35,18 +35,18 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-var resultSchema = form.Result[Result]()
+var resultSchema = jobschema.Result[Result]()
 
-// compile prepares the command, and returns all its faults. at and place say where it stands in the file.
-func (c *Command) compile(at fit.Places, place string) (all fit.FileProblems) {
+// compile prepares the command, and returns all its faults. places and place say where it stands in the file.
+func (c *Command) compile(places validate.Places, place string) (all validate.FileProblems) {
 	wrong := func(field, format string, args ...any) {
-		all = append(all, at.Problem(fit.Below(place, field), format, args...))
+		all = append(all, places.Problem(validate.Below(place, field), format, args...))
 	}
 	c.members = map[string]member{}
 	for name, schema := range c.Input {
 		m, err := readMember(schema)
 		if err == nil {
-			_, err = fit.Compile(schema)
+			_, err = validate.Compile(schema)
 		}
 		switch {
 		case err != nil:
@@ -145,7 +145,7 @@ func (c *Command) seal(wrong func(field, format string, args ...any)) {
 	var err error
 	if c.schema, err = json.Marshal(map[string]any{"type": "object", "properties": properties, "required": c.required(),
 		"additionalProperties": false}); err == nil {
-		c.form, err = fit.Compile(c.schema)
+		c.form, err = validate.Compile(c.schema)
 	}
 	if err != nil {
 		wrong("input", "%v", err)
@@ -155,7 +155,7 @@ func (c *Command) seal(wrong func(field, format string, args ...any)) {
 		if m.Default == nil {
 			continue
 		}
-		only, err := fit.Compile(c.Input[name])
+		only, err := validate.Compile(c.Input[name])
 		if err == nil && only.All(m.Default) != nil {
 			wrong("input."+name+".default", "the default does not fit the schema")
 		}
@@ -171,13 +171,13 @@ var placeholder = regexp.MustCompile(`\{\{|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 // parseTemplate returns literal text and parameter names in turns, beginning with text.
 func parseTemplate(text string) (t template) {
 	literal, end := "", 0
-	for _, at := range placeholder.FindAllStringSubmatchIndex(text, -1) {
-		literal += text[end:at[0]]
-		if end = at[1]; at[2] < 0 {
+	for _, match := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		literal += text[end:match[0]]
+		if end = match[1]; match[2] < 0 {
 			literal += "{"
 			continue
 		}
-		t, literal = append(t, literal, text[at[2]:at[3]]), ""
+		t, literal = append(t, literal, text[match[2]:match[3]]), ""
 	}
 	return append(t, literal+text[end:])
 }

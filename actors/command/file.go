@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // fileSchema is the JSON Schema of an operator's file.
@@ -18,7 +18,7 @@ import (
 //go:embed schema.json
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(fileSchema) })
+var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(fileSchema) })
 
 // File is the content of an operator's file: commands, and schedules.
 type File struct {
@@ -33,51 +33,51 @@ func Read(text []byte, taken []string) (*File, error) {
 		Jobs      map[string]json.RawMessage `json:"jobs"`
 		Schedules []json.RawMessage          `json:"schedules"`
 	}
-	at, wrong, ok := fit.ReadYAML(text, fileForm(), &parts)
+	places, wrong, ok := validate.ReadYAML(text, fileForm(), &parts)
 	if !ok {
 		return nil, wrong.Err()
 	}
 	file := &File{Jobs: map[string]*Command{}, Schedules: make([]schedule.Schedule, len(parts.Schedules))}
 	for _, name := range slices.Sorted(maps.Keys(parts.Jobs)) {
-		c, place := &Command{}, fit.Below("jobs", name)
+		c, place := &Command{}, validate.Below("jobs", name)
 		file.Jobs[name] = c
 		if err := json.Unmarshal(parts.Jobs[name], c); err != nil { // the form has reported the fault
 			continue
 		}
 		if c.Name = name; slices.Contains(taken, name) {
-			wrong = append(wrong, at.Problem(place, "there is a job %s already: take another name", name))
+			wrong = append(wrong, places.Problem(place, "there is a job %s already: take another name", name))
 		}
-		known := func(p fit.FileProblem) bool { return p.Path == place+".command" || p.Path == place+".input" }
-		if faults := c.compile(at, place); !slices.ContainsFunc(wrong, known) { // otherwise they may follow from that one
+		known := func(p validate.FileProblem) bool { return p.Path == place+".command" || p.Path == place+".input" }
+		if faults := c.compile(places, place); !slices.ContainsFunc(wrong, known) { // otherwise they may follow from that one
 			wrong = append(wrong, faults...)
 		}
 	}
 	for i, one := range parts.Schedules {
 		_ = json.Unmarshal(one, &file.Schedules[i]) // the form has reported any fault
 	}
-	wrong = append(wrong, file.checkSchedules(at, taken)...)
+	wrong = append(wrong, file.checkSchedules(places, taken)...)
 	return file, wrong.Err()
 }
 
 // checkSchedules also checks each schedule's input against its job's parameters.
-func (f *File) checkSchedules(at fit.Places, taken []string) (wrong fit.FileProblems) {
+func (f *File) checkSchedules(places validate.Places, taken []string) (wrong validate.FileProblems) {
 	seen := map[string]bool{}
 	for i := range f.Schedules {
 		s := &f.Schedules[i]
 		place := fmt.Sprintf("schedules.%d", i)
 		switch c := f.Jobs[s.Job]; {
 		case seen[s.Name]:
-			wrong = append(wrong, at.Problem(place+".name", "there is a schedule %s already", s.Name))
+			wrong = append(wrong, places.Problem(place+".name", "there is a schedule %s already", s.Name))
 		case c == nil && !slices.Contains(taken, s.Job):
-			wrong = append(wrong, at.Problem(place+".job", "there is no job %s", s.Job))
+			wrong = append(wrong, places.Problem(place+".job", "there is no job %s", s.Job))
 		case c != nil && c.form != nil:
 			if _, err := c.values(s.Input); err != nil {
-				wrong = append(wrong, at.Problem(place+".input", "%v", err))
+				wrong = append(wrong, places.Problem(place+".input", "%v", err))
 			}
 		}
 		seen[s.Name] = true
 		if err := s.Check(); err != nil {
-			wrong = append(wrong, at.Problem(place, "%v", err))
+			wrong = append(wrong, places.Problem(place, "%v", err))
 		}
 	}
 	return wrong

@@ -107,7 +107,7 @@ func TestSignalIsNamed(t *testing.T) {
 		n := start(t, command.Command{Command: shell(fmt.Sprintf("ulimit -c 0; echo before; kill -%d $$", sig))},
 			command.Config{Exited: func(c int) { code = c }})
 		s := n.follow(n.submit(""), nil)
-		if codeOf(s) != command.CodeSignal || output(s) != "before\n" || code != 128+int(sig) {
+		if codeOf(s) != "signal" || output(s) != "before\n" || code != 128+int(sig) {
 			t.Errorf("signal %d: code %s, %q, exit code %d: %v", sig, codeOf(s), output(s), code, s.End.Error)
 		}
 	}

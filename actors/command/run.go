@@ -64,7 +64,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	if fault.Hit(ctx, fault.CommandFail) != nil {
-		return r.exited(messages.Errorf(CodeExit, "%s exited with 1: injected", r.arguments[0]), 1)
+		return r.exited(messages.Errorf(codeExit, "%s exited with 1: injected", r.arguments[0]), 1)
 	}
 	of := ctx // the task's; ctx also ends if the attempt fails
 	ctx, end := context.WithCancelCause(ctx)
@@ -232,9 +232,9 @@ func (r *runner) exited(err *messages.Error, code int) error {
 		return nil
 	}
 	switch err.Code {
-	case CodeNotFound:
+	case codeNotFound:
 		code = 127
-	case CodeNotExecutable, CodeOutOfMemory:
+	case codeNotExecutable, codeOutOfMemory:
 		code = cmp.Or(code, 126)
 	}
 	r.say(code)
@@ -255,15 +255,15 @@ func (r *runner) say(code int) {
 func startError(program, dir string, err error) *messages.Error {
 	switch {
 	case dir != "" && !isFolder(dir):
-		return messages.Errorf(CodeNotFound, "%s was not started: there is no folder %s; correct dir", program, dir)
+		return messages.Errorf(codeNotFound, "%s was not started: there is no folder %s; correct dir", program, dir)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return messages.Errorf(CodeNotFound, "there is no program %s: name it by its path, or put it into a folder of PATH", program)
+		return messages.Errorf(codeNotFound, "there is no program %s: name it by its path, or put it into a folder of PATH", program)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot), errors.Is(err, syscall.EISDIR):
-		return messages.Errorf(CodeNotExecutable, "%s cannot be run: %v", program, err)
+		return messages.Errorf(codeNotExecutable, "%s cannot be run: %v", program, err)
 	case errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EAGAIN):
-		return messages.Errorf(CodeOutOfMemory, "the system has no room to start %s: %v", program, err)
+		return messages.Errorf(codeOutOfMemory, "the system has no room to start %s: %v", program, err)
 	}
-	return messages.Errorf(CodeNotExecutable, "%s was not started: %v", program, err)
+	return messages.Errorf(codeNotExecutable, "%s was not started: %v", program, err)
 }
 
 func isFolder(name string) bool {
@@ -283,11 +283,11 @@ func (x *execution) exitError(err error) *messages.Error {
 	}
 	if sig := signalOf(x.cmd.ProcessState); sig != nil {
 		if x.group.ranOutOfMemory(sig) {
-			return messages.Errorf(CodeOutOfMemory, "the system ended %s, because it had no memory left%s", name, last)
+			return messages.Errorf(codeOutOfMemory, "the system ended %s, because it had no memory left%s", name, last)
 		}
-		return messages.Errorf(CodeSignal, "%s was ended by the signal %s%s", name, sig, last)
+		return messages.Errorf(codeSignal, "%s was ended by the signal %s%s", name, sig, last)
 	}
-	return messages.Errorf(CodeExit, "%s exited with %d%s", name, x.cmd.ProcessState.ExitCode(), last)
+	return messages.Errorf(codeExit, "%s exited with %d%s", name, x.cmd.ProcessState.ExitCode(), last)
 }
 
 // exitCode returns the code that a shell would report.

@@ -39,11 +39,11 @@ func TestEndOfAProgramHasACode(t *testing.T) {
 		code    messages.Code
 		says    string
 	}{
-		"exit":           {shell("echo broken >&2; exit 3"), command.CodeExit, "exited with 3: broken"},
-		"not found":      {[]string{"no-such-program"}, command.CodeNotFound, "there is no program no-such-program"},
-		"not found path": {[]string{"/no/such/program"}, command.CodeNotFound, "there is no program"},
-		"a folder":       {[]string{"/tmp"}, command.CodeNotExecutable, "cannot be run"},
-		"a text":         {[]string{"/etc/passwd"}, command.CodeNotExecutable, "cannot be run"},
+		"exit":           {shell("echo broken >&2; exit 3"), "exit", "exited with 3: broken"},
+		"not found":      {[]string{"no-such-program"}, "not_found", "there is no program no-such-program"},
+		"not found path": {[]string{"/no/such/program"}, "not_found", "there is no program"},
+		"a folder":       {[]string{"/tmp"}, "not_executable", "cannot be run"},
+		"a text":         {[]string{"/etc/passwd"}, "not_executable", "cannot be run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := run(t, command.Command{Command: c.command}, "")

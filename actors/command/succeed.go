@@ -20,7 +20,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -258,7 +258,7 @@ type Line struct {
 // command of the file produces from a valid input. The run is then that command's.
 func (f *File) Listed(config Config) actors.Definition {
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()} // the command's own hold
-	return actors.Definition{Name: "run", JobSpec: messages.JobSpec{Title: "Run a listed command", Input: form.Input[Line](),
+	return actors.Definition{Name: "run", JobSpec: messages.JobSpec{Title: "Run a listed command", Input: jobschema.Input[Line](),
 		Description: "Runs a command line that the operator's file of jobs lists.", Destructive: true, OpenWorld: true, Limits: limits},
 		New: actors.Typed(func(line Line) (actors.Job, error) {
 			for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {

@@ -97,16 +97,16 @@ func Make(root *os.Root, dir string) (*os.Root, error) {
 }
 
 // makeStep is enter for a folder that may be missing: it makes the folder, and syncs the one around it.
-func makeStep(at *os.Root, part string) (*os.Root, error) {
-	switch err := at.Mkdir(part, Within(at, 0o755)); {
+func makeStep(current *os.Root, part string) (*os.Root, error) {
+	switch err := current.Mkdir(part, Within(current, 0o755)); {
 	case err == nil:
-		if err := atomicfile.SyncFolder(at, "."); err != nil {
+		if err := atomicfile.SyncFolder(current, "."); err != nil {
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
-	return enter(at, part)
+	return enter(current, part)
 }
 
 // MakeRoot makes and opens a folder that the user names. Neither it nor any folder between the working directory and
@@ -216,32 +216,32 @@ func split(root *os.Root, name string) (dir *os.Root, base string, err error) {
 }
 
 // walk opens one folder after the other with step.
-func walk(root *os.Root, dir string, step func(at *os.Root, part string) (*os.Root, error)) (*os.Root, error) {
-	at, err := root.OpenRoot(".")
+func walk(root *os.Root, dir string, step func(current *os.Root, part string) (*os.Root, error)) (*os.Root, error) {
+	current, err := root.OpenRoot(".")
 	if err != nil || dir == "." {
-		return at, err
+		return current, err
 	}
 	for part := range strings.SplitSeq(dir, "/") {
-		next, err := step(at, part)
-		at.Close()
+		next, err := step(current, part)
+		current.Close()
 		if err != nil {
 			return nil, err
 		}
-		at = next
+		current = next
 	}
-	return at, nil
+	return current, nil
 }
 
 // enter opens a folder that is not a link, even if it becomes one meanwhile.
-func enter(at *os.Root, part string) (*os.Root, error) {
-	seen, err := at.Lstat(part)
+func enter(current *os.Root, part string) (*os.Root, error) {
+	seen, err := current.Lstat(part)
 	if err != nil {
 		return nil, err
 	}
 	if !seen.IsDir() {
 		return nil, refusal(part, seen)
 	}
-	sub, err := at.OpenRoot(part + "/") // the slash requires a folder: opening a pipe would block
+	sub, err := current.OpenRoot(part + "/") // the slash requires a folder: opening a pipe would block
 	if err != nil {
 		return nil, err
 	}

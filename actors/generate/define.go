@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -22,7 +22,7 @@ func Define(config Config) actors.Definition {
 		Description: "Writes llms.txt, an index of what matters in a repository, with llms-full.txt (the linked " +
 			"files) and llms.json. Use it to get to know a repository, or to give it an llms.txt. Takes seconds " +
 			"without a model; start it with run_start for a big repository.",
-		Input: form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](),
+		Input: jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),
 		Idempotent: true, OpenWorld: true, Summary: summarize,
 	}, Wrong: config.check(), New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
@@ -152,4 +152,4 @@ func (c Config) check() error {
 
 // Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
 // is not allowed. Network errors may be retried.
-type Open func(ctx context.Context, at source.Address) (*source.Repository, error)
+type Open func(ctx context.Context, address source.Address) (*source.Repository, error)

@@ -50,20 +50,20 @@ func (in Input) check(c Config) (Input, source.Address, error) {
 	if err := cmp.Or(in.checkPlace(c), wrong, in.checkModel(c)); err != nil {
 		return in, source.Address{}, err
 	}
-	at, err := c.locate(in.Repository, in.Subfolder)
+	address, err := c.locate(in.Repository, in.Subfolder)
 	if err != nil {
-		return in, at, err
+		return in, address, err
 	}
-	in.Repository, in.Subfolder = at.String(), ""
+	in.Repository, in.Subfolder = address.String(), ""
 	if c.Folder == nil {
 		in.Out, err = filepath.Abs(in.Out)
 	} else if in.Out = path.Clean(filepath.ToSlash(in.Out)); in.Out == "." {
 		in.Out = ""
 	}
 	if err != nil {
-		return in, at, messages.InvalidInput("%v", err)
+		return in, address, messages.InvalidInput("%v", err)
 	}
-	return in, at, nil
+	return in, address, nil
 }
 
 // checkPlace returns the error of an output folder, layout or Config.File that cannot be used. It touches no file.
@@ -99,25 +99,25 @@ func (in Input) checkModel(c Config) error {
 
 // locate returns the address of the repository, or of a folder in it.
 func (c Config) locate(repository, subfolder string) (source.Address, error) {
-	at, err := source.Locate(repository, c.RemoteOnly)
+	address, err := source.Locate(repository, c.RemoteOnly)
 	if err != nil || subfolder == "" {
-		return at, err
+		return address, err
 	}
 	folder := path.Clean(filepath.ToSlash(subfolder))
 	switch {
 	case !filepath.IsLocal(filepath.FromSlash(folder)):
-		return at, messages.InvalidInput("the subfolder %s leads out of the repository", subfolder)
-	case at.Kind == source.Archive:
-		return at, messages.InvalidInput("a part of an archive cannot be read; leave the subfolder out")
-	case at.Kind == source.Folder:
-		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
-		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
-			return at, messages.InvalidInput("the repository has no folder %q", folder)
+		return address, messages.InvalidInput("the subfolder %s leads out of the repository", subfolder)
+	case address.Kind == source.Archive:
+		return address, messages.InvalidInput("a part of an archive cannot be read; leave the subfolder out")
+	case address.Kind == source.Folder:
+		address.Path = filepath.Join(address.Path, filepath.FromSlash(folder))
+		if info, err := os.Stat(address.Path); err != nil || !info.IsDir() {
+			return address, messages.InvalidInput("the repository has no folder %q", folder)
 		}
-	case at.Rest != "":
-		at.Rest += "/" + folder
+	case address.Rest != "":
+		address.Rest += "/" + folder
 	default:
-		at.Dir = folder
+		address.Dir = folder
 	}
-	return source.Locate(at.String(), c.RemoteOnly)
+	return source.Locate(address.String(), c.RemoteOnly)
 }

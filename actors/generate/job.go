@@ -32,15 +32,15 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if err := config.check(); err != nil {
 		return actors.Job{}, err
 	}
-	in, at, err := in.check(config)
+	in, address, err := in.check(config)
 	if err != nil {
 		return actors.Job{}, err
 	}
 	if in.NoCache {
 		config.Cache = ""
 	}
-	kept := cache{config.Cache, config.Secrets}
-	g := &generation{input: in, at: at, config: config, cache: kept, finder: finder{config.Model, in.Model, nil, nil}}
+	answers := cache{config.Cache, config.Secrets}
+	g := &generation{input: in, at: address, config: config, cache: answers, finder: finder{config.Model, in.Model, nil, nil}}
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 
@@ -78,11 +78,11 @@ func (g *generation) tasks() []actors.Task {
 
 // reason returns the error without its path, for messages that name the path already.
 func reason(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
-	if at, ok := errors.AsType[*os.LinkError](err); ok {
-		return at.Err
+	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
+		return linkErr.Err
 	}
 	return err
 }
@@ -177,13 +177,13 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext, got fet
 		return nil, err
 	}
 	stats := about.Stats()
-	said := fmt.Sprintf("%s in %s", words.Count(stats.Links, "link"), words.Count(stats.Sections, "section"))
+	summary := fmt.Sprintf("%s in %s", words.Count(stats.Links, "link"), words.Count(stats.Sections, "section"))
 	if g.input.Graph {
-		said += ", " + words.Count(stats.Packages, "package")
+		summary += ", " + words.Count(stats.Packages, "package")
 	}
 	if g.input.Model == "" {
-		said += ", without a model"
+		summary += ", without a model"
 	}
-	t.Summarize(said)
+	t.Summarize(summary)
 	return about, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -22,8 +21,9 @@ type Model struct {
 	Server string // who runs it, for llm.started
 	// Context is the number of tokens that fit into the loaded model; 0 if unknown.
 	Context int
-	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
-	Ladder *structured.Ladder
+	// Structured is the strictest way to get JSON that the server is known to have, as "provider check" names it; ""
+	// if nothing is known.
+	Structured string
 	// Extra fields are added to each request's body, such as those that disable reasoning.
 	Extra map[string]json.RawMessage
 }
@@ -112,19 +112,18 @@ func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, er
 	}
 	cause := cmp.Or(messages.CodeOf(err), messages.CauseError)
 	t.Summarize("without the model")
-	return cause, t.Log(messages.LogWarn,
+	return cause, t.Notice(messages.NoticeStageSkipped,
 		fmt.Sprintf("the model failed (%s): %v; the files were written without it", cause, err))
 }
 
-// otherModel logs and returns the model that answered instead of the requested one, or "". Some servers answer with a
+// otherModel returns the model that answered instead of the requested one, or "". Some servers answer with a
 // loaded model if they cannot load the requested one. If the requested model answered, its requested name is used, as
 // in the cache.
-func otherModel(t *actors.TaskContext, asked, answered string) string {
+func otherModel(asked, answered string) string {
 	name := shownModel(answered)
 	if name == "" || model.SameModel(asked, answered) {
 		return ""
 	}
-	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, asked))
 	return name
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/internal/structured"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -118,7 +118,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 			stop(err) // ends the stream
 		}
 	}
-	o := structured.Options{Name: "description", Ladder: m.Ladder, Field: live.Field}
+	o := structured.Options{Name: "description", Ladder: structured.NewLadder(m.Structured), Field: live.Field}
 	o.Attempt = func(a structured.Attempt) {
 		if len(a.Rejected) > 0 {
 			t.Log(messages.LogWarn, fmt.Sprintf("attempt %d, with %s: the previous answer was rejected: %s", a.Number, a.Level,
@@ -133,18 +133,18 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		Answer llmstxt.Answer `json:"answer"`
 		Model  string         `json:"model,omitempty"`
 	}
-	kept, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", m.request(about).Digest(), budget), func(ctx context.Context) (a answer, err error) {
+	stored, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", m.request(about).Digest(), budget), func(ctx context.Context) (a answer, err error) {
 		a.Answer, report, err = structured.Ask[llmstxt.Answer](ctx, told, m.request(about), o)
 		a.Model = report.Model
 		return a, err
 	})
 	// some servers end an answer as if it were complete when a context of unknown size is full
-	r.said, r.overflow = kept.Answer, report.Overflow || m.Context == 0 && messages.CodeOf(err) == messages.CauseEmptyCompletion
+	r.said, r.overflow = stored.Answer, report.Overflow || m.Context == 0 && messages.CodeOf(err) == messages.CauseEmptyCompletion
 	if err == nil && !r.said.Grounded(about, title) {
 		err = messages.Errorf(messages.CauseInvalidOutput,
 			"the model's answer says nothing of this repository: %.80q", r.said.Purpose)
 	}
-	if other := otherModel(t, m.Name, cmp.Or(kept.Model, report.Model)); err == nil {
+	if other := otherModel(m.Name, cmp.Or(stored.Model, report.Model)); err == nil {
 		r.other = other
 	}
 	if err == nil && r.other == "" && g.cache.folder != "" {

@@ -16,7 +16,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -65,8 +64,7 @@ func (o *oracle) with(config generate.Config) generate.Config {
 		if name == generate.AutoModel {
 			name = "loaded"
 		}
-		return &generate.Model{Name: name, Server: "here", Stream: o.stream, Context: o.context,
-			Ladder: new(structured.Ladder)}, nil
+		return &generate.Model{Name: name, Server: "here", Stream: o.stream, Context: o.context}, nil
 	}
 	return config
 }

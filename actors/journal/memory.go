@@ -207,8 +207,8 @@ func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*
 	if len(list) == most && q.Compare(s, list[most-1]) > 0 {
 		return list
 	}
-	at, _ := slices.BinarySearchFunc(list, s, q.Compare)
-	list = slices.Insert(list, at, s)
+	index, _ := slices.BinarySearchFunc(list, s, q.Compare)
+	list = slices.Insert(list, index, s)
 	return list[:min(len(list), most)]
 }
 

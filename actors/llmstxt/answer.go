@@ -112,8 +112,8 @@ func (a Answer) facts() []rank.Fact {
 	for _, s := range a.Sections {
 		list = append(list, rank.Fact{Name: wordSection, Value: s.Name + ": " + s.Note})
 	}
-	for _, said := range a.Remember {
-		list = append(list, rank.Fact{Name: "Remember", Value: said})
+	for _, fact := range a.Remember {
+		list = append(list, rank.Fact{Name: "Remember", Value: fact})
 	}
 	return list
 }

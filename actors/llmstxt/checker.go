@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 )
 
@@ -72,7 +72,7 @@ func judgeJSON(data []byte) error {
 }
 
 // Line makes a single clean line, without secrets, of any text, as the files have them.
-func Line(text string) string { return shown.Liner()(text) }
+func Line(text string) string { return sanitize.Liner()(text) }
 
 // CountTokens counts the tokens of a text, by o200k_base, as the files do.
 func CountTokens(text string) int { return tokens.Count(text) }

@@ -10,32 +10,32 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 // clean keeps those parts of the answer that may go into the index: single lines of bounded length, without links,
 // markup, commands and advice, about existing sections and files whose text was shown. The purpose is kept only if
 // the index has no good summary. refused says which lines were refused, and why.
 func (a Answer) clean(index *rank.Index, m Material) (out Answer, refused []string) {
-	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: shown.Liner()}
+	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: sanitize.Liner()}
 	if index.Summary == "" || index.SummaryPoor {
 		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose)
 	}
-	for _, said := range a.Concepts {
-		name := c.line("the name of a concept", said.Name, maxName)
+	for _, concept := range a.Concepts {
+		name := c.line("the name of a concept", concept.Name, maxName)
 		if len(out.Concepts) == maxConcepts || name == "" {
 			continue
 		}
-		if meaning := c.firstOf("the concept "+name, said.Meaning); meaning != "" {
+		if meaning := c.firstOf("the concept "+name, concept.Meaning); meaning != "" {
 			out.Concepts = append(out.Concepts, Concept{name, meaning})
 		}
 	}
-	for _, said := range a.Sections {
+	for _, section := range a.Sections {
 		for _, s := range index.Sections {
-			if !strings.EqualFold(s.Name, strings.TrimSpace(said.Name)) {
+			if !strings.EqualFold(s.Name, strings.TrimSpace(section.Name)) {
 				continue
 			}
-			if note := c.firstOf("the note on "+s.Name, said.Note); note != "" {
+			if note := c.firstOf("the note on "+s.Name, section.Note); note != "" {
 				out.Sections = append(out.Sections, SectionNote{s.Name, note})
 			}
 		}
@@ -52,10 +52,10 @@ func (a Answer) clean(index *rank.Index, m Material) (out Answer, refused []stri
 		}
 	}
 	c.advised = true // these lines may give advice
-	for _, said := range a.Remember {
-		said = c.line("a line to remember", said, maxLine)
-		if len(out.Remember) < maxRemember && said != "" && !slices.Contains(out.Remember, said) {
-			out.Remember = append(out.Remember, said)
+	for _, fact := range a.Remember {
+		fact = c.line("a line to remember", fact, maxLine)
+		if len(out.Remember) < maxRemember && fact != "" && !slices.Contains(out.Remember, fact) {
+			out.Remember = append(out.Remember, fact)
 		}
 	}
 	return out, c.refused

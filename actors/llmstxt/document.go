@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
 )
 
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.
@@ -140,7 +140,7 @@ type Left struct {
 
 // newDocument makes a Document from the index and the repository. The caller sets Tool, Options, Format and Dropped.
 func newDocument(index *rank.Index, repo *scan.Repository) Document {
-	line := shown.Liner()
+	line := sanitize.Liner()
 	o := index.Origin
 	d := Document{
 		Schema:     Schema,

@@ -17,8 +17,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
@@ -191,9 +191,9 @@ func (f *Files) draft() Document {
 		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
 	d.Degraded, d.Cause = out.Degraded, out.Cause
 	for i := range d.Sections {
-		for _, said := range a.answer.Sections {
-			if said.Name == d.Sections[i].Name {
-				d.Sections[i].Note = said.Note
+		for _, section := range a.answer.Sections {
+			if section.Name == d.Sections[i].Name {
+				d.Sections[i].Note = section.Note
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func (f *Files) Document() Document {
 		}
 		d.Artifacts = append(d.Artifacts, said.Artifact)
 		for _, p := range said.Dropped {
-			d.Dropped = append(d.Dropped, Dropped{said.Name, shown.Line(p)})
+			d.Dropped = append(d.Dropped, Dropped{said.Name, sanitize.Line(p)})
 		}
 	}
 	found := f.analysis.Secrets()

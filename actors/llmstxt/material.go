@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/messages/secret"
 )
@@ -38,8 +38,8 @@ const (
 // the cause of ctx.
 func gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan.Repository, index *rank.Index,
 	budget int, neutral func(text string) string) (Material, error) {
-	g := &gatherer{files: shown.Open(ctx, files, false), secrets: secrets, repo: repo, index: index, room: budget, neutral: neutral,
-		line: shown.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
+	g := &gatherer{files: sanitize.Open(ctx, files, false), secrets: secrets, repo: repo, index: index, room: budget, neutral: neutral,
+		line: sanitize.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
 	defer g.files.Close()
 	g.withBudget(budget/8, g.front)
 	g.withBudget(budget/4, g.outline)
@@ -86,7 +86,7 @@ func (g *gatherer) takeText() string {
 
 // gatherer holds the state of a gather.
 type gatherer struct {
-	files    *shown.Files
+	files    *sanitize.Files
 	secrets  *secret.Report
 	repo     *scan.Repository
 	index    *rank.Index

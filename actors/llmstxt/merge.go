@@ -29,26 +29,26 @@ type madeBefore struct {
 // mergeOwn returns the index merged with the file; the original index does not change. Links to missing files are left
 // out, and so are links of the index beyond most in total.
 func mergeOwn(index *rank.Index, f ownFile, files []string, most int) *rank.Index {
-	said, _ := Parse(f.Text)
+	parsed, _ := Parse(f.Text)
 	r := newResolver(index, f.Path, files)
 	out := *index
-	out.Title = cmp.Or(said.Title, index.Title)
-	if said.Summary != "" && (f.Made == nil || f.Made.Summary != said.Summary) {
-		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = said.Summary, f.Path, ownReason, false
+	out.Title = cmp.Or(parsed.Title, index.Title)
+	if parsed.Summary != "" && (f.Made == nil || f.Made.Summary != parsed.Summary) {
+		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = parsed.Summary, f.Path, ownReason, false
 	}
-	out.Facts = append(slices.Clone(index.Facts), remarks(said.Details)...)
+	out.Facts = append(slices.Clone(index.Facts), remarks(parsed.Details)...)
 	out.Sections = nil
 	taken := make(map[string]bool)
-	for _, s := range said.Sections {
-		kept := rank.Section{Name: s.Name}
+	for _, s := range parsed.Sections {
+		section := rank.Section{Name: s.Name}
 		for _, l := range s.Links {
 			if link, ok := r.link(l, f.Made); ok && !taken[link.URL] {
 				taken[link.URL], taken[link.Path] = true, true
-				kept.Links = append(kept.Links, link)
+				section.Links = append(section.Links, link)
 			}
 		}
-		if len(kept.Links) > 0 {
-			out.Sections = append(out.Sections, kept)
+		if len(section.Links) > 0 {
+			out.Sections = append(out.Sections, section)
 		}
 	}
 	fill(&out, index.Sections, taken, most)
@@ -68,11 +68,11 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room 
 		})
 		s.Links = s.Links[:max(0, min(len(s.Links), max(room, last(s)*rank.LastingOptional)))]
 		room -= len(s.Links)
-		at := slices.IndexFunc(out.Sections, func(o rank.Section) bool { return strings.EqualFold(o.Name, s.Name) })
+		index := slices.IndexFunc(out.Sections, func(o rank.Section) bool { return strings.EqualFold(o.Name, s.Name) })
 		switch {
 		case len(s.Links) == 0:
-		case at >= 0:
-			out.Sections[at].Links = append(out.Sections[at].Links, s.Links...)
+		case index >= 0:
+			out.Sections[index].Links = append(out.Sections[index].Links, s.Links...)
 		default:
 			out.Sections = append(out.Sections, s)
 		}

@@ -103,9 +103,9 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	if from.Skip != nil {
 		r.scan.Files = slices.DeleteFunc(r.scan.Files, func(f scan.File) bool { return from.Skip(f.Path) })
 	}
-	for _, left := range r.scan.Left {
+	for _, omitted := range r.scan.Left {
 		tell(by.Info, fmt.Sprintf("skipped, %s: %s, %s, first %s",
-			left.Reason, words.Count(left.Files, "file"), words.Count(left.Folders, "folder"), left.First))
+			omitted.Reason, words.Count(omitted.Files, "file"), words.Count(omitted.Folders, "folder"), omitted.First))
 	}
 	if len(r.scan.Files) == 0 {
 		return nil, errNothingReadable(r.scan.Left)
@@ -122,8 +122,8 @@ func (r *Repository) Paths() []string { return paths(r.scan.Files) }
 // errNothingReadable is the error for a repository without a readable file.
 func errNothingReadable(all []scan.Left) error {
 	var why []string
-	for _, left := range all {
-		why = append(why, fmt.Sprintf("%s: %s", left.Reason, left.First))
+	for _, omitted := range all {
+		why = append(why, fmt.Sprintf("%s: %s", omitted.Reason, omitted.First))
 	}
 	if len(why) == 0 {
 		return invalid("the repository is empty; name a folder that holds text files")

@@ -43,16 +43,16 @@ func newResolver(index *rank.Index, name string, files []string) resolver {
 
 // link returns the link with the file that it points to, if that belongs to the repository. If the analysis lists the
 // file too, its URL is used, because that leads to the commit that was read.
-func (r resolver) link(said TxtLink, made *madeBefore) (link rank.Link, ok bool) {
-	if made.wrote(said) {
-		if link, ok = r.ranked[said.URL]; !ok {
-			p, _ := r.path(said.URL)
+func (r resolver) link(txtLink TxtLink, made *madeBefore) (link rank.Link, ok bool) {
+	if made.wrote(txtLink) {
+		if link, ok = r.ranked[txtLink.URL]; !ok {
+			p, _ := r.path(txtLink.URL)
 			link, ok = r.ranked[p]
 		}
 		return link, ok && !made.Whole
 	}
-	link = rank.Link{Title: said.Title, URL: said.URL, Note: said.Note, Reasons: []string{ownReason}}
-	p, inside := r.path(said.URL)
+	link = rank.Link{Title: txtLink.Title, URL: txtLink.URL, Note: txtLink.Note, Reasons: []string{ownReason}}
+	p, inside := r.path(txtLink.URL)
 	if p == "" {
 		return link, !inside
 	}
@@ -62,7 +62,7 @@ func (r resolver) link(said TxtLink, made *madeBefore) (link rank.Link, ok bool)
 		if link.Note == "" {
 			link.Note = ours.Note
 		}
-		if inside && !strings.Contains(ours.URL, "#") && !strings.Contains(said.URL, "#") {
+		if inside && !strings.Contains(ours.URL, "#") && !strings.Contains(txtLink.URL, "#") {
 			link.URL = ours.URL
 		}
 	}

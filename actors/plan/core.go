@@ -18,10 +18,10 @@ type Outcome string
 
 // The outcomes. A step that never started is skipped.
 const (
-	Completed Outcome = "completed"
-	Failed    Outcome = "failed"
-	Canceled  Outcome = "canceled"
-	Skipped   Outcome = "skipped"
+	completed Outcome = "completed"
+	failed    Outcome = "failed"
+	canceled  Outcome = "canceled"
+	skipped   Outcome = "skipped"
 )
 
 // unit is one piece of work: a step, or one item of a step.
@@ -187,10 +187,10 @@ func (c *core) settle() []move {
 func (c *core) tell(end int) {
 	step, how := c.moves[end].unit.step, c.moves[end].outcome
 	n := &c.steps[step]
-	fails := how == Failed || how == Canceled && c.states[step].stopped == ""
+	fails := how == failed || how == canceled && c.states[step].stopped == ""
 	for _, j := range n.dependents {
 		c.states[j].open--
-		if how == Completed {
+		if how == completed {
 			c.states[j].completed++
 		}
 	}
@@ -228,9 +228,9 @@ func (c *core) consider(i int) bool {
 		c.skip(i, "none of "+c.listed(n.needs)+" completed")
 		return false
 	case s.completed < len(n.needs):
-		k := slices.IndexFunc(n.needs, func(j int) bool { return c.over[j].outcome != Completed })
+		k := slices.IndexFunc(n.needs, func(j int) bool { return c.over[j].outcome != completed })
 		name, how := c.steps[n.needs[k]].Name, c.over[n.needs[k]].outcome
-		if how != Failed {
+		if how != failed {
 			name += " is"
 		}
 		c.skip(i, fmt.Sprintf("%s %s", name, how))
@@ -264,7 +264,7 @@ func (c *core) reason(i int) string {
 	switch {
 	case len(n.handles) > 0:
 		k := slices.IndexFunc(n.handles, func(j int) bool {
-			return c.over[j].outcome == Failed || c.over[j].outcome == Canceled
+			return c.over[j].outcome == failed || c.over[j].outcome == canceled
 		})
 		return c.steps[n.handles[k]].Name + " failed"
 	case len(n.needs) == 0:
@@ -277,7 +277,7 @@ func (c *core) reason(i int) string {
 
 // completed returns the needs that have completed.
 func (c *core) completed(needs []int) []int {
-	return slices.DeleteFunc(slices.Clone(needs), func(j int) bool { return c.over[j].outcome != Completed })
+	return slices.DeleteFunc(slices.Clone(needs), func(j int) bool { return c.over[j].outcome != completed })
 }
 
 // listed names the first few of the steps.
@@ -329,7 +329,7 @@ func (c *core) start(i int) bool {
 const mostItems = 10_000
 
 // notRun is what expressions see of a step that has not run.
-var notRun = ending{outcome: Skipped}.values(0, nil)
+var notRun = ending{outcome: skipped}.values(0, nil)
 
 func (c *core) announce(i int) {
 	c.states[i].phase = working
@@ -345,12 +345,12 @@ func (c *core) startItems(i int) {
 		s.waiting++
 	}
 	if s.live+s.waiting == 0 && s.phase == working {
-		e := ending{outcome: Completed}
+		e := ending{outcome: completed}
 		switch {
 		case s.broken != nil:
 			e = *s.broken
 		case s.completedItems < len(s.items):
-			e.outcome, e.message = Canceled, s.stopped
+			e.outcome, e.message = canceled, s.stopped
 		}
 		c.endStep(i, e)
 	}
@@ -415,7 +415,7 @@ func (c *core) name(u unit) string {
 
 // invalid returns the ending of a unit whose input or guard is invalid.
 func invalid(err error) ending {
-	return ending{outcome: Failed, cause: causeOf(err), message: err.Error()}
+	return ending{outcome: failed, cause: causeOf(err), message: err.Error()}
 }
 
 // causeOf returns the cause of a failed evaluation.

@@ -15,16 +15,16 @@ func (c *core) endUnit(u unit, e ending) {
 	n, s := &c.steps[u.step], &c.states[u.step]
 	w := &s.work[u.item]
 	s.live--
-	if e.outcome != Completed && s.stopped != "" {
-		e.outcome, e.message = Canceled, s.stopped
+	if e.outcome != completed && s.stopped != "" {
+		e.outcome, e.message = canceled, s.stopped
 	}
-	if s.stopped == "" && e.outcome != Completed && n.triesAgain(e.cause, w.tries) {
+	if s.stopped == "" && e.outcome != completed && n.triesAgain(e.cause, w.tries) {
 		delay := n.delay(w.tries)
 		c.again(u, e.outcome, delay, fmt.Sprintf("attempt %d of %d ended by %s; the next comes in %v", w.tries, n.attempts(),
 			e.cause, delay))
 		return
 	}
-	if n.Repeat != nil && e.outcome == Completed && s.stopped == "" {
+	if n.Repeat != nil && e.outcome == completed && s.stopped == "" {
 		var next string
 		if e, next = c.round(u, e); next != "" {
 			c.again(u, e.outcome, 0, next)
@@ -37,10 +37,10 @@ func (c *core) endUnit(u unit, e ending) {
 	}
 	s.results[u.item] = e.values(w.starts, nil)
 	c.moves = append(c.moves, move{do: doEnd, unit: u, name: c.name(u), start: w.starts, outcome: e.outcome, reason: e.message})
-	if e.outcome == Completed {
+	if e.outcome == completed {
 		s.completedItems++
 	} else if s.broken == nil && s.stopped == "" {
-		e.outcome, e.message = Failed, c.name(u)+": "+e.message
+		e.outcome, e.message = failed, c.name(u)+": "+e.message
 		s.broken = &e
 		if !n.goesOn {
 			c.stop(u.step, c.name(u)+" failed")
@@ -72,7 +72,7 @@ func (c *core) round(u unit, e ending) (end ending, next string) {
 	case w.rounds < n.Repeat.Most:
 		return e, fmt.Sprintf("round %d of at most %d: %s is false", w.rounds, n.Repeat.Most, n.until)
 	}
-	e.outcome, e.cause = Failed, messages.CauseLimitExceeded
+	e.outcome, e.cause = failed, messages.CauseLimitExceeded
 	e.message = fmt.Sprintf("%s is still false after %d rounds", n.until, w.rounds)
 	return e, ""
 }
@@ -137,7 +137,7 @@ func (s *Step) delay(tries int) time.Duration {
 func (c *core) endStep(i int, e ending) { c.end(i, e, e.message) }
 
 // skip ends a step that has not begun.
-func (c *core) skip(i int, why string) { c.end(i, ending{outcome: Skipped}, why) }
+func (c *core) skip(i int, why string) { c.end(i, ending{outcome: skipped}, why) }
 
 // end records the end of a step.
 func (c *core) end(i int, e ending, why string) {
@@ -163,7 +163,7 @@ func (c *core) end(i int, e ending, why string) {
 	s.items, s.work, s.results, s.last = nil, nil, nil, nil
 	c.moves = append(c.moves, m)
 	c.fresh = append(c.fresh, len(c.moves)-1)
-	if (e.outcome == Failed || e.outcome == Canceled && s.stopped == "") && !n.goesOn && c.failure == nil {
+	if (e.outcome == failed || e.outcome == canceled && s.stopped == "") && !n.goesOn && c.failure == nil {
 		c.fail(i, e)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -57,7 +57,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
 		}
 		var value any
-		if err := errors.Join(json.Unmarshal(data, &value), fit.Places{}.Check(planForm(), value).Err()); err != nil {
+		if err := errors.Join(json.Unmarshal(data, &value), validate.Places{}.Check(planForm(), value).Err()); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 // compiler turns plans into graphs, and collects their problems.
 type compiler struct {
 	jobs     []actors.Definition
-	at       fit.Places
+	at       validate.Places
 	problems Problems
 }
 
@@ -101,7 +101,7 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	}
 	for name, param := range p.Params {
 		if err := param.check(param.Default); param.Default != nil && err != nil {
-			c.wrong(fit.Below(path, "params."+name+".default"), "the default of %s %v", name, err)
+			c.wrong(validate.Below(path, "params."+name+".default"), "the default of %s %v", name, err)
 		}
 	}
 	s.connect()
@@ -111,14 +111,14 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	}
 	s.unreachable()
 	if p.Result != nil {
-		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), fit.Below(path, "result"), s.said)
+		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), validate.Below(path, "result"), s.said)
 	}
 	return g
 }
 
 // of returns the path of a step's field.
 func (s *scope) of(i int, field string) string {
-	return fit.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
+	return validate.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
 }
 
 // said reports the errors of an expression, of which there may be several.
@@ -323,7 +323,7 @@ func (s *scope) work(i int) {
 		if n.Retry != nil {
 			s.wrong(s.of(i, "retry"), "a question is asked again only if the answer does not fit; leave retry out")
 		}
-		if _, err := fit.Compile(n.Ask.schema()); err != nil {
+		if _, err := validate.Compile(n.Ask.schema()); err != nil {
 			s.wrong(s.of(i, "ask.schema"), "it is no JSON Schema; see https://json-schema.org/learn")
 		}
 	}

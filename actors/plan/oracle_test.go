@@ -41,7 +41,7 @@ func newOracle(g *graph) *oracle {
 
 func (o *oracle) end(i int, how Outcome) {
 	o.steps[i].over = how
-	if o.failed || o.graph.steps[i].goesOn || how == Completed || how == Skipped || how == Canceled && o.steps[i].stopped {
+	if o.failed || o.graph.steps[i].goesOn || how == completed || how == skipped || how == canceled && o.steps[i].stopped {
 		return
 	}
 	o.failed = true
@@ -56,7 +56,7 @@ func (o *oracle) stop(i int) {
 	case s.over != "" || s.stopped:
 		return
 	case len(s.starts) == 0:
-		o.end(i, Skipped)
+		o.end(i, skipped)
 	}
 	s.stopped = true
 }
@@ -75,7 +75,7 @@ func (o *oracle) settle() {
 			if s := &o.steps[i]; s.over == "" && !s.begun {
 				switch o.may(i) {
 				case "skip":
-					o.end(i, Skipped)
+					o.end(i, skipped)
 					changed = true
 				case "start":
 					s.begun, changed = true, true
@@ -104,11 +104,11 @@ func (o *oracle) settle() {
 			ends = true
 			switch {
 			case s.bad:
-				o.end(i, Failed)
+				o.end(i, failed)
 			case s.good < items:
-				o.end(i, Canceled)
+				o.end(i, canceled)
 			default:
-				o.end(i, Completed)
+				o.end(i, completed)
 			}
 		}
 	}
@@ -128,11 +128,11 @@ func (o *oracle) may(i int) string {
 		}
 		return k
 	}
-	all := []Outcome{Completed, Failed, Canceled, Skipped}
-	ended, completed := count(n.needs, all...), count(n.needs, Completed)
+	all := []Outcome{completed, failed, canceled, skipped}
+	ended, completed := count(n.needs, all...), count(n.needs, completed)
 	early := n.Join == Any || n.Join == First
 	failures := slices.ContainsFunc(n.handles, func(j int) bool {
-		return o.steps[j].over == Failed || o.steps[j].over == Canceled && !o.steps[j].stopped
+		return o.steps[j].over == failed || o.steps[j].over == canceled && !o.steps[j].stopped
 	})
 	switch {
 	case len(n.handles) > 0 && !failures && count(n.handles, all...) == len(n.handles):
@@ -154,7 +154,7 @@ func (o *oracle) may(i int) string {
 func (o *oracle) ended(i, item int, e ending) {
 	n, s := &o.graph.steps[i], &o.steps[i]
 	delete(s.live, item)
-	done := e.outcome == Completed
+	done := e.outcome == completed
 	switch {
 	case !done && !s.stopped && n.triesAgain(e.cause, s.tries[item]):
 		o.run(i, item)
@@ -163,7 +163,7 @@ func (o *oracle) ended(i, item int, e ending) {
 		s.tries[item] = 0
 		o.run(i, item)
 	case n.items == nil && !done && s.stopped:
-		o.end(i, Canceled)
+		o.end(i, canceled)
 	case n.items == nil:
 		o.end(i, e.outcome)
 	case !done && !s.stopped:
@@ -190,7 +190,7 @@ func drawn(r *rand.Rand) *Plan {
 		if len(s.Needs) > 0 {
 			s.Join = []Join{"", All, Any, First}[r.IntN(4)]
 			if r.IntN(3) == 0 {
-				outcomes := []Outcome{Completed, Failed, Skipped}
+				outcomes := []Outcome{completed, failed, skipped}
 				if s.Join == Any || s.Join == First {
 					outcomes = outcomes[:1] // the others may come in any order
 				}
@@ -206,12 +206,12 @@ func drawn(r *rand.Rand) *Plan {
 			}
 		}
 		if r.IntN(3) == 0 {
-			s.Retry = &Retry{Attempts: 1 + r.IntN(3)}
+			s.Retry = &retry{Attempts: 1 + r.IntN(3)}
 		}
 		s.Idempotent = r.IntN(2) == 0
 		switch r.IntN(5) {
 		case 0:
-			s.Repeat = &Repeat{Most: 1 + r.IntN(3)}
+			s.Repeat = &repeat{Most: 1 + r.IntN(3)}
 		case 1:
 			s.ForEach = make([]any, 1+r.IntN(3))
 			s.Limit = r.IntN(3)
@@ -272,12 +272,12 @@ func history(t *testing.T, seed uint64) (moves int) {
 		name := running[r.IntN(len(running))]
 		u := live[name]
 		delete(live, name)
-		e := ending{outcome: Completed}
+		e := ending{outcome: completed}
 		switch r.IntN(8) {
 		case 0, 1:
-			e = ending{outcome: Failed, cause: []messages.Code{messages.CauseProviderError, messages.CauseError, messages.CauseNodeLost}[r.IntN(3)]}
+			e = ending{outcome: failed, cause: []messages.Code{messages.CauseProviderError, messages.CauseError, messages.CauseNodeLost}[r.IntN(3)]}
 		case 2:
-			e = ending{outcome: Canceled, cause: messages.CauseCanceledByUser}
+			e = ending{outcome: canceled, cause: messages.CauseCanceledByUser}
 		}
 		take(c.ended(u, e))
 		o.ended(u.step, u.item, e)

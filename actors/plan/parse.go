@@ -12,18 +12,18 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Problems are the faults of a plan, in the order of its text.
-type Problems = fit.FileProblems
+type Problems = validate.FileProblems
 
 // Schema is the JSON Schema of a plan's form.
 //
 //go:embed schema.json
 var Schema []byte
 
-var planForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(Schema) })
+var planForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(Schema) })
 
 // Limits of a plan, including nested plans. They bound the work of checking it.
 const (
@@ -54,14 +54,14 @@ func parse(text []byte) (*Plan, Problems) {
 	}
 	p := &Plan{}
 	type form Plan // without UnmarshalJSON
-	at, wrong, ok := fit.ReadYAML(text, planForm(), (*form)(p))
+	places, wrong, ok := validate.ReadYAML(text, planForm(), (*form)(p))
 	if !ok {
 		return nil, wrong
 	}
 	if n := p.size(); n > mostSteps {
 		return nil, tooMany("steps", n, mostSteps)
 	}
-	p.text = at
+	p.text = places
 	return p, wrong
 }
 
@@ -75,8 +75,8 @@ func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 	unnamed := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Name == "" })
 	more, _ := errors.AsType[Problems](p.Check(jobs))
 	for _, one := range more {
-		said := slices.ContainsFunc(form, func(p fit.FileProblem) bool { return p.Line == one.Line })
-		if !said && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be the faulty part
+		reported := slices.ContainsFunc(form, func(p validate.FileProblem) bool { return p.Line == one.Line })
+		if !reported && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be the faulty part
 			all = append(all, one)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -24,12 +24,12 @@ type Plan struct {
 	// Limit is how many steps and items may run at a time; 0 means 16.
 	Limit int `json:"limit,omitempty"`
 	// Timeout bounds the whole plan; 0 leaves the run's own limit.
-	Timeout Duration `json:"timeout,omitzero"`
+	Timeout duration `json:"timeout,omitzero"`
 	Steps   []Step   `json:"steps"`
 	// Result is the template of the run's result. Without it the result is the outcome of each step.
 	Result any `json:"result,omitempty"`
 
-	text fit.Places
+	text validate.Places
 }
 
 // Param is a parameter. A parameter without a default is required.
@@ -60,9 +60,9 @@ type Step struct {
 	Job   string         `json:"job,omitempty"`
 	Plan  *Plan          `json:"plan,omitempty"`
 	Input map[string]any `json:"input,omitempty"`
-	Read  *Read          `json:"read,omitempty"`
-	Write *Write         `json:"write,omitempty"`
-	Ask   *Ask           `json:"ask,omitempty"`
+	Read  *read          `json:"read,omitempty"`
+	Write *write         `json:"write,omitempty"`
+	Ask   *ask           `json:"ask,omitempty"`
 	// Needs are the steps after which this step starts.
 	Needs Names `json:"needs,omitempty"`
 	// Join says how many of the Needs must have ended; "" means All.
@@ -73,13 +73,13 @@ type Step struct {
 	ForEach any `json:"for_each,omitempty"`
 	Limit   int `json:"limit,omitempty"`
 	// Repeat repeats the step.
-	Repeat *Repeat `json:"repeat,omitempty"`
+	Repeat *repeat `json:"repeat,omitempty"`
 	// OnFailure lists steps that run only if this one fails. The plan then continues, as it does with [Continue].
 	// Without OnFailure a failure ends the plan.
 	OnFailure Names  `json:"on_failure,omitempty"`
-	Retry     *Retry `json:"retry,omitempty"`
+	Retry     *retry `json:"retry,omitempty"`
 	// Timeout bounds one sub-run or question; 0 leaves the runtime's own limit.
-	Timeout Duration `json:"timeout,omitzero"`
+	Timeout duration `json:"timeout,omitzero"`
 	// Idempotent says that the step may run again if nobody knows how far its sub-run got.
 	Idempotent bool `json:"idempotent,omitempty"`
 }
@@ -87,20 +87,20 @@ type Step struct {
 // Continue, in OnFailure, lets the plan continue after a failure without a further step.
 const Continue = "continue"
 
-// Read reads the text of an artifact from a run of the same caller.
-type Read struct {
+// read reads the text of an artifact from a run of the same caller.
+type read struct {
 	Run  string `json:"run"`
 	Name string `json:"name"`
 }
 
-// Write writes a text as an artifact.
-type Write struct {
+// write writes a text as an artifact.
+type write struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// Ask asks people. The answer is the step's result. By default it is yes or no, and no fails the step.
-type Ask struct {
+// ask asks people. The answer is the step's result. By default it is yes or no, and no fails the step.
+type ask struct {
 	Prompt string `json:"prompt"`
 	// Schema is the JSON Schema of the answer.
 	Schema map[string]any `json:"schema,omitempty"`
@@ -119,19 +119,19 @@ const (
 	First Join = "first"
 )
 
-// Repeat describes a loop: the step runs until the guard is true, at most Most times. Without a guard it runs Most
+// repeat describes a loop: the step runs until the guard is true, at most Most times. Without a guard it runs Most
 // times. A guard that is still false after that fails the step.
-type Repeat struct {
+type repeat struct {
 	Until string `json:"until,omitempty"`
 	Most  int    `json:"most"`
 }
 
-// Retry repeats a failed step. Without it a step is tried once.
-type Retry struct {
+// retry repeats a failed step. Without it a step is tried once.
+type retry struct {
 	// Attempts is the total number of tries.
 	Attempts int `json:"attempts"`
 	// Delay is the wait before the second attempt; 0 means 1 s. It doubles with each attempt, up to a minute.
-	Delay Duration `json:"delay,omitzero"`
+	Delay duration `json:"delay,omitzero"`
 	// Causes are those after which the step is tried again. If empty, they are the causes of temporary errors.
 	Causes []messages.Code `json:"causes,omitempty"`
 }
@@ -149,8 +149,8 @@ func (n *Names) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(n))
 }
 
-// Duration is a duration such as 90s.
-type Duration = messages.Duration
+// duration is a duration such as 90s.
+type duration = messages.Duration
 
 // Asks reports whether the plan, or a nested plan, asks people.
 func (p *Plan) Asks() bool {

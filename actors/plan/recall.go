@@ -89,8 +89,8 @@ func (r *runner) replay() error {
 			continue // a step that never started, or one with items
 		}
 		delete(r.replayed, key)
-		said := r.past.ended[key]
-		e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
+		outcome := r.past.ended[key]
+		e := ending{outcome: Outcome(outcome.Outcome), cause: messages.CauseError, message: outcome.Reason}
 		if r.earlier.keeps(r.core, m) {
 			var err error
 			if e, err = r.kept(m); err != nil {
@@ -121,7 +121,7 @@ func (e *earlier) keeps(c *core, m move) bool {
 	n := &c.steps[m.unit.step]
 	_, ended := e.ended[pastWork{m.name, m.start}]
 	last := Outcome(e.ended[pastWork{m.name, e.said[said{m.name, true}]}].Outcome)
-	return ended && !e.anew[m.unit.step] && (last == Completed || last == Failed && n.goesOn)
+	return ended && !e.anew[m.unit.step] && (last == completed || last == failed && n.goesOn)
 }
 
 // earlier is the earlier run with its log.
@@ -144,14 +144,14 @@ func (e *earlier) next() (first move, ok bool) {
 
 // kept returns the ending of a unit in the earlier run.
 func (r *runner) kept(m move) (ending, error) {
-	said := r.earlier.ended[pastWork{m.name, m.start}]
-	e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
+	outcome := r.earlier.ended[pastWork{m.name, m.start}]
+	e := ending{outcome: Outcome(outcome.Outcome), cause: messages.CauseError, message: outcome.Reason}
 	if answer, ok := r.earlier.answers[childName(m)]; ok {
 		return e, json.Unmarshal(answer, &e.result)
 	}
 	child, ok := r.earlier.children[childName(m)]
 	switch {
-	case !ok && e.outcome == Completed:
+	case !ok && e.outcome == completed:
 		return e, messages.Errorf(messages.CodeNotFound, "the outcome of %s is no longer stored; run from %s", m.name, m.name)
 	case !ok:
 		return e, nil // it failed before its run began

@@ -208,7 +208,7 @@ func (r *runner) sayEnded(m move) error {
 		m.reason = strings.TrimPrefix(m.reason+", as in "+string(r.earlier.id), ", ")
 	}
 	next, line := nextSteps(m.next), fmt.Sprintf("%s %s", m.name, m.outcome)
-	if m.outcome == Skipped {
+	if m.outcome == skipped {
 		line = m.name + " is skipped"
 	}
 	if m.reason != "" {
@@ -249,7 +249,7 @@ func (r *runner) finish() error {
 		outcomes[c.steps[i].Name] = e.outcome
 		count[e.outcome]++
 	}
-	line := fmt.Sprintf("%d of %d steps completed", count[Completed], len(c.steps))
+	line := fmt.Sprintf("%d of %d steps completed", count[completed], len(c.steps))
 	r.task.Summarize(line)
 	if c.result == nil {
 		return r.task.Result(map[string]any{"steps": outcomes}, false)
@@ -294,7 +294,7 @@ func (r *runner) keep(result any) error {
 	if err != nil {
 		return err
 	}
-	if e := endingOf(state); e.outcome != Completed {
+	if e := endingOf(state); e.outcome != completed {
 		return messages.Errorf(e.cause, "the result cannot be kept: %s", e.message)
 	}
 	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, false)

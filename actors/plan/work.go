@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // childName returns the name by which every attempt finds the sub-run of a start.
@@ -44,9 +44,9 @@ func (r *runner) work(ctx context.Context, m move) ending {
 }
 
 func failedBy(err error) ending {
-	e := ending{outcome: Failed, cause: messages.CodeOf(err), message: err.Error()}
+	e := ending{outcome: failed, cause: messages.CodeOf(err), message: err.Error()}
 	if e.cause == messages.CauseCanceledByUser {
-		e.outcome = Canceled
+		e.outcome = canceled
 	}
 	return e
 }
@@ -94,7 +94,7 @@ func (r *runner) job(n *Step, input any) (actors.Job, error) {
 }
 
 // schema returns the JSON Schema of the answer; the default is yes or no.
-func (a *Ask) schema() json.RawMessage {
+func (a *ask) schema() json.RawMessage {
 	if a.Schema == nil {
 		return json.RawMessage(`{"type":"boolean"}`)
 	}
@@ -117,17 +117,17 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	if err != nil {
 		return failedBy(err)
 	}
-	schema, err := fit.Compile(in.Schema)
+	schema, err := validate.Compile(in.Schema)
 	if err != nil {
 		return invalid(err)
 	}
-	e := ending{outcome: Completed}
+	e := ending{outcome: completed}
 	_ = json.Unmarshal(answer, &e.result) // the runtime has checked it
 	switch problems := schema.Problems(answer); {
 	case e.result == false && n.Ask.Schema == nil:
-		e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "the answer was no"
+		e.outcome, e.cause, e.message = failed, messages.CauseCanceledByUser, "the answer was no"
 	case problems != nil && e.result == nil:
-		e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "nobody wanted to answer"
+		e.outcome, e.cause, e.message = failed, messages.CauseCanceledByUser, "nobody wanted to answer"
 	case problems != nil:
 		return invalid(fmt.Errorf("the answer does not fit: %s", strings.Join(problems, "; ")))
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // MaxBytes bounds the sum of the text, the earlier messages and the system prompt.
@@ -89,7 +89,7 @@ func (in Input) checkFunctions() error {
 }
 
 // shape returns the schema that the text must fit, or nil. Errors: invalid_input.
-func (in Input) shape() (*fit.Schema, error) {
+func (in Input) shape() (*validate.Schema, error) {
 	if in.Format == nil {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (in Input) shape() (*fit.Schema, error) {
 	if len(schema) == 0 {
 		schema = json.RawMessage(`{"type":"object"}`)
 	}
-	shape, err := fit.Compile(schema)
+	shape, err := validate.Compile(schema)
 	if err != nil {
 		return nil, messages.InvalidInput("the format is not a JSON Schema: %v", err)
 	}

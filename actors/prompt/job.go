@@ -7,18 +7,18 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
 // Name is the job's name.
 const Name = "prompt"
 
-// Stream is the name of the answer's text in the run's events.
-const Stream = "answer"
+// stream is the name of the answer's text in the run's events.
+const stream = "answer"
 
 // Config says which model answers.
 type Config struct {
@@ -60,7 +60,7 @@ func Define(config func() (Config, error)) actors.Definition {
 		Title: "Ask a language model",
 		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
 			"for work that a local model can do.",
-		Input: form.Input[Input](), ModelInput: form.ForModels[Input](), Output: form.Result[Result](), PromptField: "text", OpenWorld: true,
+		Input: jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](), PromptField: "text", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config()
 		if err != nil {
@@ -90,7 +90,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 }
 
 // respond asks the model once, checks the form of the answer, and makes it the result.
-func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, shape *fit.Schema) error {
+func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, shape *validate.Schema) error {
 	r := in.request()
 	if r.Model == "" && c.Choose != nil {
 		name, err := c.Choose(ctx)
@@ -99,7 +99,7 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, sh
 		}
 		r.Model = name
 	}
-	a, err := call.Respond(ctx, t, c.Stream, r, call.Label{Name: Stream, Provider: c.Provider})
+	a, err := call.Respond(ctx, t, c.Stream, r, call.Label{Name: stream, Provider: c.Provider})
 	if err != nil {
 		return err
 	}

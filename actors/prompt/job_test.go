@@ -75,7 +75,7 @@ func TestFirstTokenComesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, _ := state.Stream(prompt.Stream)
+	text, _ := state.Stream("answer")
 	if state.Status != messages.Completed || !text.Closed || text.Text() != "Hello" {
 		t.Errorf("%s with %q", state.Status, text.Text())
 	}
@@ -109,7 +109,7 @@ func TestThoughtsAlone(t *testing.T) {
 	e := model.Evidence{Done: true, Output: true, Finish: "stop"}
 	stream := ending(e, model.Thought{Text: "Hm."}, model.ThoughtDone{Text: "Hm."})
 	state, err := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: stream}).Wait(t.Context())
-	text, said := state.Stream(prompt.Stream)
+	text, said := state.Stream("answer")
 	if err != nil || !state.End.Degraded || !said || !text.Closed || text.Len() > 0 {
 		t.Errorf("%v, ended as %+v, text %+v", err, state.End, text)
 	}

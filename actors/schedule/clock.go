@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Mark is what the nodes remember about a schedule.
-type Mark struct {
+// mark is what the nodes remember about a schedule.
+type mark struct {
 	// Last is the last time that was started or skipped. Run is the last run.
 	Last   time.Time      `json:"last,omitzero"`
 	Run    messages.RunID `json:"run,omitempty"`
@@ -22,7 +22,7 @@ type Mark struct {
 }
 
 // Marks holds the marks of schedules by name.
-type Marks map[string]Mark
+type Marks map[string]mark
 
 // Config is what a clock needs from its node.
 type Config struct {
@@ -58,7 +58,7 @@ func (c *Clock) Run(ctx context.Context) {
 	now := time.Now()
 	for _, s := range c.Schedules {
 		next[s.Name] = s.times.Next(now)
-		if last := marks[s.Name].Last; s.Missed == Once && !last.IsZero() {
+		if last := marks[s.Name].Last; s.Missed == once && !last.IsZero() {
 			if t := s.missed(last, now); !t.IsZero() {
 				due[s.Name] = t
 			}
@@ -107,7 +107,7 @@ func (c *Clock) start(ctx context.Context, s *Schedule, t time.Time) (settled bo
 		return true
 	}
 	if c.active(ctx, m.Run) {
-		if s.Overlap == Queue {
+		if s.Overlap == queue {
 			return false
 		}
 		c.Log.Info("a schedule skips a time, because its run goes on", zap.String("schedule", s.Name), zap.Time("time", t), zap.String("run", string(m.Run)))
@@ -124,7 +124,7 @@ func (c *Clock) start(ctx context.Context, s *Schedule, t time.Time) (settled bo
 	return true
 }
 
-func (c *Clock) keep(ctx context.Context, marks Marks, name string, m Mark) error {
+func (c *Clock) keep(ctx context.Context, marks Marks, name string, m mark) error {
 	if marks == nil {
 		marks = Marks{}
 	}

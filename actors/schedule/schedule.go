@@ -17,10 +17,10 @@ type Duration = messages.Duration
 
 // Values of Overlap, for a time at which the run before has not ended, and of Missed, for times at which no node ran.
 const (
-	Skip  = "skip"
-	Queue = "queue"
-	Once  = "once"
-	Never = "never"
+	skip  = "skip"
+	queue = "queue"
+	once  = "once"
+	never = "never"
 )
 
 // Schedule says when to start a job.

@@ -138,7 +138,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in deliveryI
 
 // target returns the target of the delivery.
 func (h *Hooks) target(ctx context.Context, in deliveryInput) (*Target, error) {
-	if in.Target != Callback {
+	if in.Target != callback {
 		return h.find(in.Target)
 	}
 	state, err := h.System().State(ctx, in.Run)
@@ -215,7 +215,7 @@ func idOf(e messages.Event) string {
 
 // body returns the body that is sent for the event.
 func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byte, error) {
-	if form := h.Forms[q.Labels[messages.CallbackFormLabel]]; form != nil && to.Name == Callback {
+	if form := h.Forms[q.Labels[messages.CallbackFormLabel]]; form != nil && to.Name == callback {
 		return h.Redact(form(q, e)), nil
 	}
 	payload, err := json.Marshal(e.Body)

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Target is a receiver of events.
@@ -17,7 +17,7 @@ type Target struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	// Secrets sign each message: every secret makes a signature.
-	Secrets Secrets `json:"secret"`
+	Secrets secrets `json:"secret"`
 	// Kinds are the kinds of events to deliver; the default is terminals and questions. Jobs restricts the runs; the
 	// default is all.
 	Kinds []messages.Kind `json:"kinds"`
@@ -26,15 +26,15 @@ type Target struct {
 	AllowPrivate bool `json:"allow_private"`
 }
 
-// Secrets is a list of texts; in a file, a single text needs no list.
-type Secrets []string
+// secrets is a list of texts; in a file, a single text needs no list.
+type secrets []string
 
 // UnmarshalJSON reads both forms.
-func (s *Secrets) UnmarshalJSON(data []byte) error {
+func (s *secrets) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '[' {
 		return json.Unmarshal(data, (*[]string)(s))
 	}
-	*s = Secrets{""}
+	*s = secrets{""}
 	return json.Unmarshal(data, &(*s)[0])
 }
 
@@ -63,7 +63,7 @@ func (t *Target) acceptsEvent(q *messages.RunQueued, e messages.Event) bool {
 //go:embed schema.json
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *fit.Schema { return fit.MustCompile(fileSchema) })
+var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(fileSchema) })
 
 // Checks are conditions on a file beyond its schema.
 type Checks struct {
@@ -77,7 +77,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 	var parts struct {
 		Webhooks []json.RawMessage `json:"webhooks"`
 	}
-	at, wrong, ok := fit.ReadYAML(text, fileForm(), &parts)
+	places, wrong, ok := validate.ReadYAML(text, fileForm(), &parts)
 	if !ok {
 		return nil, wrong.Err()
 	}
@@ -86,9 +86,9 @@ func Read(text []byte, check Checks) ([]Target, error) {
 		to, place := &all[i], fmt.Sprintf("webhooks.%d", i)
 		_ = json.Unmarshal(one, to) // the form has reported any fault
 		problem := func(field, format string, args ...any) {
-			wrong = append(wrong, at.Problem(place+"."+field, format, args...))
+			wrong = append(wrong, places.Problem(place+"."+field, format, args...))
 		}
-		if seen[to.Name] && to.Name != "" || to.Name == Callback {
+		if seen[to.Name] && to.Name != "" || to.Name == callback {
 			problem("name", "there is a webhook %s already", to.Name)
 		}
 		seen[to.Name] = true

@@ -38,8 +38,8 @@ type Config struct {
 	Log    *zap.Logger
 }
 
-// Callback is the name of the target from a run's [messages.CallbackLabel].
-const Callback = "callback"
+// callback is the name of the target from a run's [messages.CallbackLabel].
+const callback = "callback"
 
 // Hooks starts deliveries. mu guards pending and resting; since and last belong to the goroutine of Run.
 type Hooks struct {
@@ -144,7 +144,7 @@ func (h *Hooks) names() (all []string) {
 		all = append(all, t.Name)
 	}
 	if h.Callback != nil {
-		all = append(all, Callback)
+		all = append(all, callback)
 	}
 	return all
 }
@@ -285,21 +285,21 @@ func (h *Hooks) callback(q *messages.RunQueued) *Target {
 	if err != nil {
 		return nil
 	}
-	to.Name = Callback
+	to.Name = callback
 	return &to
 }
 
 // start follows the chain of the run's deliveries, and starts the next one if the log has more events for the target.
 func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) error {
-	at := pair{to.Name, state.RunID}
-	for h.last[at].cursor < state.Seq {
-		last := h.last[at]
+	key := pair{to.Name, state.RunID}
+	for h.last[key].cursor < state.Seq {
+		last := h.last[key]
 		found, err := h.readEvents(ctx, to, state.RunID, last.cursor)
 		if err != nil {
 			return err
 		}
 		if len(found.Messages) == 0 {
-			h.last[at] = link{max(found.Cursor, state.Seq), last.delivery}
+			h.last[key] = link{max(found.Cursor, state.Seq), last.delivery}
 			return nil
 		}
 		delivery, err := h.submit(ctx, deliveryInput{Target: to.Name, Run: state.RunID, After: last.cursor},
@@ -311,7 +311,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 		if end <= last.cursor && !left { // otherwise the next delivery would end for the same reason
 			end = found.Cursor
 		}
-		h.last[at] = link{end, delivery.RunID}
+		h.last[key] = link{end, delivery.RunID}
 	}
 	return nil
 }
@@ -334,15 +334,15 @@ func (h *Hooks) submit(ctx context.Context, in deliveryInput, key string) (state
 // its target, and has not sent everything.
 func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
 	sent := map[string]bool{}
-	for _, kept := range delivery.Kept {
-		sent[kept.Step] = true
+	for _, step := range delivery.Kept {
+		sent[step.Step] = true
 	}
 	e := delivery.End
 	left = e.Cause == messages.CauseNodeLost || e.Cause == messages.CauseShutdown || e.Error != nil && e.Error.Code == messages.CodeNotFound
 	unsent := uint64(math.MaxUint64)
-	for _, kept := range delivery.Kept {
+	for _, step := range delivery.Kept {
 		var one taken
-		if !strings.HasPrefix(kept.Step, takeStep) || json.Unmarshal(kept.Result, &one) != nil {
+		if !strings.HasPrefix(step.Step, takeStep) || json.Unmarshal(step.Result, &one) != nil {
 			continue
 		}
 		cursor = max(cursor, one.Cursor)

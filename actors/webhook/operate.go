@@ -29,11 +29,11 @@ type Line struct {
 	Trying    int `json:"trying"`
 	Delivered int `json:"delivered"`
 	// GivenUp lists the newest failed deliveries.
-	GivenUp []Lost `json:"given_up,omitempty"`
+	GivenUp []lost `json:"given_up,omitempty"`
 }
 
-// Lost is a delivery that was given up.
-type Lost struct {
+// lost is a delivery that was given up.
+type lost struct {
 	Run messages.RunID `json:"run"`
 	At  time.Time      `json:"at"`
 	Why string         `json:"why"`
@@ -127,7 +127,7 @@ func (h *Hooks) line(ctx context.Context, name string) (Line, error) {
 		case s.Status == messages.Completed:
 			l.Delivered++
 		case len(l.GivenUp) < mostLost:
-			lost := Lost{Run: messages.RunID(s.Labels["run"]), At: s.UpdatedAt, Why: fmt.Sprint("the delivery is ", s.Status)}
+			lost := lost{Run: messages.RunID(s.Labels["run"]), At: s.UpdatedAt, Why: fmt.Sprint("the delivery is ", s.Status)}
 			if state, err := h.System().State(ctx, s.RunID); err == nil && state.End != nil && state.End.Error != nil {
 				lost.Why = state.End.Error.Message
 			}

@@ -272,7 +272,7 @@ func TestCallbacksAndResending(t *testing.T) {
 		time.Sleep(time.Second)
 		w.want(t, "callback run.completed")
 		lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "resend", Run: ids[2]})
-		if err != nil || len(lines) != 1 || lines[0].Name != webhook.Callback {
+		if err != nil || len(lines) != 1 || lines[0].Name != "callback" {
 			t.Errorf("%+v, %v", lines, err)
 		}
 		time.Sleep(time.Second)

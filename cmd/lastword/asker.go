@@ -35,11 +35,11 @@ func (a *asker) runAt(cmd *cobra.Command, job string, input any) error {
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	said, err := json.Marshal(input)
+	encoded, err := json.Marshal(input)
 	if err != nil {
 		return err
 	}
-	run, err := a.remote.Submit(cmd.Context(), messages.Request{Job: job, Input: said, Limits: a.Limits()})
+	run, err := a.remote.Submit(cmd.Context(), messages.Request{Job: job, Input: encoded, Limits: a.Limits()})
 	if err != nil {
 		return err
 	}

@@ -76,8 +76,8 @@ func writeBackup(cmd *cobra.Command, p *host.Program, name, dir, files string) e
 	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is there already; choose another name", name)
 	}
-	if kept, err := trust.Find(p.Env); err == nil {
-		if err := kept.Apart(p.Env, dir, files); err != nil {
+	if trustFolder, err := trust.Find(p.Env); err == nil {
+		if err := trustFolder.Apart(p.Env, dir, files); err != nil {
 			return err
 		}
 	}
@@ -130,13 +130,13 @@ func notCopied(ctx context.Context, dir string, err error) error {
 	return err
 }
 
-// sound checks every run of a copy in the folder at; named is the folder that people know. A copy of another version of
+// sound checks every run of a copy in the folder path; named is the folder that people know. A copy of another version of
 // lastword cannot be checked.
-func sound(cmd *cobra.Command, at, named string) error {
-	found, err := store.Check(cmd.Context(), at)
+func sound(cmd *cobra.Command, path, named string) error {
+	found, err := store.Check(cmd.Context(), path)
 	switch {
 	case err != nil:
-		fmt.Fprintf(cmd.ErrOrStderr(), "the runs were not checked: %s\n", strings.ReplaceAll(err.Error(), at, named))
+		fmt.Fprintf(cmd.ErrOrStderr(), "the runs were not checked: %s\n", strings.ReplaceAll(err.Error(), path, named))
 		return nil
 	case len(found.Faults) > 0:
 		return &exit.Error{Code: exit.Verification, Err: fmt.Errorf("%s in %s; lastword verify --all names each",

@@ -96,11 +96,11 @@ func (b *bundle) collect(cmd *cobra.Command) error {
 		shown = configured(s, p.Env)
 		b.admin = cmp.Or(b.admin, s.Value("serve.admin"))
 	}
-	var said bytes.Buffer
-	b.doctor.check(cmd, &said) // finds the server, too
+	var output bytes.Buffer
+	b.doctor.check(cmd, &output) // finds the server, too
 	errs := []error{b.add("about.json", "the version, the system, and the variables that are set", asText(aboutSystem(p.Env)), nil),
 		b.add("settings.json", "every setting and where it comes from", asText(shown), wrong),
-		b.add("doctor.txt", "what lastword doctor says", said.Bytes(), nil)}
+		b.add("doctor.txt", "what lastword doctor says", output.Bytes(), nil)}
 	if at := b.doctor.remote.URL; at != "" {
 		c, err := b.doctor.remote.Client()
 		for _, path := range []string{"/readyz", "/metrics"} {
@@ -184,10 +184,10 @@ func (b *bundle) events(ctx context.Context) error {
 	if b.doctor.remote.URL != "" && !b.doctor.here {
 		from, failed = b.doctor.remote.Client()
 	} else {
-		var kept *store.Stopped
-		if kept, failed = store.OpenStopped(cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); failed == nil {
-			defer kept.Close()
-			from = kept
+		var stopped *store.Stopped
+		if stopped, failed = store.OpenStopped(cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); failed == nil {
+			defer stopped.Close()
+			from = stopped
 		}
 	}
 	var errs []error

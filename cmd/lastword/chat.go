@@ -3,18 +3,15 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/messages/words"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -117,11 +114,11 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	}
 	config.Bounds.Time, c.in.Tools = c.Timeout, c.box.Names
 	if talks || c.in.Context != "" || c.resume != "" {
-		kept, err := c.openConversations()
+		conversations, err := c.openConversations()
 		if err != nil {
 			return err
 		}
-		config.Conversations = func(string) (*conversation.Store, error) { return kept, nil }
+		config.Conversations = func(string) (*conversation.Store, error) { return conversations, nil }
 	}
 	switch {
 	case talks && c.program.Display.InPlace(false) && c.program.Env.Get("ACCESSIBLE") == "":
@@ -134,19 +131,15 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 
 // once runs a single turn, in which nobody answers questions.
 func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
-	tools, missing, err := box.Set(cmd.Context())
-	if err != nil {
+	if err := box.Give(&config); err != nil {
 		return err
 	}
-	if missing != nil && !c.Show.Quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", words.Printable(missing.Error()))
-	}
-	config.Tools, config.Unattended = tools, true
+	config.Unattended = true
 	job, err := chat.Job(c.in, config)
 	if err != nil {
 		return err
 	}
-	return c.watch(cmd, job, c.answer(cmd, tools))
+	return c.watch(cmd, job, c.answer(cmd, box))
 }
 
 // talks reports whether the user has a conversation on the terminal.
@@ -171,8 +164,8 @@ func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 
 // answer returns a function that prints the run's answer at its end. If there are tools, nobody can tell earlier which
 // answer is the last one, except in stages.
-func (c *chatOptions) answer(cmd *cobra.Command, tools *tool.Set) func(io.Writer, messages.State) error {
-	if len(tools.Offered()) == 0 || c.in.Stages || terminal.IsTerminal(cmd.OutOrStdout()) {
+func (c *chatOptions) answer(cmd *cobra.Command, box *toolbox.Box) func(io.Writer, messages.State) error {
+	if box.Empty() || c.in.Stages || terminal.IsTerminal(cmd.OutOrStdout()) {
 		return nil
 	}
 	return func(w io.Writer, s messages.State) error {

@@ -45,14 +45,14 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 	if folder == "" {
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
 	}
-	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
+	conversations, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	switch c.resume {
 	case "":
 	case last:
-		list, err := kept.List()
+		list, err := conversations.List()
 		if err != nil {
 			return nil, err
 		}
@@ -61,16 +61,16 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 		}
 		c.in.Context = list[0].ID
 	default:
-		if c.in.Context, err = kept.Find(c.resume); err != nil {
+		if c.in.Context, err = conversations.Find(c.resume); err != nil {
 			return nil, err
 		}
 	}
-	return kept, nil
+	return conversations, nil
 }
 
 // talk runs a conversation on the terminal.
 func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
-	kept, err := config.Conversations("")
+	conversations, err := config.Conversations("")
 	if err != nil {
 		return err
 	}
@@ -81,16 +81,16 @@ func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.
 	display := &c.program.Display
 	ui := chatui.Options{Redact: c.program.Secrets.Text, About: c.about(), Colored: display.Colored(true),
 		ASCII: display.ASCIIOnly(), Env: c.program.Env}
-	ui.Start = func(ctx context.Context, message string) (chatui.Run, string, error) { return start(ctx, message) }
+	ui.Start = func(ctx context.Context, message string) (chatui.Run, error) { return start(ctx, message) }
 	ui.Opening = fmt.Sprintf("lastword chat with %s\n%s · /help lists commands", c.about(), c.box.About())
-	ui.Commands, ui.Window = c.commands(kept, config, box), config.Window
-	if _, said, err := kept.Read(c.in.Context); err == nil {
-		ui.Said, ui.Shown = recall(said)
+	ui.Commands, ui.Window = c.commands(conversations, config, box), config.Window
+	if _, history, err := conversations.Read(c.in.Context); err == nil {
+		ui.Said, ui.Shown = recall(history)
 	}
 	attached, first := host.Interruptible(cmd.Context(), func() {})
 	err = chatui.Talk(attached, terminal.Unwrap(cmd.InOrStdin()).(io.Reader), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer), ui)
 	err = errors.Join(err, done())
-	if _, said, unknown := kept.Read(c.in.Context); unknown == nil && len(said) > 0 {
+	if _, history, unknown := conversations.Read(c.in.Context); unknown == nil && len(history) > 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword chat --resume "+c.in.Context+"   goes on with it")
 	}
 	if by := first(); by != nil {
@@ -100,14 +100,14 @@ func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.
 }
 
 // commands returns the slash commands, which affect the next turn.
-func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box *toolbox.Box) []chatui.Command {
+func (c *chatOptions) commands(conversations *conversation.Store, config chat.Config, box *toolbox.Box) []chatui.Command {
 	resume := func(id string) (shown, about string, err error) {
-		_, said, err := kept.Read(id)
+		_, history, err := conversations.Read(id)
 		if err != nil {
 			return "", "", err
 		}
 		c.in.Context = id
-		_, shown = recall(said)
+		_, shown = recall(history)
 		return cmp.Or(shown, "It is empty."), c.about(), nil
 	}
 	return []chatui.Command{
@@ -126,13 +126,13 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 		}},
 		{Name: "resume", About: "go on with another conversation: /resume ID; without one, list them", Run: func(_ context.Context, prefix string) (string, string, error) {
 			if prefix != "" {
-				id, err := kept.Find(prefix)
+				id, err := conversations.Find(prefix)
 				if err != nil {
 					return "", "", err
 				}
 				return resume(id)
 			}
-			list, err := kept.List()
+			list, err := conversations.List()
 			var rows []string
 			for _, one := range list[:min(len(list), 10)] {
 				rows = append(rows, "- `"+one.ID+"` "+one.Title)
@@ -144,7 +144,7 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 			return "A new conversation begins.", c.about(), nil
 		}},
 		{Name: "undo", About: "go on as if the last turn had not been", Run: func(context.Context, string) (string, string, error) {
-			info, _, err := kept.Read(c.in.Context)
+			info, _, err := conversations.Read(c.in.Context)
 			switch {
 			case err != nil || info.Turns == 0:
 				return "There is no turn to undo.", "", nil
@@ -152,7 +152,7 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 				c.in.Context = conversation.NewID()
 				return "The conversation begins again.", c.about(), nil
 			}
-			id, err := kept.Fork(c.in.Context, info.Turns-1)
+			id, err := conversations.Fork(c.in.Context, info.Turns-1)
 			if err != nil {
 				return "", "", err
 			}
@@ -163,7 +163,7 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 
 // starter returns a function that starts turns of the conversation, and a function that closes the runtime.
 func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolbox.Box) (
-	start func(ctx context.Context, message string) (talkRun, string, error), done func() error, err error) {
+	start func(ctx context.Context, message string) (talkRun, error), done func() error, err error) {
 	if !box.Empty() {
 		if config.Always, err = c.program.Approvals(); err != nil {
 			return nil, nil, err
@@ -179,36 +179,30 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 		keep = store.Flags{}
 	}
 	system, _, done, err := c.program.Open(cmd.Context(), &keep)
-	return func(ctx context.Context, message string) (talkRun, string, error) {
-		job, warning, err := c.turn(ctx, message, config, box)
+	return func(ctx context.Context, message string) (talkRun, error) {
+		job, err := c.turn(message, config, box)
 		if err != nil {
-			return talkRun{}, "", err
+			return talkRun{}, err
 		}
 		run, err := system.Start(ctx, job, actors.Options{Mode: messages.Attached, Limits: c.limits()})
 		if err != nil {
-			return talkRun{}, "", err
+			return talkRun{}, err
 		}
-		return talkRun{system, run.ID()}, warning, nil
+		return talkRun{system, run.ID()}, nil
 	}, done, err
 }
 
-// turn returns the job for the next message. A model with tools may also ask the user. The warning says which MCP
-// servers have failed.
-func (c *chatOptions) turn(ctx context.Context, message string, config chat.Config, box *toolbox.Box) (job actors.Job, warning string, err error) {
+// turn returns the job for the next message. A model with tools may also ask the user.
+func (c *chatOptions) turn(message string, config chat.Config, box *toolbox.Box) (actors.Job, error) {
 	in, more := c.in, []tool.Tool(nil)
 	if !box.Empty() {
 		more = []tool.Tool{tool.AskUser()}
 	}
-	set, missing, err := box.Set(ctx, more...)
-	if err != nil {
-		return job, "", err
+	if err := box.Give(&config, more...); err != nil {
+		return actors.Job{}, err
 	}
-	if missing != nil {
-		warning = missing.Error()
-	}
-	in.Message, config.Tools = message, set
-	job, err = chat.Job(in, config)
-	return job, warning, err
+	in.Message = message
+	return chat.Job(in, config)
 }
 
 func (c *chatOptions) about() string {
@@ -220,9 +214,9 @@ func (c *chatOptions) about() string {
 }
 
 // recall returns the user's messages, and the last question with its answer.
-func recall(said []model.Message) (users []string, shown string) {
+func recall(history []model.Message) (users []string, shown string) {
 	question, answer := "", ""
-	for _, m := range said {
+	for _, m := range history {
 		switch {
 		case m.Role == model.User:
 			users = append(users, m.Content)
@@ -288,17 +282,14 @@ func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *t
 }
 
 // plainTurn runs a turn. Ctrl-C cancels it.
-func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, string) (talkRun, string, error),
+func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, string) (talkRun, error),
 	message string, read func() (string, error)) error {
 	attached, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(attached, stop) // the second Ctrl-C ends the program
-	run, warning, err := start(attached, message)
+	run, err := start(attached, message)
 	if err != nil {
 		return err
-	}
-	if warning != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", words.Printable(warning))
 	}
 	c.Show.Brief = false
 	c.openDisplay(cmd)

@@ -36,30 +36,30 @@ type keptConversations struct {
 // open opens the store of conversations in the state folder.
 func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error) {
 	dir, err := stateFolder(cmd, k.program, k.dir, "chat.state")
-	var kept *conversation.Store
+	var conversations *conversation.Store
 	if err == nil {
-		kept, err = conversation.Open(filepath.Join(dir, host.ConversationFolder), 0)
+		conversations, err = conversation.Open(filepath.Join(dir, host.ConversationFolder), 0)
 	}
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	return kept, nil
+	return conversations, nil
 }
 
 // about returns a command for one conversation, whose id is the first argument.
-func (k *keptConversations) about(use string, do func(out io.Writer, kept *conversation.Store, id string, args []string) error) *cobra.Command {
+func (k *keptConversations) about(use string, do func(out io.Writer, conversations *conversation.Store, id string, args []string) error) *cobra.Command {
 	return &cobra.Command{Use: use,
 		Args: exit.Takes(strings.Count(use, "<"), "takes "+use[strings.Index(use, "<"):], "lastword conversations ls lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kept, err := k.open(cmd)
+			conversations, err := k.open(cmd)
 			if err != nil {
 				return err
 			}
-			id, err := kept.Find(args[0])
+			id, err := conversations.Find(args[0])
 			if err != nil {
 				return err
 			}
-			return do(cmd.OutOrStdout(), kept, id, args[1:])
+			return do(cmd.OutOrStdout(), conversations, id, args[1:])
 		}}
 }
 
@@ -70,11 +70,11 @@ func (k *keptConversations) list() *cobra.Command {
 		Use:  "ls",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			kept, err := k.open(cmd)
+			conversations, err := k.open(cmd)
 			if err != nil {
 				return err
 			}
-			list, err := kept.Search(text)
+			list, err := conversations.Search(text)
 			if err != nil {
 				return err
 			}
@@ -102,9 +102,9 @@ func printConversations(out io.Writer, list []conversation.Info, asJSON bool) er
 
 func (k *keptConversations) show() *cobra.Command {
 	return k.about("show <id>",
-		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
+		func(out io.Writer, conversations *conversation.Store, id string, _ []string) error {
 			var text strings.Builder
-			if err := kept.Export(&text, id); err != nil {
+			if err := conversations.Export(&text, id); err != nil {
 				return err
 			}
 			_, err := io.WriteString(out, words.WithoutControls(text.String()))
@@ -114,19 +114,19 @@ func (k *keptConversations) show() *cobra.Command {
 
 func (k *keptConversations) rename() *cobra.Command {
 	return k.about("rename <id> <title>",
-		func(_ io.Writer, kept *conversation.Store, id string, args []string) error {
-			return kept.Rename(id, args[0])
+		func(_ io.Writer, conversations *conversation.Store, id string, args []string) error {
+			return conversations.Rename(id, args[0])
 		})
 }
 
 func (k *keptConversations) fork() *cobra.Command {
 	turns := 0
 	cmd := k.about("fork <id>",
-		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
+		func(out io.Writer, conversations *conversation.Store, id string, _ []string) error {
 			if turns < 0 {
 				return messages.InvalidInput("--turns must not be negative")
 			}
-			other, err := kept.Fork(id, turns)
+			other, err := conversations.Fork(id, turns)
 			if err == nil {
 				_, err = fmt.Fprintln(out, other)
 			}
@@ -138,5 +138,7 @@ func (k *keptConversations) fork() *cobra.Command {
 
 func (k *keptConversations) remove() *cobra.Command {
 	return k.about("rm <id>",
-		func(_ io.Writer, kept *conversation.Store, id string, _ []string) error { return kept.Delete(id) })
+		func(_ io.Writer, conversations *conversation.Store, id string, _ []string) error {
+			return conversations.Delete(id)
+		})
 }

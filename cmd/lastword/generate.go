@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
@@ -112,15 +112,15 @@ func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
 
 // watch runs generate again whenever a file in the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
-	at, err := source.Locate(folder, false)
+	address, err := source.Locate(folder, false)
 	if err != nil {
 		return err
 	}
-	if at.Kind != source.Folder {
+	if address.Kind != source.Folder {
 		return messages.InvalidInput("--watch needs a local folder, which %s is not", folder)
 	}
 	for {
-		changes, err := repository.Watch(cmd.Context(), at.Path, isOutput)
+		changes, err := repository.Watch(cmd.Context(), address.Path, isOutput)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 		}
 		if err == nil {
 			attached, first := host.Interruptible(cmd.Context(), func() {}) // before the message that mentions Ctrl-C
-			fmt.Fprintf(cmd.ErrOrStderr(), "watching %s; Ctrl-C ends\n", at.Path)
+			fmt.Fprintf(cmd.ErrOrStderr(), "watching %s; Ctrl-C ends\n", address.Path)
 			err = changes.Wait(attached)
 			if by := first(); by != nil {
 				err = errors.Join(err, &exit.Error{Code: exit.OfSignal(by)})
@@ -154,7 +154,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if err := g.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	in, err := form.Read[generate.Input](g.input.JSON())
+	in, err := jobschema.Read[generate.Input](g.input.JSON())
 	if err != nil {
 		return err
 	}
@@ -192,14 +192,14 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	remove = func() {}
 	switch {
 	case g.inPlace:
-		at, err := source.Locate(in.Repository, false)
+		address, err := source.Locate(in.Repository, false)
 		if err != nil {
 			return remove, err
 		}
-		if at.Kind != source.Folder {
+		if address.Kind != source.Folder {
 			return remove, messages.InvalidInput("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
-		in.Out, in.Layout = settings.Real(at.Path), generate.LayoutFlat
+		in.Out, in.Layout = settings.Real(address.Path), generate.LayoutFlat
 	case g.output == toStdout:
 		if in.Out, err = os.MkdirTemp("", "lastword-"); err != nil {
 			return remove, err

@@ -62,11 +62,11 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 
 // request returns the request to the server.
 func (g *generateOptions) request(repository string) (messages.Request, error) {
-	at, err := source.Locate(repository, false) // a local folder must mean the same folder at the server
+	address, err := source.Locate(repository, false) // a local folder must mean the same folder at the server
 	if err != nil {
 		return messages.Request{}, err
 	}
-	g.input.Say("repository", at.String())
+	g.input.Say("repository", address.String())
 	return messages.Request{Job: generate.Name, Input: g.input.JSON(), Limits: g.Limits()}, nil
 }
 

@@ -106,7 +106,7 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) ([]byte, error) {
 		args := append([]string{"mcp"}, s.given(cmd, c.anyFolder)...)
 		return written(c.local, false, "{command}", inJSON(self), "{args}", inJSON(args), "{line}", inJSON(append([]string{self}, args...)))
 	}
-	at, ok := webURL(s.url)
+	address, ok := webURL(s.url)
 	switch {
 	case !ok:
 		return nil, exit.BadUsage(cmd,
@@ -119,7 +119,7 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) ([]byte, error) {
 		err := fmt.Errorf("%s is for a server that the client starts; leave it out, or --url", given[0])
 		return nil, exit.BadUsage(cmd, err, "")
 	}
-	host := at.Hostname()
+	host := address.Hostname()
 	here := host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
 	return written(c.remote, !here, "{url}", inJSON(s.url))
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -52,7 +52,7 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err := p.check(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	in, err := form.Read[prompt.Input](p.input.JSON())
+	in, err := jobschema.Read[prompt.Input](p.input.JSON())
 	if err != nil {
 		return err
 	}

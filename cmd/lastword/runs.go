@@ -26,15 +26,15 @@ import (
 )
 
 func runsCommand(p *host.Program) *cobra.Command {
-	at := &host.Remote{Program: p}
-	cmd := settings.Parent("runs", settings.Working, runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at),
-		runsProofCommand(at), runsAnswerCommand(at), runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
-	at.AddReadFlags(cmd, cmd.PersistentFlags())
+	remote := &host.Remote{Program: p}
+	cmd := settings.Parent("runs", settings.Working, runsListCommand(remote), runsGetCommand(remote), runsWatchCommand(remote), runsEventsCommand(remote),
+		runsProofCommand(remote), runsAnswerCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
+	remote.AddReadFlags(cmd, cmd.PersistentFlags())
 	for _, sub := range cmd.Commands() {
 		sub.GroupID = settings.Working // so that the settings of runs apply; the flags of sub are not settings
 		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.FlagOnly(sub.Flags(), f.Name) })
 		if sub.Name() != "ls" {
-			sub.ValidArgsFunction = completeRuns(at)
+			sub.ValidArgsFunction = completeRuns(remote)
 		}
 	}
 	return cmd
@@ -44,8 +44,8 @@ func runsCommand(p *host.Program) *cobra.Command {
 var runArgument = exit.Takes(1, "needs the id of one run, or last", "lastword runs ls lists them")
 
 // oneRun returns a command that calls run for the run that its argument names.
-func oneRun(at *host.Remote, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: runArgument, RunE: at.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
+func oneRun(remote *host.Remote, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: runArgument, RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 		id, err := runNamed(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
@@ -55,8 +55,8 @@ func oneRun(at *host.Remote, use string, run func(*cobra.Command, host.Source, m
 }
 
 // oneLiveRun is oneRun for commands that need a server.
-func oneLiveRun(at *host.Remote, use string, run func(*cobra.Command, *api.Client, messages.RunID) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: runArgument, RunE: at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+func oneLiveRun(remote *host.Remote, use string, run func(*cobra.Command, *api.Client, messages.RunID) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: runArgument, RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 		id, err := runNamed(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
@@ -67,21 +67,21 @@ func oneLiveRun(at *host.Remote, use string, run func(*cobra.Command, *api.Clien
 
 // readCommand is oneRun for a command outside of runs, with the flags that name the server or the folder.
 func readCommand(p *host.Program, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
-	at := &host.Remote{Program: p}
-	cmd := oneRun(at, use, run)
-	cmd.GroupID, cmd.ValidArgsFunction = settings.Working, completeRuns(at)
-	at.AddReadFlags(cmd, cmd.Flags())
+	remote := &host.Remote{Program: p}
+	cmd := oneRun(remote, use, run)
+	cmd.GroupID, cmd.ValidArgsFunction = settings.Working, completeRuns(remote)
+	remote.AddReadFlags(cmd, cmd.Flags())
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	return cmd
 }
 
-func runsListCommand(at *host.Remote) *cobra.Command {
+func runsListCommand(remote *host.Remote) *cobra.Command {
 	var f filter
 	limit, asJSON := 0, false
 	cmd := &cobra.Command{
 		Use:  "ls",
 		Args: noArguments,
-		RunE: at.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
+		RunE: remote.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
 			var list []found
 			for run, err := range f.pick(cmd, c) {
 				if err != nil {
@@ -122,8 +122,8 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 	return terminal.Rows(cmd.OutOrStdout(), rows)
 }
 
-func runsGetCommand(at *host.Remote) *cobra.Command {
-	return oneRun(at, "get <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+func runsGetCommand(remote *host.Remote) *cobra.Command {
+	return oneRun(remote, "get <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 		state, err := c.State(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -132,10 +132,10 @@ func runsGetCommand(at *host.Remote) *cobra.Command {
 	})
 }
 
-func runsWatchCommand(at *host.Remote) *cobra.Command {
+func runsWatchCommand(remote *host.Remote) *cobra.Command {
 	var show terminal.Display
-	cmd := oneLiveRun(at, "watch <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
-		p := at.Program
+	cmd := oneLiveRun(remote, "watch <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+		p := remote.Program
 		show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		state, err := c.State(cmd.Context(), id)
 		if err != nil {
@@ -147,7 +147,7 @@ func runsWatchCommand(at *host.Remote) *cobra.Command {
 		}
 		showRun(&show, p, job)
 		if !show.Quiet {
-			show.Ask = p.Asker(cmd, at.Place()).Ask
+			show.Ask = p.Asker(cmd, remote.Place()).Ask
 		}
 		return host.WatchRemote(cmd.Context(), host.RemoteRun{Client: c, Run: id}, &show)
 	})
@@ -168,11 +168,11 @@ func showRun(show *terminal.Display, p *host.Program, job string) {
 	}
 }
 
-func runsEventsCommand(at *host.Remote) *cobra.Command {
+func runsEventsCommand(remote *host.Remote) *cobra.Command {
 	var want messages.FollowOptions
 	var kinds []string
 	var level string
-	cmd := oneRun(at, "events <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+	cmd := oneRun(remote, "events <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 		for _, kind := range kinds {
 			want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
 		}
@@ -196,8 +196,8 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 	return cmd
 }
 
-func runsProofCommand(at *host.Remote) *cobra.Command {
-	return oneLiveRun(at, "proof <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+func runsProofCommand(remote *host.Remote) *cobra.Command {
+	return oneLiveRun(remote, "proof <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
 		body, err := c.Proof(cmd.Context(), id)
 		if err == nil {
 			_, err = io.Copy(cmd.OutOrStdout(), body)
@@ -207,7 +207,7 @@ func runsProofCommand(at *host.Remote) *cobra.Command {
 	})
 }
 
-func runsCancelCommand(at *host.Remote) *cobra.Command {
+func runsCancelCommand(remote *host.Remote) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{Use: "cancel <run>... | --status STATUS"}
 	cmd.Flags().StringVar(&reason, "reason", "", "`text` for the runs' logs")
@@ -215,13 +215,13 @@ func runsCancelCommand(at *host.Remote) *cobra.Command {
 		func(ctx context.Context, c host.Source, id messages.RunID) error {
 			return c.(*api.Client).Cancel(ctx, id, reason) // Ask always passes a client
 		})
-	cmd.RunE = at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error { return cancel(cmd, args, c) })
+	cmd.RunE = remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error { return cancel(cmd, args, c) })
 	return cmd
 }
 
-func runsRemoveCommand(at *host.Remote) *cobra.Command {
+func runsRemoveCommand(remote *host.Remote) *cobra.Command {
 	cmd := &cobra.Command{Use: "rm <run>... | --status STATUS"}
-	cmd.RunE = at.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
+	cmd.RunE = remote.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
 		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.DeleteLog(ctx, id) }))
 	return cmd
 }

@@ -19,7 +19,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-func runsAnswerCommand(at *host.Remote) *cobra.Command {
+func runsAnswerCommand(remote *host.Remote) *cobra.Command {
 	return &cobra.Command{
 		Use: "answer <run> [request] <value>",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +28,7 @@ func runsAnswerCommand(at *host.Remote) *cobra.Command {
 			}
 			return exit.BadUsage(cmd, errors.New("give the run and the value"), "for example: lastword runs answer last yes")
 		},
-		RunE: at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			id, err := runNamed(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
@@ -111,9 +111,9 @@ func unclear(id messages.RunID, open []request, args []string) error {
 	return messages.InvalidInput("%s", strings.Join(lines, "\n"))
 }
 
-func runsRetryCommand(at *host.Remote) *cobra.Command {
+func runsRetryCommand(remote *host.Remote) *cobra.Command {
 	var changes []string
-	cmd := oneLiveRun(at, "retry <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+	cmd := oneLiveRun(remote, "retry <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
 		state, err := c.State(cmd.Context(), id)
 		if err != nil {
 			return err

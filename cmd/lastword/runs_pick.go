@@ -152,17 +152,17 @@ func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, 
 }
 
 // completeRuns completes run ids. It shows status, job and input with each.
-func completeRuns(at *host.Remote) cobra.CompletionFunc {
+func completeRuns(remote *host.Remote) cobra.CompletionFunc {
 	const nothing = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		cmd.SetErr(io.Discard) // output would disturb the command line
-		if len(args) > 0 || settings.Configure(cmd, args, at.Program.Env, at.Program.ConfigFile, at.Program.Secrets) != nil {
+		if len(args) > 0 || settings.Configure(cmd, args, remote.Program.Env, remote.Program.ConfigFile, remote.Program.Secrets) != nil {
 			return nil, nothing
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 		defer cancel()
 		cmd.SetContext(ctx)
-		_ = at.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
+		_ = remote.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
 			for run, err := range new(filter).pick(cmd, c) {
 				if err != nil || len(ids) == 100 {
 					return err

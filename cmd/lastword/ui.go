@@ -48,10 +48,10 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 	if err != nil {
 		return err
 	}
-	at := local(cmp.Or(server, "http://"+serve.Flag("http").Value.String()))
-	if _, ok := webURL(at); !ok {
+	address := local(cmp.Or(server, "http://"+serve.Flag("http").Value.String()))
+	if _, ok := webURL(address); !ok {
 		return exit.BadUsage(cmd, fmt.Errorf("%s is not an address that a browser opens; give one such as "+
-			"http://127.0.0.1:7878", at), "")
+			"http://127.0.0.1:7878", address), "")
 	}
 	show := func(url string) {
 		url = strings.TrimRight(local(url), "/") + "/"
@@ -59,11 +59,11 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 		browse(p.Env, url)
 	}
 	switch {
-	case answers(cmd.Context(), at):
-		show(at)
+	case answers(cmd.Context(), address):
+		show(address)
 		return nil
 	case server != "":
-		return &exit.Error{Code: exit.Provider, Err: errors.New("no server answers at " + at + "; lastword serve starts one")}
+		return &exit.Error{Code: exit.Provider, Err: errors.New("no server answers at " + address + "; lastword serve starts one")}
 	}
 	p.Listening = show
 	serve.SetContext(cmd.Context())
@@ -72,14 +72,14 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 
 // local returns the URL at which this machine reaches a server that listens at all addresses.
 func local(url string) string {
-	at, ok := webURL(url)
+	address, ok := webURL(url)
 	if !ok {
 		return url
 	}
-	if ip, err := netip.ParseAddr(at.Hostname()); at.Hostname() == "" || err == nil && ip.IsUnspecified() {
-		at.Host = net.JoinHostPort("127.0.0.1", at.Port())
+	if ip, err := netip.ParseAddr(address.Hostname()); address.Hostname() == "" || err == nil && ip.IsUnspecified() {
+		address.Host = net.JoinHostPort("127.0.0.1", address.Port())
 	}
-	return at.String()
+	return address.String()
 }
 
 // answers reports whether a server answers at the URL.

@@ -303,12 +303,12 @@ func keyCommand(p *host.Program) *cobra.Command {
 
 // rotateKey makes a new private key, and adds its public half to those of the folder.
 func rotateKey(p *host.Program, dir string) (keys store.Keys, err error) {
-	kept, err := p.Trust()
+	trustFolder, err := p.Trust()
 	if err == nil {
-		err = kept.Apart(p.Env, dir)
+		err = trustFolder.Apart(p.Env, dir)
 	}
 	if err == nil {
-		_, err = kept.Key(func(public ed25519.PublicKey) error {
+		_, err = trustFolder.Key(func(public ed25519.PublicKey) error {
 			keys, err = store.Publish(dir, public)
 			return err
 		})

@@ -100,6 +100,8 @@ func (r *Run) Add(e messages.Event) {
 		}
 	case messages.ArtifactWritten:
 		r.waited.Artifacts = append(slices.DeleteFunc(r.waited.Artifacts, func(a messages.Artifact) bool { return a.Name == b.Name }), b.Artifact)
+	case messages.Notice:
+		r.say("It went without something: %s.", strings.TrimSuffix(words.Clip(b.Text, 200), "."))
 	case messages.FaultInjected:
 		r.say("A test injected the fault %s%s.", name(b.Fault), after(" into the task ", b.Task))
 	case messages.RunCompleted:

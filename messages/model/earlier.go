@@ -9,8 +9,8 @@ import (
 
 // CheckEarlier returns an invalid_input error unless all messages are texts of the user or the assistant. With tools,
 // calls of the assistant and their results are allowed too.
-func CheckEarlier(said []Message, tools bool) error {
-	for i, m := range said {
+func CheckEarlier(earlier []Message, tools bool) error {
+	for i, m := range earlier {
 		said := (m.Role == User || m.Role == Assistant || m.Role == System && m.Extra != "") && len(m.Calls) == 0 && m.CallID == ""
 		called := tools && (m.Role == Assistant && len(m.Calls) > 0 || m.Role == ToolRole && m.CallID != "")
 		switch {
@@ -36,8 +36,8 @@ func Continues(system string, said []Message) bool {
 }
 
 // Size returns the bytes of the messages' texts and calls.
-func Size(said []Message) (n int) {
-	for _, m := range said {
+func Size(earlier []Message) (n int) {
+	for _, m := range earlier {
 		n += len(m.Content)
 		for _, c := range m.Calls {
 			n += len(c.Name) + len(c.Arguments)

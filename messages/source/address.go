@@ -14,18 +14,18 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Kind is the kind of an address.
-type Kind uint8
+// kind is the kind of an address.
+type kind uint8
 
 const (
-	Folder  Kind = iota // a local folder
+	Folder  kind = iota // a local folder
 	Git                 // a repository to fetch
 	Archive             // a tar or zip, by URL or as a local file
 )
 
 // Address says where a repository is.
 type Address struct {
-	Kind Kind
+	Kind kind
 	// Path is the local folder or archive file, cleaned; "" if it is not local.
 	Path string
 	// URL is scheme://host/path of what is not local, without credentials and fragment. An archive keeps its query,
@@ -425,11 +425,11 @@ func ssh(u *url.URL, segments []string) (Address, error) {
 	if mark := slices.Index(segments, "-"); mark > 0 && mark+1 < len(segments) && segments[mark+1] == "tree" {
 		v.repo, v.rest = segments[:mark], segments[mark+2:]
 	}
-	switch end, at := slices.IndexFunc(v.repo, isDotGit), refAt(v.repo); {
-	case end >= 0 && end+1 < len(v.repo), end < 0 && at >= 0 && len(v.rest) > 0: // something else, or a second ref, follows
+	switch end, index := slices.IndexFunc(v.repo, isDotGit), refAt(v.repo); {
+	case end >= 0 && end+1 < len(v.repo), end < 0 && index >= 0 && len(v.rest) > 0: // something else, or a second ref, follows
 		return Address{}, v.notRepository()
-	case end < 0 && at >= 0:
-		v.cutRef(v.repo, at)
+	case end < 0 && index >= 0:
+		v.cutRef(v.repo, index)
 	}
 	if hasTwoNames(u.Host) && len(v.repo) != 2 {
 		return Address{}, v.notRepository()

@@ -27,24 +27,24 @@ type Repository struct {
 
 // Locate is [Parse] with the file system of this machine: the path of a local address is absolute and exists. With
 // remoteOnly it refuses such paths without looking for them.
-func Locate(repository string, remoteOnly bool) (at Address, err error) {
+func Locate(repository string, remoteOnly bool) (address Address, err error) {
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	if remoteOnly {
 		exists = nil
 	}
-	at, err = Parse(repository, exists)
-	if remoteOnly && (err == nil && at.Path != "" || err != nil && !strings.Contains(repository, "://")) {
-		return at, invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
+	address, err = Parse(repository, exists)
+	if remoteOnly && (err == nil && address.Path != "" || err != nil && !strings.Contains(repository, "://")) {
+		return address, invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
 			"or owner/repo")
 	}
-	if err != nil || at.Path == "" {
-		return at, err
+	if err != nil || address.Path == "" {
+		return address, err
 	}
-	if at.Path, err = filepath.Abs(at.Path); err != nil {
-		return at, invalid("%v", err)
+	if address.Path, err = filepath.Abs(address.Path); err != nil {
+		return address, invalid("%v", err)
 	}
-	if info, err := os.Stat(at.Path); at.Kind == Folder && (err != nil || !info.IsDir()) {
-		return at, invalid("%s is not a folder; name the folder that holds the repository", repository)
+	if info, err := os.Stat(address.Path); address.Kind == Folder && (err != nil || !info.IsDir()) {
+		return address, invalid("%s is not a folder; name the folder that holds the repository", repository)
 	}
-	return at, nil
+	return address, nil
 }

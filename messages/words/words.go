@@ -1,6 +1,7 @@
 package words
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,6 +38,17 @@ func Visible(text string) string {
 	}
 	return b.String()
 }
+
+// Unbroken returns JSON with U+0085 in its escape, because some readers of lines take it for the end of one. JSON of
+// encoding/json has no other such character.
+func Unbroken(json []byte) []byte {
+	if bytes.Contains(json, nextLine) {
+		return bytes.ReplaceAll(json, nextLine, []byte(`\u0085`))
+	}
+	return json
+}
+
+var nextLine = []byte("\u0085")
 
 // isVisible reports whether the character is printed or a space, and does not change the direction of writing.
 func isVisible(r rune) bool {

@@ -20,7 +20,7 @@ import (
 const streamedTokens = 2000
 
 func chatFigures() []figure {
-	plain, structured := chat.Input{Message: "Go."}, chat.Input{Message: "Go.", Stages: true, Output: chat.Structured}
+	plain, structured := chat.Input{Message: "Go."}, chat.Input{Message: "Go.", Stages: true, Output: "structured"}
 	return []figure{
 		{name: "CPU of a token from the socket to a turn's reader", unit: "us", goal: 20,
 			ours: func(t *testing.T) float64 { return tokenThroughTurn(t, plain) }},
@@ -90,7 +90,7 @@ func readTurn(t *testing.T, in chat.Input, tokens int, read func(n int)) {
 	t.Helper()
 	s, done := newSystem(t, actors.Config{})
 	defer done()
-	model := newPaced(tokens, in.Output == chat.Structured)
+	model := newPaced(tokens, in.Output == "structured")
 	client, err := llm.New(llm.Config{BaseURL: "http://model.test/v1", Transport: model})
 	must(t, err)
 	job, err := chat.Job(in, chat.Config{Stream: client.Stream})

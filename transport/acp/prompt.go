@@ -181,6 +181,9 @@ var writing = transcript.Dialect[*writer]{
 		transcript.Tool:     {transcript.Open: (*writer).begin, transcript.Update: (*writer).progress, transcript.Done: (*writer).result},
 		transcript.Question: {transcript.Wait: (*writer).wait, transcript.Go: (*writer).goOn},
 		transcript.Step:     {transcript.Open: (*writer).plan, transcript.Done: (*writer).plan},
+		transcript.Notice: {transcript.Open: func(w *writer, op *transcript.Op) {
+			w.say(op, op.Item.Opened.(messages.Notice).Text)
+		}},
 	},
 }
 

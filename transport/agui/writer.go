@@ -34,6 +34,7 @@ var writing = transcript.Dialect[*writer]{
 		transcript.Child:    {transcript.Open: (*writer).begin, transcript.Done: (*writer).childEnded},
 		transcript.Artifact: {transcript.Open: (*writer).activity, transcript.Update: (*writer).activity},
 		transcript.Progress: {transcript.Open: (*writer).activity, transcript.Update: (*writer).activity},
+		transcript.Notice:   {transcript.Open: (*writer).activity},
 	},
 }
 

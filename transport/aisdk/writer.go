@@ -29,7 +29,7 @@ var (
 		transcript.Thought:  {transcript.Open: (*writer).openText, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
 		transcript.Tool:     {transcript.Open: (*writer).call, transcript.Update: (*writer).data, transcript.Done: (*writer).result},
 		transcript.Question: {transcript.Open: (*writer).ask, transcript.Done: (*writer).answered, transcript.Wait: (*writer).wait},
-		transcript.Progress: latest, transcript.Artifact: latest, transcript.Step: latest, transcript.Child: latest,
+		transcript.Progress: latest, transcript.Artifact: latest, transcript.Step: latest, transcript.Child: latest, transcript.Notice: latest,
 	}
 	latest    = transcript.Each((*writer).data)[transcript.Progress]
 	supersede = transcript.Dialect[*writer]{Policy: transcript.Supersede, Table: table, Rewind: (*writer).retract, Refuse: refuse}

@@ -2,6 +2,7 @@ package door_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -222,6 +223,25 @@ func TestWritersAlone(t *testing.T) {
 				t.Errorf("%s of %s: %v", what, job, err)
 			}
 		}
+	}
+}
+
+// A reader that takes every line break of Unicode for the end of a line gets each event as one line.
+func TestLinesOfUnicode(t *testing.T) {
+	const said = "a\u2028b\u2029c\u0085d\v\f\x1c"
+	d := door.New(door.Config{Redact: bytes.ToLower})
+	w := httptest.NewRecorder()
+	s := d.Stream(w, "text/event-stream")
+	s.Event("7", "text", said)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "id: 7\nevent: text\ndata: \"a\\u2028b\\u2029c\\u0085d\\u000b\\f\\u001c\"\n\n"
+	if got := w.Body.String(); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := string(d.Redact([]byte(`{"TEXT":"` + "\u0085" + `"}`))); got != `{"text":"\u0085"}` {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -69,7 +70,7 @@ type Config struct {
 	AgentsConfirm bool
 	// Sealing is the secret from which the keys come that seal credentials; nil makes one, which ends with the process.
 	Sealing []byte
-	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
+	// Redact removes the process's secrets from an outgoing message, possibly in place; nil removes none.
 	Redact func([]byte) []byte
 }
 
@@ -90,8 +91,12 @@ type Door struct {
 func New(c Config) *Door {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
-	if c.Redact == nil {
-		c.Redact = func(b []byte) []byte { return b }
+	redact := c.Redact
+	c.Redact = func(message []byte) []byte {
+		if redact != nil {
+			message = redact(message)
+		}
+		return words.Unbroken(message)
 	}
 	d := &Door{Config: c, jobs: map[string]job{}}
 	for _, info := range c.Jobs {

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -18,12 +18,12 @@ import (
 // job is a job that callers may start. The schemas of its input are compiled when a caller first needs them.
 type job struct {
 	messages.JobInfo
-	programs, models func() (*fit.Schema, error)
+	programs, models func() (*validate.Schema, error)
 }
 
 func newJob(info messages.JobInfo) job {
-	compiled := func(schema messages.JSONSchema) func() (*fit.Schema, error) {
-		return sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(schema.JSON()) })
+	compiled := func(schema messages.JSONSchema) func() (*validate.Schema, error) {
+		return sync.OnceValues(func() (*validate.Schema, error) { return validate.Compile(schema.JSON()) })
 	}
 	j := job{JobInfo: info, programs: compiled(info.Input)}
 	if j.models = j.programs; info.ModelInput != nil {

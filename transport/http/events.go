@@ -28,6 +28,7 @@ type eventsInput struct {
 	Wait     waitTime        `query:"wait" doc:"Longest to wait for an event, of a long poll: 5s or a number of seconds, up to 5 minutes"`
 	Tree     bool            `query:"tree" doc:"The events of sub-runs come as well"`
 	Snapshot bool            `query:"snapshot" doc:"A stream begins with the State; the events are those after it"`
+	Done     string          `query:"done" enum:"digest" doc:"digest leaves a text over 32 KiB out of what repeats it, where the reader has it from deltas"`
 	Accept   string          `header:"Accept" doc:"text/event-stream, application/x-ndjson, or application/json for a long poll"`
 }
 
@@ -95,12 +96,12 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	case ended && form != formJSON && follow.After == head:
 		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 	case form == formJSON:
-		return s.poll(w, r, in.ID, follow, at, in.Wait.Duration, ended && follow.After == head)
+		return s.poll(w, r, in.ID, follow, s.Feed(r.Context(), at, in.Done != ""), in.Wait.Duration, ended && follow.After == head)
 	default:
 		if in.Snapshot {
 			follow.Snapshot = func(messages.State) {}
 		}
-		s.stream(w, r, in.ID, form, follow, at)
+		s.stream(w, r, in.ID, form, follow, s.Feed(r.Context(), at, in.Done != ""))
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ const (
 
 // poll answers with the events that exist. If there are none, it waits for the first. ended says that the caller has
 // the terminal already.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.FollowOptions, at cursor.Cursors,
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.FollowOptions, feed *cursor.Feed,
 	wait time.Duration, ended bool) error {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
@@ -150,16 +151,17 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 			if size >= pageBytes || len(p.Events) == pageEvents {
 				break
 			}
-			e, some := at.Take(e)
-			if !some || e.Body == nil {
-				continue
+			for piece := range feed.Events(e) {
+				if piece.Body == nil {
+					continue
+				}
+				line, err := piece.JSON()
+				if err != nil {
+					return err
+				}
+				p.Events = append(p.Events, line)
+				size += len(line)
 			}
-			line, err := e.JSON()
-			if err != nil {
-				return err
-			}
-			p.Events = append(p.Events, line)
-			size += len(line)
 			p.Ended = p.Ended || e.RunID == id && e.IsTerminal()
 		}
 		if size >= pageBytes || len(p.Events) == pageEvents {
@@ -167,7 +169,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 		}
 		cancel() // Follow still returns the events that exist
 	}
-	p.Next = cursorText(at.Text(id))
+	p.Next = cursorText(feed.At.Text(id))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = s.write(w, p) // a client that left needs no answer

@@ -37,6 +37,7 @@ type start struct {
 // startInput holds the parameters of a start.
 type startInput struct {
 	Key    string `header:"Idempotency-Key" maxLength:"256" doc:"The same key with the same body is the same run"`
+	Done   string `query:"done" enum:"digest" doc:"Of an answer with events: as for GET /v1/runs/{id}/events"`
 	Prefer string `header:"Prefer" doc:"wait=SECONDS answers with the State once the run has ended, or when the time is over" example:"wait=30"`
 	Accept string `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the run's events"`
 	Body   start
@@ -67,7 +68,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
 	if form != formJSON {
-		s.stream(w, r, id, form, messages.FollowOptions{}, cursor.Cursors{id: {}})
+		s.stream(w, r, id, form, messages.FollowOptions{}, s.Feed(r.Context(), cursor.Cursors{id: {}}, in.Done != ""))
 		return nil
 	}
 	return s.answerStart(w, r, id, wait)

@@ -17,8 +17,8 @@ const retry = "1000"
 
 // stream answers with a run's events as they come, until the terminal. After the first byte, the response ends in one
 // of three ways: with the terminal, with a "problem" or "draining" event, or by a broken connection.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.FollowOptions, at cursor.Cursors) {
-	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, at: at}
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.FollowOptions, feed *cursor.Feed) {
+	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, feed: feed}
 	out.UntilDrain = true
 	if form == formSSE {
 		_, _ = out.WriteString("retry: " + retry + "\n\n") // Flush reports the error
@@ -35,7 +35,7 @@ type writer struct {
 	*door.Stream
 	form form
 	id   messages.RunID
-	at   cursor.Cursors
+	feed *cursor.Feed
 }
 
 // Beat writes a heartbeat.
@@ -50,16 +50,17 @@ func (o *writer) Beat() {
 // Events writes what is new in the events. For an event that a filter left out, it writes only the cursor.
 func (o *writer) Events(batch []messages.Event) (done bool, err error) {
 	for _, e := range batch {
-		e, some := o.at.Take(e)
-		switch {
-		case some && e.Body != nil:
-			var line []byte
-			if line, err = e.JSON(); err != nil {
-				return false, err
+		for piece := range o.feed.Events(e) {
+			switch {
+			case piece.Body != nil:
+				line, err := piece.JSON()
+				if err != nil {
+					return false, err
+				}
+				o.event(string(piece.Kind()), line)
+			case o.form == formSSE:
+				o.Append(func(b []byte) []byte { return append(o.appendID(b), '\n') })
 			}
-			o.event(string(e.Kind()), line)
-		case o.form == formSSE:
-			o.Append(func(b []byte) []byte { return append(o.appendID(b), '\n') })
 		}
 		if e.RunID == o.id && e.IsTerminal() {
 			return true, nil
@@ -75,15 +76,15 @@ func (o *writer) event(kind string, line []byte) {
 		switch {
 		case o.form == formSSE:
 			return door.AppendEvent(o.appendID(b), kind, line)
-		case !o.at.Plain(): // the event's number does not suffice as a cursor
-			line = append(o.at.Append(append(slices.Clone(line[:len(line)-1]), `,"cursor":"`...), o.id), `"}`...)
+		case !o.feed.At.Plain(): // the event's number does not suffice as a cursor
+			line = append(o.feed.At.Append(append(slices.Clone(line[:len(line)-1]), `,"cursor":"`...), o.id), `"}`...)
 		}
 		return append(append(b, line...), '\n')
 	})
 }
 
 func (o *writer) appendID(b []byte) []byte {
-	return append(o.at.Append(append(b, "id: "...), o.id), '\n')
+	return append(o.feed.At.Append(append(b, "id: "...), o.id), '\n')
 }
 
 // other writes a frame that is not an event of the run.
@@ -102,7 +103,7 @@ func (o *writer) other(name string, v any) {
 
 // snapshot writes the State that the following events continue.
 func (o *writer) snapshot(state messages.State) {
-	o.at[o.id] = cursor.At(state)
+	o.feed.Begin(state)
 	if o.form == formSSE {
 		o.Append(o.appendID)
 		o.other("snapshot", map[string]any{"snapshot": state})
@@ -116,7 +117,7 @@ func (o *writer) Refuse(err error) {
 	name := "problem"
 	if errors.Is(err, door.ErrDraining) {
 		name, err = "draining", messages.Errorf(messages.CauseShutdown,
-			"the server is stopping; come back with the cursor %s", o.at.Text(o.id))
+			"the server is stopping; come back with the cursor %s", o.feed.At.Text(o.id))
 	}
 	o.other(name, auth.ProblemOf(err))
 }

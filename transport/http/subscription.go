@@ -23,7 +23,7 @@ type subscription struct {
 	head       []byte // the beginning of each message of events, up to the first event
 	run        messages.RunID
 	follow     messages.FollowOptions
-	at         cursor.Cursors
+	feed       *cursor.Feed
 	opened     time.Time
 	cancel     context.CancelFunc
 
@@ -72,6 +72,9 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.Done != "" && in.Done != "digest" {
+		return nil, messages.InvalidInput("done is %.100q; it may be digest", in.Done)
+	}
 	if in.Rate < 0 {
 		return nil, messages.InvalidInput("rate is the maximum number of deltas a second, and must not be negative; 0 means all")
 	}
@@ -87,7 +90,8 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 		return nil, err
 	}
 	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run,
-		head: append(head[:len(head)-1], `,"events":[`...), follow: follow, at: at,
+		head: append(head[:len(head)-1], `,"events":[`...), follow: follow,
+		feed:   c.Feed(c.socket.Context, at, in.Done != ""),
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot
@@ -139,10 +143,10 @@ func (s *subscription) serve(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), Problem: auth.ProblemOf(err)})
+			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.feed.At.Text(s.run)), Problem: auth.ProblemOf(err)})
 			return
 		case ended:
-			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.at.Text(s.run))})
+			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.feed.At.Text(s.run))})
 			return
 		}
 		select {
@@ -166,7 +170,7 @@ func (s *subscription) end(last reply) {
 
 // send sends events while there is credit, and reports whether the run has ended.
 func (s *subscription) send(ctx context.Context) (ended bool, err error) {
-	s.at.Resume(&s.follow, s.run)
+	s.feed.At.Resume(&s.follow, s.run)
 	for batch, err := range s.connection.Runs.Follow(ctx, s.run, s.follow) {
 		if err != nil {
 			return false, err
@@ -213,24 +217,25 @@ func (s *subscription) events(batch []messages.Event) (err error) {
 		data = append(data, s.head...)
 		first := len(data)
 		for _, e := range batch {
-			e, some := s.at.Take(e)
-			if !some || e.Body == nil {
-				continue
+			for piece := range s.feed.Events(e) {
+				if piece.Body == nil {
+					continue
+				}
+				var line []byte
+				if line, err = piece.JSON(); err != nil {
+					break
+				}
+				if len(data) > first {
+					data = append(data, ',')
+				}
+				data = append(data, line...)
 			}
-			var line []byte
-			if line, err = e.JSON(); err != nil {
-				break
-			}
-			if len(data) > first {
-				data = append(data, ',')
-			}
-			data = append(data, line...)
 		}
 		data = append(data, `],"cursor":`...)
-		if s.at.Plain() {
-			return append(s.at.Append(data, s.run), '}')
+		if s.feed.At.Plain() {
+			return append(s.feed.At.Append(data, s.run), '}')
 		}
-		return append(s.at.Append(append(data, '"'), s.run), `"}`...)
+		return append(s.feed.At.Append(append(data, '"'), s.run), `"}`...)
 	})
 	return err
 }
@@ -238,6 +243,6 @@ func (s *subscription) events(batch []messages.Event) (err error) {
 // snapshot sends the State that the following events continue. It is sent once.
 func (s *subscription) snapshot(state messages.State) {
 	s.follow.Snapshot = nil
-	s.at[s.run] = cursor.At(state)
-	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), State: &state})
+	s.feed.Begin(state)
+	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.feed.At.Text(s.run)), State: &state})
 }

@@ -34,6 +34,7 @@ type command struct {
 	Tree     bool            `json:"tree"`
 	Snapshot bool            `json:"snapshot"`
 	Credit   int             `json:"credit"`
+	Done     string          `json:"done"`
 
 	// Events, of "ack", is how many more events the client has read.
 	Events int `json:"events"`

@@ -128,7 +128,7 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
 	t.answer = &answer{began: c.began, most: c.most, yield: c.emit,
-		thoughts: decode.NewThoughts(c.client.config.Server.dialect(c.name, c.amendment.fields))}
+		thoughts: decode.NewThoughts(c.client.config.Server.dialect(c.name, c.amendment.request.Extra))}
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	t.exchange.loaded, t.exchange.ollama = c.client.ollamaLoaded(ctx, c.name)
 	defer t.exchange.watch.stop()

@@ -161,7 +161,7 @@ func TestForms(t *testing.T) {
 			delta(`"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]`),
 			delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}},{"index":1,"id":"c2","function":{"name":"g","arguments":{"y":2}}}]`),
 			delta(`"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]`),
-		}, "", "", `[{c1 f {"x":1}} {c2 g {"y":2}}]`, nil},
+		}, "", "", `[{c1 f {"x":1} } {c2 g {"y":2} }]`, nil},
 		{"multi-line frame", []string{"{\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"a\"}}]}"}, "a", "", "", nil},
 	} {
 		m := testkit.NewModel(t)

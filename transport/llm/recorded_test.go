@@ -199,7 +199,7 @@ func TestOllamaKeepsItsContext(t *testing.T) {
 	r := hello()
 	r.Model, r.MaxTokens, r.Seed = "tiny:latest", 50, new(int64(7))
 	r.Format = &model.Format{Name: "f", Schema: json.RawMessage(`{"type":"object"}`)}
-	r.Messages = append([]model.Message{{Role: model.Assistant, Thoughts: "hm", Calls: []model.ToolCall{{ID: "c1", Name: "f", Arguments: `{"x":1}`}}},
+	r.Messages = append([]model.Message{{Role: model.Assistant, Thoughts: "hm", ThoughtsIn: "reasoning", Calls: []model.ToolCall{{ID: "c1", Name: "f", Arguments: `{"x":1}`}}},
 		{Role: model.ToolRole, CallID: "c1", Content: "2"}}, r.Messages...)
 	r.Extra = map[string]json.RawMessage{"chat_template_kwargs": json.RawMessage(`{"enable_thinking":false}`), "ttl": json.RawMessage("300")}
 	if h := listen(t.Context(), c, r); h.text != "hello" || h.err != nil || h.end.Verdict.Signal != "done" || h.end.Usage == nil {

@@ -78,8 +78,8 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 			return result, nil
 		}
 		if task.AskedLegacy(wire.From(ctx), req) {
-			said := visibleError(err)
-			wire.Fail(ctx, messages.Errorf(said.Code, "%s", said.Message))
+			visible := visibleError(err)
+			wire.Fail(ctx, messages.Errorf(visible.Code, "%s", visible.Message))
 		}
 		return s.failed(ctx, t.Name, err).library(), nil
 	}

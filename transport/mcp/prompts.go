@@ -52,8 +52,8 @@ func (s *Server) AddPrompt(p Prompt) {
 				return nil, messages.InvalidInput("the prompt %s needs the argument %s", p.Name, a.Name)
 			}
 		}
-		said := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Text(req.Params.Arguments)))
-		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{said}), nil
+		message := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Text(req.Params.Arguments)))
+		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{message}), nil
 	})
 	s.listed(mcp.MethodNotificationPromptsListChanged)
 }

@@ -57,8 +57,8 @@ func Text(v any) (string, error) {
 // _meta. It has no structured content, because clients refuse an answer that does not fit the output schema. Errors
 // other than *messages.Error are hidden from the caller.
 func Failure(err error) *Result {
-	said := visibleError(err)
-	return &Result{Text: said.Message, IsError: true, Failed: said}
+	visible := visibleError(err)
+	return &Result{Text: visible.Message, IsError: true, Failed: visible}
 }
 
 // failed returns the Failure of a call, and logs errors that the caller must not see.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
@@ -190,7 +189,7 @@ func (p *page) textPart(short pageEvent, text string, from int) (whole bool, err
 	if err := json.Unmarshal(short.Payload, &fields); err != nil {
 		return false, err
 	}
-	to := from + fitting(text[from:], p.room)
+	to := from + messages.Fitting(text[from:], p.room)
 	if fields["bytes"] = len(text); from < to {
 		fields["text"], fields["offset"] = text[from:to], from
 	} else {
@@ -206,7 +205,7 @@ func (p *page) textPart(short pageEvent, text string, from int) (whole bool, err
 func (p *page) payloadPart(short pageEvent) (whole bool, err error) {
 	text := string(short.Payload)
 	from := min(p.Next.part, len(text))
-	to := from + fitting(text[from:], p.room)
+	to := from + messages.Fitting(text[from:], p.room)
 	short.Payload, short.Part, short.Offset, short.Bytes = nil, text[from:to], from, len(text)
 	return p.putPart(short, to, len(text))
 }
@@ -224,7 +223,7 @@ func (p *page) putPart(short pageEvent, to, total int) (whole bool, err error) {
 func cutText(body messages.Body, room int) (_ messages.Body, cut bool) {
 	switch b := body.(type) {
 	case messages.TextDelta:
-		n := fitting(b.Text, room)
+		n := messages.Fitting(b.Text, room)
 		cut = n < len(b.Text)
 		b.Text = b.Text[:n]
 		return b, cut
@@ -266,24 +265,6 @@ func closed(body messages.Body) (text, stream string) {
 		return b.Text, b.Stream
 	}
 	return "", ""
-}
-
-// fitting returns how many bytes of the text take about room bytes as JSON. It counts whole characters, at least one.
-func fitting(text string, room int) int {
-	for i, r := range text {
-		switch size := utf8.RuneLen(r); {
-		case r < ' ' || r == utf8.RuneError:
-			room -= 6
-		case r == '"' || r == '\\':
-			room -= 2
-		default:
-			room -= size
-		}
-		if room < 0 && i > 0 {
-			return i
-		}
-	}
-	return len(text)
 }
 
 // runListSchema is the JSON Schema of a list of runs.

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
@@ -35,7 +35,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	if err != nil {
 		return err
 	}
-	compiled, scope := sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(t.Input) }), auth.WriteRuns
+	compiled, scope := sync.OnceValues(func() (*validate.Schema, error) { return validate.Compile(t.Input) }), auth.WriteRuns
 	if t.ReadOnly {
 		scope = auth.ReadRuns
 	}
@@ -57,7 +57,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 }
 
 // readFitting decodes arguments after it has checked them against the schema.
-func readFitting(compiled func() (*fit.Schema, error), arguments json.RawMessage, v any) error {
+func readFitting(compiled func() (*validate.Schema, error), arguments json.RawMessage, v any) error {
 	held, err := compiled()
 	if err == nil {
 		arguments, err = held.Fit(arguments)
@@ -191,7 +191,7 @@ func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 	properties["result"], _ = json.Marshal(part)
 	whole["properties"], _ = json.Marshal(properties)
 	text, _ := json.Marshal(whole)
-	if _, err := fit.Compile(text); err != nil {
+	if _, err := validate.Compile(text); err != nil {
 		return nil, messages.InvalidInput("the output schema of the tool %s is not valid: %v", tool, err)
 	}
 	return text, nil

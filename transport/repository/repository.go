@@ -81,19 +81,19 @@ func Open(ctx context.Context, address string, o Options) (*source.Repository, e
 }
 
 // Open is the function [Open] for an address that was parsed.
-func (o Options) Open(ctx context.Context, at source.Address) (*source.Repository, error) {
+func (o Options) Open(ctx context.Context, address source.Address) (*source.Repository, error) {
 	switch {
-	case o.RemoteOnly && at.Path != "":
+	case o.RemoteOnly && address.Path != "":
 		return nil, messages.InvalidInput("no folders or files of this machine are read; give the https URL of a repository")
-	case at.Kind == source.Git:
-		return o.remote(ctx, at)
-	case at.Kind == source.Archive:
-		return o.archive(ctx, at)
+	case address.Kind == source.Git:
+		return o.remote(ctx, address)
+	case address.Kind == source.Archive:
+		return o.archive(ctx, address)
 	}
-	if isBare(at.Path) || isUnchecked(at.Path) {
-		return o.objects(ctx, at.Path)
+	if isBare(address.Path) || isUnchecked(address.Path) {
+		return o.objects(ctx, address.Path)
 	}
-	return folder(at.Path)
+	return folder(address.Path)
 }
 
 // folder describes a folder on this machine. Its git files, if it has any, tell the origin; it runs no git.
@@ -150,24 +150,24 @@ func (o Options) objects(ctx context.Context, path string) (*source.Repository, 
 
 // remote describes a repository at a git server. It asks only for the commit; the files are fetched when a run reads
 // them.
-func (o Options) remote(ctx context.Context, at source.Address) (*source.Repository, error) {
-	shown, err := o.loginFor(at.URL)
+func (o Options) remote(ctx context.Context, address source.Address) (*source.Repository, error) {
+	shown, err := o.loginFor(address.URL)
 	if err != nil {
 		return nil, err
 	}
-	m, head, err := o.resolve(ctx, git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest},
+	m, head, err := o.resolve(ctx, git.Remote{URL: address.URL, Ref: address.Ref, Rest: address.Rest},
 		git.Options{Allow: o.Allow.policy(), Token: shown.tokenFor, User: shown.user, SSH: git.SSH(o.SSH)})
 	if err != nil {
 		return nil, err
 	}
-	head.Dir = cmp.Or(head.Dir, at.Dir)
-	m.Remote, m.Commit, m.Folder = at.URL, head.Commit, head.Dir
-	if at.Ref == "" && at.Rest == "" {
+	head.Dir = cmp.Or(head.Dir, address.Dir)
+	m.Remote, m.Commit, m.Folder = address.URL, head.Commit, head.Dir
+	if address.Ref == "" && address.Rest == "" {
 		m.Branch = head.Ref
 	}
 	// A part of a repository has a name of its own.
-	m.Name = strings.TrimSuffix(path.Base(cmp.Or(head.Dir, at.URL)), ".git")
-	m.Key = at.URL + " " + head.Commit + " " + head.Dir + " " + m.Branch
+	m.Name = strings.TrimSuffix(path.Base(cmp.Or(head.Dir, address.URL)), ".git")
+	m.Key = address.URL + " " + head.Commit + " " + head.Dir + " " + m.Branch
 	return m, nil
 }
 
@@ -191,9 +191,9 @@ func (o Options) resolve(ctx context.Context, at git.Remote, how git.Options) (*
 }
 
 // archive describes an archive. Its name and commit are known only when it was read.
-func (o Options) archive(ctx context.Context, at source.Address) (*source.Repository, error) {
-	m := &source.Repository{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
-	shown, err := o.loginFor(at.URL)
+func (o Options) archive(ctx context.Context, address source.Address) (*source.Repository, error) {
+	m := &source.Repository{Name: filepath.Base(cmp.Or(address.Path, address.URL))}
+	shown, err := o.loginFor(address.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -201,12 +201,12 @@ func (o Options) archive(ctx context.Context, at source.Address) (*source.Reposi
 		WireBytes: o.MaxDownload, UnpackedBytes: o.unpacked(), FileBytes: o.Limits.FileBytes,
 		Files: o.entries(200_000), Depth: max(o.Limits.Depth, 128)}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
-		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), how, progress)
+		a, err := archive.Read(ctx, cmp.Or(address.Path, address.URL), how, progress)
 		if err != nil {
 			return nil, err
 		}
 		m.Name, m.Warning = cmp.Or(a.Name, m.Name), skippedWarning(a.Skipped)
-		m.Remote, m.Commit = publisher(at.URL), a.Commit
+		m.Remote, m.Commit = publisher(address.URL), a.Commit
 		return a.Files, nil
 	}
 	return m, nil
@@ -261,8 +261,8 @@ func (o Options) entries(least int) int {
 
 // reason returns the error without its path, which the message names.
 func reason(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
 	return err
 }

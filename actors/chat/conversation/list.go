@@ -114,21 +114,21 @@ func (s *Store) Fork(id string, turns int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said := c.messages
+	history := c.messages
 	if c.open {
-		said = said[:c.first]
+		history = history[:c.first]
 	}
 	begun := 0
-	for i, m := range said {
+	for i, m := range history {
 		if m.Role != model.User {
 			continue
 		}
 		if begun++; turns > 0 && begun > turns {
-			said = said[:i]
+			history = history[:i]
 			break
 		}
 	}
-	if c.summary != nil && c.summary.Covers > len(said) { // it also tells of turns that are not copied
+	if c.summary != nil && c.summary.Covers > len(history) { // it also tells of turns that are not copied
 		c.summary = nil
 	}
 	other := NewID()
@@ -139,7 +139,7 @@ func (s *Store) Fork(id string, turns int) (string, error) {
 	defer j.Close()
 	now := time.Now().UTC()
 	for _, r := range []record{{Format: format, ID: other, From: id, Title: c.title},
-		{Turn: 1, Begin: &begin{Until: now, System: c.system, Folder: c.folder}, Messages: said, Tainted: c.tainted,
+		{Turn: 1, Begin: &begin{Until: now, System: c.system, Folder: c.folder}, Messages: history, Tainted: c.tainted,
 			Summary: c.summary},
 		{Turn: 1, End: completed}} {
 		if err := write(j, r); err != nil {

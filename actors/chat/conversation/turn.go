@@ -43,8 +43,8 @@ func (t *Turn) begin(b Beginning) error {
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
-	said := model.Message{Role: model.User, Content: b.Message}
-	err := t.write(record{Begin: &begun, Messages: []model.Message{said}})
+	message := model.Message{Role: model.User, Content: b.Message}
+	err := t.write(record{Begin: &begun, Messages: []model.Message{message}})
 	if err == nil && (t.state.owner.Owner != b.Owner || !t.state.owner.Until.Equal(begun.Until)) {
 		err = t.state.busyError(t.id)
 	}
@@ -78,6 +78,14 @@ func (t *Turn) System() string { return t.state.system }
 
 // History returns the messages for the model: those of earlier turns and of this turn.
 func (t *Turn) History() []model.Message { return t.state.history() }
+
+// Lacks returns what History does not have: how many messages a summary stands for, and how many lines cannot be read.
+func (t *Turn) Lacks() (covered, damaged int) {
+	if t.state.summary != nil {
+		covered = t.state.summary.Covers
+	}
+	return covered, t.state.damaged
+}
 
 // Say appends messages of the assistant and of tools.
 func (t *Turn) Say(said ...model.Message) error { return t.write(record{Messages: said}) }

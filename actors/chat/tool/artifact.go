@@ -162,9 +162,9 @@ func (a artifacts) written(c *Call, name string, content []byte, partial bool) (
 	sum := sha256.Sum256(content)
 	is := messages.Artifact{Name: name, Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
 		Partial: partial}
-	said := fmt.Sprintf("%s has %d bytes", name, len(content))
+	reply := fmt.Sprintf("%s has %d bytes", name, len(content))
 	if partial {
-		return said, c.Task.Emit(messages.ArtifactPartial{Artifact: is}, said)
+		return reply, c.Task.Emit(messages.ArtifactPartial{Artifact: is}, reply)
 	}
-	return said, c.Task.Emit(messages.ArtifactWritten{Artifact: is}, said)
+	return reply, c.Task.Emit(messages.ArtifactWritten{Artifact: is}, reply)
 }

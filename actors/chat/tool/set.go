@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Set holds tools by name. It never changes, and is safe for concurrent use. nil is the empty Set.
@@ -28,7 +28,7 @@ type Set struct {
 // entry is a tool in a Set.
 type entry struct {
 	Tool
-	schema *fit.Schema
+	schema *validate.Schema
 	named  bool // Allow was given its name
 }
 
@@ -49,7 +49,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		case t.Run == nil || t.Access&All == None || t.Timeout < 0:
 			return nil, messages.InvalidInput("the tool %s needs a function, an access and no negative timeout", t.Name)
 		}
-		schema, err := fit.Compile(t.Parameters)
+		schema, err := validate.Compile(t.Parameters)
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}

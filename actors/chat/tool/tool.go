@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Access is what a tool does outside of its run.
@@ -189,7 +189,7 @@ func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMess
 		c.questions++
 		in.Request = fmt.Sprintf("%s.q%d", c.ID, c.questions)
 	}
-	if _, err := fit.Compile(in.Schema); err != nil {
+	if _, err := validate.Compile(in.Schema); err != nil {
 		return nil, err
 	}
 	value, err := Ask(ctx, c.Task, in)

@@ -61,15 +61,15 @@ func (l *Log) forget(durable uint64) {
 	l.forgets = 0
 	events := l.table.events[:l.recorded]
 	n := journal.FirstAfter(events, durable)
-	left := messages.MergeDeltas(messages.DropTexts(events[:n:n]))
-	l.bytes += size(left) - size(events[:n])
-	l.mergedTo = min(l.mergedTo, len(left))
-	visible := int(l.table.n.Load()) - n + len(left)
-	left = slices.Concat(left, events[n:])
-	for i := range left {
-		left[i] = left[i].Unshared() // otherwise each event would keep its old table in memory
+	merged := messages.MergeDeltas(messages.DropTexts(events[:n:n]))
+	l.bytes += size(merged) - size(events[:n])
+	l.mergedTo = min(l.mergedTo, len(merged))
+	visible := int(l.table.n.Load()) - n + len(merged)
+	merged = slices.Concat(merged, events[n:])
+	for i := range merged {
+		merged[i] = merged[i].Unshared() // otherwise each event would keep its old table in memory
 	}
-	l.replace(left, len(left)+compactAfter, visible)
+	l.replace(merged, len(merged)+compactAfter, visible)
 }
 
 // OverLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal.

@@ -60,11 +60,11 @@ func (l *Ledger) Stamp(b messages.Body, task string) messages.Body {
 	switch b := b.(type) {
 	case messages.TextDelta:
 		t, _ := l.Fold.Stream(b.Stream)
-		b.Task, b.Index, b.Offset, b.Count = task, t.Index, t.Len(), 0
+		b.Task, b.Index, b.Offset, b.Count, b.Part = task, t.Index, t.Len(), 0, false
 		return b
 	case messages.ThoughtDelta:
 		t, _ := l.Fold.Stream(b.Stream)
-		b.Task, b.Index, b.Offset, b.Count = task, t.Index, t.Len(), 0
+		b.Task, b.Index, b.Offset, b.Count, b.Part = task, t.Index, t.Len(), 0, false
 		return b
 	}
 	b = messages.Owned(b, task)
@@ -121,6 +121,9 @@ func Storable(body messages.Body, message string) error {
 	}
 	if !utf8.ValidString(message) {
 		return messages.InvalidInput("the message of a %s is not UTF-8", messages.KindOf(body))
+	}
+	if d, _ := messages.DoneOf(body); d.Omitted {
+		return messages.InvalidInput("a %s needs its text: only the wire leaves texts out", messages.KindOf(body))
 	}
 	return messages.Check(body)
 }

@@ -37,8 +37,8 @@ func (u *ui) commandNames() (names []string) {
 }
 
 // runCommand executes the line. If it is not a command, it stays in the editor for correction, and is not sent to the model.
-func (u *ui) runCommand(said string) tea.Cmd {
-	name, argument, _ := strings.Cut(strings.TrimSpace(said), " ")
+func (u *ui) runCommand(line string) tea.Cmd {
+	name, argument, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch name {
 	case "/help":
 		u.show(paint(u.help(), u.Colored)...)
@@ -91,13 +91,13 @@ func (u *ui) help() []line {
 
 // complete completes the name of a command.
 func (u *ui) complete() {
-	said := u.editor.value()
-	if !strings.HasPrefix(said, "/") || strings.Contains(said, " ") {
+	input := u.editor.value()
+	if !strings.HasPrefix(input, "/") || strings.Contains(input, " ") {
 		return
 	}
 	var like []string
 	for _, name := range u.commandNames() {
-		if strings.HasPrefix(name, said) {
+		if strings.HasPrefix(name, input) {
 			like = append(like, name)
 		}
 	}

@@ -50,6 +50,7 @@ var screen = &transcript.Dialect[*turn]{Rewind: (*turn).grown, Table: transcript
 	transcript.Thought:  {transcript.Append: (*turn).think, transcript.Done: (*turn).thought},
 	transcript.Tool:     {transcript.Open: (*turn).called, transcript.Done: (*turn).ended},
 	transcript.Question: {transcript.Done: (*turn).answered},
+	transcript.Notice:   {transcript.Open: (*turn).noticed},
 }}
 
 // add adds finished lines. A blank line separates paragraphs and different kinds.
@@ -89,6 +90,11 @@ func (t *turn) changed(op *transcript.Op) {
 			}
 		}
 	}
+}
+
+// noticed shows what the turn goes without.
+func (t *turn) noticed(op *transcript.Op) {
+	t.remark(warned, "%s", op.Item.Opened.(messages.Notice).Text)
 }
 
 // think notes when a thought began.

@@ -24,8 +24,8 @@ type Run interface {
 
 // Options configure a conversation.
 type Options struct {
-	// Start starts a turn. The warning, if any, is shown before the turn.
-	Start func(ctx context.Context, message string) (run Run, warning string, err error)
+	// Start starts a turn.
+	Start func(ctx context.Context, message string) (Run, error)
 	// Redact removes secrets from everything that is shown.
 	Redact func(string) string
 	// About is shown at the bottom: the server and the conversation. Opening is shown at the start.
@@ -70,7 +70,6 @@ type ui struct {
 	turn          *turn
 	form          *form
 	given         string // the question whose answer is being sent to the run
-	warned        string // the last warning
 	above
 	thoughts    []line // of the last turn
 	ticks       int
@@ -87,9 +86,8 @@ type ui struct {
 // Messages to the program's loop.
 type (
 	started struct {
-		run     Run
-		warning string
-		err     error
+		run Run
+		err error
 	}
 	happened struct{ events []messages.Event }
 	over     struct{ err error }
@@ -167,8 +165,8 @@ func (u *ui) send() tea.Cmd {
 	if u.ready = u.turn != nil; u.ready {
 		return nil
 	}
-	if said := u.editor.value(); strings.HasPrefix(said, "/") && !strings.Contains(strings.TrimSpace(said), "\n") {
-		return u.runCommand(said)
+	if input := u.editor.value(); strings.HasPrefix(input, "/") && !strings.Contains(strings.TrimSpace(input), "\n") {
+		return u.runCommand(input)
 	}
 	message := u.editor.take()
 	u.turn = newTurn(u.Redact, u.width())
@@ -176,8 +174,8 @@ func (u *ui) send() tea.Cmd {
 	u.show(append([]string{""}, paint(said, u.Colored)...)...)
 	start, ctx := u.Start, u.ctx
 	return tea.Batch(ticking(), func() tea.Msg {
-		run, warning, err := start(ctx, message)
-		return started{run, warning, err}
+		run, err := start(ctx, message)
+		return started{run, err}
 	})
 }
 
@@ -188,10 +186,6 @@ func (u *ui) begin(m started) tea.Cmd {
 		u.turn, u.ready = nil, false
 		return nil
 	}
-	if m.warning != "" && m.warning != u.warned {
-		u.turn.remark(warned, "%s", m.warning)
-	}
-	u.warned = m.warning
 	u.run = m.run
 	ctx, tell := u.ctx, u.tell
 	return func() tea.Msg {

@@ -60,7 +60,7 @@ func (endlessRun) Answer(context.Context, string, json.RawMessage) error { retur
 // A message that is sent while an answer comes goes out after it, unless Ctrl-C takes it back.
 func TestMessageWhileTheAnswerComes(t *testing.T) {
 	u := &ui{ctx: t.Context(), columns: 80, rows: 24, Options: Options{Redact: same,
-		Start: func(context.Context, string) (Run, string, error) { return endlessRun{}, "", nil }}}
+		Start: func(context.Context, string) (Run, error) { return endlessRun{}, nil }}}
 	say := func(text string) {
 		u.editor.insert(text)
 		u.send()
@@ -90,7 +90,7 @@ func TestCommands(t *testing.T) {
 		Commands: []Command{{Name: "model", About: "take another model", Run: func(_ context.Context, name string) (string, string, error) {
 			return "It is **" + name + "**.", name, nil
 		}}},
-		Start: func(context.Context, string) (Run, string, error) { t.Error("it is sent"); return nil, "", nil }}}
+		Start: func(context.Context, string) (Run, error) { t.Error("it is sent"); return nil, nil }}}
 	write := func(text string) tea.Cmd {
 		u.editor.insert(text)
 		return u.press(tea.KeyPressMsg{Code: tea.KeyEnter})

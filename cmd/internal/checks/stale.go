@@ -58,12 +58,12 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 			"what changed since %s, %s, cannot be told: %s", terminal.ShortCommit(f.Commit), named, changes.Gap)
 		return nil
 	}
-	at := settings.Real(cmp.Or(folder, where))
-	s := subject{file: below(repo.Top, filepath.Join(at, filepath.Base(f.Path))), linked: map[string]bool{}}
+	root := settings.Real(cmp.Or(folder, where))
+	s := subject{file: below(repo.Top, filepath.Join(root, filepath.Base(f.Path))), linked: map[string]bool{}}
 	if c.repository != "" {
 		s.folder = prefix
 	}
-	s.follow(f.Commit, links, below(repo.Top, at), prefix)
+	s.follow(f.Commit, links, below(repo.Top, root), prefix)
 	if beside != nil {
 		s.followDocument(beside)
 	}
@@ -116,8 +116,8 @@ func (s *subject) links(name string) bool {
 // not count: if committed together, they would keep each other stale. Generated files elsewhere count if they are
 // linked.
 func (s *subject) counts(name string) bool {
-	at := path.Dir(s.file)
-	beside := s.file != "" && slices.Contains([]string{at, path.Join(at, "graph"), path.Join(at, "graph/nodes")},
+	dir := path.Dir(s.file)
+	beside := s.file != "" && slices.Contains([]string{dir, path.Join(dir, "graph"), path.Join(dir, "graph/nodes")},
 		path.Dir(name))
 	switch {
 	case name == s.file, beside && IsCompanion(name):
@@ -157,12 +157,12 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *rep
 		return
 	}
 	f.Stale, f.Changed = true, changed
-	said := words.Count(changed, "file")
+	sentence := words.Count(changed, "file")
 	if changes.More {
-		said = "more than " + said
+		sentence = "more than " + sentence
 	}
 	f.problem(line, ruleStale, llmstxt.SeverityWarning, "%s changed since %s, %s: %s",
-		said, terminal.ShortCommit(f.Commit), named, firstFew(append(linked, others...)))
+		sentence, terminal.ShortCommit(f.Commit), named, firstFew(append(linked, others...)))
 }
 
 // uncommitted looks for uncommitted changes. It checks only linked files, because it must read each file.
@@ -183,11 +183,11 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 // firstFew returns up to five of the names as text.
 func firstFew(names []string) string {
 	const most = 5
-	said := strings.Join(names[:min(len(names), most)], ", ")
+	list := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
-		said += fmt.Sprintf(" and %s more", words.Thousands(int64(more)))
+		list += fmt.Sprintf(" and %s more", words.Thousands(int64(more)))
 	}
-	return said
+	return list
 }
 
 // below returns the path relative to top; "" for top itself and for paths outside. The path must have no symbolic
@@ -315,13 +315,13 @@ func (c *checker) compare(ctx context.Context, f *checkedFile, folder string, is
 
 // saidBy returns what a file says: its title, its summary, and its links regardless of their targets.
 func saidBy(d *llmstxt.Txt) []string {
-	said := []string{d.Title, d.Summary}
+	texts := []string{d.Title, d.Summary}
 	for _, s := range d.Sections {
 		for _, l := range s.Links {
-			said = append(said, s.Name+": "+l.Title+", "+path.Base(l.URL)+", "+l.Note)
+			texts = append(texts, s.Name+": "+l.Title+", "+path.Base(l.URL)+", "+l.Note)
 		}
 	}
-	return said
+	return texts
 }
 
 // generate returns a new llms.txt for the folder.

@@ -13,13 +13,13 @@ import (
 
 // group returns a command whose subcommands send requests to the server named by its flags.
 func group(p *host.Program, name string) (*cobra.Command, *host.Remote) {
-	at := &host.Remote{Program: p}
+	remote := &host.Remote{Program: p}
 	cmd := settings.Parent(name, settings.Working)
-	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
-	return cmd, at
+	remote.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	return cmd, remote
 }
 
 // asking returns a subcommand that sends a request to the server. takes describes its arguments, for an error.
-func asking(at *host.Remote, use, takes string, run func(*cobra.Command, []string, *api.Client) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: exit.Takes(strings.Count(use, "<"), "takes "+takes, ""), RunE: at.Ask(run)}
+func asking(remote *host.Remote, use, takes string, run func(*cobra.Command, []string, *api.Client) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: exit.Takes(strings.Count(use, "<"), "takes "+takes, ""), RunE: remote.Ask(run)}
 }

@@ -19,9 +19,9 @@ import (
 
 // FaultCommand returns the command fault with its subcommands.
 func FaultCommand(p *host.Program) *cobra.Command {
-	cmd, at := group(p, "fault")
+	cmd, remote := group(p, "fault")
 	var rule fault.Rule
-	arm := faultCommand(at, "arm <point>", "one point", &rule)
+	arm := faultCommand(remote, "arm <point>", "one point", &rule)
 	flags := arm.Flags()
 	flags.StringVar(&rule.Job, "job", "", "`name` of the job whose runs get the fault (default: all)")
 	flags.StringVar(&rule.Task, "task", "", "`name` of the task that gets the fault (default: all)")
@@ -31,15 +31,15 @@ func FaultCommand(p *host.Program) *cobra.Command {
 	flags.IntVar(&rule.Count, "count", 0, "maximum `number` of times that it happens; 0 is no limit")
 	flags.DurationVar((*time.Duration)(&rule.Expires), "expires", 0, "`time` after which the fault is disarmed")
 	flags.DurationVar((*time.Duration)(&rule.For), "for", 0, "`time` that the fault lasts, if it has a duration")
-	disarm := faultCommand(at, "disarm [point]", "", new(fault.Rule))
+	disarm := faultCommand(remote, "disarm [point]", "", new(fault.Rule))
 	disarm.Args = cobra.MaximumNArgs(1)
-	cmd.AddCommand(faultCommand(at, "ls", "no argument", new(fault.Rule)), arm, disarm)
+	cmd.AddCommand(faultCommand(remote, "ls", "no argument", new(fault.Rule)), arm, disarm)
 	return cmd
 }
 
 // faultCommand returns a command that asks the server for an action and prints the faults that are armed then.
-func faultCommand(at *host.Remote, use, takes string, rule *fault.Rule) *cobra.Command {
-	return asking(at, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
+func faultCommand(remote *host.Remote, use, takes string, rule *fault.Rule) *cobra.Command {
+	return asking(remote, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		action := cmd.Name()
 		if action == "arm" && rule.Probability <= 0 {
 			return exit.BadUsage(cmd, errors.New("--probability must be more than 0, and 1 at most"), "")

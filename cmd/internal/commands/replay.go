@@ -37,12 +37,12 @@ import (
 
 // RecordCommand returns the command record. named finds the run that an argument names.
 func RecordCommand(p *host.Program, named func(context.Context, host.Source, string) (messages.RunID, error)) *cobra.Command {
-	at, inputs := &host.Remote{Program: p}, []string(nil)
+	remote, inputs := &host.Remote{Program: p}, []string(nil)
 	cmd := &cobra.Command{
 		Use:     "record <run>",
 		GroupID: settings.Working,
 		Args:    exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
-		RunE: at.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
+		RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 			read, err := readInputs(inputs)
 			if err != nil {
 				return err
@@ -59,7 +59,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 			return err
 		}),
 	}
-	at.AddReadFlags(cmd, cmd.Flags())
+	remote.AddReadFlags(cmd, cmd.Flags())
 	cmd.Flags().StringArrayVar(&inputs, "input", nil, "`file` that the run has read; keep it beside the recording")
 	settings.ByOperator(cmd.Flags())
 	return cmd

@@ -18,15 +18,15 @@ import (
 
 // SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
-	cmd, at := group(p, "schedules")
-	cmd.AddCommand(scheduleCommand(at, "ls", "no argument"), scheduleCommand(at, "run <name>", "one name"),
-		scheduleCommand(at, "pause <name>", "one name"), scheduleCommand(at, "resume <name>", "one name"))
+	cmd, remote := group(p, "schedules")
+	cmd.AddCommand(scheduleCommand(remote, "ls", "no argument"), scheduleCommand(remote, "run <name>", "one name"),
+		scheduleCommand(remote, "pause <name>", "one name"), scheduleCommand(remote, "resume <name>", "one name"))
 	return cmd
 }
 
 // scheduleCommand returns a command that asks the server for an action and prints its answer.
-func scheduleCommand(at *host.Remote, use, takes string) *cobra.Command {
-	return asking(at, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
+func scheduleCommand(remote *host.Remote, use, takes string) *cobra.Command {
+	return asking(remote, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		in := schedule.Input{Action: cmd.Name()}
 		if len(args) > 0 {
 			in.Name = args[0]

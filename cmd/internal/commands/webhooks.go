@@ -18,16 +18,16 @@ import (
 
 // WebhooksCommand returns the command webhooks with its subcommands.
 func WebhooksCommand(p *host.Program) *cobra.Command {
-	cmd, at := group(p, "webhooks")
-	resend := webhookCommand(at, "resend <run-id>", "<run-id>")
+	cmd, remote := group(p, "webhooks")
+	resend := webhookCommand(remote, "resend <run-id>", "<run-id>")
 	resend.Flags().String("to", "", "`name` of the webhook to send to (default: all)")
-	cmd.AddCommand(webhookCommand(at, "ls", "no argument"), resend, webhookCommand(at, "test <name>", "<name>"))
+	cmd.AddCommand(webhookCommand(remote, "ls", "no argument"), resend, webhookCommand(remote, "test <name>", "<name>"))
 	return cmd
 }
 
 // webhookCommand returns a command that asks the server for an action and prints the webhooks.
-func webhookCommand(at *host.Remote, use, takes string) *cobra.Command {
-	return asking(at, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
+func webhookCommand(remote *host.Remote, use, takes string) *cobra.Command {
+	return asking(remote, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		action := cmd.Name()
 		order := webhook.Order{Action: action}
 		switch action {

@@ -80,12 +80,12 @@ func Confirming(file string) probe.Result {
 // Output checks that generate can write into the folder.
 func Output(folder string) probe.Result {
 	const id = "output"
-	at := existing(folder)
-	if err := tryWriting(at); err != nil {
+	dir := existing(folder)
+	if err := tryWriting(dir); err != nil {
 		return Finding(id, probe.Fail, "choose a folder that can be written, with --out", "%s: %v", folder,
 			exit.Reason(err))
 	}
-	if at != settings.Absolute(folder) {
+	if dir != settings.Absolute(folder) {
 		return Fine(id, "%s will be made; files appear there whole", folder)
 	}
 	return Fine(id, "%s can be written; files appear there whole", folder)
@@ -181,15 +181,15 @@ func Roots() probe.Result {
 }
 
 // Proxy says whether requests to the server use a proxy, without the proxy's password.
-func Proxy(at *settings.Endpoint) probe.Result {
+func Proxy(endpoint *settings.Endpoint) probe.Result {
 	const id, remedy = "proxy", "correct HTTP_PROXY or HTTPS_PROXY, or give --proxy"
-	if at.Proxy == "none" {
+	if endpoint.Proxy == "none" {
 		return Fine(id, "none")
 	}
-	if at.Proxy != "" {
+	if endpoint.Proxy != "" {
 		return Fine(id, "that of --proxy")
 	}
-	for _, address := range []string{at.URL(), "https://github.com/"} {
+	for _, address := range []string{endpoint.URL(), "https://github.com/"} {
 		r, err := http.NewRequest(http.MethodGet, address, nil)
 		if err != nil {
 			continue

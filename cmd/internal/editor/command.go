@@ -113,9 +113,9 @@ func (a *agent) keep(log *slog.Logger) error {
 		log.Warn("another process keeps runs in the folder; this one keeps conversations there, and no events", "process", owner.PID, "folder", folder)
 		a.state = store.Flags{}
 	}
-	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
-	a.kept = kept
-	a.config.Conversations = func(string) (*conversation.Store, error) { return kept, nil }
+	conversations, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
+	a.kept = conversations
+	a.config.Conversations = func(string) (*conversation.Store, error) { return conversations, nil }
 	a.config.Bounds.Time = a.timeout
 	if err == nil {
 		a.config.Always, err = a.program.Approvals()

@@ -77,13 +77,8 @@ func (a *agent) end(s *acp.Session) {
 	}
 }
 
-// listing is how long a prompt waits for MCP servers that are still starting.
-const listing = 10 * time.Second
-
 // tools returns the tools that the model may call in the session's mode. missing says which MCP servers have failed.
 func (a *agent) tools(ctx context.Context, one *session) (set *tool.Set, missing, err error) {
-	ctx, stop := context.WithTimeout(ctx, listing)
-	defer stop()
 	if set, missing, err = one.box.Set(ctx, append(one.files.tools(one.Mode() == editing), tool.AskUser())...); err != nil {
 		return nil, nil, err
 	}
@@ -105,9 +100,8 @@ func (a *agent) turn(in chat.Input) (chat.Config, error) {
 	if one == nil {
 		return config, messages.Errorf(messages.CodeNotFound, "no editor has the session %.100q open", in.Context)
 	}
-	var err error
-	config.Tools, _, err = a.tools(context.Background(), one)
-	return config, err
+	config.List = func(ctx context.Context) (set *tool.Set, missing, err error) { return a.tools(ctx, one) }
+	return config, nil
 }
 
 // listTools returns the list of tools for the command /tools, and why others are missing.
@@ -131,8 +125,8 @@ func (a *agent) list() (all []acp.Conversation, err error) {
 }
 
 func (a *agent) said(id string) ([]model.Message, error) {
-	_, said, err := a.kept.Read(id)
-	return said, err
+	_, history, err := a.kept.Read(id)
+	return history, err
 }
 
 // settingsOf returns the settings of MCP servers in the format of other hosts, or nil if there are none.

@@ -127,8 +127,8 @@ func OfSignal(s os.Signal) int {
 
 // Reason removes the path from an error of package os, for messages that name the path already.
 func Reason(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
 	return err
 }

@@ -14,27 +14,23 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
 // ChatConfig returns the configuration of a chat with a model server. It includes what "provider check" has learned
 // about the server, and what its provider requires of messages.
-func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) {
-	c := chat.Config{Stream: client.Stream, Provider: at.Host(), Choose: settings.LoadedModel(client),
+func ChatConfig(endpoint *settings.Endpoint, client *llm.Client) (chat.Config, error) {
+	c := chat.Config{Stream: client.Stream, Provider: endpoint.Host(), Choose: settings.LoadedModel(client),
 		Window: settings.ModelWindow(client)}
-	learned, err := at.LearnedProfile()
+	learned, err := endpoint.LearnedProfile()
 	if err != nil {
 		return c, err
 	}
 	if learned != nil {
-		if level, ok := structured.LevelOf(learned.Structured); ok {
-			c.Ladder = structured.NewLadder(level)
-		}
-		c.NoThoughts = learned.Server.Off
+		c.Structured, c.NoThoughts = learned.Structured, learned.Server.Off
 	}
-	c.Profile.ShortIDs = strings.Contains(at.Host(), "mistral")
+	c.Profile.ShortIDs = strings.Contains(endpoint.Host(), "mistral")
 	return c, nil
 }
 
@@ -54,28 +50,20 @@ func (c *catalog) chat() actors.Definition {
 				return c.conversations.of(folder, homeOf(principal))
 			}
 		}
-		config.Tools, err = c.chatTools(in)
-		return config, err
+		return config, c.mcpTools.Give(&config, c.chatTools(in)...)
 	})
 }
 
-// listing is how long a run waits for the tools of MCP servers. All of them are started with the server.
-const listing = 2 * time.Second
-
-// chatTools returns the tools of a chat: those of MCP servers, the operator's commands, and ask_user if the caller
+// chatTools returns what a chat has beside the tools of MCP servers: the operator's commands, and ask_user if the caller
 // answers questions.
-func (c *catalog) chatTools(in chat.Input) (*tool.Set, error) {
-	var more []tool.Tool
+func (c *catalog) chatTools(in chat.Input) (more []tool.Tool) {
 	if in.Asks || len(in.Tools) > 0 {
 		more = append(more, tool.AskUser())
 	}
 	for _, job := range c.commands() {
 		more = append(more, tool.Job(job))
 	}
-	ctx, stop := context.WithTimeout(context.Background(), listing)
-	defer stop()
-	set, _, err := c.mcpTools.Set(ctx, more...) // startTools has logged what is missing
-	return set, err
+	return more
 }
 
 // startTools starts the MCP servers in the background.

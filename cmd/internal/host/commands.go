@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // taken are the names that commands may not have, because jobs and tools have them.
@@ -44,7 +44,7 @@ func (f *Flags) readFile(what, name string) ([]byte, error) {
 
 // Placed adds the file's name to each problem in a file.
 func Placed(file string, err error) error {
-	problems, ok := errors.AsType[fit.FileProblems](err)
+	problems, ok := errors.AsType[validate.FileProblems](err)
 	if !ok {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/fit"
+	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
@@ -48,7 +48,7 @@ func (f *Flags) readFaults() (*fault.Board, error) {
 		return nil, err
 	}
 	var file struct{ Faults []json.RawMessage }
-	places, wrong, _ := fit.ReadYAML(text, fit.MustCompile([]byte(faultForm)), &file)
+	places, wrong, _ := validate.ReadYAML(text, validate.MustCompile([]byte(faultForm)), &file)
 	if wrong != nil {
 		return nil, misconfigured(f.faultsFile, wrong.Err())
 	}
@@ -61,7 +61,7 @@ func (f *Flags) readFaults() (*fault.Board, error) {
 			err = board.Arm(rule)
 		}
 		if err != nil {
-			return nil, misconfigured(f.faultsFile, fit.FileProblems{places.Problem("faults."+strconv.Itoa(i), "%v", err)})
+			return nil, misconfigured(f.faultsFile, validate.FileProblems{places.Problem("faults."+strconv.Itoa(i), "%v", err)})
 		}
 	}
 	return board, nil

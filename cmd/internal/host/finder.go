@@ -10,7 +10,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/prompt"
-	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -95,7 +94,7 @@ func (d *ModelFinder) onServer(ctx context.Context, endpoint settings.Endpoint, 
 	if err != nil {
 		return nil, err
 	}
-	m := &generate.Model{Stream: client.Stream, Name: name, Server: endpoint.Host(), Ladder: new(structured.Ladder)}
+	m := &generate.Model{Stream: client.Stream, Name: name, Server: endpoint.Host()}
 	looking, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	_, list, err := client.Models(looking)
@@ -131,9 +130,7 @@ func applyProfile(m *generate.Model, learned *probe.Profile) {
 	if learned == nil {
 		return
 	}
-	if level, ok := structured.LevelOf(learned.Structured); ok {
-		m.Ladder = structured.NewLadder(level)
-	}
+	m.Structured = learned.Structured
 	if model.SameModel(learned.Model, m.Name) {
 		m.Extra, m.Context = learned.Server.Off, cmp.Or(m.Context, learned.Context)
 	}

@@ -130,13 +130,13 @@ func (p *Program) Source() repository.Source {
 }
 
 // CompleteModels completes names of models on the server that flags and settings name.
-func (p *Program) CompleteModels(at *settings.Endpoint) cobra.CompletionFunc {
+func (p *Program) CompleteModels(endpoint *settings.Endpoint) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		cmd.SetErr(io.Discard) // output would disturb the command line
 		if settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		client, err := at.Client(listTimeout)
+		client, err := endpoint.Client(listTimeout)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

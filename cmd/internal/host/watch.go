@@ -32,14 +32,14 @@ import (
 // Watch runs the job and shows its events. It returns the error that the program ends with. Like any other reader, it
 // knows only what the events say.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
-	system, kept, done, err := p.Open(ctx, in)
+	system, runStore, done, err := p.Open(ctx, in)
 	if err != nil {
 		return err
 	}
-	show.Kept = kept.Journal != nil
+	show.Kept = runStore.Journal != nil
 	defer show.View.Leave()
 	if show.Kept && show.Ask != nil {
-		stop, err := p.reachable(system, kept, in.Folder(p.Env))
+		stop, err := p.reachable(system, runStore, in.Folder(p.Env))
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
 		}
@@ -56,12 +56,12 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 }
 
 // reachable serves the runs on a socket in their folder, so that "lastword runs --state" can answer their questions.
-func (p *Program) reachable(system *actors.System, kept *store.Store, folder string) (stop func(), err error) {
+func (p *Program) reachable(system *actors.System, runStore *store.Store, folder string) (stop func(), err error) {
 	path := filepath.Join(folder, "runs.sock")
 	_ = os.Remove(path) // left by a process that was killed; this process owns the folder
 	listener, err := net.Listen("unix", path)
 	if err == nil {
-		err = errors.Join(os.Chmod(path, 0o600), kept.Announce("unix:"+path))
+		err = errors.Join(os.Chmod(path, 0o600), runStore.Announce("unix:"+path))
 	}
 	secret := rand.Text()
 	entrance, wrong := auth.New(auth.Config{Terminal: secret})
@@ -76,9 +76,9 @@ func (p *Program) reachable(system *actors.System, kept *store.Store, folder str
 	return func() { forget(); end() }, nil
 }
 
-// Open starts a runtime for the program's own runs, and for runs of the jobs. kept.Journal is nil if the events end
+// Open starts a runtime for the program's own runs, and for runs of the jobs. runStore.Journal is nil if the events end
 // with the process. done closes the runtime.
-func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Definition) (system *actors.System, kept *store.Store, done func() error, err error) {
+func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Definition) (system *actors.System, runStore *store.Store, done func() error, err error) {
 	opened, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
 	if err != nil {
 		return nil, nil, nil, &exit.Error{Code: exit.Configuration, Err: err}

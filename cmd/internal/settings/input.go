@@ -21,10 +21,10 @@ type Input struct{ members []*member }
 
 // member is the value of a flag, for one member of the input.
 type member struct {
-	name string
-	form memberForm
-	said json.RawMessage // nil if not set
-	text string          // the flag's text
+	name  string
+	form  memberForm
+	value json.RawMessage // nil if not set
+	text  string          // the flag's text
 }
 
 // memberForm is the schema of a member.
@@ -75,9 +75,9 @@ func (in *Input) Default(flags *pflag.FlagSet, member, value string) {
 
 // Say sets a member that has no flag.
 func (in *Input) Say(name, text string) {
-	said, err := json.Marshal(text)
+	value, err := json.Marshal(text)
 	Must(err)
-	in.members = append(in.members, &member{name: name, said: said})
+	in.members = append(in.members, &member{name: name, value: value})
 }
 
 // flagOf returns the name of the flag for the member.
@@ -87,8 +87,8 @@ func flagOf(member string) string { return strings.ReplaceAll(member, "_", "-") 
 func (in *Input) JSON() json.RawMessage {
 	object := map[string]json.RawMessage{}
 	for _, m := range in.members {
-		if m.said != nil {
-			object[m.name] = m.said
+		if m.value != nil {
+			object[m.name] = m.value
 		}
 	}
 	data, err := json.Marshal(object)
@@ -117,9 +117,9 @@ func (m *member) Type() string {
 
 // Set sets the value. "" leaves the member unset.
 func (m *member) Set(text string) error {
-	said, err := m.read(text)
+	value, err := m.read(text)
 	if err == nil {
-		m.said, m.text = said, text
+		m.value, m.text = value, text
 	}
 	return err
 }
@@ -171,11 +171,11 @@ func (l list) Append(text string) error { return l.Replace(append(l.GetSlice(), 
 
 func (l list) Replace(all []string) (err error) {
 	l.text = strings.Join(all, ", ")
-	l.said, err = json.Marshal(all)
+	l.value, err = json.Marshal(all)
 	return err
 }
 
 func (l list) GetSlice() (all []string) {
-	_ = json.Unmarshal(l.said, &all) // nil if not set
+	_ = json.Unmarshal(l.value, &all) // nil if not set
 	return all
 }

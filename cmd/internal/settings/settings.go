@@ -177,9 +177,9 @@ func faultOf(err error) (line int, says string) {
 	says = strings.TrimPrefix(err.Error(), "yaml: ")
 	says = strings.TrimSpace(strings.TrimPrefix(says, "unmarshal errors:"))
 	says, _, _ = strings.Cut(says, "\n")
-	if at := lineOfFault.FindStringSubmatch(says); at != nil {
-		line, _ = strconv.Atoi(at[1]) // only digits
-		says = strings.Replace(says, at[0], "", 1)
+	if match := lineOfFault.FindStringSubmatch(says); match != nil {
+		line, _ = strconv.Atoi(match[1]) // only digits
+		says = strings.Replace(says, match[0], "", 1)
 	}
 	return max(line, 1), says
 }

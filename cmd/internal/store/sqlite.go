@@ -16,8 +16,8 @@ import (
 // openSQLite opens the journal in a folder, and makes the folder if it is missing.
 func openSQLite(dir string) (*Store, error) {
 	j, err := sqlite.Open(dir)
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("the runs cannot be kept in %s: %w; give --state FOLDER, or --ephemeral", dir, at)
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("the runs cannot be kept in %s: %w; give --state FOLDER, or --ephemeral", dir, pathErr)
 	}
 	if err != nil {
 		return nil, err

@@ -70,14 +70,14 @@ func (s *Answer) text(op *transcript.Op) {
 	if s.output && strings.HasPrefix(op.Item.Name, "stdout") {
 		s.print(op.Text)
 	}
-	said := words.WithoutControls(op.Text)
-	if s.output || s.Stdout == nil || !op.Item.IsAnswer() || said == "" {
+	text := words.WithoutControls(op.Text)
+	if s.output || s.Stdout == nil || !op.Item.IsAnswer() || text == "" {
 		return
 	}
 	s.endWait()
 	s.endThought()
-	s.open, s.broken = !strings.HasSuffix(said, "\n"), false
-	s.print(said)
+	s.open, s.broken = !strings.HasSuffix(text, "\n"), false
+	s.print(text)
 }
 
 // again tells that an answer begins again.

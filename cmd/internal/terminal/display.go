@@ -254,20 +254,24 @@ func (d *Display) path(name string) string { return filepath.Join(d.Folder, file
 
 // JSONLines returns an encoder for one value per line. On a terminal it escapes characters that could control it.
 func JSONLines(w io.Writer) *json.Encoder {
+	escape := words.Unbroken
 	if IsTerminal(w) {
-		w = visible{w}
+		escape = func(json []byte) []byte { return []byte(words.Visible(string(json))) }
 	}
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(escaping{w, escape})
 	e.SetEscapeHTML(false)
 	return e
 }
 
-// visible escapes control characters. Each write must be a complete JSON value.
-type visible struct{ io.Writer }
+// escaping escapes characters. Each write must be a complete JSON value.
+type escaping struct {
+	io.Writer
+	escape func(json []byte) []byte
+}
 
-// Write shows control characters as text, so that output cannot change the terminal.
-func (v visible) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(v.Writer, words.Visible(string(p))); err != nil {
+// Write returns how much of p was written, whatever its escapes have made of it.
+func (e escaping) Write(p []byte) (int, error) {
+	if _, err := e.Writer.Write(e.escape(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -100,7 +100,7 @@ func (p *lines) line(kind string, colour color, text string) {
 
 // kindColors are the colors of kinds of events; all others are cyan.
 var kindColors = map[messages.Kind]color{messages.KindRunFailed: red, messages.KindTaskFailed: red, messages.KindRunCanceling: yellow,
-	messages.KindRunCanceled: yellow, messages.KindTaskRestarted: yellow, messages.KindRunCompleted: green}
+	messages.KindRunCanceled: yellow, messages.KindTaskRestarted: yellow, messages.KindNotice: yellow, messages.KindRunCompleted: green}
 
 func (*lines) End() {}
 

@@ -28,7 +28,8 @@ type phase struct {
 }
 
 // tasks notes what happens to the tasks. All else is drawn from the State and the items.
-var tasks = &transcript.Dialect[*board]{Table: transcript.Table[*board]{transcript.Run: {transcript.Update: (*board).changed}}}
+var tasks = &transcript.Dialect[*board]{Table: transcript.Table[*board]{transcript.Run: {transcript.Update: (*board).changed},
+	transcript.Notice: {transcript.Open: func(b *board, op *transcript.Op) { b.phase(op.Item.Task).warned = true }}}}
 
 func newBoard() *board {
 	b := &board{phases: map[string]*phase{}}
@@ -95,6 +96,9 @@ func (b *board) lines(now time.Time, tick, rows int, ascii bool) [][]span {
 	for _, t := range b.state.Tasks {
 		lines = append(lines, b.task(t, now, tick, widest, ascii))
 	}
+	for _, n := range b.state.Notices {
+		lines = append(lines, []span{{"    ", ""}, {n.Text, yellow}})
+	}
 	logs := b.state.Log.Lines
 	if b.state.End != nil {
 		logs = nil
@@ -118,7 +122,7 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 	if p.warned && t.Status == messages.TaskFinished {
 		sign, as = warning(ascii), yellow
 	}
-	said := p.words
+	text := p.words
 	switch last := b.state.End; {
 	case !p.ended.IsZero():
 		end = p.ended
@@ -126,12 +130,12 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 		sign, _ = signOf(messages.TaskGaveUp, tick, ascii)
 		end, as = last.At, yellow
 	case !p.asked.IsZero():
-		said = waited(p.words, now.Sub(p.asked))
+		text = waited(p.words, now.Sub(p.asked))
 	case t.Status == messages.TaskRunning:
-		said = b.progress(t.Name)
+		text = b.progress(t.Name)
 	}
 	return []span{{sign, as}, {"  " + Pad(words.Printable(t.Name), widest), bold},
-		{fmt.Sprintf("  %8s  ", Elapsed(end.Sub(p.begun))), dim}, {said, ""}}
+		{fmt.Sprintf("  %8s  ", Elapsed(end.Sub(p.begun))), dim}, {text, ""}}
 }
 
 // waited appends the seconds of a wait.

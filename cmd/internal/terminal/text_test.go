@@ -96,3 +96,11 @@ func TestGate(t *testing.T) {
 		t.Errorf("the terminal is told %q, not %q", out.String(), want)
 	}
 }
+
+// A reader that takes every line break of Unicode for the end of a line gets each value as one line.
+func TestJSONLinesAreLines(t *testing.T) {
+	var out strings.Builder
+	if err := JSONLines(&out).Encode("a\u2028b\u0085c"); err != nil || out.String() != "\"a\\u2028b\\u0085c\"\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/regular"
@@ -142,8 +143,22 @@ func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missin
 			all = append(all, one)
 		}
 	}
-	set, err = tool.NewSet(func(text string) string { return secret.Redact(b.secrets.Text(text)) }, all...)
+	clean := func(text string) string { return secret.Redact(b.secrets.Text(text)) }
+	if missing != nil {
+		missing = errors.New(clean(missing.Error()))
+	}
+	set, err = tool.NewSet(clean, all...)
 	return set, missing, err
+}
+
+// Give gives a chat the tools, together with more: at once or, if servers may have to start, at the beginning of its turn.
+func (b *Box) Give(c *chat.Config, more ...tool.Tool) (err error) {
+	if b.servers == nil {
+		c.Tools, _, err = b.Set(context.Background(), more...)
+		return err
+	}
+	c.List = func(ctx context.Context) (set *tool.Set, missing, err error) { return b.Set(ctx, more...) }
+	return nil
 }
 
 // Listed returns the tools of a set as a Markdown list, and why others are missing.
@@ -237,9 +252,9 @@ func place(s *source.Server, env environment.Variables) error {
 	if relative != "" {
 		return fmt.Errorf(`names %s, a relative path, and has no cwd; add "cwd": "/its/folder" to its settings, or write an absolute path`, relative)
 	}
-	kept, err := trust.Open(env)
+	trustFolder, err := trust.Open(env)
 	if err == nil {
-		s.Folder, err = kept.Helper(s.Name)
+		s.Folder, err = trustFolder.Helper(s.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("needs a folder to start in: %w", err)

@@ -60,7 +60,7 @@ func TestWithoutAGoodTokenNobodyCalls(t *testing.T) {
 			lines = append(lines, c.field)
 		}
 		a := send(t, addr, lines...)
-		wantRefusal(t, a, http.StatusUnauthorized, auth.CodeUnauthorized)
+		wantRefusal(t, a, http.StatusUnauthorized, "unauthorized")
 		if got := a.Header.Get("WWW-Authenticate"); got != c.challenge {
 			t.Errorf("%.60s: challenge %q, want %q", c.field, got, c.challenge)
 		}

@@ -191,7 +191,7 @@ func TestPreflight(t *testing.T) {
 
 	// What is no such question needs a token like any request, and its answer can be read by the page.
 	a = send(t, addr, "OPTIONS /mcp HTTP/1.1", "Host: localhost", "Origin: http://localhost:6274")
-	wantRefusal(t, a, http.StatusUnauthorized, auth.CodeUnauthorized)
+	wantRefusal(t, a, http.StatusUnauthorized, "unauthorized")
 	want = []string{"Location", "ETag", "Preference-Applied", "WWW-Authenticate", "Retry-After", "Mcp-Session-Id"}
 	if got := strings.Split(a.Header.Get("Access-Control-Expose-Headers"), ", "); !slices.Equal(got, want) {
 		t.Errorf("exposed headers %q, want %q", got, want)

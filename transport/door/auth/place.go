@@ -17,8 +17,8 @@ const (
 	Terminal Place = "terminal" // a command at a terminal of the user who runs the server
 )
 
-// TerminalField is the header field in which a command sends [Config.Terminal].
-const TerminalField = "Lastword-Terminal"
+// terminalField is the header field in which a command sends [Config.Terminal].
+const terminalField = "Lastword-Terminal"
 
 type placeKey struct{}
 
@@ -32,8 +32,8 @@ func At(ctx context.Context) Place {
 // without tokens gives its page a cookie.
 func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool) *http.Request {
 	own, told := fromPage(r)
-	sent := r.Header.Get(TerminalField)
-	r.Header.Del(TerminalField)
+	sent := r.Header.Get(terminalField)
+	r.Header.Del(terminalField)
 	at := Place("")
 	switch key, _, ok := ofSession(r); {
 	case m.terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.terminal)) == 1:

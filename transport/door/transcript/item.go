@@ -22,11 +22,12 @@ const (
 	Child
 	Step
 	Progress
+	Notice
 	kinds
 )
 
 // kindNames are the names of the kinds, in their order.
-var kindNames = [kinds]string{"run", "text", "thought", "tool", "artifact", "question", "child", "step", "progress"}
+var kindNames = [kinds]string{"run", "text", "thought", "tool", "artifact", "question", "child", "step", "progress", "notice"}
 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }

@@ -70,6 +70,8 @@ func (t *Transcript) apply(body messages.Body) {
 		t.finish(Thought, b.Stream, b.Task, b.Text)
 	case messages.Progress:
 		t.change(Progress, b.Task, b.Task)
+	case messages.Notice:
+		t.open(Notice, string(b.Code), b.Task).Closed = true
 	case messages.ToolStarted:
 		t.open(Tool, b.Call, b.Task)
 	case messages.ToolProgress:

@@ -252,3 +252,72 @@ func TestRedirectsElsewhereAreRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The client asks for digests, and gives whole texts: of what the wire left out, of a text that was taken back, and of a
+// server that knows no digests. A text that is not what the server said is a reset.
+func TestFollowGivesWholeTexts(t *testing.T) {
+	text := strings.Repeat("a long <text>\n", 5000)
+	final := text[:60_000] + strings.ToUpper(text[60_000:])
+	recite := func(_ context.Context, t *actors.TaskContext, _ struct{}) (map[string]string, error) {
+		err := errors.Join(t.Say("answer", text), t.Said("answer", final), t.Say("encore", text), t.Said("encore", text))
+		return map[string]string{"text": final}, err
+	}
+	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("recite", recite)}})
+	must(t, err)
+	defer func() { _ = system.Close(context.Background()) }()
+	inner := api.New(door.New(door.Config{Runs: system}))
+	var asked, thin atomic.Int64
+	serving := "new"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("done") == "digest" {
+			asked.Add(1)
+			if serving == "old" {
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(http.StatusUnprocessableEntity)
+				_, _ = io.WriteString(w, `{"code":"invalid_input","detail":"unexpected query parameter"}`)
+				return
+			}
+		}
+		answer := httptest.NewRecorder()
+		inner.ServeHTTP(answer, r)
+		thin.Store(int64(answer.Body.Len()))
+		body := answer.Body.String()
+		if serving == "false" {
+			body = strings.ReplaceAll(body, messages.Digest(final), messages.Digest("else"))
+		}
+		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+		_, _ = io.WriteString(w, body)
+	}))
+	defer server.Close()
+	id, err := system.Submit(t.Context(), messages.Request{Job: "recite"})
+	must(t, err)
+	var want []string
+	for e, err := range system.Events(t.Context(), id, 0) {
+		must(t, err)
+		line, _ := e.JSON()
+		want = append(want, string(line))
+	}
+	for _, serving = range []string{"new", "old", "false"} {
+		c, err := client.New(server.URL, "")
+		must(t, err)
+		var got []string
+		var last error
+		for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
+			if last = err; err == nil {
+				line, _ := e.JSON()
+				got = append(got, string(line))
+			}
+		}
+		switch {
+		case serving == "false" && messages.CodeOf(last) != messages.CodeReset:
+			t.Errorf("a false digest is %v", last)
+		case serving != "false" && (last != nil || strings.Join(got, "\n") != strings.Join(want, "\n")):
+			t.Errorf("%s: %v, %d events, want %d", serving, last, len(got), len(want))
+		case serving == "new" && thin.Load() > 300_000:
+			t.Errorf("two texts of 125 kB as JSON took %d bytes", thin.Load())
+		}
+	}
+	if asked.Load() != 3 {
+		t.Errorf("the client asked %d times", asked.Load())
+	}
+}

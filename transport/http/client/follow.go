@@ -47,7 +47,7 @@ func ParseCursors(run messages.RunID, text string) (Cursors, error) { return cur
 // an event.
 func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		r := &reader{client: c, id: id, want: want, at: at, yield: yield}
+		r := &reader{client: c, id: id, want: want, at: at, yield: yield, texts: map[stream][]byte{}}
 		for pause := firstPause; ; pause = min(2*pause, longestPause) {
 			before := r.events
 			err := r.connect(ctx)
@@ -57,6 +57,9 @@ func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want
 			case ctx.Err() != nil:
 				yield(messages.Event{}, context.Cause(ctx))
 				return
+			case messages.CodeOf(err) == messages.CauseInvalidInput && !r.plain:
+				r.plain = true // an older server, if it is not the request
+				continue
 			case err != nil && !retryable(err):
 				yield(messages.Event{}, err)
 				return
@@ -77,6 +80,12 @@ func retryable(err error) bool {
 	return ok && e.Retryable
 }
 
+// stream names a text or thought of a run or of a sub-run.
+type stream struct {
+	run  messages.RunID
+	name string
+}
+
 // reader reads one run over as many connections as necessary. It belongs to one goroutine.
 type reader struct {
 	client *Client
@@ -84,8 +93,10 @@ type reader struct {
 	want   messages.FollowOptions
 	at     cursor.Cursors // where to continue after a cut
 	yield  func(messages.Event, error) bool
-	events int  // number of events that were passed on
-	done   bool // the terminal has come, or the caller wants no more
+	texts  map[stream][]byte // of each text as much as was read, until its end; of long ones longer
+	plain  bool              // the server knows no digests
+	events int               // number of events that were passed on
+	done   bool              // the terminal has come, or the caller wants no more
 }
 
 // connect reads events from one connection until that ends.
@@ -142,6 +153,9 @@ func (r *reader) path() string {
 	if r.want.Tree {
 		v.Set("tree", "true")
 	}
+	if !r.plain {
+		v.Set("done", "digest")
+	}
 	return pathOf(r.id) + "/events?" + v.Encode()
 }
 
@@ -183,11 +197,47 @@ func (r *reader) event(e messages.Event) error {
 		return messages.Errorf(messages.CodeReset, "the server sent event %d of run %s after event %d: those between are missing",
 			e.From, e.RunID, after)
 	}
+	if e.Seq <= after || r.hear(e) {
+		return nil
+	}
 	e, some := r.at.Take(e)
 	if !some {
 		return nil
 	}
+	e, err := r.whole(e)
+	if err != nil {
+		return err
+	}
 	r.events++
 	r.done = !r.yield(e, nil) || e.RunID == r.id && e.IsTerminal()
 	return nil
+}
+
+// hear keeps what the event says of texts. It reports whether the event is a part of the one that follows.
+func (r *reader) hear(e messages.Event) (part bool) {
+	for d := range messages.Texts(e.Body) {
+		at := stream{e.RunID, d.Stream}
+		if text, ok := cursor.Appended(r.texts[at], d.Stream, d); ok {
+			r.texts[at] = text
+		} else {
+			delete(r.texts, at)
+		}
+		part = part || d.Part
+	}
+	return part
+}
+
+// whole puts back the text that the server left out. It keeps long texts, which the run's result may repeat.
+func (r *reader) whole(e messages.Event) (messages.Event, error) {
+	had, _ := messages.DoneOf(e.Body)
+	e = e.Whole(func(name string) string { return string(r.texts[stream{e.RunID, name}]) })
+	if d, ok := messages.DoneOf(e.Body); ok {
+		if had.Omitted && messages.Digest(d.Text) != d.SHA256 {
+			return e, messages.Errorf(messages.CodeReset, "the text %q of run %s is not what the server said: read the run from 0", d.Stream, e.RunID)
+		}
+		if len(d.Text) <= messages.WireBytes {
+			delete(r.texts, stream{e.RunID, d.Stream})
+		}
+	}
+	return e, nil
 }

@@ -2,6 +2,7 @@ package cursor
 
 import (
 	"encoding/base64"
+	"hash"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,15 +17,19 @@ type Cursor struct {
 	// Seq is the number of the last event that the reader has.
 	Seq uint64
 	// read holds how far the reader has read what later events may repeat: deltas since the last milestone may be
-	// merged with those that follow. A milestone empties it.
+	// merged with those that follow. A milestone empties it, but for open texts that were read whole.
 	read []place
+	// digest says that the reader asks for digests, so that it matters whether a text was read whole.
+	digest bool
 }
 
 // place is how far a text or thought was read. The place with the empty name is for log lines.
 type place struct {
 	stream string
-	index  uint64 // the index of the next delta
-	bytes  int    // the length that was read; for log lines, the number of the last line
+	index  uint64    // the index of the next delta
+	bytes  int       // the length that was read; for log lines, the number of the last line
+	whole  bool      // every byte of it was read
+	sum    hash.Hash // of those bytes; nil if some were read on another connection
 }
 
 // At returns the position of a reader that has read the State.
@@ -32,7 +37,7 @@ func At(s messages.State) Cursor {
 	c := Cursor{Seq: s.Seq}
 	for _, t := range s.Streams {
 		if !t.Closed && t.Len() > 0 {
-			c.read = append(c.read, place{t.Name, t.Index, t.Len()})
+			c.read = append(c.read, place{stream: t.Name, index: t.Index, bytes: t.Len()})
 		}
 	}
 	if s.Log.Next > 1 {
@@ -54,7 +59,7 @@ func (c *Cursor) Take(e messages.Event) (messages.Event, bool) {
 		return e, true
 	}
 	if !e.IsDelta() {
-		c.read = nil
+		c.read = c.open(e.Body)
 		return e, true
 	}
 	if e.From > after && len(c.read) == 0 {
@@ -77,7 +82,7 @@ func (c *Cursor) Take(e messages.Event) (messages.Event, bool) {
 func (c *Cursor) Part(body messages.Body) {
 	switch b := body.(type) {
 	case messages.TextDelta:
-		*c.place(b.Stream) = place{b.Stream, b.Index, b.End()}
+		*c.place(b.Stream) = place{stream: b.Stream, index: b.Index, bytes: b.End()}
 	case messages.ThoughtDelta:
 		c.Part(messages.TextDelta(b))
 	case messages.Merged:
@@ -104,6 +109,9 @@ func (c *Cursor) note(body messages.Body) {
 	switch b := body.(type) {
 	case messages.TextDelta:
 		at := c.place(b.Stream)
+		if c.digest {
+			at.hear(b)
+		}
 		at.index, at.bytes = max(at.index, b.Index+max(b.Count, 1)), max(at.bytes, b.End())
 	case messages.ThoughtDelta:
 		c.note(messages.TextDelta(b))
@@ -178,7 +186,7 @@ func (c *Cursor) withoutParts(b messages.Merged) (left messages.Body, cut bool) 
 }
 
 // Append appends the cursor as text that needs no escaping in a URL: the number, and if necessary how far each text was
-// read, as "~stream~index~bytes".
+// read, as "~stream~index~bytes". "!" follows if it was read from its beginning, for readers that ask for digests.
 func (c Cursor) Append(b []byte) []byte {
 	b = strconv.AppendUint(b, c.Seq, 10)
 	for _, p := range c.read {
@@ -189,7 +197,9 @@ func (c Cursor) Append(b []byte) []byte {
 			b = base64.RawURLEncoding.AppendEncode(append(b, '.'), []byte(p.stream))
 		}
 		b = strconv.AppendUint(append(b, '~'), p.index, 10)
-		b = strconv.AppendInt(append(b, '~'), int64(p.bytes), 10)
+		if b = strconv.AppendInt(append(b, '~'), int64(p.bytes), 10); p.whole {
+			b = append(b, '!')
+		}
 	}
 	return b
 }
@@ -216,11 +226,12 @@ func parseCursor(text string) (c Cursor, ok bool) {
 			}
 		}
 		index, wrong := strconv.ParseUint(p[1], 10, 63)
-		bytes, err := strconv.Atoi(p[2])
+		number, whole := strings.CutSuffix(p[2], "!")
+		bytes, err := strconv.Atoi(number)
 		if wrong != nil || err != nil || bytes < 0 {
 			return c, false
 		}
-		c.read = append(c.read, place{string(name), index, bytes})
+		c.read = append(c.read, place{stream: string(name), index: index, bytes: bytes, whole: whole})
 	}
 	return c, true
 }

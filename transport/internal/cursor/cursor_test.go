@@ -32,6 +32,7 @@ func TestCursorsAsText(t *testing.T) {
 		"7~a~1~x":                nil,
 		"7~a~1~-1":               nil,
 		"7~.?~1~1":               nil,
+		"7~a~1~!":                nil,
 	} {
 		got, err := cursor.Parse("r_a", text)
 		if (err == nil) != (want != nil) || !reflect.DeepEqual(got, want) {
@@ -250,5 +251,49 @@ func TestPartsShareNoWireForm(t *testing.T) {
 	}
 	if after, err := whole.JSON(); err != nil || string(after) != string(before) {
 		t.Errorf("others get %s, %v", after, err)
+	}
+}
+
+// What an older version kept as one long delta comes in pieces, at cursors that cut: whoever appends holds the text, and
+// whoever folds may go on from the number alone.
+func TestLongDeltasComeInPieces(t *testing.T) {
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		text := strings.Repeat("the <long> text ü\n", 20_000)
+		e := messages.Event{RunID: "r", From: 4, Seq: 8003, Body: messages.Merged{Parts: []messages.Body{
+			messages.TextDelta{Stream: "answer", Task: "a", Count: 7000, Text: text},
+			messages.ThoughtDelta{Stream: "mind", Task: "a", Count: 1000, Text: text[:57_000]}}}}
+		got, at := map[string]string{}, cursor.Cursors{"r": {}}
+		var folded messages.Fold
+		for i, body := range []messages.Body{messages.RunQueued{Job: "chat"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1}} {
+			if err := folded.Apply(messages.Event{RunID: "r", From: uint64(i + 1), Seq: uint64(i + 1), Body: body}); err != nil {
+				t.Fatal(err)
+			}
+			at["r"] = cursor.Cursor{Seq: uint64(i + 1)}
+		}
+		for at["r"].Seq < e.Seq {
+			feed := cursor.Feed{At: at, Digest: seed%2 == 0}
+			for piece := range feed.Events(e) {
+				line, err := piece.JSON()
+				if err != nil || len(line) > messages.WireBytes {
+					t.Fatalf("an event has %d bytes, %v", len(line), err)
+				}
+				appendTo(t, got, piece.Body)
+				if err := folded.Apply(piece); err != nil {
+					t.Fatal(err)
+				}
+				if random.IntN(5) == 0 {
+					break
+				}
+			}
+			again, err := cursor.Parse("r", feed.At.Text("r"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = again
+		}
+		if got["answer"] != text || got["mind"] != text[:57_000] || textsIn(folded.State())["answer"] != text {
+			t.Fatalf("seed %d: the reader holds %d and %d bytes", seed, len(got["answer"]), len(got["mind"]))
+		}
 	}
 }

@@ -111,12 +111,12 @@ func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
 	}
-	asked := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(asked, 64); err == nil && s > 0 && s < 1e9 {
+	retryAfter := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(retryAfter, 64); err == nil && s > 0 && s < 1e9 {
 		return time.Duration(s * float64(time.Second))
 	}
-	if at, err := http.ParseTime(asked); err == nil {
-		return max(time.Until(at), 0)
+	if date, err := http.ParseTime(retryAfter); err == nil {
+		return max(time.Until(date), 0)
 	}
 	return 0
 }

@@ -28,8 +28,8 @@ func NewTransport() *http.Transport {
 
 // barMetadata refuses a connection to a metadata service, whatever name has led there.
 func barMetadata(_, address string, _ syscall.RawConn) error {
-	if at, err := netip.ParseAddrPort(address); err == nil && isMetadata(at.Addr()) {
-		return refuse("refused: %s is %s", at.Addr(), metadata)
+	if addrPort, err := netip.ParseAddrPort(address); err == nil && isMetadata(addrPort.Addr()) {
+		return refuse("refused: %s is %s", addrPort.Addr(), metadata)
 	}
 	return nil
 }

@@ -177,12 +177,12 @@ func (d *door) copyLog(ctx context.Context, state messages.State, name string, w
 
 // sentences writes what an event says for people.
 func sentences(w io.Writer, e messages.Event) {
-	at := e.Time.UTC().Format(time.RFC3339Nano)
+	stamp := e.Time.UTC().Format(time.RFC3339Nano)
 	if e.Message != "" {
-		fmt.Fprintf(w, "%s %s %s\n", at, e.Kind(), e.Message)
+		fmt.Fprintf(w, "%s %s %s\n", stamp, e.Kind(), e.Message)
 	}
 	for _, l := range lines(e.Body) {
-		fmt.Fprintf(w, "%s %s %s\n", at, l.Level, l.Text)
+		fmt.Fprintf(w, "%s %s %s\n", stamp, l.Level, l.Text)
 	}
 }
 

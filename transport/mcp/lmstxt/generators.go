@@ -89,19 +89,19 @@ func addVariant[A any](d *door, v variant[A]) {
 
 // start starts the job with the arguments in this server's form.
 func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, error) {
-	asked, err := v.arguments(d, ctx, a)
+	request, err := v.arguments(d, ctx, a)
 	if err != nil {
 		return messages.State{}, err
 	}
-	members := asked.more
-	members["repository"], members["out"], members["layout"] = asked.Repository, asked.Out, "lmstxt"
+	members := request.more
+	members["repository"], members["out"], members["layout"] = request.Repository, request.Out, "lmstxt"
 	arguments, err := json.Marshal(members)
 	if err != nil {
 		return messages.State{}, err
 	}
 	options := mcp.StartOptions{Mode: messages.Detached}
-	if asked.earlier != "" {
-		options.Labels = map[string]string{earlierLabel: string(asked.earlier)}
+	if request.earlier != "" {
+		options.Labels = map[string]string{earlierLabel: string(request.earlier)}
 	}
 	return d.StartJob(ctx, generateTool, arguments, options)
 }
@@ -139,9 +139,9 @@ type fullArguments struct {
 
 // full returns what lmstxt_generate_llms_full starts.
 func (d *door) full(ctx context.Context, a fullArguments) (generation, error) {
-	asked, err := d.again(ctx, a)
-	asked.set("selected", false)
-	return asked, err
+	request, err := d.again(ctx, a)
+	request.set("selected", false)
+	return request, err
 }
 
 // ctx returns what lmstxt_generate_llms_ctx starts.
@@ -149,9 +149,9 @@ func (d *door) ctx(ctx context.Context, a fullArguments) (generation, error) {
 	if a.RunID == "" && a.RepoURL == "" {
 		return generation{}, messages.InvalidInput("name the repository with repo_url, or a run for it with run_id")
 	}
-	asked, err := d.again(ctx, a)
-	asked.set("none", true)
-	return asked, err
+	request, err := d.again(ctx, a)
+	request.set("none", true)
+	return request, err
 }
 
 // again returns the input of an earlier run with the same options: the run that the caller named, or else the
@@ -165,33 +165,33 @@ func (d *door) again(ctx context.Context, a fullArguments) (generation, error) {
 	if err != nil {
 		return generation{}, err
 	}
-	asked := generation{input: input{a.RepoURL, out}, more: map[string]any{}}
+	request := generation{input: input{a.RepoURL, out}, more: map[string]any{}}
 	for last, err := range d.runsOf(ctx, a.RepoURL, out) {
 		if err != nil {
-			return asked, err
+			return request, err
 		}
 		if !last.Status.IsEnded() || last.Status == messages.Completed {
-			asked.like(last)
+			request.like(last)
 			break
 		}
 	}
-	return asked, nil
+	return request, nil
 }
 
 // continued returns the input of the run that the caller named, for the same folder. It ignores the other arguments,
 // because many clients send the defaults of all arguments.
-func (d *door) continued(ctx context.Context, a fullArguments) (asked generation, err error) {
+func (d *door) continued(ctx context.Context, a fullArguments) (request generation, err error) {
 	state, err := d.run(ctx, a.RunID)
 	if err != nil {
-		return asked, err
+		return request, err
 	}
 	in := inputOf(state)
 	if a.RepoURL != "" && !d.isOf(a.RepoURL)(in) {
-		return asked, messages.InvalidInput("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
+		return request, messages.InvalidInput("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
-	asked.like(state)
-	asked.Repository, asked.Out, asked.earlier = in.Repository, in.Out, firstOf(state)
-	return asked, nil
+	request.like(state)
+	request.Repository, request.Out, request.earlier = in.Repository, in.Out, firstOf(state)
+	return request, nil
 }
 
 // firstOf returns the run that this one was made for, or its own id.

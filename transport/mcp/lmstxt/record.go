@@ -107,10 +107,10 @@ func (r *record) end(state messages.State) {
 	case state.Status == messages.Canceled:
 		r.ErrorMessage = new("the run was canceled")
 	case end.Degraded:
-		var said struct {
+		var decoded struct {
 			Cause messages.Code `json:"degraded_cause"`
 		}
-		_ = json.Unmarshal(end.Result, &said)
-		r.UsedFallback, r.FallbackReason = true, said.Cause
+		_ = json.Unmarshal(end.Result, &decoded)
+		r.UsedFallback, r.FallbackReason = true, decoded.Cause
 	}
 }

@@ -20,7 +20,7 @@ import (
 type remote struct {
 	mu       sync.Mutex
 	sessions int
-	refusal  int // status for a session that it has forgotten
+	refusal  int         // status for a session that it has forgotten
 	answers  chan string // to the server's questions, with the headers that matter
 	canceled chan string
 }
@@ -159,6 +159,39 @@ func TestRemote(t *testing.T) {
 	}
 	if tools["old"].Call == nil {
 		t.Error("the first page is lost")
+	}
+}
+
+// What a server's list has too much of is left out, and said.
+func TestLeftOut(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		var got struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(q.Body).Decode(&got)
+		w.Header().Set("Content-Type", "application/json")
+		switch got.Method {
+		case "initialize":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}}`, got.ID)
+		case "tools/list":
+			all := []string{`{"name":"big","inputSchema":{"type":"object","title":"` + strings.Repeat("x", 64<<10) + `"}}`}
+			for i := range 501 {
+				all = append(all, fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i))
+			}
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`, got.ID, strings.Join(all, ","))
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	t.Cleanup(web.Close)
+	src := source.New([]source.Server{{Name: "docs", URL: web.URL, StartTimeout: time.Minute}}, "1", nil)
+	defer src.Close()
+	list, err := src.Tools(t.Context())
+	for _, want := range []string{"more than 500 tools", "tools such as big are left out"} {
+		if err == nil || !strings.Contains(err.Error(), want) || len(list) != 500 {
+			t.Errorf("%d tools, %v", len(list), err)
+		}
 	}
 }
 

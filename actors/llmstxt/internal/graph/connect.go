@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -186,7 +186,7 @@ type Options struct {
 // ctx: a file that can no longer be read is skipped.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.Survey, o Options) (*Graph, error) {
 	ps := newParts(repo, survey)
-	g := &Graph{parts: map[string]*part{}, line: shown.Liner()}
+	g := &Graph{parts: map[string]*part{}, line: sanitize.Liner()}
 	g.Document = Document{Version: Version, Title: g.line(cmp.Or(o.Title, repo.Name)), Facts: []string{}, Nodes: []Node{},
 		Edges: []Edge{}, Remote: repo.Origin.Remote, Commit: repo.Origin.Commit, Folder: g.line(repo.Origin.Prefix)}
 	list := g.bounded(ps.list())

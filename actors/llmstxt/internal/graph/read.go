@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/inorder"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
@@ -78,7 +78,7 @@ func (p *part) face(f *file) int {
 // readAll reads the packages, a few at a time.
 func readAll(ctx context.Context, files fs.FS, list []*part, uses rank.Uses, o Options) error {
 	done := 0
-	for _, err := range inorder.Each(ctx, o.Go, min(runtime.GOMAXPROCS(0), 4), len(list),
+	for _, err := range parallel.Each(ctx, o.Go, min(runtime.GOMAXPROCS(0), 4), len(list),
 		func(ctx context.Context) (func(i int) (*part, error), func()) {
 			r := &reading{ctx: ctx, reader: scan.NewReader(files), uses: uses}
 			return func(i int) (*part, error) { return r.read(list[i]), nil }, r.reader.Close

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -176,12 +176,12 @@ func (g *Graph) Pages() []Page {
 
 // newNeighbour escapes a node for the pages of others.
 func newNeighbour(n *Node) neighbour {
-	title, summary := shown.Paragraph(n.Name), ""
+	title, summary := sanitize.Paragraph(n.Name), ""
 	if n.Page {
-		title = "[" + shown.LinkTitle(n.Name) + "](" + n.ID + ".md)"
+		title = "[" + sanitize.LinkTitle(n.Name) + "](" + n.ID + ".md)"
 	}
 	if n.Summary != "" {
-		summary = ": " + shown.Inline(n.Summary)
+		summary = ": " + sanitize.Inline(n.Summary)
 	}
 	return neighbour{n, title, summary}
 }
@@ -190,13 +190,13 @@ func newNeighbour(n *Node) neighbour {
 func (ps *pages) write(w io.Writer, n *Node) error {
 	var b bytes.Buffer
 	p := ps.parts[n.ID]
-	fmt.Fprintf(&b, "%s# %s\n\n", Mark, shown.Heading(n.Name))
+	fmt.Fprintf(&b, "%s# %s\n\n", Mark, sanitize.Heading(n.Name))
 	if n.Summary != "" {
-		fmt.Fprintf(&b, "%s\n\n", shown.Paragraph(n.Summary))
+		fmt.Fprintf(&b, "%s\n\n", sanitize.Paragraph(n.Summary))
 	}
-	fmt.Fprintf(&b, "- Path: %s\n", shown.Code(n.Path))
+	fmt.Fprintf(&b, "- Path: %s\n", sanitize.Code(n.Path))
 	if n.Language != "" {
-		fmt.Fprintf(&b, "- Language: %s\n", shown.Inline(n.Language))
+		fmt.Fprintf(&b, "- Language: %s\n", sanitize.Inline(n.Language))
 	}
 	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, words.Count(n.Bytes, "byte"))
 	from := func(e Edge) string { return e.From }
@@ -208,7 +208,7 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	ps.related(&b, "Needed by", ps.in[n.ID], from, Depends, "")
 	ps.symbols(&b, p)
 	list(&b, "Files", p.files, filesListed, func(f *file) string {
-		return shown.Code(ps.line(f.Path)) + ", " + words.Count(f.Size, "byte")
+		return sanitize.Code(ps.line(f.Path)) + ", " + words.Count(f.Size, "byte")
 	})
 	_, err := w.Write(b.Bytes())
 	return err
@@ -235,9 +235,9 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 // symbols lists the symbols that mostImportant has kept, and says how many it has not.
 func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 	list(b, "Exported", p.symbols, symbolsKept, func(s surface.Symbol) string {
-		line := shown.Code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
+		line := sanitize.Code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
 		if doc := ps.line(s.Doc); doc != "" {
-			line += ": " + shown.Inline(doc)
+			line += ": " + sanitize.Inline(doc)
 		}
 		return line
 	})

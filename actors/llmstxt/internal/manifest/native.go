@@ -136,11 +136,11 @@ func readOpam(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true, words: "-"})
 	f.fill(func(key string) string { return literalAfter(toks, key, ":") })
 	f.Name = cmp.Or(f.Name, strings.TrimSuffix(path.Base(f.Path), ".opam"))
-	at := toks.find("depends", ":", "[")
-	if at < 0 {
+	start := toks.find("depends", ":", "[")
+	if start < 0 {
 		return nil
 	}
-	depends := toks.group(at + 2)
+	depends := toks.group(start + 2)
 	for i := 0; i < len(depends); i++ {
 		if depends[i].is("{") { // a condition
 			i += len(depends.group(i))
@@ -154,11 +154,11 @@ func readOpam(f *file, text string) error {
 // readLeiningen reads the keys and values of defproject.
 func readLeiningen(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{";"}, quotes: `"`, lines: true, words: ":./*+!?<>=-"})
-	at := toks.find("(", "defproject")
-	if at < 0 {
+	start := toks.find("(", "defproject")
+	if start < 0 {
 		return nil
 	}
-	project := toks.group(at)
+	project := toks.group(start)
 	f.Name, f.Version = project.at(1).text, project.at(2).text
 	value := func(key string) tokens {
 		for i, t := range project {

@@ -87,8 +87,8 @@ var role = regexp.MustCompile(`(?:^|[ \n\t("'\[,/])(:[a-z:_+-]+:)$`)
 
 // withoutRole removes ":py:func:" from the end.
 func withoutRole(s string) string {
-	if at := role.FindStringSubmatchIndex(s); at != nil {
-		return s[:at[2]]
+	if match := role.FindStringSubmatchIndex(s); match != nil {
+		return s[:match[2]]
 	}
 	return s
 }

@@ -318,11 +318,11 @@ func (r *ranking) isOlder(p string) bool {
 	if strings.Contains("/"+p, "/versioned_docs/") {
 		return true
 	}
-	at := versionFolder.FindStringIndex(p)
-	if at == nil {
+	match := versionFolder.FindStringIndex(p)
+	if match == nil {
 		return false
 	}
-	above, version, below := p[:at[1]-2], p[at[1]-2], p[at[1]:]
+	above, version, below := p[:match[1]-2], p[match[1]-2], p[match[1]:]
 	for n := version + 1; n <= '9'; n++ {
 		for _, tail := range []string{"index.ts", "index.js", below} {
 			if r.byPath[fmt.Sprintf("%s%c/%s", above, n, tail)] != nil {

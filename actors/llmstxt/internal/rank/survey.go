@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
@@ -123,7 +123,7 @@ func each[T any](v *survey, n int, makeThing func(v *survey, i int) T) iter.Seq2
 	}
 	return func(yield func(int, T) bool) {
 		i := 0
-		for thing, err := range inorder.Each(v.ctx, v.options.Go, runtime.GOMAXPROCS(0), n, worker) {
+		for thing, err := range parallel.Each(v.ctx, v.options.Go, runtime.GOMAXPROCS(0), n, worker) {
 			if err != nil || !yield(i, thing) {
 				return
 			}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 // Ctx writes llms-ctx.txt: a project element with one element per section, which has one doc element per linked file.
@@ -74,7 +74,7 @@ func sectionStart(s Section) string { return "<" + strings.ToLower(s.Name) + ">\
 func sectionEnd(s Section) string { return "</" + strings.ToLower(s.Name) + ">\n" }
 
 // ctxBlock writes the doc element of a file. In the text it escapes only what would end the element.
-func ctxBlock(b *bytes.Buffer, e entry, f shown.Text) {
+func ctxBlock(b *bytes.Buffer, e entry, f sanitize.Text) {
 	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(e.link.Title))
 	if e.link.Note != "" {
 		fmt.Fprintf(b, " desc=\"%s\"", attribute(e.link.Note))

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/messages/secret"
 )
@@ -54,8 +54,8 @@ func (p Pack) withDefaults() Pack {
 }
 
 // texts opens the files. The caller reports their secrets.
-func (p Pack) texts(ctx context.Context, files fs.FS) *shown.Files {
-	return shown.Open(ctx, files, p.KeepSecrets)
+func (p Pack) texts(ctx context.Context, files fs.FS) *sanitize.Files {
+	return sanitize.Open(ctx, files, p.KeepSecrets)
 }
 
 // entry is a place for the text of a file.

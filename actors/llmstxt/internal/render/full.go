@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 // Full writes llms-full.txt: the front of llms.txt, and then each file once, under its path and between fences longer
@@ -32,14 +32,14 @@ func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack
 }
 
 // fullBlock writes a file under its path and between fences, or why it is left out.
-func fullBlock(b *bytes.Buffer, e entry, f shown.Text) {
-	fmt.Fprintf(b, "\n## %s\n\n", shown.Heading(shown.Line(e.link.file)))
+func fullBlock(b *bytes.Buffer, e entry, f sanitize.Text) {
+	fmt.Fprintf(b, "\n## %s\n\n", sanitize.Heading(sanitize.Line(e.link.file)))
 	if f.Absent != "" {
 		fmt.Fprintf(b, "Left out: %s.\n", f.Absent)
 		return
 	}
 	elsewhere(b, e.link)
-	fence := strings.Repeat("`", max(shown.LongestRun(f.Text), 2)+1) // so that no line of the text can close it
+	fence := strings.Repeat("`", max(sanitize.LongestRun(f.Text), 2)+1) // so that no line of the text can close it
 	b.Grow(len(f.Text) + 2*len(fence) + 64)
 	b.WriteString(fence + fenceWord(e.link.file) + "\n")
 	b.Write(f.Text)
@@ -59,9 +59,9 @@ func elsewhere(b *bytes.Buffer, l Link) {
 		if s.Path == l.Path {
 			continue
 		}
-		fmt.Fprintf(b, "- %s (%s:%d)", shown.Code(s.Signature), s.Path, s.Line)
+		fmt.Fprintf(b, "- %s (%s:%d)", sanitize.Code(s.Signature), s.Path, s.Line)
 		if s.Doc != "" {
-			fmt.Fprintf(b, ": %s", shown.Inline(s.Doc))
+			fmt.Fprintf(b, ": %s", sanitize.Inline(s.Doc))
 		}
 		b.WriteByte('\n')
 		n++

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 // noRoom is the note in place of a file that exceeds the budget.
@@ -28,7 +28,7 @@ type packing struct {
 	pack    Pack
 	entries []entry
 	order   []int // most important first
-	block   func(b *bytes.Buffer, e entry, f shown.Text)
+	block   func(b *bytes.Buffer, e entry, f sanitize.Text)
 	counts  bool      // tokens are counted; a text with fewer bytes than the budget has tokens fits anyway
 	dropped []string  // most important first
 	silent  int       // number of dropped files without a note
@@ -125,7 +125,7 @@ func (p *packing) fill(around string) ([][]byte, error) {
 func (p *packing) notes(left room) (blocks [][]byte, used room) {
 	blocks = make([][]byte, len(p.entries))
 	for _, i := range p.order {
-		block := p.render(p.entries[i], shown.Text{Absent: noRoom})
+		block := p.render(p.entries[i], sanitize.Text{Absent: noRoom})
 		cost := p.cost(block)
 		if !left.holds(cost) {
 			return blocks, used
@@ -168,13 +168,13 @@ func (p *packing) cut(i int, left room) ([]byte, error) {
 		if cost.tokens > left.tokens { // assume that tokens have about equal length
 			over = max(over, (cost.tokens-left.tokens)*cost.bytes/cost.tokens)
 		}
-		if text = shown.CutLines(text, len(text)-int(over)-len(cutNote)); len(text) < leastCut {
+		if text = sanitize.CutLines(text, len(text)-int(over)-len(cutNote)); len(text) < leastCut {
 			return nil, nil
 		}
 	}
 }
 
-func (p *packing) render(e entry, f shown.Text) []byte {
+func (p *packing) render(e entry, f sanitize.Text) []byte {
 	var b bytes.Buffer
 	p.block(&b, e, f)
 	return b.Bytes()

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 var docText = regexp.MustCompile(`(?sm)^(<doc[ >][^\n]*\n).*?^</doc>\n`)
@@ -244,7 +244,7 @@ func TestCodeSpansAreNotEscaped(t *testing.T) {
 		"One ` and <b>":             "One \\` and \\<b>",
 		"Takes ``a`[\\``, or `\\`":  "Takes ``a`[\\``, or `\\`",
 	} {
-		if got := shown.Inline(text); got != want {
+		if got := sanitize.Inline(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

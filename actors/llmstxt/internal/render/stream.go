@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/inorder"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/messages/secret"
 )
 
@@ -54,7 +54,7 @@ func (p *packing) stream(w io.Writer, before func(i int)) error {
 // blocks makes the blocks of entries in the order of the indexes.
 func (p *packing) blocks(order []int) iter.Seq2[made, error] {
 	workers := min(runtime.GOMAXPROCS(0), 4)
-	return inorder.Each(p.ctx, p.pack.Go, workers, len(order),
+	return parallel.Each(p.ctx, p.pack.Go, workers, len(order),
 		func(ctx context.Context) (makeBlock func(n int) (made, error), done func()) {
 			texts := p.pack.texts(ctx, p.files)
 			return func(n int) (made, error) {
@@ -71,7 +71,7 @@ func (p *packing) blocks(order []int) iter.Seq2[made, error] {
 }
 
 // tokensOf counts the tokens of the i-th entry's file, if the caller asks.
-func (p *packing) tokensOf(i int, f shown.Text) int {
+func (p *packing) tokensOf(i int, f sanitize.Text) int {
 	if p.pack.Linked == nil || p.entries[i].section < 0 || f.Absent != "" {
 		return 0
 	}
@@ -89,7 +89,7 @@ type cleaned struct {
 
 // newCleaned cleans the index. Afterwards it has a title and details, which front needs.
 func newCleaned(index *rank.Index) cleaned {
-	line := shown.Liner()
+	line := sanitize.Liner()
 	v := cleaned{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary),
 		sections: sections(index, line)}
 	for _, f := range index.Facts {
@@ -127,7 +127,7 @@ type Symbol struct {
 }
 
 // Sections returns the sections of the index as the files have them.
-func Sections(index *rank.Index) []Section { return sections(index, shown.Liner()) }
+func Sections(index *rank.Index) []Section { return sections(index, sanitize.Liner()) }
 
 // sections leaves out links without a URL, and sections without links.
 func sections(index *rank.Index, line func(string) string) []Section {

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/shown"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 )
 
 // Format is a version of the llms.txt format. Both versions have the same text; they differ in the meaning of
@@ -32,9 +32,9 @@ func Txt(w io.Writer, index *rank.Index) error {
 	for _, s := range v.sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.Name)
 		for _, l := range s.Links {
-			fmt.Fprintf(&b, "- [%s](%s)", shown.LinkTitle(l.Title), l.URL)
+			fmt.Fprintf(&b, "- [%s](%s)", sanitize.LinkTitle(l.Title), l.URL)
 			if l.Note != "" {
-				b.WriteString(": " + shown.Inline(l.Note))
+				b.WriteString(": " + sanitize.Inline(l.Note))
 			}
 			b.WriteByte('\n')
 		}
@@ -47,12 +47,12 @@ func Txt(w io.Writer, index *rank.Index) error {
 // the summary for details.
 func (v cleaned) front() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", shown.Heading(v.title))
+	fmt.Fprintf(&b, "# %s\n\n", sanitize.Heading(v.title))
 	if v.summary != "" {
-		fmt.Fprintf(&b, "> %s\n\n", shown.Paragraph(v.summary))
+		fmt.Fprintf(&b, "> %s\n\n", sanitize.Paragraph(v.summary))
 	}
 	for _, line := range v.details {
-		fmt.Fprintf(&b, "- %s\n", shown.Paragraph(line))
+		fmt.Fprintf(&b, "- %s\n", sanitize.Paragraph(line))
 	}
 	return b.String()
 }

@@ -80,19 +80,19 @@ func IsImported(f *scan.File) bool {
 // addManifest adds a package and its dependencies. Of several packages with one name, the first has it.
 func (r *Resolver) addManifest(folder string, m manifest.Manifest) {
 	eco := ecosystem(m.Ecosystem)
-	if at := plain(eco, m.Name); m.Name != "" && r.byName[at] == "" {
-		r.byName[at] = folder
+	if plainName := plain(eco, m.Name); m.Name != "" && r.byName[plainName] == "" {
+		r.byName[plainName] = folder
 	}
 	if eco == "go" && m.Name != "" {
 		r.modules = append(r.modules, m.Name)
 	}
 	for _, name := range m.Dependencies {
 		r.declares[eco] = true
-		at := plain(eco, name)
-		if eco == "maven" && r.declared[at] == "" {
+		plainName := plain(eco, name)
+		if eco == "maven" && r.declared[plainName] == "" {
 			r.coordinate(name)
 		}
-		r.declared[at] = name
+		r.declared[plainName] = name
 	}
 }
 
@@ -259,11 +259,11 @@ func (r *Resolver) tail(fam, spec string) Target {
 
 // known returns a package of the repository, or a dependency of a manifest, with its name there.
 func (r *Resolver) known(eco, name string) Target {
-	at := plain(eco, name)
-	if folder := r.byName[at]; folder != "" {
+	plainName := plain(eco, name)
+	if folder := r.byName[plainName]; folder != "" {
 		return Target{Path: folder}
 	}
-	if needed := r.declared[at]; needed != "" {
+	if needed := r.declared[plainName]; needed != "" {
 		return Target{Name: needed, Ecosystem: eco}
 	}
 	return Target{}

@@ -108,17 +108,17 @@ func (s *Session) end() {
 
 // cancel handles notifications/cancelled.
 func (s *Session) cancel(params json.RawMessage) {
-	var said struct {
+	var decoded struct {
 		ID     json.RawMessage `json:"requestId"`
 		Reason string          `json:"reason"`
 	}
-	if json.Unmarshal(params, &said) != nil {
+	if json.Unmarshal(params, &decoded) != nil {
 		return
 	}
-	if x := s.find(string(said.ID)); x != nil {
+	if x := s.find(string(decoded.ID)); x != nil {
 		cause := ErrCanceled
-		if said.Reason != "" {
-			cause = fmt.Errorf("%w: %s", ErrCanceled, words.Clip(said.Reason, 200))
+		if decoded.Reason != "" {
+			cause = fmt.Errorf("%w: %s", ErrCanceled, words.Clip(decoded.Reason, 200))
 		}
 		x.stop(cause)
 	}

@@ -2,7 +2,7 @@
 // and goes on after the cursor of each subscription.
 import { signal } from "@preact/signals";
 import { get, signedOut } from "./client";
-import type { Problem, Summary, WireEvent, WireState } from "./types";
+import { isPart, type Problem, type Summary, type WireEvent, type WireState } from "./types";
 
 export interface Connection {
   state: "idle" | "connecting" | "live" | "reconnecting" | "paused";
@@ -99,7 +99,7 @@ class RunSubscription implements Subscription {
     this.since = back ? Date.now() : Infinity;
     this.away = true;
     const { snapshot, ...rest } = this.options;
-    return { op: "subscribe", run: this.run, ...rest, ...(snapshot && !back ? { snapshot } : { after: this.cursor }), credit };
+    return { op: "subscribe", run: this.run, done: "digest", ...rest, ...(snapshot && !back ? { snapshot } : { after: this.cursor }), credit };
   }
 
   take(m: Message) {
@@ -135,6 +135,7 @@ class RunSubscription implements Subscription {
   private fresh(e: WireEvent): boolean {
     const last = this.seen.get(e.run_id) ?? 0;
     if (e.seq <= last) return false;
+    if (isPart(e)) return true;
     this.seen.set(e.run_id, e.seq);
     const first = Math.max(e.from ?? e.seq, last + 1);
     const missing = this.options.level ? 0 : first - last - 1;

@@ -10,6 +10,9 @@ export interface WireEvent {
   payload?: unknown;
 }
 
+/** Reports whether an event of the same number follows: what a text.delta takes back belongs to the text.done. */
+export const isPart = (e: WireEvent) => (e.payload as { part?: boolean } | undefined)?.part === true;
+
 /** A run's State on the wire, as far as a stream reads it. */
 export interface WireState {
   run_id: string;

@@ -67,6 +67,13 @@ function Facts({ feed }: { feed: Feed }) {
   );
 }
 
+/** What the run goes without. */
+export function Notices({ feed }: { feed: Feed }) {
+  feed.slow.value;
+  const { notices } = feed.tree.top.fold.state;
+  return notices.length ? <ul class="notices" aria-label="What it goes without">{notices.map((n, i) => <li key={i}>{clean(cut(n.text, 500))}</li>)}</ul> : null;
+}
+
 function LastWord({ state: s }: { state: State }) {
   const { end } = s;
   if (!end || s.status === "completed") {

@@ -9,7 +9,7 @@ import { Answer } from "./answer";
 import { Compare } from "./compare";
 import { Costs } from "./cost";
 import { Files, filesOf } from "./files";
-import { Head } from "./head";
+import { Head, Notices } from "./head";
 import { Log } from "./log";
 import { PlanGraph, stepsOf } from "./plan";
 import { Questions } from "./questions";
@@ -47,6 +47,7 @@ function RunView({ feed, seq }: { feed: Feed; seq?: number }) {
   return (
     <div class="run">
       <Head feed={feed} />
+      <Notices feed={feed} />
       <Questions feed={feed} />
       {wide ? (
         <div class="panes">

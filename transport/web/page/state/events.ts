@@ -115,6 +115,12 @@ export interface Payloads {
   "merged": {
     parts: Saying<"progress" | "log" | "text.delta" | "thought.delta" | "tool.progress">[];
   };
+  /** What the run goes without: tools, a model, a part of the history. */
+  "notice": {
+    code: string;
+    task?: string;
+    text: string;
+  };
   /** How far a task is; the latest counts. */
   "progress": {
     done: number;
@@ -366,16 +372,19 @@ export interface Payloads {
     dropped?: number;
     index: number;
     offset: number;
+    part?: boolean;
     stream: string;
     task?: string;
     text: string;
   };
   /** The whole text, authoritative; closes its stream. */
   "text.done": {
+    bytes?: number;
+    omitted?: boolean;
     sha256: string;
     stream: string;
     task?: string;
-    text: string;
+    text?: string;
   };
   /** A piece of a thought. */
   "thought.delta": {
@@ -383,18 +392,21 @@ export interface Payloads {
     dropped?: number;
     index: number;
     offset: number;
+    part?: boolean;
     stream: string;
     task?: string;
     text: string;
   };
   /** The whole thought, authoritative; closes its stream. */
   "thought.done": {
+    bytes?: number;
     confidence?: number;
+    omitted?: boolean;
     sha256: string;
     source?: string;
     stream: string;
     task?: string;
-    text: string;
+    text?: string;
     thought_type?: string;
   };
   /** A tool call ended, with its result or its error. */

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { follow } from "../api/stream";
 import type { Problem, WireEvent } from "../api/types";
+import { Reset } from "./fold";
 import { Tree } from "./trace";
 
 /** The longest that one frame may spend on events, and the shortest time between two drawings, in milliseconds. */
@@ -23,6 +24,13 @@ function afterFrame(f: () => void) {
   port2.postMessage(0);
 }
 
+/** Reports whether the text has the SHA-256, where the browser can tell: over https, or on this machine. */
+async function isDigest(text: string, sha256: string): Promise<boolean> {
+  if (!globalThis.crypto?.subtle) return true;
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(sum, (b) => b.toString(16).padStart(2, "0")).join("") === sha256;
+}
+
 /** What the page knows of a run. Events are folded in frames, 25 a second at most, however fast they come. */
 export class Feed {
   tree: Tree;
@@ -41,10 +49,15 @@ export class Feed {
   private due = 0; // when the next frame may begin
   private slowDue = 0;
   private timer = 0;
-  private stop: () => void;
+  private stop!: () => void;
 
   constructor(readonly id: string) {
     this.tree = new Tree(id);
+    this.follow();
+  }
+
+  private follow(snapshot = false) {
+    const { id } = this;
     this.stop = follow(id, 0, {
       events: (events, head) => {
         this.head = head;
@@ -59,7 +72,23 @@ export class Feed {
         this.changed();
       },
       problem: (p) => (this.problem.value = p),
-    }, { tree: true });
+    }, { tree: true, snapshot });
+  }
+
+  /** Begins anew with the State: a text that the server has left out is not what the page has. */
+  private reset() {
+    this.stop();
+    this.queue = [];
+    this.next = 0;
+    this.follow(true);
+  }
+
+  /** Adds an event. A text that was left out must have the digest that the event names. */
+  private apply(e: WireEvent) {
+    const done = e.payload as { text?: string; sha256?: string; omitted?: boolean } | undefined;
+    const omitted = done?.omitted;
+    this.tree.apply(e);
+    if (omitted) void isDigest(done.text!, done.sha256!).then((right) => right || this.reset());
   }
 
   close() {
@@ -84,7 +113,12 @@ export class Feed {
     const began = performance.now();
     const until = began + share;
     while (this.next < this.queue.length) {
-      this.tree.apply(this.queue[this.next++]!);
+      try {
+        this.apply(this.queue[this.next++]!);
+      } catch (error) {
+        if (!(error instanceof Reset)) throw error;
+        return this.reset();
+      }
       if (this.next % 64 === 0 && performance.now() > until) break;
     }
     this.changed();

@@ -1,6 +1,6 @@
 // The reducer: what a run's events add up to. The one in Go (messages.Fold) is the judge of what is legal; this one
 // trusts the server, and says the same State of the same log. A test feeds both.
-import type { Status, WireEvent } from "../api/types";
+import { isPart, type Status, type WireEvent } from "../api/types";
 import { afterBytes, byteLength, firstBytes } from "./bytes";
 import type { Kind, Payloads, Saying } from "./events";
 import { Table } from "./table";
@@ -40,6 +40,7 @@ export interface Input {
 export interface Child { child: string; job: string; task?: string; name?: string; status: Status; waited_ms?: number }
 export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
 export type Kept = Payloads["step.kept"];
+export type Notice = Payloads["notice"];
 export type Failure = Payloads["run.failed"]["error"];
 export interface End { by: string; cause?: string; task?: string; error?: Failure; result?: unknown; degraded?: boolean; at: string }
 
@@ -65,6 +66,7 @@ export interface State {
   children: Child[];
   steps: Step[];
   kept: Kept[];
+  notices: Notice[];
   end?: End;
   recoveries: number;
   milestone: number;
@@ -80,6 +82,9 @@ const deltas = new Set<string>(["progress", "log", "merged", "text.delta", "thou
 /** Reports whether the event may be merged with its neighbours. */
 export const isDelta = (type: string) => deltas.has(type);
 
+/** The State lacks a text that the server leaves out: begin anew with a snapshot. */
+export class Reset extends Error {}
+
 /** Grows a State in place. */
 export class Fold {
   readonly state: State;
@@ -89,7 +94,7 @@ export class Fold {
   /** Continues from a State on the wire, which leaves empty lists out. */
   constructor(from: Partial<State> = {}) {
     const s: State = { run_id: "", seq: 0, status: "pending", queued_at: "", updated_at: "", recoveries: 0, milestone: 0,
-      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [],
+      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [], notices: [],
       ...from, log: { next: from.log?.next ?? 0, lines: from.log?.lines ?? [] } };
     for (const t of s.streams) t.bytes = (t.dropped ?? 0) + byteLength(t.text);
     this.state = s;
@@ -114,6 +119,8 @@ export class Fold {
   apply(e: WireEvent): boolean {
     const s = this.state;
     if (e.seq <= s.seq) return false;
+    if (isPart(e)) return this.replace(e.payload as Delta);
+    this.complete(e as Saying);
     this.say(e as WireEvent & Saying);
     s.run_id = e.run_id;
     s.seq = e.seq;
@@ -221,6 +228,9 @@ export class Fold {
       case "step.kept":
         this.kept.put(e.payload);
         break;
+      case "notice":
+        s.notices.push(e.payload);
+        break;
       case "child.started":
         this.children.put({ ...e.payload, status: "processing" });
         break;
@@ -240,6 +250,30 @@ export class Fold {
     }
   }
 
+  /** Takes back what the text has after the piece; the event that says so has the same number, and follows. */
+  private replace(d: Delta): false {
+    const t = this.streams.get(d.stream);
+    if (!t || d.offset > t.bytes) throw new Reset();
+    const text = firstBytes(t.text, d.offset - (t.dropped ?? 0)) + d.text;
+    this.streams.put({ ...t, text, bytes: d.offset + byteLength(d.text) });
+    return false;
+  }
+
+  /** Puts the text into the event that the server has left out, because the page has it. */
+  private complete({ type, payload }: Saying) {
+    if ((type === "text.done" || type === "thought.done") && payload.omitted) {
+      const t = this.streams.get(payload.stream);
+      if (t?.bytes !== payload.bytes || t?.dropped) throw new Reset();
+      payload.text = t!.text;
+      delete payload.omitted;
+      delete payload.bytes;
+    } else if (type === "run.completed") {
+      const { stream, bytes, sha256, omitted, ...rest } = (payload.result ?? {}) as Record<string, unknown>;
+      const t = omitted === true ? this.streams.get(String(stream)) : undefined;
+      if (t?.bytes === bytes && sha256) payload.result = { text: t!.text, ...rest };
+    }
+  }
+
   private own(from: { node?: string; epoch?: number }) {
     this.state.node = from.node;
     this.state.epoch = from.epoch;
@@ -256,7 +290,8 @@ export class Fold {
 
   private close(d: Payloads["text.done"], thought: boolean) {
     const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0 };
-    this.streams.put({ ...t, text: d.text, bytes: byteLength(d.text), dropped: undefined, closed: true });
+    const text = d.text ?? "";
+    this.streams.put({ ...t, text, bytes: byteLength(text), dropped: undefined, closed: true });
   }
 
   private log(lines: LogLine[]) {

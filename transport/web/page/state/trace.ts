@@ -1,5 +1,5 @@
 // What a run's State leaves out and its page shows: when things happened, in which attempt, and with what result.
-import type { WireEvent } from "../api/types";
+import { isPart, type WireEvent } from "../api/types";
 import type { Payloads, Saying } from "./events";
 import { Fold, isDelta, type Failure } from "./fold";
 
@@ -287,6 +287,7 @@ export class Tree {
   apply(e: WireEvent) {
     let run = this.runs.get(e.run_id);
     if (!run) this.runs.set(e.run_id, (run = new RunTrace(e.run_id)));
+    if (isPart(e)) return void run.fold.apply(e);
     if (e.seq > run.fold.state.seq) this.events.push(e);
     const second = e.ts.slice(0, 19);
     if (second !== this.second) this.beats.push(Date.parse(e.ts));

@@ -168,12 +168,12 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if strings.HasPrefix(strings.TrimSpace(raw), "<!--") {
 		return
 	}
-	if at := htmlTitle.FindStringSubmatchIndex(raw); at != nil {
+	if match := htmlTitle.FindStringSubmatchIndex(raw); match != nil {
 		if r.htmlTitle == "" {
-			r.htmlTitle = stripTags(raw[at[2]:at[3]])
+			r.htmlTitle = stripTags(raw[match[2]:match[3]])
 			r.page.headingLevel-- // the following heading may be the page's own
 		}
-		raw = raw[:at[0]] + raw[at[1]:]
+		raw = raw[:match[0]] + raw[match[1]:]
 	}
 	switch text := stripTags(raw); {
 	case htmlHeading.MatchString(raw) && text != "":

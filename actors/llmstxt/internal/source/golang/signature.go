@@ -99,8 +99,8 @@ func (w *goWriter) members(keyword string, list *ast.FieldList) {
 	var shown []*ast.Field
 	if list != nil {
 		for _, f := range list.List {
-			if kept := public(f); kept != nil {
-				shown = append(shown, kept)
+			if exported := public(f); exported != nil {
+				shown = append(shown, exported)
 			}
 		}
 	}

@@ -216,10 +216,10 @@ func (r *reader) finish() []surface.Symbol {
 		}
 		own.Name = s.Name
 		r.symbols[i] = own
-		at, _ := slices.BinarySearch(names, local+".")
-		for ; at < len(names) && strings.HasPrefix(names[at], local+".") && len(r.symbols) < surface.MaxSymbols; at++ {
-			member := r.apart[names[at]]
-			if rest := names[at][len(local)+1:]; !strings.HasPrefix(rest, "_") {
+		index, _ := slices.BinarySearch(names, local+".")
+		for ; index < len(names) && strings.HasPrefix(names[index], local+".") && len(r.symbols) < surface.MaxSymbols; index++ {
+			member := r.apart[names[index]]
+			if rest := names[index][len(local)+1:]; !strings.HasPrefix(rest, "_") {
 				member.Name = s.Name + "." + rest
 				r.symbols = append(r.symbols, member)
 			}

@@ -1,0 +1,232 @@
+package jobschema
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Input returns the schema of a T as the input from programs. It is built at the first call of the result. It is nil
+// for a type that accepts anything.
+func Input[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T](), input) }
+
+// ForModels returns the schema of Input without the members that models must not fill.
+func ForModels[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T](), models) }
+
+// Result returns the schema of a T as a result. Results may have further members, and nested objects are not
+// described, because models read lists of tools and need few words.
+func Result[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T](), result) }
+
+// Read decodes the input of a job. No input is the zero T. Errors: invalid_input for a member that T does not have, a
+// value that does not fit, and more than one value.
+func Read[T any](input json.RawMessage) (in T, err error) {
+	if len(bytes.TrimSpace(input)) == 0 {
+		return in, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&in); err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return in, nil
+		}
+		return in, messages.InvalidInput("the input is more than one JSON value")
+	}
+	if messages.CodeOf(err) != "" { // the type itself says what is wrong
+		return in, err
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if name := written(reflect.TypeFor[T](), wrong.Field); name != "" {
+			return in, messages.InvalidInput("the input's field %q cannot be a JSON %s", name, wrong.Value)
+		}
+		return in, messages.InvalidInput("the input cannot be a JSON %s", wrong.Value)
+	}
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return in, messages.InvalidInput("the input has no field %s", field)
+	}
+	return in, messages.InvalidInput("the input cannot be read: %v", err)
+}
+
+// written returns the path of a member as callers write it. In a path of encoding/json, embedded structs have names too.
+func written(t reflect.Type, path string) string {
+	var names []string
+	for name := range strings.SplitSeq(path, ".") {
+		for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, t.Kind()) {
+			t = t.Elem()
+		}
+		embedded := false
+		if t.Kind() == reflect.Struct {
+			for field := range t.Fields() {
+				tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+				if cmp.Or(tag, field.Name) == name {
+					t, embedded = field.Type, field.Anonymous && tag == ""
+					break
+				}
+			}
+		}
+		if !embedded {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ".")
+}
+
+// TakesObject reports whether T accepts a JSON object, or anything.
+func TakesObject[T any]() bool {
+	s := schemaOf(reflect.TypeFor[T](), input)
+	return s.Type == "object" || s.Type == ""
+}
+
+// purpose says what a schema is for.
+type purpose uint8
+
+const (
+	input purpose = iota
+	models
+	result
+)
+
+// buildOnce returns a function that builds the schema once.
+func buildOnce(t reflect.Type, of purpose) messages.JSONSchema {
+	return sync.OnceValue(func() json.RawMessage {
+		text, _ := json.Marshal(schemaOf(t, of)) // it is made of plain values
+		if string(text) == "true" {
+			return nil
+		}
+		return text
+	})
+}
+
+// schemaOf returns the schema of a type. A type without one, such as a type that contains itself, accepts anything.
+// It panics for a faulty tag.
+func schemaOf(t reflect.Type, of purpose) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[json.Number]():     {Type: "number"},
+	}})
+	if err != nil {
+		return &jsonschema.Schema{}
+	}
+	if err := refine(s, t, of); err != nil {
+		panic(fmt.Sprintf("form: %v: %v", t, err))
+	}
+	return s
+}
+
+// refine applies the tags of a type to its schema. Nothing may be null: a missing member is left out.
+func refine(s *jsonschema.Schema, t reflect.Type, of purpose) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for _, one := range s.Types {
+		if one != "null" {
+			s.Type = one
+		}
+	}
+	s.Types = nil
+	switch {
+	case s.Items != nil:
+		return refine(s.Items, t.Elem(), of)
+	case t.Kind() == reflect.Map && s.AdditionalProperties != nil:
+		return refine(s.AdditionalProperties, t.Elem(), of)
+	case t.Kind() != reflect.Struct || s.Properties == nil:
+		return nil
+	}
+	if of == result {
+		s.AdditionalProperties = nil
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		member := s.Properties[name]
+		if member == nil {
+			continue
+		}
+		tag := field.Tag.Get("form")
+		if of != input && slices.Contains(strings.Split(tag, ","), "programs") {
+			delete(s.Properties, name)
+			continue
+		}
+		if err := refine(member, field.Type, of); err != nil {
+			return err
+		}
+		if of == result { // objects in a result are not described
+			inner := cmp.Or(member.Items, member)
+			inner.Properties, inner.Required = nil, nil
+		}
+		if err := describe(member, tag, of); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// describe applies a member's tag.
+func describe(s *jsonschema.Schema, tag string, of purpose) error {
+	for mark := range strings.SplitSeq(tag, ",") {
+		name, value, _ := strings.Cut(mark, "=")
+		var err error
+		switch name {
+		case "", "programs":
+		case "brief":
+			if of == models {
+				s.Description = value
+			}
+		case "value":
+			if of == input {
+				s.Title = value
+			}
+		case "enum":
+			at := cmp.Or(s.Items, s)
+			for one := range strings.SplitSeq(value, "|") {
+				at.Enum = append(at.Enum, one)
+			}
+		case "default":
+			if of == models { // few words: the first value of an enum is the default
+				break
+			}
+			s.Default, err = json.Marshal(value)
+			if s.Type != "string" {
+				s.Default = json.RawMessage(value)
+			}
+		case "minimum":
+			s.Minimum, err = number(value)
+		case "exclusiveMinimum":
+			s.ExclusiveMinimum, err = number(value)
+		case "maximum":
+			s.Maximum, err = number(value)
+		case "minLength":
+			s.MinLength, err = count(value)
+		case "maxLength":
+			s.MaxLength, err = count(value)
+		case "maxItems":
+			s.MaxItems, err = count(value)
+		default:
+			err = fmt.Errorf("the tag has no %q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func number(text string) (*float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	return &n, err
+}
+
+func count(text string) (*int, error) {
+	n, err := strconv.Atoi(text)
+	return &n, err
+}

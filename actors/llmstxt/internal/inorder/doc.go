@@ -1,2 +1,0 @@
-// Package inorder computes things concurrently, and yields them in order.
-package inorder

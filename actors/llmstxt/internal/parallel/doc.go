@@ -1,0 +1,2 @@
+// Package parallel computes things concurrently, and yields them in order.
+package parallel
