@@ -1,7 +1,6 @@
 package model
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,20 +37,20 @@ func (f *Failure) message(status int) string {
 // Class returns the HTTP status of the server's failure. An error within a stream has it as its code, or in words. It
 // is 0 if nothing tells it.
 func (e Evidence) Class() int {
-	if e.Status >= http.StatusBadRequest || e.Failure == nil {
+	if e.Status >= 400 || e.Failure == nil {
 		return e.Status
 	}
 	status, _ := strconv.Atoi(e.Failure.Code)
 	kind := strings.ToLower(e.Failure.Code + " " + e.Failure.Type)
 	switch {
-	case status >= http.StatusBadRequest && status < 600:
+	case status >= 400 && status < 600:
 		return status
 	case holdsAny(kind, []string{"rate_limit", "ratelimit", "too_many_requests", "resource_exhausted"}):
-		return http.StatusTooManyRequests
+		return 429
 	case holdsAny(kind, []string{"overloaded", "slow_down", "unavailable"}):
-		return http.StatusServiceUnavailable
+		return 503
 	case holdsAny(kind, []string{"authentication", "invalid_api_key", "permission"}):
-		return http.StatusUnauthorized
+		return 401
 	}
 	return 0
 }
@@ -84,10 +83,10 @@ func (e Evidence) retryable(cause messages.Code) bool {
 // RetryableStatus reports whether another attempt may get another status.
 func RetryableStatus(status int) bool {
 	switch status {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+	case 408, 425, 429:
 		return true
 	}
-	return status >= 500 && status < 600 && status != http.StatusNotImplemented
+	return status >= 500 && status < 600 && status != 501
 }
 
 // permanent reports whether a retry cannot help, whatever the status: no money left, an unknown model or key, a request

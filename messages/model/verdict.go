@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -79,7 +78,7 @@ func (v Verdict) Err() error {
 	if p := v.Provider; p != (messages.Provider{}) {
 		err.Provider = &p
 	}
-	if s := v.Provider.Status; v.Cause == messages.CauseProviderError && (s == http.StatusUnauthorized || s == http.StatusForbidden) {
+	if s := v.Provider.Status; v.Cause == messages.CauseProviderError && (s == 401 || s == 403) {
 		err.Code = messages.CodeProviderAuth
 	}
 	return err
@@ -132,7 +131,7 @@ func failed(cause messages.Code, format string, args ...any) Verdict {
 
 // Overflows reports whether the server refused a request that is longer than the model's context.
 func (e Evidence) Overflows() bool {
-	return e.Sent > 0 || e.Failure != nil && e.Class() != http.StatusTooManyRequests && holdsAny(e.Failure.Words(), overflowWords)
+	return e.Sent > 0 || e.Failure != nil && e.Class() != 429 && holdsAny(e.Failure.Words(), overflowWords)
 }
 
 // Loading reports whether the server is not ready because it is loading the model.
