@@ -39,7 +39,7 @@ type LLMCompleted struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
 	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
-	// FinishReason is the server's word for why the answer ended, for example stop or length.
+	// FinishReason is the server's word for why the answer ended, for example stop; it is length if lastword ended it.
 	FinishReason string `json:"finish_reason,omitempty" text:"any"`
 	// Evidence is the reason for the verdict, for example done-marker or eof+finish.
 	Evidence string `json:"evidence" text:"any"`
@@ -47,7 +47,7 @@ type LLMCompleted struct {
 	Verdict string `json:"verdict"`
 	// Error says why the call failed; nil for other verdicts.
 	Error *Error `json:"error,omitempty"`
-	// Calls are the tools that the answer calls, in order.
+	// Calls are the tools that the answer calls, in order. Nobody runs those of an answer that was cut.
 	Calls []ToolCall `json:"calls,omitempty"`
 	// ThoughtsIn is the member of the answer that had the thoughts. Extra is a JSON object: members of the answer that
 	// nobody reads here, and that go back to the server with it.
@@ -65,6 +65,8 @@ type ToolCall struct {
 	Arguments string `json:"arguments" text:"any"`
 	// Extra is a JSON object: further members of the call, which go back to the server with it.
 	Extra string `json:"extra,omitempty" text:"any"`
+	// Cut says that the answer was cut, so the call is not whole.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Usage counts the tokens of a model call, as the provider reported them. What it did not report is nil.

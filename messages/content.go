@@ -218,6 +218,20 @@ func IsAnswer(stream string) bool {
 	return stream == "answer" || numbered && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
+// LabelOf returns the name of a model call's text, from the id of the call: NAME.ATTEMPT.NUMBER.
+func LabelOf(call string) string {
+	for range 2 {
+		call = call[:max(strings.LastIndexByte(call, '.'), 0)]
+	}
+	return call
+}
+
+// IsAnswerCall reports whether a model call writes an answer to people. An id without a name may be of any call.
+func IsAnswerCall(id string) bool {
+	name := LabelOf(id)
+	return name == "" || IsAnswer(name)
+}
+
 func isDigest(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == sha256.Size && strings.ToLower(text) == text

@@ -89,7 +89,7 @@ func taskOf(body messages.Body) string {
 func (p *Past) note(body messages.Body, log *messages.Fold) {
 	switch b := body.(type) {
 	case messages.LLMStarted:
-		delete(p.thoughts, LabelOf(b.Call))
+		delete(p.thoughts, messages.LabelOf(b.Call))
 	case messages.ThoughtDone:
 		name, _, _ := strings.Cut(b.Stream, ".thought.")
 		p.thoughts[name] = append(p.thoughts[name], b)
@@ -115,7 +115,7 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 
 // completed keeps an answer. Streamed text is in the log before the end of the call.
 func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
-	name := LabelOf(b.Call)
+	name := messages.LabelOf(b.Call)
 	text, _ := log.Stream(name)
 	a := told{Answer: Answer{ID: b.Call, Text: text.Text()}, thoughts: p.thoughts[name]}
 	a.End, _ = endOf(b)
@@ -127,14 +127,6 @@ func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
 		}
 	}
 	p.answers[name] = a
-}
-
-// LabelOf returns the name of a call's label, which is also the name of its text.
-func LabelOf(id string) string {
-	for range 2 { // the attempt and the number
-		id = id[:max(strings.LastIndexByte(id, '.'), 0)]
-	}
-	return id
 }
 
 // Respond is the function [Respond], unless an earlier attempt has the whole answer to the call with that label. Then

@@ -196,12 +196,12 @@ func (c *recording) end(e model.End, err error, evidence string) {
 	var calls []messages.ToolCall
 	if c.whole && err == nil {
 		for i, t := range e.Calls {
-			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments, Extra: bounded(t.Extra)})
+			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments, Cut: e.Reason().Cut(), Extra: bounded(t.Extra)})
 		}
 	}
 	_ = c.task.Conclude(messages.LLMCompleted{
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
-		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
+		FinishReason: e.FinishReason(), Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
 		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Text: text,
 	}, words) // an abandoned task cannot record anything
 	if asked := c.request.Model; asked != "" && !model.SameModel(asked, name) {

@@ -42,21 +42,27 @@ func (b Bounds) check() error {
 }
 
 const (
+	mostCuts = 2 // consecutive answers whose calls were cut, after which the turn ends
+
 	warnAt = 3 // consecutive equal iterations after which the model gets errors instead of results
 	stopAt = 5 // consecutive equal iterations after which the turn ends
 )
 
 // spent is how much of its bounds a turn has used.
 type spent struct {
-	iterations, modelCalls, toolCalls, failures, equal int
+	iterations, modelCalls, toolCalls, failures, equal, cuts int
 
 	last string // fingerprint of the last iteration's calls
 	time time.Duration
 }
 
-// asked counts the calls of an answer.
-func (s *spent) asked(calls []model.ToolCall, tools *tool.Set) {
-	s.iterations++
+// asked counts the calls of an answer. Those of an answer that was cut are not made.
+func (s *spent) asked(calls []model.ToolCall, tools *tool.Set, cut bool) {
+	if s.iterations++; cut {
+		s.cuts++
+		return
+	}
+	s.cuts = 0
 	s.toolCalls += len(calls)
 	now := fingerprint(slices.DeleteFunc(slices.Clone(calls), func(c model.ToolCall) bool { return tools.Tool(c.Name).Poll }))
 	if now != s.last || now == "" {
@@ -85,6 +91,8 @@ func (u *turn) bounded(s model.Stream) model.Stream {
 // exceeded returns an error if a turn has used more than its bounds.
 func (b Bounds) exceeded(s spent) error {
 	switch {
+	case s.cuts > mostCuts:
+		return limit("the model's answer was cut inside its calls of tools %d times in a row; allow it more tokens", s.cuts)
 	case s.equal >= stopAt:
 		return limit("the model made the same calls of tools %d times in a row", s.equal)
 	case s.failures >= b.Failures:

@@ -25,7 +25,8 @@ import (
 type said struct {
 	thought, text string // a word at a time
 	calls         []model.ToolCall
-	opaque        bool // the answer has members that go back with it
+	opaque        bool   // the answer has members that go back with it
+	finish        string // "" is stop, or tool_calls
 }
 
 func calls(list ...string) (out []model.ToolCall) {
@@ -66,6 +67,7 @@ func (s *script) stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		if len(a.calls) > 0 {
 			e.Finish = "tool_calls"
 		}
+		e.Finish = cmp.Or(a.finish, e.Finish)
 		if ctx.Err() != nil {
 			e = model.Evidence{Output: true, Stopped: messages.CodeOf(context.Cause(ctx))}
 		}

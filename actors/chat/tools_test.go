@@ -53,6 +53,28 @@ func TestNamedNetworkTool(t *testing.T) {
 	}
 }
 
+// No call of an answer that was cut is made, nor one before the cut. The model is told, at most twice in a row.
+func TestCutCalls(t *testing.T) {
+	for finish, why := range map[string]string{"length": "cut at max_tokens 10", "content_filter": "cut by the server's content filter"} {
+		ran := 0
+		touch := does(tool.Tool{Name: "touch"}, func(context.Context) (string, error) { ran++; return "touched", nil })
+		cut := said{calls: calls("touch", `tou {"a`), finish: finish}
+		m := script{answers: []said{cut, cut, {calls: calls("touch")}, cut, {text: "Done."}}}
+		_, state := talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set(t, touch)}, nil, nil)
+		told := m.requests[1].Messages
+		results := told[len(told)-2:]
+		if state.Status != messages.Completed || ran != 1 || !strings.Contains(results[0].Content, why) || results[1].Content != results[0].Content ||
+			told[len(told)-3].Calls[1].Arguments != "{}" {
+			t.Errorf("%s: the run is %s, %d calls were made, and the model is told %+v", finish, state.Status, ran, results)
+		}
+		m = script{answers: []said{cut}}
+		_, state = talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set(t, touch)}, nil, nil)
+		if ran != 1 || len(m.requests) != 3 || state.End.Cause != messages.CauseLimitExceeded {
+			t.Errorf("%s: after %d requests and %d calls the run ended by %s", finish, len(m.requests), ran, state.End.Cause)
+		}
+	}
+}
+
 // The timeouts of a call and of its turn stand still while people are asked.
 func TestPeopleHaveTheirOwnTime(t *testing.T) {
 	slow := tool.Tool{Name: "ask", Access: tool.Read, Timeout: 3 * time.Second}

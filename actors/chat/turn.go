@@ -76,11 +76,15 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 		if err != nil || len(a.Calls) == 0 {
 			return a, err
 		}
-		u.spent.asked(a.Calls, u.Tools)
+		run := u.runTools
+		if a.End.Reason().Cut() {
+			run = u.refuseCut
+		}
+		u.spent.asked(a.Calls, u.Tools, a.End.Reason().Cut())
 		if err := u.Bounds.exceeded(u.spent); err != nil {
 			return a, err
 		}
-		if err := u.runTools(ctx, a); err != nil || u.denied {
+		if err := run(ctx, a); err != nil || u.denied {
 			return a, err
 		}
 	}
@@ -198,6 +202,22 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	return u.task.Commit(ctx)
 }
 
+// refuseCut tells the model and the user that calls were not made, because the answer with them was cut.
+func (u *turn) refuseCut(ctx context.Context, a call.Answer) error {
+	why, said := "cut by the server's content filter", make([]model.Message, len(a.Calls))
+	if a.End.Reason() == model.Length {
+		if why = "cut at max_tokens"; a.End.Usage != nil && a.End.Usage.CompletionTokens != nil {
+			why += fmt.Sprintf(" %d", *a.End.Usage.CompletionTokens)
+		}
+	}
+	for i, c := range a.Calls {
+		said[i] = model.Message{Role: model.ToolRole, CallID: c.ID,
+			Content: "not called: your answer was " + why + "; write less, and make the call again"}
+	}
+	return cmp.Or(u.appendMessages(said...), u.task.Log(messages.LogWarn, "the model's answer was "+why+
+		" inside its calls of tools, so none was made"), u.task.Commit(ctx))
+}
+
 // runAll runs the calls, in parallel as far as the bounds allow. Those that need approval begin last.
 func (u *turn) runAll(ctx context.Context, a call.Answer) ([]tool.Result, error) {
 	results, failures := make([]tool.Result, len(a.Calls)), make([]error, len(a.Calls))
@@ -292,12 +312,12 @@ func repeated(times int) error {
 
 // result makes the turn's Result from its last answer.
 func (u *turn) result(a call.Answer) Result {
-	v, reason := a.End.Verdict, a.End.Evidence.Finish
+	finish, reason := a.End.FinishReason(), a.End.Reason()
 	if u.denied {
-		reason = "denied"
+		finish = model.Denied
 	}
-	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: reason,
-		Truncated: v.Truncated, Filtered: v.Filtered, Usage: u.usage}
+	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: finish,
+		Truncated: reason == model.Length, Filtered: reason == model.Filter, Usage: u.usage}
 }
 
 // finish ends the turn with the result. The run is degraded if the answer is not whole, as Result says.

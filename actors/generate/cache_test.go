@@ -332,5 +332,8 @@ func logged(s messages.State) string {
 	for _, line := range s.Log.Lines {
 		b.WriteString(string(line.Level) + ": " + line.Text + "\n")
 	}
+	for _, n := range s.Notices {
+		b.WriteString("notice: " + n.Text + "\n")
+	}
 	return b.String()
 }

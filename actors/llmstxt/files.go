@@ -156,7 +156,7 @@ func (f *Files) write(
 // refuseDropped returns an error if files had no room and the options forbid that.
 func (f *Files) refuseDropped(name string, paths []string) error {
 	if f.analysis.options.BudgetFail && len(paths) > 0 {
-		return exceeded("%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
+		return messages.LimitExceeded("%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
 			name, words.Count(len(paths), "file"), paths[0])
 	}
 	return nil
@@ -170,7 +170,7 @@ func (f *Files) fit() error {
 	}
 	fitting, dropped, least := render.Fit(f.index, budget)
 	if least > budget {
-		return exceeded("the size budget of %d bytes is too small: title, summary and facts take %d", budget, least)
+		return messages.LimitExceeded("the size budget of %d bytes is too small: title, summary and facts take %d", budget, least)
 	}
 	for _, l := range dropped {
 		f.over = append(f.over, l.Path)
@@ -287,7 +287,7 @@ func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 		return err
 	}
 	if found := a.Secrets(); len(found) > 0 {
-		return invalid("%s found, such as %s; remove them, or have them redacted", words.Count(len(found), "secret"),
+		return messages.InvalidInput("%s found, such as %s; remove them, or have them redacted", words.Count(len(found), "secret"),
 			found[0])
 	}
 	return nil

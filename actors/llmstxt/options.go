@@ -81,25 +81,25 @@ func (o Options) Checked() (Options, error) {
 func (o Options) problem() error {
 	switch {
 	case o.Full != FullNone && o.Full != FullSelected && o.Full != FullAll:
-		return invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, o.Full)
+		return messages.InvalidInput("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, o.Full)
 	case o.Format != 1 && o.Format != 2:
-		return invalid("there is no version %d of the llms.txt format; use 1 or 2", o.Format)
+		return messages.InvalidInput("there is no version %d of the llms.txt format; use 1 or 2", o.Format)
 	case o.LinkStyle != "blob" && o.LinkStyle != "raw":
-		return invalid("there is no link style %q; use blob or raw", o.LinkStyle)
+		return messages.InvalidInput("there is no link style %q; use blob or raw", o.LinkStyle)
 	case o.Ref != "" && o.Ref != rank.RefCommit && o.Ref != rank.RefRelative:
-		return invalid("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, o.Ref)
+		return messages.InvalidInput("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, o.Ref)
 	case o.Ref == rank.RefRelative && o.LinkBase != "":
-		return invalid("links are relative, or below a base URL: leave one out")
+		return messages.InvalidInput("links are relative, or below a base URL: leave one out")
 	case o.SizeBudget != 0 && o.SizeBudget < leastBudget:
-		return invalid("a size budget of %d bytes is too small; use at least %d", o.SizeBudget, leastBudget)
+		return messages.InvalidInput("a size budget of %d bytes is too small; use at least %d", o.SizeBudget, leastBudget)
 	case o.TokenBudget < -1 || o.TokenBudget > 0 && o.TokenBudget < leastTokens:
-		return invalid("a budget of %d tokens is too small; use at least %d, or -1 for no limit", o.TokenBudget, leastTokens)
+		return messages.InvalidInput("a budget of %d tokens is too small; use at least %d, or -1 for no limit", o.TokenBudget, leastTokens)
 	case o.MaxLinks < 0:
-		return invalid("the maximum number of links must not be negative, but is %d", o.MaxLinks)
+		return messages.InvalidInput("the maximum number of links must not be negative, but is %d", o.MaxLinks)
 	case o.Secrets != "" && o.Secrets != SecretsFail && o.Secrets != SecretsKeep:
-		return invalid("secrets are %s, %s or %s, not %q", SecretsRedact, SecretsFail, SecretsKeep, o.Secrets)
+		return messages.InvalidInput("secrets are %s, %s or %s, not %q", SecretsRedact, SecretsFail, SecretsKeep, o.Secrets)
 	case o.LinkBase != "" && !isWeb(o.LinkBase):
-		return invalid("the base URL for links must be http:// or https:// with a host, and without credentials")
+		return messages.InvalidInput("the base URL for links must be http:// or https:// with a host, and without credentials")
 	}
 	return nil
 }
@@ -110,5 +110,3 @@ func isWeb(base string) bool {
 	u, err := url.Parse(base)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
 }
-
-func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

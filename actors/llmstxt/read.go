@@ -95,7 +95,7 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	r := &Repository{files: files, base: from.Base, largest: from.Limits.FileBytes, options: o}
 	r.scan, err = scan.Read(ctx, r.files, scan.Limits(from.Limits), func(done int) { by.progress(done, 0, "entries") })
 	if over, ok := errors.AsType[*scan.LimitError](err); ok {
-		return nil, exceeded("%v", over)
+		return nil, messages.LimitExceeded("%v", over)
 	} else if err != nil {
 		return nil, err
 	}
@@ -126,11 +126,7 @@ func errNothingReadable(all []scan.Left) error {
 		why = append(why, fmt.Sprintf("%s: %s", omitted.Reason, omitted.First))
 	}
 	if len(why) == 0 {
-		return invalid("the repository is empty; name a folder that holds text files")
+		return messages.InvalidInput("the repository is empty; name a folder that holds text files")
 	}
-	return invalid("the repository has no text file to read (%s)", strings.Join(why, ", "))
-}
-
-func exceeded(format string, args ...any) error {
-	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
+	return messages.InvalidInput("the repository has no text file to read (%s)", strings.Join(why, ", "))
 }

@@ -30,6 +30,7 @@ type runner struct {
 	replayed map[pastWork]move // starts whose ends are in the log
 	steps    int64             // number of steps that have ended
 	finished bool
+	degraded bool // a step's result was
 }
 
 // arrival is the end of a unit, from the goroutine of its work.
@@ -107,6 +108,7 @@ func (r *runner) next() error {
 func (r *runner) arrived(a arrival) error {
 	r.stops[a.unit](nil)
 	delete(r.stops, a.unit)
+	r.degraded = r.degraded || a.ending.run != "" && a.ending.outcome == completed && a.ending.message != ""
 	return r.do(r.core.ended(a.unit, a.ending))
 }
 
@@ -252,7 +254,7 @@ func (r *runner) finish() error {
 	line := fmt.Sprintf("%d of %d steps completed", count[completed], len(c.steps))
 	r.task.Summarize(line)
 	if c.result == nil {
-		return r.task.Result(map[string]any{"steps": outcomes}, false)
+		return r.task.Result(map[string]any{"steps": outcomes}, r.degraded)
 	}
 	result, err := c.result.Eval(c.ctx, c.budget, c.environment)
 	switch {
@@ -275,7 +277,7 @@ func (r *runner) keep(result any) error {
 		return supervision.Permanent(messages.InvalidInput("the result is not JSON: %v", err))
 	}
 	if len(data) <= longestResult || r.Write.New == nil {
-		return r.task.Result(result, false)
+		return r.task.Result(result, r.degraded)
 	}
 	name, text := "result.json", string(data)
 	if plain, ok := result.(string); ok {
@@ -297,5 +299,5 @@ func (r *runner) keep(result any) error {
 	if e := endingOf(state); e.outcome != completed {
 		return messages.Errorf(e.cause, "the result cannot be kept: %s", e.message)
 	}
-	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, false)
+	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, r.degraded)
 }

@@ -224,6 +224,27 @@ steps:
 	}
 }
 
+// The answer of a step that was cut is no whole one: the step's error and the log say so, and the plan is degraded.
+func TestCutStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), actors.Config{})
+		must(t, err)
+		defer s.Close(context.Background())
+		w := newWorld(t)
+		w.Jobs = append(w.Jobs, actors.Definition{Name: "prompt", New: func(json.RawMessage) (actors.Job, error) {
+			return actors.Job{Name: "prompt", Tasks: []actors.Task{{Name: "respond", Run: func(_ context.Context, t *actors.TaskContext) error {
+				return t.Result(map[string]any{"text": "Hel", "finish_reason": "length", "truncated": true}, true)
+			}}}}, nil
+		}})
+		p := read(t, "steps: [{name: a, job: prompt}]\nresult: ${steps.a.result.text} ${steps.a.error}")
+		events, state := w.carry(t, s, plan.Input{Plan: p}, nil)
+		const lack = "the answer was cut at its length limit"
+		if string(state.End.Result) != `"Hel `+lack+`"` || !state.End.Degraded || !strings.Contains(transcript(events), lack) {
+			t.Errorf("the plan ended with %+v\n%s", state.End, transcript(events))
+		}
+	})
+}
+
 // A cancel ends the steps that run, and the plan ends once, after them.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

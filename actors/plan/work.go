@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/validate"
 )
 
@@ -55,10 +57,13 @@ func failedBy(err error) ending {
 func endingOf(s messages.State) ending {
 	e := ending{outcome: Outcome(s.Status), cause: s.End.Cause, run: s.RunID,
 		seconds: s.End.At.Sub(s.QueuedAt).Seconds()}
-	if s.End.Error != nil {
+	switch {
+	case s.End.Error != nil:
 		e.message = s.End.Error.Message
-	} else if s.Status == messages.Canceled {
+	case s.Status == messages.Canceled:
 		e.message = "the run was cancelled"
+	case s.End.Degraded:
+		e.message = cmp.Or(model.EndOf(s).Lack(), "its result is less than was asked for")
 	}
 	if len(s.End.Result) > 0 {
 		_ = json.Unmarshal(s.End.Result, &e.result) // the runtime wrote it as JSON

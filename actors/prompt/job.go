@@ -43,7 +43,7 @@ type Result struct {
 	Filtered  bool            `json:"filtered,omitempty"`
 	Usage     *messages.Usage `json:"usage,omitempty"`
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
-	// Calls are calls of the caller's functions.
+	// Calls are calls of the caller's functions. An answer that was cut has none.
 	Calls []model.ToolCall `json:"calls,omitempty" form:"programs"`
 	// ThoughtsIn and Extra are those of the answer: its next request needs them.
 	ThoughtsIn string `json:"thoughts_in,omitempty" form:"programs"`
@@ -114,9 +114,12 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, sh
 }
 
 func resultOf(a call.Answer, r model.Request) Result {
-	v := a.End.Verdict
-	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, r.Model), FinishReason: a.End.Evidence.Finish, Truncated: v.Truncated,
-		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls,
+	reason := a.End.Reason()
+	if reason.Cut() {
+		a.Calls = nil
+	}
+	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, r.Model), FinishReason: a.End.FinishReason(),
+		Truncated: reason == model.Length, Filtered: reason == model.Filter, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls,
 		ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 }
 

@@ -146,18 +146,18 @@ var overflowWords = []string{"n_ctx", "n_keep", "context length", "context size"
 // completed returns the verdict on an answer that has an end.
 func (e Evidence) completed(signal string) Verdict {
 	finish := FinishOf(e.Finish)
+	v := Verdict{Outcome: Completed, Signal: signal, Message: e.Endless}
 	switch {
 	case e.Sent > 0:
 		return failed(messages.CauseContextExceeded, "the prompt has about %d tokens, and the server read only %d of them",
 			e.Sent, e.Taken)
 	case !e.Output && finish > Stopped:
-		return failed(messages.CauseEmptyCompletion,
-			"empty completion: the server sent no text, and finish_reason %s", e.Finish)
+		v = failed(messages.CauseEmptyCompletion, "empty completion: the server sent no text, and finish_reason %s", e.Finish)
 	case !e.Output:
-		return failed(messages.CauseEmptyCompletion, "empty completion: the server sent no text")
+		v = failed(messages.CauseEmptyCompletion, "empty completion: the server sent no text")
 	}
-	return Verdict{Outcome: Completed, Signal: signal, Message: e.Endless, Truncated: finish == Truncated || e.Endless != "",
-		Filtered: finish == Filtered}
+	v.Truncated, v.Filtered = finish == Truncated || e.Endless != "", finish == Filtered
+	return v
 }
 
 // String summarizes the evidence.

@@ -84,10 +84,8 @@ const (
 
 const howTo = "write a folder that exists, owner/repo for GitHub, or the https:// URL of a repository or archive"
 
-func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
-
 func credentials() error {
-	return invalid("a user name or password in an address ends up in logs and files; " +
+	return messages.InvalidInput("a user name or password in an address ends up in logs and files; " +
 		"leave it out, and put a token into LASTWORD_GIT_TOKENS, as host=token, or GH_TOKEN")
 }
 
@@ -106,13 +104,13 @@ func shown(text string) string {
 func checkText(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return invalid("name a repository; %s", howTo)
+		return messages.InvalidInput("name a repository; %s", howTo)
 	case len(text) > maxText:
-		return invalid("the address is longer than %d bytes; %s", maxText, howTo)
+		return messages.InvalidInput("the address is longer than %d bytes; %s", maxText, howTo)
 	case !isPlain(text):
-		return invalid("the address has control or invisible characters, or is not UTF-8; %s", howTo)
+		return messages.InvalidInput("the address has control or invisible characters, or is not UTF-8; %s", howTo)
 	case strings.HasPrefix(text, "-"):
-		return invalid("%s begins with a dash; for a folder of that name write ./ before it", shown(text))
+		return messages.InvalidInput("%s begins with a dash; for a folder of that name write ./ before it", shown(text))
 	}
 	return nil
 }
@@ -202,9 +200,9 @@ func Parse(text string, exists func(path string) bool) (Address, error) {
 	}
 	switch {
 	case looksLocal(text):
-		return Address{}, invalid("there is no folder or archive %s", shown(text))
+		return Address{}, messages.InvalidInput("there is no folder or archive %s", shown(text))
 	case strings.Contains(text, `\`):
-		return Address{}, invalid("%s has a backslash; %s", shown(text), howTo)
+		return Address{}, messages.InvalidInput("%s has a backslash; %s", shown(text), howTo)
 	case strings.Contains(text, ":"):
 		return colon(text)
 	}
@@ -239,7 +237,7 @@ func short(text string) (Address, error) {
 	first := segments[0]
 	switch {
 	case strings.ContainsRune(text, ' '):
-		return Address{}, invalid("%s contains a space, and no such folder exists; %s", shown(text), howTo)
+		return Address{}, messages.InvalidInput("%s contains a space, and no such folder exists; %s", shown(text), howTo)
 	case strings.Contains(first, "@") && len(segments) > 1:
 		return Address{}, credentials()
 	case strings.Contains(first, ".") && (len(segments) > 2 || isKnown(strings.ToLower(first))):
@@ -247,9 +245,9 @@ func short(text string) (Address, error) {
 	case strings.Contains(first, ".") && len(segments) == 2 && (isArchiveName(text) || isDotGit(segments[1])):
 		return remote("https://" + text)
 	case len(segments) < 2:
-		return Address{}, invalid("there is no folder or archive %s; %s", shown(text), howTo)
+		return Address{}, messages.InvalidInput("there is no folder or archive %s; %s", shown(text), howTo)
 	case isArchiveName(text) && len(segments) < 4:
-		return Address{}, invalid("there is no archive %s; give the path of a file or an https URL", shown(text))
+		return Address{}, messages.InvalidInput("there is no archive %s; give the path of a file or an https URL", shown(text))
 	}
 	return github(text, segments)
 }
@@ -258,7 +256,7 @@ func short(text string) (Address, error) {
 func github(text string, segments []string) (Address, error) {
 	pages := len(segments) > 2 && (segments[2] == "tree" || strings.Contains(segments[1], "@"))
 	if !gitHubName.MatchString(segments[0]) || len(segments) > 2 && !pages {
-		return Address{}, invalid("there is no folder %s, and it does not name a repository; %s", shown(text), howTo)
+		return Address{}, messages.InvalidInput("there is no folder %s, and it does not name a repository; %s", shown(text), howTo)
 	}
 	if strings.Contains(text, "#") {
 		return Address{}, noFragment()
@@ -279,17 +277,17 @@ func colon(text string) (Address, error) {
 	case !named && strings.Contains(first, "@") && site == "":
 		return Address{}, credentials()
 	case strings.Contains(host, "/") || after == "" || strings.Contains(user, "/"):
-		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
+		return Address{}, messages.InvalidInput("%s is neither a folder nor a repository; %s", shown(text), howTo)
 	case site != "" && strings.Contains(after, "#"):
 		return Address{}, noFragment()
 	case site != "":
 		return remote(site + after)
 	case !named && slices.Contains([]string{"http", "https", "ssh", "file"}, strings.ToLower(host)):
-		return Address{}, invalid("%s lacks the slashes of a URL; write %s://…", shown(text), strings.ToLower(host))
+		return Address{}, messages.InvalidInput("%s lacks the slashes of a URL; write %s://…", shown(text), strings.ToLower(host))
 	case !named && portNumber.MatchString(first) && strings.Contains(after, "/"):
 		return remote("https://" + text)
 	case !named && !strings.Contains(host, "."):
-		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
+		return Address{}, messages.InvalidInput("%s is neither a folder nor a repository; %s", shown(text), howTo)
 	}
 	return remote("ssh://" + before + "/" + strings.TrimLeft(after, "/"))
 }
@@ -309,9 +307,9 @@ func remote(text string) (Address, error) {
 	u, err := url.Parse(strings.TrimPrefix(text, "git+"))
 	switch {
 	case strings.ContainsAny(text, " \\"):
-		return Address{}, invalid("the URL contains a space or a backslash; write %%20 for a space")
+		return Address{}, messages.InvalidInput("the URL contains a space or a backslash; write %%20 for a space")
 	case err != nil || u.Opaque != "":
-		return Address{}, invalid("the URL cannot be read; %s", howTo)
+		return Address{}, messages.InvalidInput("the URL cannot be read; %s", howTo)
 	case hasCredentials(u):
 		return Address{}, credentials()
 	}
@@ -330,7 +328,7 @@ func remote(text string) (Address, error) {
 	case "ssh":
 		return ssh(u, segments)
 	}
-	return Address{}, invalid("%s:// is not supported; write an https:// URL", u.Scheme)
+	return Address{}, messages.InvalidInput("%s:// is not supported; write an https:// URL", u.Scheme)
 }
 
 func hasCredentials(u *url.URL) bool {
@@ -346,13 +344,13 @@ func checkHost(u *url.URL) error {
 	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
 	if u.Scheme == "file" {
 		if u.Host != "" && name != "localhost" {
-			return invalid("file://%s/… names another machine; write file:///folder", shown(name))
+			return messages.InvalidInput("file://%s/… names another machine; write file:///folder", shown(name))
 		}
 		u.Host = ""
 		return nil
 	}
 	if !isHost(name) {
-		return invalid("the URL has no host; %s", howTo)
+		return messages.InvalidInput("the URL has no host; %s", howTo)
 	}
 	if bare, ok := strings.CutPrefix(name, "www."); ok && isKnown(bare) {
 		name = bare
@@ -373,11 +371,11 @@ var defaultPorts = map[string]string{"https": "443", "http": "80", "ssh": "22"}
 func checkPath(u *url.URL) ([]string, error) {
 	segments := split(u.Path)
 	if len(segments) == 0 {
-		return nil, invalid("the URL names no repository; write https://host/owner/repo")
+		return nil, messages.InvalidInput("the URL names no repository; write https://host/owner/repo")
 	}
 	for _, s := range segments {
 		if s == "." || s == ".." || !isPlain(s) || strings.Contains(s, `\`) {
-			return nil, invalid("the URL's path cannot be that of a repository: " +
+			return nil, messages.InvalidInput("the URL's path cannot be that of a repository: " +
 				"dots alone, control characters or backslashes")
 		}
 	}
@@ -412,7 +410,7 @@ func file(u *url.URL, segments []string) (Address, error) {
 		return byURL(u), nil
 	}
 	if u.Fragment != "" {
-		return Address{}, invalid("a file:// URL names a folder alone; leave out the \"#\" and what follows, " +
+		return Address{}, messages.InvalidInput("a file:// URL names a folder alone; leave out the \"#\" and what follows, " +
 			"or write %%23 where it is part of a name")
 	}
 	plain := url.URL{Scheme: "file", Path: "/" + strings.Join(segments, "/")}

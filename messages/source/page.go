@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // page is a page of a repository at a host.
@@ -129,23 +131,23 @@ func (v *page) address(u *url.URL) (Address, error) {
 // check checks the names and the ref. a is the address as read so far.
 func (v *page) check(a Address) error {
 	if len(v.repo) > maxNames {
-		return invalid("the URL has %d groups before the repository, and no host allows so many; %s", len(v.repo)-1, howTo)
+		return messages.InvalidInput("the URL has %d groups before the repository, and no host allows so many; %s", len(v.repo)-1, howTo)
 	}
 	for _, name := range v.repo {
 		twice := isKnown(v.host) && strings.HasSuffix(name, ".git.git") // the hosts take one .git off
 		if strings.HasPrefix(name, "-") || strings.Trim(strings.TrimSuffix(name, ".git"), ".") == "" || len(name) > maxName || twice {
-			return invalid("%s cannot be the name of an owner or a repository; %s", shown(name), howTo)
+			return messages.InvalidInput("%s cannot be the name of an owner or a repository; %s", shown(name), howTo)
 		}
 	}
 	if v.host == "github.com" && (!gitHubName.MatchString(v.repo[0]) || !safeName.MatchString(v.repo[1])) {
-		return invalid("%s is not a repository on GitHub; write owner/repo", shown(strings.Join(v.repo, "/")))
+		return messages.InvalidInput("%s is not a repository on GitHub; write owner/repo", shown(strings.Join(v.repo, "/")))
 	}
 	ref := a.Ref
 	if len(v.rest) > 0 {
 		ref = v.rest[0]
 	}
 	if v.named && ref == "" || !isRef(ref) {
-		return invalid("%s cannot be a branch, tag or commit", shown(ref))
+		return messages.InvalidInput("%s cannot be a branch, tag or commit", shown(ref))
 	}
 	return nil
 }
@@ -154,16 +156,16 @@ func (v *page) check(a Address) error {
 func (v *page) notRepository() error {
 	switch {
 	case v.host == "github.com" && isGitHubPage(v.repo[0]):
-		return invalid("the URL names a page of GitHub, not a repository; write https://github.com/OWNER/REPO")
+		return messages.InvalidInput("the URL names a page of GitHub, not a repository; write https://github.com/OWNER/REPO")
 	case len(v.repo) == 1 && isKnown(v.host):
-		return invalid("https://%s/%s names an owner, not a repository; write https://%[1]s/%[2]s/REPO",
+		return messages.InvalidInput("https://%s/%s names an owner, not a repository; write https://%[1]s/%[2]s/REPO",
 			v.host, v.repo[0])
 	}
 	repo := v.repo
 	if hasTwoNames(v.host) {
 		repo = repo[:2]
 	}
-	return invalid("the URL names a page of the repository; write https://%s/%s, "+
+	return messages.InvalidInput("the URL names a page of the repository; write https://%s/%s, "+
 		"with /tree/BRANCH/FOLDER for a part of it", v.host, strings.Join(repo, "/"))
 }
 
@@ -175,7 +177,7 @@ func (v *page) checkFragment(fragment string) error {
 	if fragment == "" || page || anchor.MatchString(fragment) {
 		return nil
 	}
-	return invalid("nothing after a \"#\" in the URL is read; write https://%s/%s@v1 "+
+	return messages.InvalidInput("nothing after a \"#\" in the URL is read; write https://%s/%s@v1 "+
 		"for a branch, tag or commit, else leave it out", v.host, strings.Join(v.repo, "/"))
 }
 
@@ -183,7 +185,7 @@ func (v *page) checkFragment(fragment string) error {
 var anchor = regexp.MustCompile(`^(readme(-ov-file)?|(lines-|L)\d[\dLC:-]*)$`)
 
 func noFragment() error {
-	return invalid("there is no such folder, and in the name of a repository a branch, tag or commit " +
+	return messages.InvalidInput("there is no such folder, and in the name of a repository a branch, tag or commit " +
 		"follows an \"@\", not a \"#\"; write owner/repo@v1")
 }
 

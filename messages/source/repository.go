@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Repository is a repository that was found at an address. Read gets its files.
@@ -34,17 +36,17 @@ func Locate(repository string, remoteOnly bool) (address Address, err error) {
 	}
 	address, err = Parse(repository, exists)
 	if remoteOnly && (err == nil && address.Path != "" || err != nil && !strings.Contains(repository, "://")) {
-		return address, invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
+		return address, messages.InvalidInput("this server reads no folders or files of its own machine; give the https URL of a repository, " +
 			"or owner/repo")
 	}
 	if err != nil || address.Path == "" {
 		return address, err
 	}
 	if address.Path, err = filepath.Abs(address.Path); err != nil {
-		return address, invalid("%v", err)
+		return address, messages.InvalidInput("%v", err)
 	}
 	if info, err := os.Stat(address.Path); address.Kind == Folder && (err != nil || !info.IsDir()) {
-		return address, invalid("%s is not a folder; name the folder that holds the repository", repository)
+		return address, messages.InvalidInput("%s is not a folder; name the folder that holds the repository", repository)
 	}
 	return address, nil
 }

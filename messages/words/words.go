@@ -153,3 +153,11 @@ func Size(bytes int64) string {
 	}
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
+
+// Limit formats a limit in bytes.
+func Limit(bytes int64) string {
+	if bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}

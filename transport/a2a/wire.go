@@ -221,7 +221,9 @@ func (s server) pushes(ctx context.Context, method string, id messages.RunID) (a
 
 // Notification returns the body of the message about a run's question or end.
 func Notification(q *messages.RunQueued, e messages.Event) json.RawMessage {
-	state, parts := "WORKING", failing(e.Body)
+	w, state := writer{id: e.RunID}, "WORKING"
+	w.run.Queued, w.run.Ended = *q, e.Body
+	parts := failing(e.Body, w.run.Ending())
 	switch b := e.Body.(type) {
 	case messages.RunCompleted:
 		state = "COMPLETED"
@@ -232,7 +234,5 @@ func Notification(q *messages.RunQueued, e messages.Event) json.RawMessage {
 	case messages.InputRequired:
 		state, parts = waiting(b), asking(b)
 	}
-	w := writer{id: e.RunID}
-	w.run.Queued = *q
 	return door.JSON(event{Status: &update{TaskID: w.id, ContextID: w.context(), Status: w.statusOf(e, state, parts)}})
 }

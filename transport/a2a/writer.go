@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
@@ -131,7 +132,7 @@ func (w *writer) file(item *transcript.Item) artifact {
 // result returns an artifact with the result of a completed run, unless the result is one of its texts.
 func (w *writer) result() []artifact {
 	b, _ := w.run.Ended.(messages.RunCompleted)
-	said := door.ResultText(b.Result)
+	said := model.ResultText(b.Result)
 	if said == "" || slices.ContainsFunc(w.run.Items(), func(i *transcript.Item) bool { return i.Text() == said }) {
 		return nil
 	}
@@ -166,16 +167,19 @@ func (w *writer) ends(op *transcript.Op, state string) {
 	for _, one := range w.result() {
 		w.artifact(one, false)
 	}
-	w.change(op, state, failing(op.Event.Body)...)
+	w.change(op, state, failing(op.Event.Body, op.Run.Ending())...)
 }
 
-// failing says why a run did not complete.
-func failing(end messages.Body) []part {
-	why := door.Failure(end)
-	if why == nil {
-		return nil
+// failing says why a run did not complete, or what its answer lacks.
+func failing(terminal messages.Body, end model.Ending) []part {
+	why := door.Failure(terminal)
+	switch lack := end.Lack(); {
+	case why != nil:
+		return []part{{Text: why.Message}, {Data: door.JSON(why)}}
+	case lack != "":
+		return []part{{Text: lack}, {Data: door.JSON(map[string]any{"finish_reason": end.Reason})}}
 	}
-	return []part{{Text: why.Message}, {Data: door.JSON(why)}}
+	return nil
 }
 
 // works describes an event in a sentence, unless the task waits for an answer.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
@@ -296,6 +297,9 @@ func (w *writer) plan(op *transcript.Op) {
 	w.write("plan", object{"entries": list})
 }
 
+// reasons are the stop reasons of answers that were cut.
+var reasons = map[model.Reason]string{model.Length: "max_tokens", model.Filter: "refusal"}
+
 // end sets the prompt's stop reason. A run that failed has none: its error answers the prompt.
 func (w *writer) end(op *transcript.Op) {
 	w.noMore()
@@ -303,17 +307,11 @@ func (w *writer) end(op *transcript.Op) {
 	case messages.RunCanceled:
 		w.reason = "cancelled"
 	case messages.RunCompleted:
-		if text := door.ResultText(b.Result); !w.said && text != "" {
-			w.took(w.editor.say(w.session.ID, "agent_message_chunk", w.id("result"), text))
+		end := op.Run.Ending()
+		if !w.said && end.Text != "" {
+			w.took(w.editor.say(w.session.ID, "agent_message_chunk", w.id("result"), end.Text))
 		}
-		var how struct{ Truncated, Filtered bool }
-		_ = json.Unmarshal(b.Result, &how) // results of other jobs have neither
-		switch w.reason = "end_turn"; {
-		case how.Truncated:
-			w.reason = "max_tokens"
-		case how.Filtered:
-			w.reason = "refusal"
-		}
+		w.reason = cmp.Or(reasons[end.Reason], "end_turn")
 	default:
 		w.failed = door.Failure(b)
 	}

@@ -71,7 +71,11 @@ func (w *writer) state(op *transcript.Op, status messages.Status) {
 	for name, value := range w.in.State {
 		state[name] = value
 	}
-	state["lastword"] = event{"run_id": w.Run, "job": op.Run.Queued.Job, "status": status}
+	own := event{"run_id": w.Run, "job": op.Run.Queued.Job, "status": status}
+	if status == messages.Completed {
+		own["finish_reason"] = op.Run.Ending().Reason
+	}
+	state["lastword"] = own
 	w.write(event{"type": "STATE_SNAPSHOT", "snapshot": state})
 }
 

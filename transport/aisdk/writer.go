@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -203,7 +204,7 @@ func (w *writer) end(op *transcript.Op) {
 		w.write(fields{"type": "data-end", "id": "end", "data": fields{"status": messages.Canceled, "cause": b.Cause}})
 		w.write(fields{"type": "abort", "reason": b.Cause})
 	default:
-		w.write(fields{"type": "finish", "finishReason": "stop"})
+		w.write(fields{"type": "finish", "finishReason": strings.ReplaceAll(string(op.Run.Ending().Reason), "_", "-")})
 	}
 	w.close()
 }

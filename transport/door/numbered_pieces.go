@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
@@ -23,6 +24,7 @@ type NumberedPieces struct {
 	cuts   []int // the end of each piece, as an offset in text
 	ended  bool
 	failed *Reason       // why the pieces ended early
+	reason model.Reason  // why the answer ended, if the run completed or waits
 	more   chan struct{} // closed and replaced when something is added
 }
 
@@ -47,11 +49,12 @@ var pieces = transcript.Dialect[*NumberedPieces]{Rewind: (*NumberedPieces).take,
 	transcript.Question: {transcript.Wait: (*NumberedPieces).wait},
 	transcript.Run: {transcript.Open: func(p *NumberedPieces, op *transcript.Op) { p.speech.Begin(op.Run) },
 		transcript.End: func(p *NumberedPieces, op *transcript.Op) {
-			failed := Failure(op.Event.Body)
-			if failed == nil {
-				p.say(p.speech.Rest(op))
+			if failed := Failure(op.Event.Body); failed != nil {
+				p.stop(failed)
+				return
 			}
-			p.stop(failed)
+			p.say(p.speech.Rest(op))
+			p.complete(op)
 		}},
 }}
 
@@ -61,7 +64,7 @@ func (p *NumberedPieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 func (p *NumberedPieces) wait(op *transcript.Op) {
 	if op.Run.Queued.Labels[ContextLabel] != "" {
 		p.say(p.speech.Ask(op.Item), false)
-		p.stop(nil)
+		p.complete(op)
 	}
 }
 
@@ -80,6 +83,14 @@ func (p *NumberedPieces) say(piece string, anew bool) {
 		p.cuts = append(p.cuts, len(p.text))
 		p.wake()
 	}
+}
+
+// complete ends the pieces of an answer that did not fail.
+func (p *NumberedPieces) complete(op *transcript.Op) {
+	p.mu.Lock()
+	p.reason = op.Run.Ending().Reason
+	p.mu.Unlock()
+	p.stop(nil)
 }
 
 // stop ends the pieces and the reading of the run.
@@ -126,13 +137,14 @@ type Batch struct {
 	// Ended says that no more pieces come. Last says that this is the first batch to say so.
 	Ended, Last bool
 	Failed      *Reason
+	Reason      model.Reason // why the answer ended, if it did not fail
 }
 
 // next returns the batch that begins at from, and a channel that is closed when there is more.
 func (p *NumberedPieces) next(from int) (b Batch, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed}
+	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed, Reason: p.reason}
 	for i := from; i < len(p.cuts); i++ {
 		begin := 0
 		if i > 0 {

@@ -314,12 +314,3 @@ func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact,
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, most))
 }
-
-// ResultText returns the result of a run as text: its member "text" if it has one, else its JSON.
-func ResultText(result json.RawMessage) string {
-	var object struct{ Text string }
-	if json.Unmarshal(result, &object) == nil && object.Text != "" {
-		return object.Text
-	}
-	return messages.Plain(result)
-}

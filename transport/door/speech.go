@@ -3,7 +3,6 @@ package door
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
@@ -45,8 +44,8 @@ func (s *Speech) Take(op *transcript.Op) (piece string, anew bool) {
 // Rest returns what is missing at the end of the run, as Take does. If the run has no text, that is the result.
 func (s *Speech) Rest(end *transcript.Op) (piece string, anew bool) {
 	text, _ := s.said(end.Run)
-	if b, ok := end.Event.Body.(messages.RunCompleted); ok && text == "" {
-		text = ResultText(b.Result)
+	if text == "" {
+		text = end.Run.Ending().Text
 	}
 	return s.settle(text)
 }

@@ -338,11 +338,10 @@ func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo,
 	return job, "", err
 }
 
-// Ending is how a run ended, or what it waits for. It is for clients that wait for the whole answer.
+// Ending is how a run ended, or what it waits for. It is for clients that wait for the whole answer. Text is what the
+// run said after the question that the client answered last, or the run's result if it said nothing.
 type Ending struct {
-	// Text is what the run said after the question that the client answered last, or the run's result if it said
-	// nothing.
-	Text string
+	model.Ending
 	// Failed is why the run did not complete. Asked is the question that it waits for. Both are nil after a success.
 	Failed *Reason
 	Asked  *messages.InputRequired
@@ -379,13 +378,15 @@ var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 			asked := op.Item.Asked()
 			w.speech.Rest(op)
 			w.speech.Ask(op.Item)
-			w.Asked, w.Over, w.Text = &asked, true, w.speech.Text()
+			w.Asked, w.Over, w.Ending.Ending = &asked, true, op.Run.Ending()
+			w.Text = w.speech.Text()
 		}
 	}},
 	transcript.Run: {transcript.Open: func(w *waiter, op *transcript.Op) { w.speech.Begin(op.Run) },
 		transcript.End: func(w *waiter, op *transcript.Op) {
 			w.speech.Rest(op)
-			w.Text, w.Failed = w.speech.Text(), Failure(op.Event.Body)
+			w.Ending.Ending, w.Failed = op.Run.Ending(), Failure(op.Event.Body)
+			w.Text = w.speech.Text()
 		}},
 }}
 

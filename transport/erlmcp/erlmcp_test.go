@@ -302,7 +302,7 @@ func TestServerSentEvents(t *testing.T) {
 	open(&stories.Teller{}).ServeHTTP(w, r)
 	frames := strings.Split(strings.TrimSuffix(w.Body.String(), "\n\n"), "\n\n")
 	last := `data: {"jsonrpc":"2.0","method":"stream_complete","params":{"streamId":"r_story1","total_chunks":3,` +
-		`"result":{"text":"Hello, wörld 🌍"}}}`
+		`"result":{"text":"Hello, wörld 🌍"},"finish_reason":"stop"}}`
 	if w.Header().Get("Content-Type") != "text/event-stream" || len(frames) != 5 || frames[4] != last {
 		t.Errorf("the stream is %s", w.Body)
 	}

@@ -216,7 +216,7 @@ func (s server) whole(ctx context.Context, id messages.RunID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, meta := end.Text, map[string]any{"run_id": id}
+	text, meta := end.Text, map[string]any{"run_id": id, "finish_reason": end.Reason}
 	switch {
 	case end.Failed != nil:
 		text = end.Failed.Message

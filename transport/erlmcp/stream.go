@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
@@ -35,6 +36,7 @@ type ending struct {
 	StreamID messages.RunID  `json:"streamId"`
 	Total    int             `json:"total_chunks"`
 	Result   json.RawMessage `json:"result,omitempty"`
+	Reason   model.Reason    `json:"finish_reason,omitempty"` // of a run that completed
 	Error    *door.Reason    `json:"error,omitempty"`
 }
 
@@ -95,7 +97,8 @@ func (w *writer) question(op *transcript.Op) {
 func (w *writer) end(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		if len(op.Run.Answers()) > 0 {
+		end := op.Run.Ending()
+		if len(op.Run.Answers()) > 0 || end.Text == "" {
 			if w.say(w.speech.Rest(op)); w.Over {
 				return
 			}
@@ -105,7 +108,7 @@ func (w *writer) end(op *transcript.Op) {
 				w.chunk(one, len(list))
 			}
 		}
-		w.notify("stream_complete", ending{StreamID: w.Run, Total: w.chunks, Result: b.Result})
+		w.notify("stream_complete", ending{StreamID: w.Run, Total: w.chunks, Result: b.Result, Reason: end.Reason})
 	case messages.RunFailed:
 		w.fail(door.Failure(b))
 	case messages.RunCanceled:

@@ -230,3 +230,21 @@ func TestOthersGetTextsWhole(t *testing.T) {
 		t.Errorf("done=short is %s", got.Status)
 	}
 }
+
+// Who has had a text, and comes back before the run's end with its cursor, gets no text in the result.
+func TestResultAfterACut(t *testing.T) {
+	w, id := reciting(t, `{"bytes":100000,"parted":true}`)
+	path, cursor := "/v1/runs/"+string(id)+"/events?done=digest", ""
+	lined(w, path, "0", "text/event-stream", func(event, at string) bool {
+		cursor = at
+		return !strings.Contains(event, `"type":"text.done"`)
+	})
+	for name, door := range digests {
+		door(w, path, cursor, func(event, _ string) bool {
+			if len(event) > 1000 || strings.Contains(event, `"type":"run.completed"`) != strings.Contains(event, `"omitted":true`) {
+				t.Errorf("%s: after %s comes %.300s", name, cursor, event)
+			}
+			return true
+		})
+	}
+}

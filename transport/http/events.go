@@ -96,12 +96,12 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	case ended && form != formJSON && follow.After == head:
 		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 	case form == formJSON:
-		return s.poll(w, r, in.ID, follow, s.Feed(r.Context(), at, in.Done != ""), in.Wait.Duration, ended && follow.After == head)
+		return s.poll(w, r, in.ID, follow, s.feed(r.Context(), at, in.Done != ""), in.Wait.Duration, ended && follow.After == head)
 	default:
 		if in.Snapshot {
 			follow.Snapshot = func(messages.State) {}
 		}
-		s.stream(w, r, in.ID, form, follow, s.Feed(r.Context(), at, in.Done != ""))
+		s.stream(w, r, in.ID, form, follow, s.feed(r.Context(), at, in.Done != ""))
 	}
 	return nil
 }

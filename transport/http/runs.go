@@ -68,7 +68,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
 	if form != formJSON {
-		s.stream(w, r, id, form, messages.FollowOptions{}, s.Feed(r.Context(), cursor.Cursors{id: {}}, in.Done != ""))
+		s.stream(w, r, id, form, messages.FollowOptions{}, s.feed(r.Context(), cursor.Cursors{id: {}}, in.Done != ""))
 		return nil
 	}
 	return s.answerStart(w, r, id, wait)

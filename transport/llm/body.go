@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
@@ -116,7 +116,7 @@ func (b *body) finish(err error) {
 	exceeded, tooMuch := errors.AsType[*limitError](err)
 	switch {
 	case tooLong:
-		x.exceeded = &limitError{"a frame of the answer is larger than " + size(int64(long.Limit))}
+		x.exceeded = &limitError{"a frame of the answer is larger than " + words.Limit(int64(long.Limit))}
 	case tooMuch:
 		x.exceeded = exceeded
 	case errors.Is(err, gzip.ErrHeader):
@@ -158,7 +158,7 @@ func (b *body) Read(p []byte) (int, error) {
 	x := b.exchange
 	most := x.client.limits.ResponseBytes
 	if b.taken >= most {
-		return 0, &limitError{"the answer is larger than " + size(most)}
+		return 0, &limitError{"the answer is larger than " + words.Limit(most)}
 	}
 	x.watch.wait()
 	n, err := b.source.Read(p[:min(int64(len(p)), most-b.taken)])
@@ -181,12 +181,4 @@ func (b *body) begin(p []byte, err error) (int, error) {
 		}
 	}
 	return len(p), err
-}
-
-// size formats a limit for an error.
-func size(n int64) string {
-	if n%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
@@ -79,7 +80,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	}
 	body = x.client.secrets.Bytes(body)
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
-		x.exceeded = &limitError{"the request is larger than " + size(most) + "; send less"}
+		x.exceeded = &limitError{"the request is larger than " + words.Limit(most) + "; send less"}
 		return nil, x.exceeded
 	}
 	request := r.Clone(r.Context())

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 const (
@@ -89,7 +90,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	case err != nil:
 		return c.explain(ctx, err)
 	case len(text) > listBytes:
-		return messages.Errorf(messages.CauseLimitExceeded, "%s sends more than %s", c.base.Host, size(listBytes))
+		return messages.Errorf(messages.CauseLimitExceeded, "%s sends more than %s", c.base.Host, words.Limit(listBytes))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.rejection(response.StatusCode, text)

@@ -53,7 +53,7 @@ var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 		transcript.Run: {transcript.Open: (*writer).created, transcript.Update: (*writer).update, transcript.End: (*writer).end},
 		transcript.Text: {transcript.Append: (*writer).text, transcript.Done: func(w *writer, op *transcript.Op) {
 			if op.Item.IsAnswer() && !op.Cut {
-				w.event(op, "content-complete", fields{"content": op.Item.Text(), "finishReason": "stop"})
+				w.event(op, "content-complete", fields{"content": op.Item.Text(), "finishReason": op.Run.Ending().Reason})
 			}
 		}},
 		transcript.Thought: {transcript.Done: (*writer).thought},
@@ -267,16 +267,13 @@ func (w *writer) end(op *transcript.Op) {
 	}
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		names, text := []string{}, door.ResultText(b.Result)
+		names, end := []string{}, op.Run.Ending()
 		for _, item := range op.Run.Items() {
 			if item.Kind == transcript.Artifact {
 				names = append(names, item.Name)
 			}
 		}
-		if answers := op.Run.Answers(); len(answers) > 0 {
-			text = answers[len(answers)-1].Text()
-		}
-		w.event(op, "task-complete", fields{"content": text, "artifacts": names, "metadata": fields{"finishReason": "stop",
+		w.event(op, "task-complete", fields{"content": end.Text, "artifacts": names, "metadata": fields{"finishReason": end.Reason,
 			"duration": op.Event.Time.Sub(w.run.QueuedAt).Milliseconds()}})
 	case messages.RunFailed:
 		w.status(op, "failed", fields{"message": b.Error.Message,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
@@ -19,12 +20,15 @@ func (s *Server) textOf(state messages.State) string {
 	if state.Status != messages.Completed {
 		return sentence(state)
 	}
-	if text := lastText(state); text != "" {
-		return text
+	end, text := model.EndOf(state), lastText(state)
+	if text == "" && end.Calls != nil {
+		end.Text = string(state.End.Result)
 	}
-	text := sentence(state)
-	if len(state.End.Result) > 0 {
-		text += "\n" + string(state.End.Result)
+	if text == "" {
+		text = strings.TrimSuffix(sentence(state)+"\n"+end.Text, "\n")
+	}
+	if lack := end.Lack(); lack != "" {
+		text += "\n\n[" + lack + "]"
 	}
 	return text
 }

@@ -129,7 +129,7 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 			Data: map[string]any{"code": end.Failed.Code, "retryable": end.Failed.Retryable, "provider": end.Failed.Provider,
 				"run_id": id, "text": end.Text}}
 	}
-	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id}, nil
+	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id, "finish_reason": end.Reason}, nil
 }
 
 // poll returns the chunks that exist. On a WebSocket, the chunks are pushed instead.

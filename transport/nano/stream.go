@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
@@ -15,6 +16,7 @@ type chunk struct {
 	Delta    string       `json:"delta"`
 	End      bool         `json:"end"`
 	Error    *door.Reason `json:"error,omitempty"`
+	Reason   model.Reason `json:"finish_reason,omitempty"` // of the last chunk of an answer that completed
 }
 
 // stream is a run in the form of chunks.
@@ -95,7 +97,7 @@ func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, 
 			chunks = append(chunks, chunk{StreamID: s.id, Seq: part.From + i, Delta: piece})
 		}
 		if part.Last {
-			chunks = append(chunks, chunk{StreamID: s.id, Seq: part.From + len(chunks), End: true, Error: part.Failed})
+			chunks = append(chunks, chunk{StreamID: s.id, Seq: part.From + len(chunks), End: true, Error: part.Failed, Reason: part.Reason})
 		}
 		return got(chunks, part.Ended)
 	})

@@ -78,13 +78,6 @@ func (q *question) count(end model.End) {
 	q.report.Read, q.report.Written = q.report.Read+int(read), q.report.Written+int(written)
 }
 
-// cut reports whether the server cut the answer for its length, even inside a thought.
-func (a *answer) cut() bool {
-	v := a.end.Verdict
-	ended := v.Outcome == model.Completed || v.Cause == messages.CauseEmptyCompletion
-	return ended && (v.Truncated || model.FinishOf(a.end.Evidence.Finish) == model.Truncated)
-}
-
 // usedAll reports whether the answer used all its tokens, whatever its finish_reason.
 func (a *answer) usedAll(most int) bool {
 	_, written := a.end.Usage.Tokens()

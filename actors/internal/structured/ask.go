@@ -137,7 +137,7 @@ func (q *question) ask(ctx context.Context) error {
 			q.options.Attempt(Attempt{Number: q.report.Attempts, Level: q.report.Level, Rejected: q.report.Problems})
 		}
 		a, err := q.call(ctx)
-		if err != nil && !a.cut() {
+		if err != nil && !a.end.Verdict.Truncated {
 			q.report.Overflow = a.end.Evidence.Overflows()
 			if refuses(q.report.Level, a.end.Evidence) {
 				q.report.Level = q.options.Ladder.below(q.report.Level)
@@ -174,7 +174,7 @@ func (q *question) judge(a *answer) bool {
 	switch {
 	case a.long:
 		q.report.Problems = []string{fmt.Sprintf("it is longer than %d bytes", maxAnswer)}
-	case a.cut():
+	case a.end.Verdict.Truncated:
 		q.report.Problems = []string{cutProblem}
 	case a.end.Verdict.Filtered:
 		q.report.Problems = []string{"the server cut it for its content"}
@@ -269,7 +269,7 @@ func (q *question) feedback() []model.Message {
 	if q.last == nil {
 		return nil
 	}
-	if q.last.long || q.last.open || q.last.cut() {
+	if q.last.long || q.last.open || q.last.end.Verdict.Truncated {
 		words := "Your answer was too long and was cut. Think briefly and answer again, with at most half as many words in " +
 			"every field and half as many items in every list."
 		if q.reasks == 0 {

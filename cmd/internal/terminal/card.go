@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -101,20 +103,13 @@ func Hint(s messages.State) string {
 
 // WhyDegraded returns the reason in the result, or the run's last warning.
 func WhyDegraded(s messages.State) string {
-	var r struct {
-		Truncated, Filtered bool
-		Degraded            string
-	}
-	_ = json.Unmarshal(s.End.Result, &r) // results of other jobs have neither
-	switch {
-	case r.Truncated && s.Queued.Job == "prompt":
-		return "the answer was cut at its length limit; --max-tokens raises it"
-	case r.Truncated:
-		return "the answer was cut at its length limit"
-	case r.Filtered:
-		return "the server's content filter cut the answer"
-	case r.Degraded != "":
-		return r.Degraded
+	var r struct{ Degraded string }
+	_ = json.Unmarshal(s.End.Result, &r) // results of other jobs have none
+	switch end := model.EndOf(s); {
+	case end.Reason == model.Length && s.Queued.Job == "prompt":
+		return end.Lack() + "; --max-tokens raises it"
+	case cmp.Or(end.Lack(), r.Degraded) != "":
+		return cmp.Or(end.Lack(), r.Degraded)
 	}
 	for _, l := range slices.Backward(s.Log.Lines) {
 		if l.Level == messages.LogWarn {

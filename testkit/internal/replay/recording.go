@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -133,7 +132,7 @@ func (r *run) since(first func(messages.Body) bool) []messages.Event {
 
 // answered keeps a model's answer with its thoughts. The text of a streamed answer is in the log.
 func (r *run) answered(b messages.LLMCompleted, e messages.Event) {
-	a, name := &answer{end: e}, call.LabelOf(b.Call)
+	a, name := &answer{end: e}, messages.LabelOf(b.Call)
 	for _, during := range r.since(func(body messages.Body) bool { s, ok := body.(messages.LLMStarted); return ok && s.Call == b.Call }) {
 		if d, ok := during.Body.(messages.ThoughtDone); ok && strings.HasPrefix(d.Stream, name+".thought.") {
 			a.told = append(a.told, d)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // Transcript folds the log of one run into items. It does not check the log: the runtime has done so. The zero
@@ -21,8 +22,9 @@ type Transcript struct {
 	// Lean lets a text go once the log drops it. It is for readers that need no text as a whole.
 	Lean bool
 
-	items []*Item
-	index map[key]*Item
+	items  []*Item
+	index  map[key]*Item
+	reason string // the finish_reason of the newest answer of a model
 
 	// op and do are the current operation and its receiver. They are set only during Apply.
 	op Op
@@ -112,6 +114,10 @@ func (t *Transcript) run(body messages.Body) {
 		t.Queued = b
 		t.open(Run, string(t.op.Event.RunID), "")
 		return
+	case messages.LLMCompleted:
+		if messages.IsAnswerCall(b.Call) {
+			t.reason = b.FinishReason
+		}
 	case messages.RunRecovered:
 		t.rewind(b.Rewind)
 	case messages.TaskCompleted:
@@ -388,6 +394,24 @@ func (t *Transcript) end(terminal messages.Body, files []messages.Artifact, writ
 	run := t.Find(Run, string(t.op.Event.RunID))
 	run.Latest, run.Closed = terminal, true
 	t.emit(End, run)
+}
+
+// Ending returns how the run ended. Before that its Reason is the newest answer's.
+func (t *Transcript) Ending() model.Ending {
+	var end *messages.End
+	switch b := t.Ended.(type) {
+	case messages.RunCompleted:
+		end = &messages.End{Result: b.Result}
+	case messages.RunFailed:
+		end = &messages.End{Cause: b.Cause, Error: b.Error}
+	case messages.RunCanceled:
+		end = &messages.End{Cause: b.Cause}
+	}
+	text := ""
+	if answers := t.Answers(); len(answers) > 0 {
+		text = answers[len(answers)-1].Text()
+	}
+	return model.Ended(end, t.reason, text, slices.ContainsFunc(t.items, func(i *Item) bool { return i.Kind == Thought }))
 }
 
 // FileOf returns the file of an artifact item, as of its newest event.

@@ -30,6 +30,7 @@ type place struct {
 	bytes  int       // the length that was read; for log lines, the number of the last line
 	whole  bool      // every byte of it was read
 	sum    hash.Hash // of those bytes; nil if some were read on another connection
+	done   string    // of a long text that is closed, its digest, or "." if that came on another connection
 }
 
 // At returns the position of a reader that has read the State.
@@ -186,10 +187,14 @@ func (c *Cursor) withoutParts(b messages.Merged) (left messages.Body, cut bool) 
 }
 
 // Append appends the cursor as text that needs no escaping in a URL: the number, and if necessary how far each text was
-// read, as "~stream~index~bytes". "!" follows if it was read from its beginning, for readers that ask for digests.
+// read, as "~stream~index~bytes". "!" follows if it was read from its beginning, and "." if
+// it is closed, for readers that ask for digests.
 func (c Cursor) Append(b []byte) []byte {
 	b = strconv.AppendUint(b, c.Seq, 10)
-	for _, p := range c.read {
+	for i, p := range c.read {
+		if p.done != "" && slices.ContainsFunc(c.read[i+1:], func(p place) bool { return p.done != "" }) {
+			continue // the last closed text is enough
+		}
 		b = append(b, '~')
 		if plainName(p.stream) {
 			b = append(b, p.stream...)
@@ -199,6 +204,9 @@ func (c Cursor) Append(b []byte) []byte {
 		b = strconv.AppendUint(append(b, '~'), p.index, 10)
 		if b = strconv.AppendInt(append(b, '~'), int64(p.bytes), 10); p.whole {
 			b = append(b, '!')
+		}
+		if p.done != "" {
+			b = append(b, '.')
 		}
 	}
 	return b
@@ -226,12 +234,17 @@ func parseCursor(text string) (c Cursor, ok bool) {
 			}
 		}
 		index, wrong := strconv.ParseUint(p[1], 10, 63)
-		number, whole := strings.CutSuffix(p[2], "!")
+		number, closed := strings.CutSuffix(p[2], ".")
+		number, whole := strings.CutSuffix(number, "!")
 		bytes, err := strconv.Atoi(number)
 		if wrong != nil || err != nil || bytes < 0 {
 			return c, false
 		}
-		c.read = append(c.read, place{stream: string(name), index: index, bytes: bytes, whole: whole})
+		at := place{stream: string(name), index: index, bytes: bytes, whole: whole}
+		if closed {
+			at.done = "."
+		}
+		c.read = append(c.read, at)
 	}
 	return c, true
 }

@@ -33,6 +33,7 @@ func TestCursorsAsText(t *testing.T) {
 		"7~a~1~-1":               nil,
 		"7~.?~1~1":               nil,
 		"7~a~1~!":                nil,
+		"7~a~1~5.!":              nil,
 	} {
 		got, err := cursor.Parse("r_a", text)
 		if (err == nil) != (want != nil) || !reflect.DeepEqual(got, want) {

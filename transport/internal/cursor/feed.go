@@ -18,14 +18,6 @@ type Feed struct {
 	Digest bool
 	// Said returns what the log's deltas say of a stream before the event of that number.
 	Said func(run messages.RunID, stream string, before uint64) (string, error)
-
-	had map[key]string // the streams of the long texts that the reader has
-}
-
-// key names a text by its run and its digest.
-type key struct {
-	run    messages.RunID
-	sha256 string
 }
 
 // Begin moves the reader to the State.
@@ -121,9 +113,10 @@ func (f *Feed) thin(e messages.Event, at *Cursor) (parts []messages.Event, _ mes
 		if len(b.Result) <= messages.WireBytes {
 			break
 		}
-		var stream string
-		if stream, has = f.had[key{e.RunID, messages.Digest(b.Text())}]; has {
-			e.Body = b.Omit(stream)
+		text := b.Text()
+		i := slices.IndexFunc(at.read, func(p place) bool { return p.done != "" && p.bytes == len(text) })
+		if has = i >= 0 && f.holds(e, at.read[i], text); has {
+			e.Body = b.Omit(at.read[i].stream)
 		}
 	}
 	if has {
@@ -137,10 +130,6 @@ func (f *Feed) has(e messages.Event, at *Cursor, d messages.TextDone) (parts []m
 	if len(d.Text) <= messages.WireBytes {
 		return nil, false
 	}
-	if f.had == nil {
-		f.had = map[key]string{}
-	}
-	f.had[key{e.RunID, d.SHA256}] = d.Stream
 	i := slices.IndexFunc(at.read, func(p place) bool { return p.stream == d.Stream })
 	if i < 0 || !at.read[i].whole {
 		return nil, false
@@ -167,6 +156,15 @@ func (f *Feed) has(e messages.Event, at *Cursor, d messages.TextDone) (parts []m
 	return parts, true
 }
 
+// holds reports whether the closed text that the reader has is this one.
+func (f *Feed) holds(e messages.Event, p place, text string) bool {
+	if p.done != "." {
+		return p.done == messages.Digest(text)
+	}
+	said, err := f.Said(e.RunID, p.stream, e.Seq)
+	return err == nil && said == text
+}
+
 // common returns the length of what both texts begin with, in whole characters.
 func common(a, b string) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -188,10 +186,13 @@ func (p *place) hear(b messages.TextDelta) {
 	}
 }
 
-// open returns the places that are worth keeping past a milestone: those of open texts that a reader who asks for
-// digests has read whole. Another attempt and a recovery take texts back.
+// open returns the places that are worth keeping past a milestone: for a reader who asks for digests, those of open
+// texts that it has read whole, and of closed long texts, one of which the result may repeat. Another attempt and a
+// recovery take texts back.
 func (c *Cursor) open(b messages.Body) []place {
 	d, _ := messages.DoneOf(b)
+	bytes := max(d.Bytes, len(d.Text))
+	long := bytes > messages.WireBytes && messages.KindOf(b) == messages.KindTextDone
 	switch b := b.(type) {
 	case messages.TextClosed:
 		d.Stream = b.Stream
@@ -201,7 +202,11 @@ func (c *Cursor) open(b messages.Body) []place {
 	if !c.digest || messages.KindOf(b).IsTerminal() {
 		return nil
 	}
-	return slices.DeleteFunc(c.read, func(p place) bool { return !p.whole || p.stream == d.Stream })
+	c.read = slices.DeleteFunc(c.read, func(p place) bool { return !p.whole || p.stream == d.Stream })
+	if long {
+		c.read = append(c.read, place{stream: d.Stream, bytes: bytes, whole: true, done: d.SHA256})
+	}
+	return c.read
 }
 
 // Appended returns the text after the deltas of the stream in the body. ok is false if bytes before them are missing.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
@@ -172,28 +171,14 @@ func (d handler) model(w http.ResponseWriter, r *http.Request) error {
 	return Answer(d.Door, w, modelOf(cmp.Or(name, job.Name)))
 }
 
-// Tally adds up what the models report about their answers.
+// Tally adds up the tokens that the models report.
 type Tally struct {
 	Tokens *messages.Usage // nil if no server told them
-	Finish string          // of the last answer
 }
 
-// Add adds the token counts and the finish reason in an operation, if it has any.
+// Add adds the token counts in an operation, if it has any.
 func (t *Tally) Add(op *transcript.Op) {
 	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update {
-		t.Finish = b.FinishReason
 		t.Tokens = t.Tokens.Sum(b.Usage)
-	}
-}
-
-// Reason returns the API's word for why a completed answer ended.
-func (t *Tally) Reason() string {
-	switch llm.FinishOf(t.Finish) {
-	case llm.Truncated:
-		return "length"
-	case llm.Filtered:
-		return "content_filter"
-	default:
-		return "stop"
 	}
 }

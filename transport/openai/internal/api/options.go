@@ -222,11 +222,11 @@ type Call struct {
 	Custom    bool // the arguments are plain text
 }
 
-// Calls returns the calls of the client's tools in the result of a run.
-func Calls(queued messages.RunQueued, result json.RawMessage) (all []Call) {
+// Calls returns the calls that a run ends with as the client knows them.
+func Calls(queued messages.RunQueued, end llm.Ending) (all []Call) {
 	var in struct{ Functions []llm.Tool }
 	_ = json.Unmarshal(queued.Input, &in) // other inputs have none
-	for _, c := range door.Calls(result) {
+	for _, c := range end.Calls {
 		one, mark := Call{ToolCall: c}, ""
 		for _, f := range in.Functions {
 			if f.Name == c.Name {

@@ -96,7 +96,8 @@ type completion struct {
 	calls    []json.RawMessage // calls of the client's tools
 	extra    string            // members of the answer that go back with it
 	failed   *auth.Problem
-	begun    bool // the stream has its first chunk
+	begun    bool   // the stream has its first chunk
+	reason   string // the finish_reason
 }
 
 // completing is the dialect of completion.
@@ -145,25 +146,22 @@ func (c *completion) write(piece string, anew bool) {
 	}
 }
 
-// end writes the calls of the client's tools, or the rest of the text, and then the end.
+// end writes the rest of the text, the calls of the client's tools, and the end.
 func (c *completion) end(op *transcript.Op) {
 	if failed := door.Failure(op.Event.Body); failed != nil {
 		c.fail(failed.Problem())
 		return
 	}
-	for i, one := range api.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
+	c.write(c.speech.Rest(op))
+	end := op.Run.Ending()
+	for i, one := range api.Calls(op.Run.Queued, end) {
 		c.calls = append(c.calls, model.Merged(door.JSON(call{i, one.ID, "function", function{one.Name, one.Arguments}}), one.Extra))
 		c.chunk(delta{Calls: c.calls[i:]}, "")
 	}
 	if c.extra = door.Extra(op.Event.Body); c.extra != "" {
 		c.chunk(json.RawMessage(c.extra), "")
 	}
-	if c.calls != nil {
-		c.finish("tool_calls")
-		return
-	}
-	c.write(c.speech.Rest(op))
-	c.finish(c.tally.Reason())
+	c.finish(string(end.Reason))
 }
 
 func (c *completion) fail(why *auth.Problem) {
@@ -175,9 +173,8 @@ func (c *completion) fail(why *auth.Problem) {
 
 // finish ends the answer. Out is nil if the client wants it as a whole.
 func (c *completion) finish(reason string) {
-	c.Over = true
+	c.Over, c.reason = true, reason
 	if c.Out == nil {
-		c.tally.Finish = reason
 		return
 	}
 	c.chunk(delta{}, reason)
@@ -263,7 +260,7 @@ func (c *completion) whole() envelope {
 	if text == "" && c.calls != nil {
 		said.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: model.Merged(door.JSON(said), c.extra), Finish: &c.tally.Finish}})
+	out := c.envelope("chat.completion", []choice{{Message: model.Merged(door.JSON(said), c.extra), Finish: &c.reason}})
 	out.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 	return out
 }

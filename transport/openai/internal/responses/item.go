@@ -1,9 +1,8 @@
 package responses
 
 import (
-	"encoding/json"
-
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai/internal/api"
@@ -119,8 +118,8 @@ func (r *response) call(i *item, says string) {
 }
 
 // callTools writes the calls of the client's tools, which end the run.
-func (r *response) callTools(result json.RawMessage) {
-	for _, c := range api.Calls(r.queued, result) {
+func (r *response) callTools(end model.Ending) {
+	for _, c := range api.Calls(r.queued, end) {
 		i := &item{ID: "fc_" + c.ID, Type: "function_call", Status: "in_progress", CallID: c.ID, Name: c.Name, Namespace: c.Namespace, index: len(r.output)}
 		r.output = append(r.output, i)
 		if c.Custom {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
@@ -73,7 +74,7 @@ func (r *response) do(op *transcript.Op) {
 		r.drop(op)
 	case op.Do == transcript.Done && isText:
 		if i := r.find(op); i != nil { // nil if it belongs to an earlier response
-			r.finish(i, op.Cut)
+			r.finish(i, op.Cut || op.Item.IsAnswer() && op.Run.Ending().Reason.Cut())
 		}
 	case op.Do == transcript.Done && op.Item.Kind == transcript.Tool:
 		r.result(op)
@@ -120,9 +121,10 @@ func (r *response) update(op *transcript.Op) {
 	case messages.RunCanceled:
 		r.end("cancelled", "incomplete") // the API has no event of that name
 	case messages.RunCompleted:
-		r.callTools(b.Result)
+		end := op.Run.Ending()
+		r.callTools(end)
 		status := "completed"
-		if why := shortBy[r.tally.Reason()]; why != "" {
+		if why := shortBy[end.Reason]; why != "" {
 			status, r.short = "incomplete", fields{"reason": why}
 		}
 		r.end(status, status)
@@ -149,8 +151,8 @@ func (r *response) failed() fields {
 // final are the codes after which Codex gives up.
 var final = []string{"context_length_exceeded", "insufficient_quota", "usage_not_included", "cyber_policy"}
 
-// shortBy is the reason for an incomplete response, by the model's finish reason.
-var shortBy = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}
+// shortBy is the reason for an incomplete response, by how the answer ended.
+var shortBy = map[model.Reason]string{model.Length: "max_output_tokens", model.Filter: "content_filter"}
 
 func (r *response) end(status, event string) {
 	r.status, r.Over = status, true

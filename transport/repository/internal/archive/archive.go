@@ -107,14 +107,14 @@ func (k *keeper) unpack(w *wire) error {
 func (k *keeper) archive(in *input) (*Archive, error) {
 	switch {
 	case k.count == 0 && k.skipped.Paths > 0:
-		return nil, invalid("%s holds no file with a safe name (%d were left out)", in.label, k.skipped.Paths)
+		return nil, messages.InvalidInput("%s holds no file with a safe name (%d were left out)", in.label, k.skipped.Paths)
 	case k.count == 0 && k.skipped.Broken > 0:
-		return nil, invalid("%s holds no file that can be read: %d are encrypted, damaged or compressed in an unknown way; "+
+		return nil, messages.InvalidInput("%s holds no file that can be read: %d are encrypted, damaged or compressed in an unknown way; "+
 			"unpack it and name the folder", in.label, k.skipped.Broken)
 	}
 	top, files, err := k.stripped()
 	if err != nil {
-		return nil, invalid("%s is damaged: %v", in.label, err)
+		return nil, messages.InvalidInput("%s is damaged: %v", in.label, err)
 	}
 	return &Archive{Files: files, Name: name(append(in.names, top)), Commit: k.commit, Skipped: k.skipped}, nil
 }
@@ -134,8 +134,6 @@ func (m *meter) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // input is an opened source.
 type input struct {
@@ -161,7 +159,7 @@ func open(ctx context.Context, source string, o Options) (*input, error) {
 	case "file":
 		return openFile(u.Path)
 	case "ssh":
-		return nil, invalid("refused: an archive is not read over ssh; use https")
+		return nil, messages.InvalidInput("refused: an archive is not read over ssh; use https")
 	}
 	return fetch(ctx, u, o)
 }
@@ -171,7 +169,7 @@ func openFile(path string) (*input, error) {
 	label := strconv.Quote(path)
 	file, info, err := regular.Open(path)
 	if err != nil {
-		return nil, invalid("%s cannot be read: %v", label, reason(err))
+		return nil, messages.InvalidInput("%s cannot be read: %v", label, reason(err))
 	}
 	return &input{body: file, file: file, label: label, names: []string{path}, total: info.Size(),
 		close: func() { _ = file.Close() }}, nil
@@ -190,7 +188,7 @@ func reason(err error) error {
 func fetch(ctx context.Context, u *url.URL, o Options) (*input, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, invalid("refused: this is not a URL")
+		return nil, messages.InvalidInput("refused: this is not a URL")
 	}
 	request.Header.Set("Accept", "*/*")
 	request.Header.Set("Accept-Encoding", "identity")
@@ -240,9 +238,9 @@ func checkStatus(label string, status int) error {
 		err.Retryable = true
 		return err
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
-		return invalid("the server of %s answers %d: there is no such archive, or reading it takes a token in "+
+		return messages.InvalidInput("the server of %s answers %d: there is no such archive, or reading it takes a token in "+
 			"LASTWORD_GIT_TOKENS, as host=token, or for GitHub in LASTWORD_GIT_TOKEN (or GH_TOKEN or "+
 			"GITHUB_ACCESS_TOKEN)", label, status)
 	}
-	return invalid("the server of %s answers %d in place of an archive", label, status)
+	return messages.InvalidInput("the server of %s answers %d in place of an archive", label, status)
 }

@@ -28,7 +28,7 @@ func (k *keeper) path(name string) (string, error) {
 		return "", err
 	}
 	if len(name) > k.PathBytes {
-		return "", exceeded("the archive holds a path of %d bytes; %d are the limit, which no flag changes",
+		return "", messages.LimitExceeded("the archive holds a path of %d bytes; %d are the limit, which no flag changes",
 			len(name), k.PathBytes)
 	}
 	if !isSafe(name) {
@@ -37,7 +37,7 @@ func (k *keeper) path(name string) (string, error) {
 	}
 	clean := path.Clean(name)
 	if strings.Count(clean, "/") > k.Depth {
-		return "", exceeded("the archive holds a file below %d folders; --max-depth raises the limit of %d",
+		return "", messages.LimitExceeded("the archive holds a file below %d folders; --max-depth raises the limit of %d",
 			strings.Count(clean, "/"), k.Depth)
 	}
 	return clean, k.newFolders(path.Dir(clean))
@@ -50,7 +50,7 @@ func (k *keeper) newFolders(dir string) error {
 			return nil
 		}
 		if k.folders++; k.folders > k.Files {
-			return exceeded("the archive holds more than %d folders; --max-files raises the limit", k.Files)
+			return messages.LimitExceeded("the archive holds more than %d folders; --max-files raises the limit", k.Files)
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func (k *keeper) file(name string, data []byte) {
 func (k *keeper) large(name string, size int64) {
 	limit := k.FileBytes
 	k.added(name, k.files.File(name, size, func() ([]byte, error) {
-		return nil, exceeded("%q is larger than %d bytes and was not unpacked", name, limit)
+		return nil, messages.LimitExceeded("%q is larger than %d bytes and was not unpacked", name, limit)
 	}))
 }
 
@@ -150,10 +150,6 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-func exceeded(format string, args ...any) error {
-	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
-}
-
 // budget enforces the limits while an archive is unpacked.
 type budget struct {
 	Limits
@@ -172,10 +168,10 @@ func (b *budget) keep(n int64) error {
 // check refuses archives that unpack to too much, in total or compared with their size. Small files may have any ratio.
 func (b *budget) check(n int64) error {
 	if n > b.UnpackedBytes {
-		return exceeded("the archive unpacks to more than %d bytes; --max-bytes raises the limit", b.UnpackedBytes)
+		return messages.LimitExceeded("the archive unpacks to more than %d bytes; --max-bytes raises the limit", b.UnpackedBytes)
 	}
 	if n > ratioFrom && n/int64(b.Ratio) > b.wire.done {
-		return exceeded("the archive unpacks to more than %d times its size, as those do that are made to fill disks; "+
+		return messages.LimitExceeded("the archive unpacks to more than %d times its size, as those do that are made to fill disks; "+
 			"if you trust it, unpack it and name the folder (--max-bytes does not change this limit)", b.Ratio)
 	}
 	return nil
@@ -191,5 +187,5 @@ func (b *budget) entry() error {
 }
 
 func tooMany(files int) error {
-	return exceeded("the archive holds more than %d files; --max-files raises the limit", files)
+	return messages.LimitExceeded("the archive holds more than %d files; --max-files raises the limit", files)
 }

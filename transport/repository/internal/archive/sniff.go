@@ -9,6 +9,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // kind is the format of an archive, as its first bytes show.
@@ -52,19 +54,19 @@ func unknown(head []byte) error {
 		"\xfd7zXZ\x00": "xz", "\x28\xb5\x2f\xfd": "zstd", "LZIP": "lzip", "7z\xbc\xaf\x27\x1c": "7-Zip", "Rar!": "RAR",
 	} {
 		if bytes.HasPrefix(head, []byte(magic)) {
-			return invalid("the archive is compressed with %s, which is not read; use its .tar.gz or .zip, "+
+			return messages.InvalidInput("the archive is compressed with %s, which is not read; use its .tar.gz or .zip, "+
 				"or unpack it and name the folder", name)
 		}
 	}
 	text := strings.ToLower(string(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))))
 	switch {
 	case len(head) == 0:
-		return invalid("the archive is empty")
+		return messages.InvalidInput("the archive is empty")
 	case strings.HasPrefix(text, "<!doctype html"), strings.HasPrefix(text, "<html"):
-		return invalid("this is a web page, not an archive; give the address of the .tar.gz or .zip itself, " +
+		return messages.InvalidInput("this is a web page, not an archive; give the address of the .tar.gz or .zip itself, " +
 			"and a token where the server asks people to log in")
 	}
-	return invalid("this is not an archive; .tar, .tar.gz, .tar.bz2 and .zip are read")
+	return messages.InvalidInput("this is not an archive; .tar, .tar.gz, .tar.bz2 and .zip are read")
 }
 
 // isTar verifies the header's checksum, because the oldest tar format has no magic bytes. An empty archive consists of

@@ -11,6 +11,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // tar reads all entries. If packed is set, r is a decompressor, which must be read to its end to verify the checksum.
@@ -45,7 +47,7 @@ func (k *keeper) checkTar(r *bufio.Reader) error {
 		return err
 	}
 	if !isTar(head) {
-		return invalid("this is a compressed file, but no tar archive is in it")
+		return messages.InvalidInput("this is a compressed file, but no tar archive is in it")
 	}
 	return nil
 }

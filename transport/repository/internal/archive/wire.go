@@ -25,7 +25,7 @@ type wire struct {
 }
 
 func (w *wire) tooLarge() error {
-	return exceeded("%s is larger than %d bytes; --max-download raises the limit", w.in.label, w.limit)
+	return messages.LimitExceeded("%s is larger than %d bytes; --max-download raises the limit", w.in.label, w.limit)
 }
 
 // Read reads at most one byte more than the limit; that byte causes the error.
@@ -72,19 +72,19 @@ func (w *wire) explain(err error) error {
 	case w.err != nil && w.in.host != "":
 		return dial.Explain(w.ctx, w.in.host, err)
 	case w.err != nil:
-		return invalid("%s cannot be read: %v", w.in.label, err)
+		return messages.InvalidInput("%s cannot be read: %v", w.in.label, err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return w.cutOff()
 	case isDisk:
 		return messages.Errorf(messages.CauseError, "%s cannot be kept for reading: %v", w.in.label, err)
 	}
-	return invalid("%s is damaged: %v", w.in.label, err)
+	return messages.InvalidInput("%s is damaged: %v", w.in.label, err)
 }
 
 // cutOff returns the error for an incomplete archive. It is retryable if a server closed the connection.
 func (w *wire) cutOff() error {
 	if w.in.host == "" {
-		return invalid("%s is cut off after %d bytes", w.in.label, w.done)
+		return messages.InvalidInput("%s is cut off after %d bytes", w.in.label, w.done)
 	}
 	err := messages.Errorf(messages.CauseTransportClosed,
 		"%s is cut off after %d bytes; try again", w.in.label, w.done)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Limits of a comparison: entries of trees, and bytes of paths.
@@ -53,7 +54,7 @@ func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
+		return nil, messages.InvalidInput("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 	}
 	slices.Sort(d.changes.Paths)
 	return &d.changes, nil
@@ -196,7 +197,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	}
 	top, err := regular.Root(c.Top)
 	if err != nil {
-		return nil, invalid("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
+		return nil, messages.InvalidInput("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
 	}
 	defer top.Close()
 	tree, err := c.tree()
@@ -204,7 +205,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	case errors.Is(err, plumbing.ErrObjectNotFound):
 		return nil, nil // the commit is not available locally
 	case err != nil:
-		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
+		return nil, messages.InvalidInput("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		if ctx.Err() != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Checkout is a local work tree with its repository. It never writes. It must be used by one goroutine at a time.
@@ -93,10 +94,10 @@ func (c *Checkout) config() (*config.Config, error) {
 	}
 	extensions := cfg.Raw.Section("extensions")
 	if format := extensions.Option("objectformat"); format != "" && !strings.EqualFold(format, "sha1") {
-		return nil, invalid("the repository of %s numbers its commits by %.20q, which is not supported", c.Top, format)
+		return nil, messages.InvalidInput("the repository of %s numbers its commits by %.20q, which is not supported", c.Top, format)
 	}
 	if format := extensions.Option("refstorage"); format != "" && !strings.EqualFold(format, "files") {
-		return nil, invalid("the repository of %s keeps its branches in a %.20q, which is not supported", c.Top, format)
+		return nil, messages.InvalidInput("the repository of %s keeps its branches in a %.20q, which is not supported", c.Top, format)
 	}
 	return cfg, nil
 }
@@ -136,19 +137,19 @@ func readPointer(name, prefix string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", invalid("%s does not say where its repository is", name)
+		return "", messages.InvalidInput("%s does not say where its repository is", name)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxPointer+1))
 	path, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
 	if err != nil || len(text) > maxPointer || !ok || path == "" {
-		return "", invalid("%s does not say where its repository is", name)
+		return "", messages.InvalidInput("%s does not say where its repository is", name)
 	}
 	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(name), path)
 	}
 	if path, err = realPath(path); err != nil {
-		return "", invalid("%s leads to a repository that is not there: %s", name, oneLine(err.Error()))
+		return "", messages.InvalidInput("%s leads to a repository that is not there: %s", name, oneLine(err.Error()))
 	}
 	return path, nil
 }

@@ -23,15 +23,9 @@ import (
 const tokenHint = "a token is taken from LASTWORD_GIT_TOKENS, as host=token, and for GitHub from LASTWORD_GIT_TOKEN, " +
 	"GH_TOKEN or GITHUB_ACCESS_TOKEN"
 
-func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
-
-func exceeded(format string, args ...any) error {
-	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
-}
-
 func exceededObject(size int64, limits Limits) error {
-	return exceeded("an object of %s is larger than the limit of %s; "+
-		"raise --max-bytes, of which the limit is a 32nd", bytesText(size), bytesText(limits.ObjectBytes))
+	return messages.LimitExceeded("an object of %s is larger than the limit of %s; "+
+		"raise --max-bytes, of which the limit is a 32nd", words.Limit(size), words.Limit(limits.ObjectBytes))
 }
 
 // undelivered returns a retryable error, for a failure of the server or the network.
@@ -76,24 +70,24 @@ func unwrap(err error) error {
 func explainAnswer(host string, err error) error {
 	switch {
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
-		return invalid("%s refused access: the repository is private, or the token may not read it; %s", host, tokenHint)
+		return messages.InvalidInput("%s refused access: the repository is private, or the token may not read it; %s", host, tokenHint)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return invalid("%s knows no such repository: it does not exist or is private; check the URL; %s", host, tokenHint)
+		return messages.InvalidInput("%s knows no such repository: it does not exist or is private; check the URL; %s", host, tokenHint)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return errEmpty()
 	case errors.Is(err, pktline.ErrInvalidPktLen), errors.Is(err, packp.ErrEmptyInput):
 		return errNoRepository(host)
 	case strings.Contains(err.Error(), "http redirect: "):
-		return invalid("%s redirects to where git does not follow; use the URL that a browser ends at", host)
+		return messages.InvalidInput("%s redirects to where git does not follow; use the URL that a browser ends at", host)
 	}
 	if said, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
 		if bytes.Contains(said.Data, []byte("object-format=sha256")) {
-			return invalid("the repository numbers its commits by SHA-256, which is not supported; use an archive of it")
+			return messages.InvalidInput("the repository numbers its commits by SHA-256, which is not supported; use an archive of it")
 		}
 		return errNoRepository(host)
 	}
 	if said, ok := errors.AsType[*pktline.ErrorLine](err); ok {
-		return invalid("%s refused: %s", host, oneLine(said.Text))
+		return messages.InvalidInput("%s refused: %s", host, oneLine(said.Text))
 	}
 	if answer, ok := errors.AsType[*githttp.Err](err); ok {
 		return explainStatus(host, answer.StatusCode())
@@ -102,11 +96,11 @@ func explainAnswer(host string, err error) error {
 }
 
 func errEmpty() error {
-	return invalid("the repository is empty: it has no commit yet")
+	return messages.InvalidInput("the repository is empty: it has no commit yet")
 }
 
 func errNoRepository(host string) error {
-	return invalid("%s does not answer as a git repository; check the URL", host)
+	return messages.InvalidInput("%s does not answer as a git repository; check the URL", host)
 }
 
 // explainStatus returns the error for an HTTP status. Only those that may pass are retryable.
@@ -115,15 +109,8 @@ func explainStatus(host string, status int) error {
 	if status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout {
 		return undelivered("%s answers %s; try again later", host, text)
 	}
-	return invalid("%s answers %s; check the URL", host, text)
+	return messages.InvalidInput("%s answers %s; check the URL", host, text)
 }
 
 // oneLine returns a server's text as one printable line of limited length.
 func oneLine(text string) string { return words.Clip(words.OneLine(text), 300) }
-
-func bytesText(n int64) string {
-	if n >= 1<<20 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d bytes", n)
-}

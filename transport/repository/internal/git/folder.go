@@ -20,6 +20,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // folder is a source that reads a local repository, within its root. go-git's own transport for local repositories
@@ -38,7 +40,7 @@ func openFolder(u *url.URL, limits Limits) (*folder, error) {
 	}
 	if _, err := root.Stat("objects"); err != nil {
 		_ = root.Close()
-		return nil, invalid("%.200q is not a git repository; name its top folder", u.Path)
+		return nil, messages.InvalidInput("%.200q is not a git repository; name its top folder", u.Path)
 	}
 	storage := filesystem.NewStorage(&readOnly{root}, cache.NewObjectLRU(16*cache.MiByte))
 	return &folder{storage: storage, limits: limits}, nil
@@ -65,7 +67,7 @@ func pathOf(u *url.URL) string {
 func openRepository(path string) (*os.Root, error) {
 	root, err := regular.Root(path)
 	if err != nil {
-		return nil, invalid("%.200q cannot be opened: %s", path, oneLine(err.Error()))
+		return nil, messages.InvalidInput("%.200q cannot be opened: %s", path, oneLine(err.Error()))
 	}
 	inner, err := root.OpenRoot(".git/")
 	if errors.Is(err, os.ErrNotExist) {
@@ -73,7 +75,7 @@ func openRepository(path string) (*os.Root, error) {
 	}
 	_ = root.Close()
 	if err != nil {
-		return nil, invalid("the repository of %.200q lies elsewhere; name the folder that it was made from", path)
+		return nil, messages.InvalidInput("the repository of %.200q lies elsewhere; name the folder that it was made from", path)
 	}
 	return inner, nil
 }
@@ -86,14 +88,14 @@ func (f *folder) refs(ctx context.Context) (*refs, error) {
 	r := &refs{names: map[string]plumbing.Hash{}, peeled: map[string]plumbing.Hash{}}
 	all, err := f.storage.IterReferences()
 	if err != nil {
-		return nil, invalid("the refs cannot be read: %s", oneLine(err.Error()))
+		return nil, messages.InvalidInput("the refs cannot be read: %s", oneLine(err.Error()))
 	}
 	err = all.ForEach(func(ref *plumbing.Reference) error { f.add(r, ref); return ctx.Err() })
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, invalid("the refs cannot be read: %s", oneLine(err.Error()))
+		return nil, messages.InvalidInput("the refs cannot be read: %s", oneLine(err.Error()))
 	case len(r.names) == 0 && r.head.IsZero():
 		return nil, errEmpty()
 	}
@@ -187,7 +189,7 @@ func openable(f *os.File, name string, err error) (billy.File, error) {
 	case !info.Mode().IsRegular() && !info.IsDir():
 		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
 	case info.Size() > wholeBytes && isWhole(name):
-		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("larger than %s", bytesText(wholeBytes))}
+		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("larger than %s", words.Limit(wholeBytes))}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

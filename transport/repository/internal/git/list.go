@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/internal/tree"
 )
 
@@ -47,7 +48,7 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 	}
 	switch {
 	case err == nil && l.held == 0 && l.lacked > 0:
-		return nil, 0, invalid("the clone is partial and has none of the commit's files; git checkout brings them")
+		return nil, 0, messages.InvalidInput("the clone is partial and has none of the commit's files; git checkout brings them")
 	case err == nil:
 		return l.files, l.lacked, nil
 	case ctx.Err() != nil:
@@ -55,7 +56,7 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 	case messages.CodeOf(err) != "":
 		return nil, 0, err
 	}
-	return nil, 0, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, oneLine(err.Error()))
+	return nil, 0, messages.InvalidInput("the commit %s cannot be read, the repository is damaged: %s", commit, oneLine(err.Error()))
 }
 
 // top returns the tree of a commit, or of the commit that a tag points to.
@@ -71,11 +72,11 @@ func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
 		}
 		var t object.Tag
 		if err := l.decode(plumbing.TagObject, id, &t); err != nil {
-			return plumbing.ZeroHash, invalid("%s is not a commit, and no tag of one; name a branch or another tag", id)
+			return plumbing.ZeroHash, messages.InvalidInput("%s is not a commit, and no tag of one; name a branch or another tag", id)
 		}
 		id = t.Target
 	}
-	return plumbing.ZeroHash, invalid("%s leads through more than %d tags; name a branch or another tag", id, maxTags)
+	return plumbing.ZeroHash, messages.InvalidInput("%s leads through more than %d tags; name a branch or another tag", id, maxTags)
 }
 
 // descend returns the tree of the folder dir.
@@ -93,7 +94,7 @@ func (l *lister) descend(top plumbing.Hash, dir string) (plumbing.Hash, error) {
 			}
 		}
 		if next.IsZero() {
-			return top, invalid("the repository has no folder %.200q", dir)
+			return top, messages.InvalidInput("the repository has no folder %.200q", dir)
 		}
 		top = next
 	}
@@ -111,7 +112,7 @@ type extent struct {
 func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (extent, error) {
 	e, known := l.extents[id]
 	if depth+e.height > maxDepth {
-		return e, exceeded("the repository has folders below %d others; name a folder further down", maxDepth)
+		return e, messages.LimitExceeded("the repository has folders below %d others; name a folder further down", maxDepth)
 	}
 	if known {
 		return e, nil
@@ -163,10 +164,10 @@ func present(err error) error {
 // check refuses extents beyond the limits.
 func (l *lister) check(e extent) error {
 	if e.bytes > l.limits.UnpackedBytes {
-		return exceeded("the files hold more than %s; raise --max-bytes", bytesText(l.limits.UnpackedBytes))
+		return messages.LimitExceeded("the files hold more than %s; raise --max-bytes", words.Limit(l.limits.UnpackedBytes))
 	}
 	if e.entries > l.limits.Files {
-		return exceeded("the repository holds more than %d files and folders; raise --max-files", l.limits.Files)
+		return messages.LimitExceeded("the repository holds more than %d files and folders; raise --max-files", l.limits.Files)
 	}
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // errMalformed means that a pack breaks its format.
@@ -54,7 +57,7 @@ func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) 
 		return nil, err
 	}
 	if int64(count) > objectsPerFile*int64(limits.Files) {
-		return nil, exceeded("the repository holds %d objects, too many for %d files; raise --max-files", count, limits.Files)
+		return nil, messages.LimitExceeded("the repository holds %d objects, too many for %d files; raise --max-files", count, limits.Files)
 	}
 	var waiting deltas
 	for range count {
@@ -102,7 +105,7 @@ func (p *pack) spend(size int64) error {
 		return errMalformed
 	}
 	if size > p.left {
-		return exceeded("the repository holds more than %s unpacked; raise --max-bytes", bytesText(p.limits.UnpackedBytes))
+		return messages.LimitExceeded("the repository holds more than %s unpacked; raise --max-bytes", words.Limit(p.limits.UnpackedBytes))
 	}
 	p.left -= size
 	return nil
@@ -311,7 +314,7 @@ const redoneCost = 16 << 10
 func (p *pack) again(size int64) error {
 	size += redoneCost
 	if size > p.redoable {
-		return exceeded("the repository's deltas take more than %d times its size to undo; raise --max-bytes, "+
+		return messages.LimitExceeded("the repository's deltas take more than %d times its size to undo; raise --max-bytes, "+
 			"or use an archive of it", mostRedone)
 	}
 	p.redoable -= size

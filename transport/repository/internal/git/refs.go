@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -47,7 +48,7 @@ func (r *refs) resolve(remote Remote) (*Head, error) {
 		return r.byRest(strings.Trim(remote.Rest, "/"))
 	}
 	if r.head.IsZero() {
-		return nil, invalid("the repository has no default branch; name one%s", r.suggest(""))
+		return nil, messages.InvalidInput("the repository has no default branch; name one%s", r.suggest(""))
 	}
 	return &Head{Commit: r.head.String(), Ref: r.main}, nil
 }
@@ -60,7 +61,7 @@ func (r *refs) byRef(ref string) (*Head, error) {
 	if id, ok := commitID(ref); ok {
 		return &Head{Commit: id.String()}, nil
 	}
-	return nil, invalid("there is no branch, tag or commit %.100q; commits need all 40 digits%s", ref, r.suggest(ref))
+	return nil, messages.InvalidInput("there is no branch, tag or commit %.100q; commits need all 40 digits%s", ref, r.suggest(ref))
 }
 
 // byRest tries the longest possible name first. git forbids branches "a" and "a/b" at the same time, but allows a
@@ -75,14 +76,14 @@ func (r *refs) byRest(rest string) (*Head, error) {
 	if id, ok := commitID(first); ok {
 		return (&Head{Commit: id.String()}).below(dir)
 	}
-	return nil, invalid("%.100q begins with no branch, tag or commit; commits need all 40 digits%s", rest, r.suggest(rest))
+	return nil, messages.InvalidInput("%.100q begins with no branch, tag or commit; commits need all 40 digits%s", rest, r.suggest(rest))
 }
 
 // below sets the folder of the head.
 func (h *Head) below(dir string) (*Head, error) {
 	h.Dir = strings.Trim(dir, "/")
 	if h.Dir != "" && !fs.ValidPath(h.Dir) {
-		return nil, invalid("%.200q is not a folder's path", h.Dir)
+		return nil, messages.InvalidInput("%.200q is not a folder's path", h.Dir)
 	}
 	return h, nil
 }

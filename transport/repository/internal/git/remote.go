@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
@@ -97,11 +98,11 @@ func Fetch(
 ) (files fs.FS, err error) {
 	commit, ok := commitID(head.Commit)
 	if !ok {
-		return nil, invalid("%.80q is not a commit; give all 40 hexadecimal digits", head.Commit)
+		return nil, messages.InvalidInput("%.80q is not a commit; give all 40 hexadecimal digits", head.Commit)
 	}
 	dir := strings.Trim(head.Dir, "/")
 	if dir != "" && !fs.ValidPath(dir) {
-		return nil, invalid("%.200q is not a folder's path", head.Dir)
+		return nil, messages.InvalidInput("%.200q is not a folder's path", head.Dir)
 	}
 	err = visit(ctx, remote, o, progress, func(ctx context.Context, from source, limits Limits) error {
 		all, err := from.objects(ctx, commit)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
@@ -68,7 +69,7 @@ func uploadPackOf(u *url.URL) (string, error) {
 	}
 	path = strings.TrimPrefix(path, "~/") // the command starts in the user's home
 	if path == "" || path == "/" || strings.HasPrefix(path, "-") || strings.ContainsAny(path, "\x00\n") {
-		return "", invalid("the ssh URL names no repository; write it as ssh://user@host/path")
+		return "", messages.InvalidInput("the ssh URL names no repository; write it as ssh://user@host/path")
 	}
 	return "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'", nil
 }
@@ -83,7 +84,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 	signers, hangUp := o.signers(ctx)
 	if len(signers) == 0 {
 		hangUp()
-		return nil, nil, invalid("ssh has no key to offer: start an agent (SSH_AUTH_SOCK), or use https; %s", tokenHint)
+		return nil, nil, messages.InvalidInput("ssh has no key to offer: start an agent (SSH_AUTH_SOCK), or use https; %s", tokenHint)
 	}
 	user := u.User.Username()
 	if user == "" {
@@ -103,11 +104,11 @@ func knownHosts(files []string, address string) (ssh.HostKeyCallback, []string, 
 		}
 	}
 	if len(there) == 0 { // go-git would use its own default files
-		return nil, nil, invalid("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
+		return nil, nil, messages.InvalidInput("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
 	}
 	db, err := gitssh.NewKnownHostsDb(there...)
 	if err != nil {
-		return nil, nil, invalid("the known_hosts files cannot be read: %s", oneLine(err.Error()))
+		return nil, nil, messages.InvalidInput("the known_hosts files cannot be read: %s", oneLine(err.Error()))
 	}
 	return db.HostKeyCallback(), db.HostKeyAlgorithms(address), nil
 }
@@ -148,15 +149,15 @@ func explainSSH(ctx context.Context, host string, m *meter, err error) error {
 		return context.Cause(ctx)
 	}
 	if key, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(key.Want) == 0 {
-		return invalid("%s is not among the known hosts; connect once with ssh and check its key, or use https", host)
+		return messages.InvalidInput("%s is not among the known hosts; connect once with ssh and check its key, or use https", host)
 	} else if ok {
-		return invalid("%s shows another key than the known one: somebody may be listening; check known_hosts", host)
+		return messages.InvalidInput("%s shows another key than the known one: somebody may be listening; check known_hosts", host)
 	}
 	if _, ok := errors.AsType[*knownhosts.RevokedError](err); ok {
-		return invalid("%s shows a key that was revoked; check known_hosts", host)
+		return messages.InvalidInput("%s shows a key that was revoked; check known_hosts", host)
 	}
 	if strings.Contains(err.Error(), "unable to authenticate") {
-		return invalid("%s accepts none of the keys; check that the agent holds the right one, or use https", host)
+		return messages.InvalidInput("%s accepts none of the keys; check that the agent holds the right one, or use https", host)
 	}
 	return dial.Explain(ctx, host, err)
 }
@@ -198,7 +199,7 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 	case errors.Is(err, packp.ErrEmptyInput):
 		_ = s.session.Wait() // until all of standard error was read
 		if text := oneLine(s.said.text.String()); text != "" {
-			return nil, invalid("the server refused: %s", text)
+			return nil, messages.InvalidInput("the server refused: %s", text)
 		}
 		return nil, err
 	case errors.Is(err, packp.ErrEmptyAdvRefs), err == nil && adv.IsEmpty():

@@ -22,6 +22,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // maxRefsBytes is the maximum size of a list of refs, enough for some 600,000.
@@ -125,7 +126,7 @@ func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumb
 	if !said && (messages.CodeOf(told) != messages.CauseTransportClosed || unwrap(err) != nil) {
 		return told
 	}
-	return invalid("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",
+	return messages.InvalidInput("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",
 		w.host, commit, oneLine(err.Error()))
 }
 
@@ -182,10 +183,10 @@ func (m *meter) count(n int64) error {
 	m.done += n
 	switch {
 	case m.refs > 0 && m.done > m.refs:
-		m.err = exceeded("the names of branches and tags alone take more than %s; this cannot be read", bytesText(m.refs))
+		m.err = messages.LimitExceeded("the names of branches and tags alone take more than %s; this cannot be read", words.Limit(m.refs))
 		return m.err
 	case m.done > m.limit:
-		m.err = exceeded("the repository is larger than %s; raise --max-download", bytesText(m.limit))
+		m.err = messages.LimitExceeded("the repository is larger than %s; raise --max-download", words.Limit(m.limit))
 		return m.err
 	}
 	if m.done-m.reported >= reportEvery {
@@ -206,7 +207,7 @@ func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
 		CheckRedirect: client.CheckRedirect}
 	s, err := githttp.NewClient(guarded).NewUploadPackSession(endpoint(u), credentials(u, o))
 	if err != nil {
-		return nil, invalid("%s cannot be read: %s", u.Hostname(), oneLine(err.Error()))
+		return nil, messages.InvalidInput("%s cannot be read: %s", u.Hostname(), oneLine(err.Error()))
 	}
 	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits,
 		closing: client.CloseIdleConnections}, nil

@@ -63,33 +63,24 @@ export interface Payloads {
     calls?: {
       arguments: string;
       call: string;
-      extra?: string;
+      cut?: boolean;
       tool: string;
     }[];
     error?: {
       code: string;
       message: string;
-      provider?: {
-        code?: string;
-        request_id?: string;
-        retry_after_ms?: number;
-        status?: number;
-      };
       retryable?: boolean;
       stack?: string;
     };
     evidence: string;
-    extra?: string;
     finish_reason?: string;
     first_token_ms?: number;
     model: string;
     task?: string;
     text?: string;
-    thoughts_in?: string;
     usage?: {
-      cached_tokens?: number;
-      completion_tokens?: number;
-      prompt_tokens?: number;
+      completion_tokens: number;
+      prompt_tokens: number;
       reasoning_tokens?: number;
     };
     verdict: string;
@@ -202,12 +193,6 @@ export interface Payloads {
     error: {
       code: string;
       message: string;
-      provider?: {
-        code?: string;
-        request_id?: string;
-        retry_after_ms?: number;
-        status?: number;
-      };
       retryable?: boolean;
       stack?: string;
     };
@@ -304,12 +289,6 @@ export interface Payloads {
     error?: {
       code: string;
       message: string;
-      provider?: {
-        code?: string;
-        request_id?: string;
-        retry_after_ms?: number;
-        status?: number;
-      };
       retryable?: boolean;
       stack?: string;
     };
@@ -336,12 +315,6 @@ export interface Payloads {
     error: {
       code: string;
       message: string;
-      provider?: {
-        code?: string;
-        request_id?: string;
-        retry_after_ms?: number;
-        status?: number;
-      };
       retryable?: boolean;
       stack?: string;
     };
@@ -415,12 +388,6 @@ export interface Payloads {
     error?: {
       code: string;
       message: string;
-      provider?: {
-        code?: string;
-        request_id?: string;
-        retry_after_ms?: number;
-        status?: number;
-      };
       retryable?: boolean;
       stack?: string;
     };

@@ -1,4 +1,4 @@
-package door
+package http
 
 import (
 	"context"
@@ -7,19 +7,19 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
-// Feed returns what a reader of events gets after the cursors. With digest, it gets no long text a second time.
-func (d *Door) Feed(ctx context.Context, at cursor.Cursors, digest bool) *cursor.Feed {
+// feed returns what a reader of events gets after the cursors. With digest, it gets no long text a second time.
+func (s *Server) feed(ctx context.Context, at cursor.Cursors, digest bool) *cursor.Feed {
 	return &cursor.Feed{At: at, Digest: digest, Said: func(run messages.RunID, stream string, before uint64) (string, error) {
-		return d.said(ctx, run, stream, before)
+		return s.said(ctx, run, stream, before)
 	}}
 }
 
 // said returns what the deltas of a stream say before the event of that number.
-func (d *Door) said(ctx context.Context, run messages.RunID, stream string, before uint64) (string, error) {
+func (s *Server) said(ctx context.Context, run messages.RunID, stream string, before uint64) (string, error) {
 	var text []byte
 	want := messages.FollowOptions{Filter: messages.Filter{Streams: []string{stream},
 		Kinds: []messages.Kind{messages.KindTextDelta, messages.KindThoughtDelta}}}
-	for e, err := range messages.Each(d.Runs.Follow(ctx, run, want)) {
+	for e, err := range messages.Each(s.Runs.Follow(ctx, run, want)) {
 		if err != nil || e.Seq >= before {
 			return string(text), err
 		}
