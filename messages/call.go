@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"encoding/json"
 )
 
@@ -48,6 +49,10 @@ type LLMCompleted struct {
 	Error *Error `json:"error,omitempty"`
 	// Calls are the tools that the answer calls, in order. Nobody runs those of an answer that was cut.
 	Calls []ToolCall `json:"calls,omitempty"`
+	// ThoughtsIn is the member of the answer that had the thoughts. Extra is a JSON object: members of the answer that
+	// nobody reads here, and that go back to the server with it.
+	ThoughtsIn string `json:"thoughts_in,omitempty" text:"any"`
+	Extra      string `json:"extra,omitempty" text:"any"`
 	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
 	Text string `json:"text,omitempty" text:"any"`
 }
@@ -58,18 +63,61 @@ type ToolCall struct {
 	Tool string `json:"tool" text:"any"`
 	// Arguments should be a JSON object, but models make mistakes.
 	Arguments string `json:"arguments" text:"any"`
+	// Extra is a JSON object: further members of the call, which go back to the server with it.
+	Extra string `json:"extra,omitempty" text:"any"`
 	// Cut says that the answer was cut, so the call is not whole.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// Usage counts the tokens of a model call, as the provider reported them.
+// Usage counts the tokens of a model call, as the provider reported them. What it did not report is nil.
 type Usage struct {
 	// PromptTokens counts the tokens of the request.
-	PromptTokens int64 `json:"prompt_tokens"`
+	PromptTokens *int64 `json:"prompt_tokens,omitempty"`
 	// CompletionTokens counts the tokens of the answer, its thoughts included.
-	CompletionTokens int64 `json:"completion_tokens"`
-	// ReasoningTokens counts those of its thoughts; 0 if the server does not tell.
-	ReasoningTokens int64 `json:"reasoning_tokens,omitempty"`
+	CompletionTokens *int64 `json:"completion_tokens,omitempty"`
+	// ReasoningTokens counts those of its thoughts.
+	ReasoningTokens *int64 `json:"reasoning_tokens,omitempty"`
+	// CachedTokens counts those of the request that the server had read before.
+	CachedTokens *int64 `json:"cached_tokens,omitempty"`
+}
+
+// Tokens returns the counts of the request and of the answer; 0 for what is not known, or if u is nil.
+func (u *Usage) Tokens() (prompt, completion int64) {
+	if u == nil {
+		return 0, 0
+	}
+	return known(u.PromptTokens), known(u.CompletionTokens)
+}
+
+// Total returns the tokens of the request and the answer together, or nil if one of them is not known.
+func (u *Usage) Total() *int64 {
+	if u == nil || u.PromptTokens == nil || u.CompletionTokens == nil {
+		return nil
+	}
+	return sum(u.PromptTokens, u.CompletionTokens)
+}
+
+func known(count *int64) int64 {
+	if count == nil {
+		return 0
+	}
+	return *count
+}
+
+// Sum returns the usage of two calls together, where nil means none. What neither reported stays unknown.
+func (u *Usage) Sum(v *Usage) *Usage {
+	if u == nil || v == nil {
+		return cmp.Or(u, v)
+	}
+	return &Usage{sum(u.PromptTokens, v.PromptTokens), sum(u.CompletionTokens, v.CompletionTokens),
+		sum(u.ReasoningTokens, v.ReasoningTokens), sum(u.CachedTokens, v.CachedTokens)}
+}
+
+func sum(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return new(*a + *b)
 }
 
 func (LLMCompleted) info() *KindInfo { return llmCompleted }

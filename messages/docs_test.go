@@ -280,7 +280,7 @@ An event has at most 32 KiB, unless it has a value that cannot be cut. Only read
 		fmt.Fprintf(&out, "```json\n%s\n```\n", asJSON(t, examples[i]))
 	}
 	out.WriteString("\n## Shared types\n")
-	for _, v := range []any{messages.Error{}, messages.Artifact{}, messages.LogLine{}, messages.Limits{}, messages.Usage{}, messages.Rewind{}, messages.StreamMark{}} {
+	for _, v := range []any{messages.Error{}, messages.Provider{}, messages.Artifact{}, messages.LogLine{}, messages.Limits{}, messages.Usage{}, messages.Rewind{}, messages.StreamMark{}} {
 		fmt.Fprintf(&out, "\n### %s\n\n", reflect.TypeOf(v).Name())
 		fieldTable(&out, reflect.TypeOf(v), docs)
 	}

@@ -57,7 +57,20 @@ const (
 	CodeReset Code = "reset"
 	// CodeUnavailable: the node cannot do this now; try again later.
 	CodeUnavailable Code = "unavailable"
+	// CodeProviderAuth: the model server does not accept this server's key. The cause is [CauseProviderError].
+	CodeProviderAuth Code = "provider_auth"
 )
+
+// Cause returns the cause of a run that fails with the code.
+func (c Code) Cause() Code {
+	switch {
+	case c.isCause():
+		return c
+	case c == CodeProviderAuth:
+		return CauseProviderError
+	}
+	return CauseError
+}
 
 // Error is a failure, with a code for programs and a sentence for people that says what to do.
 type Error struct {
@@ -67,8 +80,22 @@ type Error struct {
 	Message string `json:"message" text:"any"`
 	// Retryable says that the same request may succeed later.
 	Retryable bool `json:"retryable,omitempty"`
+	// Provider is what the model server said about its failure; nil for other failures.
+	Provider *Provider `json:"provider,omitempty"`
 	// Stack is the stack of the goroutine where a panic was caught.
 	Stack string `json:"stack,omitempty" text:"any"`
+}
+
+// Provider is what a model server says about a failure.
+type Provider struct {
+	// Status is the HTTP status; 0 if the failure came without one.
+	Status int `json:"status,omitempty"`
+	// Code is the server's own, such as insufficient_quota.
+	Code string `json:"code,omitempty" text:"any"`
+	// RetryAfterMS is how long the server asks to wait, in milliseconds; 0 if it does not ask.
+	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
+	// RequestID is the server's name for the request.
+	RequestID string `json:"request_id,omitempty" text:"any"`
 }
 
 // Error returns the message.

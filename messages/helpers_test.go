@@ -176,7 +176,7 @@ func samples() []messages.Body {
 			ThoughtType: "planning", Confidence: new(0.75), Source: "think-tag"},
 		messages.LLMStarted{Call: "m1", Task: "analyze", Model: "qwen3-8b", Provider: "lmstudio", SHA256: messages.Digest("a request")},
 		messages.LLMCompleted{Call: "m1", Task: "analyze", Model: "qwen3-8b",
-			Usage:        &messages.Usage{PromptTokens: 900, CompletionTokens: 120, ReasoningTokens: 20},
+			Usage:        &messages.Usage{PromptTokens: new(int64(900)), CompletionTokens: new(int64(120)), ReasoningTokens: new(int64(20))},
 			FirstTokenMS: 180, FinishReason: "stop", Evidence: "eof", Verdict: "failed", Error: closed,
 			Calls: []messages.ToolCall{{Call: "t1", Tool: "read_file", Arguments: `{"path":"go.mod"}`}}, Text: `{"purpose":"x"}`},
 		messages.ToolStarted{Call: "t1", Task: "analyze", Tool: "read_file", Arguments: json.RawMessage(`{"path":"go.mod"}`)},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -139,12 +138,12 @@ func (d *ErrorSnapshot) returned(err error) {
 		d.cause = messages.CauseStalled
 	case d.is == context.DeadlineExceeded:
 		d.cause = messages.CauseDeadline
-	case own != nil && slices.Contains(messages.Causes(), own.Code):
-		d.cause = own.Code
+	case own != nil:
+		d.cause = own.Code.Cause()
 	}
 	d.shown = messages.Error{Code: d.cause, Message: err.Error()}
 	if own != nil {
-		d.shown.Code, d.shown.Stack = own.Code, own.Stack
+		d.shown.Code, d.shown.Stack, d.shown.Provider = own.Code, own.Stack, own.Provider
 	}
 	again, retry := errors.AsType[*retryError](err)
 	if retry {

@@ -217,7 +217,7 @@ func (s *shop) answer(_ context.Context, r model.Request) iter.Seq2[model.Part, 
 	s.requests = append(s.requests, r)
 	return func(yield func(model.Part, error) bool) {
 		e := model.Evidence{Done: true, Output: true, Finish: "tool_calls"}
-		end := model.End{Evidence: e, Model: "m", Usage: &messages.Usage{PromptTokens: 10, CompletionTokens: 1}}
+		end := model.End{Evidence: e, Model: "m", Usage: &messages.Usage{PromptTokens: new(int64(10)), CompletionTokens: new(int64(1))}}
 		say := func(p model.Part) { yield(p, nil); time.Sleep(time.Millisecond) }
 		last := r.Messages[len(r.Messages)-1].Content
 		switch {

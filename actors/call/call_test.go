@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 var done = model.Evidence{Done: true, Output: true, Finish: "stop"}
@@ -30,7 +32,7 @@ func script(e model.Evidence, parts ...model.Part) model.Stream {
 			}
 			v := model.Judge(model.Strict, e)
 			yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", FirstToken: 1500 * time.Microsecond,
-				Usage: &messages.Usage{PromptTokens: 3, CompletionTokens: 2}}, v.Err())
+				Usage: &messages.Usage{PromptTokens: new(int64(3)), CompletionTokens: new(int64(2))}}, v.Err())
 		}
 	}
 }
@@ -182,8 +184,8 @@ func TestRespond(t *testing.T) {
 	}
 	for _, e := range events {
 		b, ok := e.Body.(messages.LLMCompleted)
-		used := messages.Usage{PromptTokens: 3, CompletionTokens: 2}
-		if ok && (b.FirstTokenMS != 2 || b.FinishReason != "stop" || *b.Usage != used || b.Task != "work") {
+		used := messages.Usage{PromptTokens: new(int64(3)), CompletionTokens: new(int64(2))}
+		if ok && (b.FirstTokenMS != 2 || b.FinishReason != "stop" || !reflect.DeepEqual(*b.Usage, used) || b.Task != "work") {
 			t.Errorf("the call ended as %+v", b)
 		}
 		if ok && e.Message != "qwen3-8b answered, not qwen, in 2 tokens, the first after 2 ms" {
@@ -238,7 +240,7 @@ func TestRespondFails(t *testing.T) {
 			if a.Text != "Hel" {
 				t.Errorf("%s: the answer is %+v", cause, a)
 			}
-			return err
+			return supervision.Permanent(err)
 		}, nil)
 		want(t, events, "asked answer.1.1:  of lmstudio", "answer + Hel",
 			fmt.Sprintf("ended answer.1.1: qwen3-8b, %s, failed by %s", e, cause))

@@ -196,17 +196,25 @@ func (c *recording) end(e model.End, err error, evidence string) {
 	var calls []messages.ToolCall
 	if c.whole && err == nil {
 		for i, t := range e.Calls {
-			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments, Cut: e.Reason().Cut()})
+			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments, Cut: e.Reason().Cut(), Extra: bounded(t.Extra)})
 		}
 	}
 	_ = c.task.Conclude(messages.LLMCompleted{
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.FinishReason(), Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
-		Calls: calls, Text: text,
+		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Text: text,
 	}, words) // an abandoned task cannot record anything
 	if asked := c.request.Model; asked != "" && !model.SameModel(asked, name) {
 		_ = c.task.Notice(messages.NoticeModelSwapped, name+" answered, not "+asked)
 	}
+}
+
+// bounded returns members that go back to the server, unless they are larger than an event may hold.
+func bounded(extra string) string {
+	if len(extra) > maxText/4 {
+		return ""
+	}
+	return extra
 }
 
 // finish records an end for a call that has none.
@@ -268,22 +276,28 @@ func recorded(told []messages.Body, failed error) model.Stream {
 // endOf returns the end of a recorded answer, and its error.
 func endOf(b messages.LLMCompleted) (model.End, error) {
 	e := model.Evidence{Done: true, Output: true, Finish: b.FinishReason}
-	end := model.End{Model: b.Model, Usage: b.Usage}
+	end := model.End{Model: b.Model, Usage: b.Usage, ThoughtsIn: b.ThoughtsIn, Extra: b.Extra}
 	for _, c := range b.Calls {
-		end.Calls = append(end.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments})
+		end.Calls = append(end.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments, Extra: c.Extra})
 	}
 	if b.Error == nil || b.Error.Code == messages.CauseInvalidOutput { // judged finds this error again
 		end.Evidence, end.Verdict = e, model.Judge(model.Strict, e)
 		return end, nil
 	}
-	switch b.Error.Code {
+	cause := b.Error.Code.Cause()
+	var provider messages.Provider
+	if b.Error.Provider != nil {
+		provider = *b.Error.Provider
+	}
+	switch cause {
 	case messages.CauseProviderError:
-		e.Failure = &model.Failure{Message: b.Error.Message}
+		e.Failure = &model.Failure{Message: b.Error.Message, Code: provider.Code}
 		_, _ = fmt.Sscanf(b.Error.Message, "http %d:", &e.Status)
 	case messages.CauseContextExceeded:
 		e.Sent = 1
 	}
 	end.Evidence = e
-	end.Verdict = model.Verdict{Outcome: model.Outcome(b.Verdict), Cause: b.Error.Code, Message: b.Error.Message}
+	end.Verdict = model.Verdict{Outcome: model.Outcome(b.Verdict), Cause: cause, Message: b.Error.Message,
+		Retryable: b.Error.Retryable, Provider: provider}
 	return end, b.Error
 }

@@ -133,8 +133,8 @@ func endMessage(name, asked string, e model.End, v model.Verdict) string {
 	if asked != "" && e.Model != "" && !model.SameModel(asked, e.Model) {
 		words += ", not " + asked + ","
 	}
-	if e.Usage != nil {
-		words += fmt.Sprintf(" in %d tokens", e.Usage.CompletionTokens)
+	if u := e.Usage; u != nil && u.CompletionTokens != nil {
+		words += fmt.Sprintf(" in %d tokens", *u.CompletionTokens)
 	}
 	if e.FirstToken > 0 {
 		words += fmt.Sprintf(", the first after %d ms", milliseconds(e.FirstToken))
@@ -171,7 +171,7 @@ func asError(err error) *messages.Error {
 	}
 	out := messages.Errorf(messages.CauseError, "%v", err)
 	if e, ok := errors.AsType[*messages.Error](err); ok {
-		out.Code, out.Retryable = e.Code, e.Retryable
+		out.Code, out.Retryable, out.Provider = e.Code, e.Retryable, e.Provider
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -193,11 +192,10 @@ func TestModelFails(t *testing.T) {
 }
 
 func TestThoughtsGoBack(t *testing.T) {
-	m := script{answers: []said{{thought: "I must look.", calls: calls(`sleep {"ms":1}`)}, {text: "Done."}}}
-	talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: tools(t),
-		Profile: conversation.Profile{Thoughts: conversation.ThisTurn}}, nil, nil)
-	if got := m.requests[1].Messages[1].Thoughts; got != "I must look." {
-		t.Errorf("the thoughts %q go back", got)
+	m := script{answers: []said{{thought: "I must look.", calls: calls(`sleep {"ms":1}`), opaque: true}, {text: "Done."}}}
+	talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: tools(t)}, nil, nil)
+	if said := m.requests[1].Messages[1]; said.Thoughts != "I must look." || said.ThoughtsIn != "reasoning" || said.Extra != `{"signature":"x"}` {
+		t.Errorf("%+v goes back", said)
 	}
 }
 

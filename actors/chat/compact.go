@@ -141,7 +141,7 @@ func (u *turn) summary(ctx context.Context, old []model.Message, most int) (stri
 		case model.Text:
 			text.WriteString(p.Text)
 		case model.End:
-			u.count(p.Usage)
+			u.usage = u.usage.Sum(p.Usage)
 		}
 	}
 	if strings.TrimSpace(text.String()) == "" {

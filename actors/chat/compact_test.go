@@ -93,7 +93,7 @@ func TestOverflow(t *testing.T) {
 		t.Errorf("the requests have %s, %+v", got, state.End)
 	}
 	_, state = talk(t, chat.Input{Message: strings.Repeat("m", 3000), Context: "c_2"}, config, nil, nil)
-	if state.End.Cause != messages.CauseProviderError || len(m.requests) != 5 {
+	if state.End.Cause != messages.CauseContextExceeded || len(m.requests) != 5 {
 		t.Errorf("%d requests, %+v", len(m.requests), state.End)
 	}
 }

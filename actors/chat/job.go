@@ -42,6 +42,8 @@ type Input struct {
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
 	Model string `json:"model,omitempty" form:"maxLength=256"`
+	// Extra holds further members of the turn's requests to the model, such as temperature.
+	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the requests, such as {\"top_k\":40}"`
 	// Tools names the tools of Config.Tools that the model may call; nil means all.
 	Tools []string `json:"tools,omitzero" jsonschema:"the only ones it may call, and unasked; ask_user if you answer"`
 	// Asks: the caller answers the run's questions, so the model may ask with ask_user.

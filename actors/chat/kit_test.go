@@ -25,6 +25,7 @@ import (
 type said struct {
 	thought, text string // a word at a time
 	calls         []model.ToolCall
+	opaque        bool   // the answer has members that go back with it
 	finish        string // "" is stop, or tool_calls
 }
 
@@ -71,8 +72,12 @@ func (s *script) stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			e = model.Evidence{Output: true, Stopped: messages.CodeOf(context.Cause(ctx))}
 		}
 		v := model.Judge(model.Strict, e)
-		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls,
-			Usage: &messages.Usage{PromptTokens: 100, CompletionTokens: 10}}, v.Err())
+		in, extra := "", ""
+		if a.opaque {
+			in, extra = "reasoning", `{"signature":"x"}`
+		}
+		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls, ThoughtsIn: in, Extra: extra,
+			Usage: &messages.Usage{PromptTokens: new(int64(100)), CompletionTokens: new(int64(10))}}, v.Err())
 	}
 }
 

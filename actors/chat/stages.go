@@ -257,7 +257,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 			s.heard.WriteString(p.Text)
 		case model.End:
 			s.end = p
-			s.count(p.Usage)
+			s.usage = s.usage.Sum(p.Usage)
 		}
 	}})
 	for {

@@ -28,9 +28,10 @@ type turn struct {
 	whole        bool             // the texts arrive in one piece
 	hear         func(model.Part) // gets the parts of the model's answers; may be nil
 	model        string
-	memory       *conversation.Turn // nil without a context
-	context      string             // id of the conversation in memory
-	aside        bool               // what is said now is not for the memory
+	extra        map[string]json.RawMessage // further members of requests
+	memory       *conversation.Turn         // nil without a context
+	context      string                     // id of the conversation in memory
+	aside        bool                       // what is said now is not for the memory
 	conversation []model.Message
 	sources      []string // names of what the tools have read
 	spent        spent
@@ -101,7 +102,7 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 	if err := u.recall(ctx); err != nil {
 		return err
 	}
-	u.Stream = u.bounded(u.Stream)
+	u.Stream, u.extra = u.bounded(u.Stream), in.Extra
 	if in.Model != Auto {
 		u.model = in.Model
 	}
@@ -144,11 +145,11 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	if err := u.fitContext(ctx); err != nil {
 		return call.Answer{}, err
 	}
-	r := model.Request{Model: u.model, Messages: conversation.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
+	r := model.Request{Model: u.model, Messages: conversation.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered(), Extra: u.extra}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
 		Whole: u.whole, Hear: u.hear}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
-	message := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
+	message := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls, ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
 			u.spent.iterations++ // each answer needs a name of its own
@@ -157,32 +158,23 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 			}
 			return u.ask(ctx)
 		}
-		message.Calls = nil
+		message.Calls, message.Extra = nil, ""
 		_ = u.appendMessages(message) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
-	u.count(a.End.Usage)
+	u.usage = u.usage.Sum(a.End.Usage)
 	for _, t := range a.Thoughts {
 		message.Thoughts += t.Text
 	}
 	err = u.appendMessages(message)
-	if used := a.End.Usage; used != nil {
-		u.room.counted, u.room.messages = int(used.PromptTokens+used.CompletionTokens-used.ReasoningTokens), len(u.conversation)
+	if used := a.End.Usage; used != nil && used.PromptTokens != nil {
+		prompt, completion := used.Tokens()
+		if used.ReasoningTokens != nil {
+			completion -= *used.ReasoningTokens
+		}
+		u.room.counted, u.room.messages = int(prompt+completion), len(u.conversation)
 	}
 	return a, err
-}
-
-// count adds the tokens of one call of the model to those of the turn; usage may be nil.
-func (u *turn) count(usage *messages.Usage) {
-	if usage == nil {
-		return
-	}
-	if u.usage == nil {
-		u.usage = new(messages.Usage)
-	}
-	u.usage.PromptTokens += usage.PromptTokens
-	u.usage.CompletionTokens += usage.CompletionTokens
-	u.usage.ReasoningTokens += usage.ReasoningTokens
 }
 
 // runTools runs the calls of an answer, and adds their results in the order of the calls.
@@ -214,8 +206,8 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 func (u *turn) refuseCut(ctx context.Context, a call.Answer) error {
 	why, said := "cut by the server's content filter", make([]model.Message, len(a.Calls))
 	if a.End.Reason() == model.Length {
-		if why = "cut at max_tokens"; a.End.Usage != nil {
-			why += fmt.Sprintf(" %d", a.End.Usage.CompletionTokens)
+		if why = "cut at max_tokens"; a.End.Usage != nil && a.End.Usage.CompletionTokens != nil {
+			why += fmt.Sprintf(" %d", *a.End.Usage.CompletionTokens)
 		}
 	}
 	for i, c := range a.Calls {

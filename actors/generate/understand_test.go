@@ -293,7 +293,7 @@ func TestModelFaults(t *testing.T) {
 			ending(model.Evidence{Done: true, Output: true, Finish: "length"})), messages.CauseInvalidOutput},
 		"filtered": {append(says(description)[:9],
 			ending(model.Evidence{Done: true, Output: true, Finish: "content_filter"})), messages.CauseInvalidOutput},
-		"overflow": {refusal(400, "n_keep: 13055 >= n_ctx: 4096"), messages.CauseProviderError},
+		"overflow": {refusal(400, "n_keep: 13055 >= n_ctx: 4096"), messages.CauseContextExceeded},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, out, plain := sample(t, nil), t.TempDir(), t.TempDir()

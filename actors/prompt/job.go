@@ -45,6 +45,9 @@ type Result struct {
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
 	// Calls are calls of the caller's functions. An answer that was cut has none.
 	Calls []model.ToolCall `json:"calls,omitempty" form:"programs"`
+	// ThoughtsIn and Extra are those of the answer: its next request needs them.
+	ThoughtsIn string `json:"thoughts_in,omitempty" form:"programs"`
+	Extra      string `json:"extra,omitempty" form:"programs"`
 }
 
 // Define returns the definition of the job. It calls config for each run.
@@ -116,7 +119,8 @@ func resultOf(a call.Answer, r model.Request) Result {
 		a.Calls = nil
 	}
 	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, r.Model), FinishReason: a.End.FinishReason(),
-		Truncated: reason == model.Length, Filtered: reason == model.Filter, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls}
+		Truncated: reason == model.Length, Filtered: reason == model.Filter, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls,
+		ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 }
 
 // summary returns the words with which the task describes its result.

@@ -25,7 +25,7 @@ type Run struct {
 	models  []string
 	calls   int
 	tools   []string
-	usage   messages.Usage
+	usage   *messages.Usage
 	over    bool
 }
 
@@ -71,10 +71,7 @@ func (r *Run) Add(e messages.Event) {
 	case messages.LLMStarted:
 		r.models, r.calls = add(r.models, b.Model), r.calls+1
 	case messages.LLMCompleted:
-		if b.Usage != nil {
-			r.usage.PromptTokens += b.Usage.PromptTokens
-			r.usage.CompletionTokens += b.Usage.CompletionTokens
-		}
+		r.usage = r.usage.Sum(b.Usage)
 		if b.Verdict == string(messages.Failed) {
 			r.failure("a call of the model "+b.Model, b.Error, "")
 		}
@@ -296,8 +293,11 @@ func (r *Run) cost() {
 		r.say("Of its %s it waited %s for people.", took(r.in()), took(people))
 	}
 	if r.calls > 0 {
-		r.say("It asked %s %s: %s tokens went in, %s came out.", listed(r.models), times(r.calls), words.Thousands(r.usage.PromptTokens),
-			words.Thousands(r.usage.CompletionTokens))
+		tokens := ""
+		if read, written := r.usage.Tokens(); r.usage != nil {
+			tokens = fmt.Sprintf(": %s tokens went in, %s came out", words.Thousands(read), words.Thousands(written))
+		}
+		r.say("It asked %s %s%s.", listed(r.models), times(r.calls), tokens)
 	}
 	if n := len(r.tools); n > 0 {
 		slices.Sort(r.tools)

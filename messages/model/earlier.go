@@ -11,12 +11,12 @@ import (
 // calls of the assistant and their results are allowed too.
 func CheckEarlier(earlier []Message, tools bool) error {
 	for i, m := range earlier {
-		said := (m.Role == User || m.Role == Assistant) && len(m.Calls) == 0 && m.CallID == ""
+		said := (m.Role == User || m.Role == Assistant || m.Role == System && m.Extra != "") && len(m.Calls) == 0 && m.CallID == ""
 		called := tools && (m.Role == Assistant && len(m.Calls) > 0 || m.Role == ToolRole && m.CallID != "")
 		switch {
 		case !said && !called:
 			return messages.InvalidInput("earlier message %d is not a text of the user or the assistant; leave it out", i+1)
-		case said && strings.TrimSpace(m.Content) == "":
+		case said && strings.TrimSpace(m.Content) == "" && m.Extra == "":
 			return messages.InvalidInput("earlier message %d is empty; leave it out", i+1)
 		case !utf8.ValidString(m.Content):
 			return messages.InvalidInput("earlier message %d is not UTF-8; convert it", i+1)
@@ -25,14 +25,14 @@ func CheckEarlier(earlier []Message, tools bool) error {
 	return nil
 }
 
-// Continues reports whether a model can go on without a further message of the user: after the result of a call, after
+// Continues reports whether a model can go on without a further message of the user: after one with Extra, after the result of a call, after
 // words of the assistant, or with a system prompt alone.
 func Continues(system string, said []Message) bool {
 	if len(said) == 0 {
 		return strings.TrimSpace(system) != ""
 	}
 	last := said[len(said)-1]
-	return last.Role == ToolRole || last.Role == Assistant && len(last.Calls) == 0
+	return last.Role == ToolRole || last.Role == User && last.Extra != "" || last.Role == Assistant && len(last.Calls) == 0
 }
 
 // Size returns the bytes of the messages' texts and calls.

@@ -60,6 +60,8 @@ type ToolCall struct {
 	// Name is the name of the tool.
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"` // a JSON object
+	// Extra is a JSON object: further members of the call, which go back with it.
+	Extra string `json:"extra,omitempty"`
 }
 
 // End is the last part of an answer.
@@ -70,6 +72,9 @@ type End struct {
 	Evidence Evidence
 	// Calls are the complete tool calls, in order.
 	Calls []ToolCall
+	// ThoughtsIn and Extra are what the [Message] with the answer needs.
+	ThoughtsIn, Extra string
+
 	Usage *messages.Usage // nil if the server sent none
 	Model string          // the model that answered, as the server names it
 	// FirstToken is the time to the first piece of text, thought or call; 0 if none came.

@@ -71,10 +71,16 @@ const (
 type Message struct {
 	Role Role `json:"role"`
 	// Content is the text of the message.
-	Content  string     `json:"content,omitempty"`
-	Thoughts string     `json:"thoughts,omitempty"` // of an assistant's message; only some servers want them back
-	Calls    []ToolCall `json:"calls,omitempty"`    // of an assistant's message
-	CallID   string     `json:"call_id,omitempty"`  // of a tool's message: the call that it answers
+	Content  string `json:"content,omitempty"`
+	Thoughts string `json:"thoughts,omitempty"` // of an assistant's message
+	// ThoughtsIn is the member that had the Thoughts, such as reasoning_content; they go back in it. Thoughts without it
+	// do not go back.
+	ThoughtsIn string `json:"thoughts_in,omitempty"`
+	// Extra is a JSON object: members that nobody reads here, as their writer sent them. A content in it is the Content
+	// with what its parts have beside.
+	Extra  string     `json:"extra,omitempty"`
+	Calls  []ToolCall `json:"calls,omitempty"`   // of an assistant's message
+	CallID string     `json:"call_id,omitempty"` // of a tool's message: the call that it answers
 }
 
 // Tool is a tool that the model may call.
@@ -84,6 +90,8 @@ type Tool struct {
 	// Description tells the model what it does.
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"` // a JSON Schema
+	// Extra is a JSON object: further members of the tool.
+	Extra string `json:"extra,omitempty"`
 	// Mark is private to whoever offers the tool; no model sees it.
 	Mark string `json:"mark,omitempty"`
 }
@@ -95,6 +103,8 @@ type Format struct {
 	// Schema is a JSON Schema; empty for any object.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	Strict bool            `json:"strict,omitempty"` // the server enforces the schema, if it can
+	// Extra is a JSON object: further members of the response_format.
+	Extra string `json:"extra,omitempty"`
 }
 
 // SameModel reports whether two names mean one model. Each name may begin with a path or vendor, and end with a date,

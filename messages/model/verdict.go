@@ -45,18 +45,6 @@ type Evidence struct {
 	Taken int `json:"taken,omitempty"`
 }
 
-// Failure is an error that the server reported.
-type Failure struct {
-	Code string `json:"code,omitempty"` // the server's, or "html", "json" and so on for a body that is not a stream
-	// Message is the server's own words, without secrets.
-	Message string `json:"message"`
-	// Type is the server's kind of error. Param is the member of the request that caused it.
-	Type  string `json:"type,omitempty"`
-	Param string `json:"param,omitempty"`
-	// RetryAfterMS is how long the server asks to wait, in milliseconds; 0 if it does not ask.
-	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
-}
-
 // Outcome of an answer.
 type Outcome string
 
@@ -75,6 +63,9 @@ type Verdict struct {
 	Message string        // of a completed answer: why this side ended it
 	// Truncated and Filtered: the answer was cut for its length, or by the server for its content.
 	Truncated, Filtered bool
+	// Retryable says that the same request may succeed later. Provider is what the server said about its failure.
+	Retryable bool
+	Provider  messages.Provider
 }
 
 // Err returns the verdict as an error, or nil for completed.
@@ -82,17 +73,38 @@ func (v Verdict) Err() error {
 	if v.Outcome == Completed {
 		return nil
 	}
-	return messages.Errorf(v.Cause, "%s", v.Message)
+	err := messages.Errorf(v.Cause, "%s", v.Message)
+	err.Retryable = v.Retryable
+	if p := v.Provider; p != (messages.Provider{}) {
+		err.Provider = &p
+	}
+	if s := v.Provider.Status; v.Cause == messages.CauseProviderError && (s == 401 || s == 403) {
+		err.Code = messages.CodeProviderAuth
+	}
+	return err
 }
 
 // Judge derives the verdict from the evidence alone. It looks, in this order, at whether this side stopped the call,
 // the server's error, the terminator, and how the body ended.
 func Judge(p Profile, e Evidence) Verdict {
+	v := judge(p, e)
+	if v.Outcome == Failed {
+		v.Retryable = e.retryable(v.Cause)
+		if e.Stopped == "" {
+			v.Provider = e.provider()
+		}
+	}
+	return v
+}
+
+func judge(p Profile, e Evidence) Verdict {
 	switch {
 	case e.Stopped == messages.CauseCanceledByUser:
 		return Verdict{Outcome: Canceled, Cause: e.Stopped, Message: "canceled"}
 	case e.Stopped != "":
 		return failed(e.Stopped, "%s", cmp.Or(e.Read, "ended by this side: "+string(e.Stopped)))
+	case e.Failure != nil && e.Overflows():
+		return failed(messages.CauseContextExceeded, "%s", e.Failure.message(e.Status))
 	case e.Failure != nil:
 		return failed(messages.CauseProviderError, "%s", e.Failure.message(e.Status))
 	case FinishOf(e.Finish) == Broken:
@@ -117,14 +129,9 @@ func failed(cause messages.Code, format string, args ...any) Verdict {
 	return Verdict{Outcome: Failed, Cause: cause, Message: fmt.Sprintf(format, args...)}
 }
 
-// Words returns all texts of the failure, in lower case.
-func (f *Failure) Words() string {
-	return strings.ToLower(strings.Join([]string{f.Code, f.Type, f.Param, f.Message}, " "))
-}
-
 // Overflows reports whether the server refused a request that is longer than the model's context.
 func (e Evidence) Overflows() bool {
-	return e.Sent > 0 || e.Failure != nil && holdsAny(e.Failure.Words(), overflowWords)
+	return e.Sent > 0 || e.Failure != nil && e.Class() != 429 && holdsAny(e.Failure.Words(), overflowWords)
 }
 
 // Loading reports whether the server is not ready because it is loading the model.
@@ -135,13 +142,6 @@ func (e Evidence) Loading() bool {
 var overflowWords = []string{"n_ctx", "n_keep", "context length", "context size", "context window", "context_length",
 	"context_window", "exceed_context", "maximum context", "max_model_len", "prompt is too long", "input is too long",
 	"too many tokens", "input tokens", "input length"}
-
-func (f *Failure) message(status int) string {
-	if status >= 400 {
-		return fmt.Sprintf("http %d: %s", status, f.Message)
-	}
-	return f.Message
-}
 
 // completed returns the verdict on an answer that has an end.
 func (e Evidence) completed(signal string) Verdict {

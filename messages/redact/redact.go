@@ -100,7 +100,7 @@ func (s *Secrets) Error(err error) error {
 	}
 	e := messages.Errorf(messages.CodeOf(err), "%s", quiet)
 	if known, ok := errors.AsType[*messages.Error](err); ok {
-		e.Retryable = known.Retryable
+		e.Retryable, e.Provider = known.Retryable, known.Provider
 	}
 	return e
 }

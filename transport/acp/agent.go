@@ -168,14 +168,14 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 		return nil, failed
 	}
 	if err != nil {
-		return nil, refusal(door.ReasonOf(err), "")
+		return nil, refusal(door.Unread(err), "")
 	}
 	return result, nil
 }
 
 // refusal returns an error in the protocol's format.
 func refusal(why *door.Reason, run messages.RunID) *acp.RequestError {
-	refused := &acp.RequestError{Code: door.InternalError, Message: why.Message, Data: object{"code": why.Code}}
+	refused := &acp.RequestError{Code: door.InternalError, Message: why.Message, Data: object{"code": why.Code, "retryable": why.Retryable}}
 	switch code := messages.Code(why.Code); {
 	case run != "":
 		refused.Data = object{"code": why.Code, "run_id": run}

@@ -146,7 +146,7 @@ func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 		t.cancel()
 		return nil, w.lost
 	case err != nil:
-		return nil, refusal(door.ReasonOf(err), id)
+		return nil, refusal(door.Unread(err), id)
 	case w.failed != nil:
 		return nil, refusal(w.failed, id)
 	}

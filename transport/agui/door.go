@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -33,7 +35,12 @@ type input struct {
 	State    map[string]json.RawMessage `json:"state"`
 	Messages []json.RawMessage          `json:"messages"`
 	Resume   []answer                   `json:"resume"`
-	Props    struct {
+	Tools    []model.Tool               `json:"tools"`
+	Context  []struct {
+		Description string `json:"description"`
+		Value       string `json:"value"`
+	} `json:"context"`
+	Props struct {
 		Job string `json:"job"`
 	} `json:"forwardedProps"`
 }
@@ -73,6 +80,11 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	var said []struct {
 		ID string
 		door.Message
+		Calls []struct {
+			ID       string
+			Function model.ToolCall
+		} `json:"toolCalls"`
+		CallID string `json:"toolCallId"`
 	}
 	if err := json.Unmarshal(door.JSON(in.Messages), &said); err != nil {
 		return "", messages.InvalidInput("a message cannot be read: %v", err)
@@ -80,13 +92,28 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	for n := len(said) - 1; n >= 0 && said[n].Role != "user" && strings.HasPrefix(said[n].ID, "r_"); n-- {
 		said = said[:n]
 	}
-	var turn door.Turn
+	turn := door.Turn{Functions: in.Tools}
+	for _, about := range in.Context {
+		_ = turn.Add("system", about.Description+": "+about.Value) // the role is known
+	}
+	theirs := map[string]bool{} // calls of the client's tools; all others are our own runs'
 	for _, m := range said {
-		if m.Role == "tool" || m.Role == "reasoning" || m.Role == "activity" { // our own runs create these
+		if m.Role == "reasoning" || m.Role == "activity" || m.Role == "tool" && !theirs[m.CallID] { // our own runs create these
 			continue
 		}
-		if err := turn.AddMessage(m.Message); err != nil {
+		err := error(nil)
+		if m.Role == "tool" {
+			err = turn.AddResult(m.CallID, m.Content)
+		} else {
+			err = turn.AddMessage(m.Message)
+		}
+		if err != nil {
 			return "", err
+		}
+		for _, c := range m.Calls {
+			if theirs[c.ID] = slices.ContainsFunc(in.Tools, func(t model.Tool) bool { return t.Name == c.Function.Name }); theirs[c.ID] {
+				turn.AddCall(model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+			}
 		}
 	}
 	if err := turn.Close(); err != nil {

@@ -23,7 +23,7 @@ type event = map[string]any
 var writing = transcript.Dialect[*writer]{
 	Policy: transcript.Replace,
 	Rewind: (*writer).retract,
-	Refuse: func(w *writer, err error) { w.write(failure(door.ReasonOf(err))) },
+	Refuse: func(w *writer, err error) { w.write(failure(door.Unread(err))) },
 	Table: transcript.Table[*writer]{
 		transcript.Run:      {transcript.Open: (*writer).start, transcript.Update: (*writer).update, transcript.End: (*writer).end},
 		transcript.Text:     {transcript.Open: (*writer).begin, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
@@ -140,9 +140,12 @@ func (w *writer) childEnded(op *transcript.Op) {
 // call writes a call at once, because the log has calls only when they are complete.
 func (w *writer) call(op *transcript.Op) {
 	tool, arguments := op.Item.Call()
-	id := w.id(op.ID)
+	w.calls(w.id(op.ID), tool, string(arguments))
+}
+
+func (w *writer) calls(id, tool, arguments string) {
 	w.write(event{"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": tool})
-	w.write(event{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": string(arguments)})
+	w.write(event{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": arguments})
 	w.write(event{"type": "TOOL_CALL_END", "toolCallId": id})
 }
 
@@ -247,6 +250,9 @@ func (w *writer) end(op *transcript.Op) {
 		if len(b.Result) > 0 {
 			e["result"] = b.Result
 		}
+		for _, c := range door.Calls(b.Result) { // the client answers them in its next run
+			w.calls(c.ID, c.Name, c.Arguments)
+		}
 		w.over(op, messages.Completed, e)
 	case messages.RunFailed:
 		w.over(op, messages.Failed, failure(door.Failure(b)))
@@ -260,5 +266,9 @@ func (w *writer) end(op *transcript.Op) {
 }
 
 func failure(why *door.Reason) event {
-	return event{"type": "RUN_ERROR", "message": why.Message, "code": why.Code}
+	e := event{"type": "RUN_ERROR", "message": why.Message, "code": why.Code}
+	if why.Provider != nil {
+		e["rawEvent"] = why
+	}
+	return e
 }

@@ -38,7 +38,7 @@ var (
 )
 
 func refuse(w *writer, err error) {
-	w.write(fields{"type": "error", "errorText": door.ReasonOf(err).Message})
+	w.write(fields{"type": "error", "errorText": door.Unread(err).Message})
 }
 
 func (w *writer) write(chunk any) { w.Frame("", chunk) }
@@ -180,7 +180,11 @@ func (w *writer) update(op *transcript.Op) {
 	case messages.Log:
 		w.write(fields{"type": "data-log", "data": b, "transient": true})
 	case messages.LLMCompleted:
-		w.write(fields{"type": "message-metadata", "messageMetadata": fields{"model": b.Model, "usage": b.Usage}})
+		about := fields{"model": b.Model}
+		if b.Usage != nil {
+			about["usage"] = b.Usage
+		}
+		w.write(fields{"type": "message-metadata", "messageMetadata": about})
 	}
 }
 
@@ -195,7 +199,7 @@ func (w *writer) end(op *transcript.Op) {
 	w.endStep()
 	switch b := op.Event.Body.(type) {
 	case messages.RunFailed:
-		w.write(fields{"type": "error", "errorText": string(b.Cause) + ": " + b.Error.Message})
+		w.write(fields{"type": "error", "errorText": door.Failure(b).Code + ": " + b.Error.Message})
 	case messages.RunCanceled:
 		w.write(fields{"type": "data-end", "id": "end", "data": fields{"status": messages.Canceled, "cause": b.Cause}})
 		w.write(fields{"type": "abort", "reason": b.Cause})

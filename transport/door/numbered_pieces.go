@@ -72,9 +72,9 @@ func (p *NumberedPieces) wait(op *transcript.Op) {
 func (p *NumberedPieces) say(piece string, anew bool) {
 	switch {
 	case anew:
-		p.stop(&Reason{"reset", "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)})
+		p.stop(&Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)})
 	case len(p.text)+len(piece) > p.most:
-		p.stop(&Reason{string(messages.CauseLimitExceeded), "the text is longer than a stream may be; read the run's result"})
+		p.stop(&Reason{Code: string(messages.CauseLimitExceeded), Message: "the text is longer than a stream may be; read the run's result"})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *NumberedPieces) wake() {
 func (p *NumberedPieces) Read(ctx context.Context, d *Door, run messages.RunID, answered string) {
 	p.Run, p.Seen = run, answered
 	if err := Fold(ctx, d, &pieces, p); err != nil {
-		p.End(ReasonOf(err))
+		p.End(Unread(err))
 	}
 }
 

@@ -25,6 +25,10 @@ type SegmentWriter struct {
 	Over bool
 	// Until is the number of the last event that is written; 0 means no limit.
 	Until uint64
+	// Late says that the header waits for the first frame, so that a failure before it can have a status of its own.
+	Late bool
+	// Unsent says that the run failed before the client got anything: the caller answers in another way.
+	Unsent bool
 	// Out is the stream that the part is written to. If it is nil, Frame writes nothing.
 	Out *Stream
 
@@ -97,8 +101,8 @@ func (p *SegmentWriter) Waits(question *transcript.Op) bool {
 // Serve answers the request with the part as server-sent events. If it cannot write the end, it breaks the connection.
 func Serve[W Writer](w http.ResponseWriter, r *http.Request, d *Door, form *transcript.Dialect[W], to W) {
 	out := d.Stream(w, "text/event-stream")
-	to.part().Out = out
-	if Play(r.Context(), d, out, messages.FollowOptions{}, form, to) != nil {
+	to.part().Out, out.late = out, to.part().Late
+	if Play(r.Context(), d, out, messages.FollowOptions{}, form, to) != nil && !to.part().Unsent {
 		out.Break()
 	}
 }

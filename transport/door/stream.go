@@ -15,6 +15,7 @@ type Stream struct {
 	door        *Door
 	w           http.ResponseWriter
 	contentType string
+	late        bool // Flush does not begin the response
 
 	mu      sync.Mutex
 	buffer  []byte // from the pool buffers; nil between two frames, so that an idle stream holds none
@@ -97,7 +98,7 @@ func AppendEvent(b []byte, name string, data []byte) []byte {
 
 // Flush sends what was written. If the client does not read it in time, its connection is cut.
 func (s *Stream) Flush() error {
-	if s.err != nil || len(s.buffer) == 0 && s.flushed {
+	if s.err != nil || len(s.buffer) == 0 && (s.flushed || s.late && !s.begun) {
 		return s.err
 	}
 	s.flushed = true

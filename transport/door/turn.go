@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -50,6 +51,21 @@ func (t *Turn) Add(role, text string) error {
 	default:
 		return messages.InvalidInput("messages of the role %.50q are not supported", role)
 	}
+	return nil
+}
+
+// Say is Add for a message with members that nobody reads here. One of the system that has some stays in its place.
+func (t *Turn) Say(m model.Message) error {
+	if m.Role == "developer" {
+		m.Role = model.System
+	}
+	switch {
+	case m.Role == model.System && m.Extra == "", m.Extra == "" && len(m.Calls) == 0:
+		return t.Add(string(m.Role), m.Content)
+	case m.Role != model.System && m.Role != model.User && m.Role != model.Assistant:
+		return messages.InvalidInput("messages of the role %.50q are not supported", m.Role)
+	}
+	t.Earlier = append(t.Earlier, m)
 	return nil
 }
 
@@ -111,7 +127,7 @@ func TextOf(content json.RawMessage) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// Close moves the last message to Text if it is the user's. After the result of a call, after words of the assistant that
+// Close moves the last message to Text if it is the user's, and has no Extra. After the result of a call, after words of the assistant that
 // the model continues, or with a system prompt alone, Text stays empty. Errors: invalid_input.
 func (t *Turn) Close() error {
 	last := len(t.Earlier) - 1
@@ -120,19 +136,25 @@ func (t *Turn) Close() error {
 		return messages.InvalidInput("the conversation is empty; send a message")
 	case last >= 0 && t.Earlier[last].Role == model.Assistant && len(t.Earlier[last].Calls) > 0:
 		return messages.InvalidInput("the last message calls functions; send their results")
-	case last >= 0 && t.Earlier[last].Role == model.User:
+	case last >= 0 && t.Earlier[last].Role == model.User && t.Earlier[last].Extra == "":
 		t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
 	}
 	return nil
 }
 
-// StartTurn starts a run of the job called name, or of the first job that answers with a text if name is "". Members
-// that the job's input does not have, such as a temperature, are left out; functions and a format are refused instead.
+// StartTurn starts a run of the job called name, or of the first job that answers with a text if name is "", and takes
+// the functions if there are some. Members that the job's input does not have, such as a temperature, become further
+// members of its requests to the model; functions and a format are refused instead.
 // A key makes the start idempotent. Errors: forbidden, which is checked first; not_found; invalid_input; and those of
 // the runtime.
 func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[string]string, key string) (messages.RunID, error) {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
+	}
+	if at := slices.IndexFunc(d.Jobs, func(job messages.JobInfo) bool {
+		return job.PromptField != "" && bytes.Contains(job.Input.JSON(), []byte(`"functions"`))
+	}); name == "" && len(t.Functions) > 0 && at >= 0 {
+		name = d.Jobs[at].Name
 	}
 	job, err := d.textJob(name)
 	if err != nil {
@@ -147,6 +169,19 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 		for _, member := range []string{"functions", "format"} {
 			if input[member] != nil && form.Properties[member] == nil {
 				return "", messages.InvalidInput("the job %s takes no %s", job.Name, member)
+			}
+		}
+		if form.Properties["extra"] != nil {
+			if t.Extra == nil {
+				t.Extra = map[string]json.RawMessage{}
+			}
+			for member, value := range input {
+				if form.Properties[member] == nil {
+					t.Extra[member] = value
+				}
+			}
+			if input["extra"] = JSON(t.Extra); len(t.Extra) == 0 {
+				delete(input, "extra")
 			}
 		}
 		maps.DeleteFunc(input, func(member string, _ json.RawMessage) bool { return form.Properties[member] == nil })
@@ -219,19 +254,42 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 		json.Unmarshal(all[d.jobs[run.Queued.Job].PromptField], &turn.Text) != nil {
 		return nil
 	}
-	var texts []string
+	var texts, thoughts []string
 	for _, stream := range run.Streams {
-		if !stream.Thought && stream.Len() > 0 {
+		switch {
+		case stream.Thought:
+			thoughts = append(thoughts, stream.Text())
+		case stream.Len() > 0:
 			texts = append(texts, stream.Text())
 		}
 	}
 	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", strings.Join(texts, "\n\n")) // these roles are known
 	if run.End != nil {
+		var result model.Message // what the job prompt says of its answer
+		_ = json.Unmarshal(run.End.Result, &struct {
+			ThoughtsIn *string `json:"thoughts_in"`
+			Extra      *string
+		}{&result.ThoughtsIn, &result.Extra}) // other results have neither
 		for _, call := range Calls(run.End.Result) {
 			turn.AddCall(call)
 		}
+		if last := len(turn.Earlier) - 1; last >= 0 && turn.Earlier[last].Role == model.Assistant {
+			said := &turn.Earlier[last]
+			if said.ThoughtsIn, said.Extra = result.ThoughtsIn, result.Extra; said.ThoughtsIn != "" {
+				said.Thoughts = strings.Join(thoughts, "")
+			}
+		}
 	}
 	return turn.Earlier
+}
+
+// Extra returns the members of the model's answer that go back with it, from the end of a run.
+func Extra(end messages.Body) string {
+	var result struct{ Extra string }
+	if b, ok := end.(messages.RunCompleted); ok {
+		_ = json.Unmarshal(b.Result, &result) // other results have none
+	}
+	return result.Extra
 }
 
 // Calls returns the calls of the client's functions in a run's result.
@@ -269,7 +327,11 @@ func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo,
 	case ok && slices.Contains(known, name):
 		return prompt.JobInfo, name, nil
 	case listErr != nil:
-		return job, "", messages.Errorf(messages.CodeNotFound, "%v; and the server's models are not known: %v", err, listErr)
+		unknown := messages.Errorf(messages.CodeNotFound, "%v; and the server's models are not known: %v", err, listErr)
+		if e, ok := errors.AsType[*messages.Error](listErr); ok {
+			unknown.Code, unknown.Retryable, unknown.Provider = e.Code, e.Retryable, e.Provider
+		}
+		return job, "", unknown
 	case len(known) > 0:
 		return job, "", messages.Errorf(messages.CodeNotFound, "%v, %s", err, strings.Join(known, ", "))
 	}
@@ -289,6 +351,9 @@ type Ending struct {
 type Reason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Retryable says that the same request may succeed later. Provider is what the model server said about its failure.
+	Retryable bool               `json:"retryable,omitempty"`
+	Provider  *messages.Provider `json:"provider,omitempty"`
 }
 
 // Wait waits until the caller's run ends, or asks a question after the question answered; "" means that none was
@@ -329,15 +394,35 @@ var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 func Failure(terminal messages.Body) *Reason {
 	switch b := terminal.(type) {
 	case messages.RunFailed:
-		return &Reason{string(b.Cause), b.Error.Message}
+		return ReasonOf(b.Cause, b.Error)
 	case messages.RunCanceled:
-		return &Reason{"canceled", "the run was canceled: " + string(b.Cause)}
+		return &Reason{Code: "canceled", Message: "the run was canceled: " + string(b.Cause)}
 	}
 	return nil
 }
 
-// ReasonOf returns the reason for an error of reading a run.
-func ReasonOf(err error) *Reason {
+// ReasonOf returns the reason for a failure with the cause. Its code is the cause, unless the model server refused the
+// key.
+func ReasonOf(cause messages.Code, e *messages.Error) *Reason {
+	if e.Code == messages.CodeProviderAuth {
+		cause = e.Code
+	}
+	return &Reason{string(cause), e.Message, e.Retryable, e.Provider}
+}
+
+// Problem returns the answer to a request whose run ended for the reason. What no server of models said is a failure of
+// this one.
+func (r *Reason) Problem() *auth.Problem {
+	p := auth.ProblemOf(&messages.Error{Code: messages.Code(r.Code), Message: r.Message, Retryable: r.Retryable, Provider: r.Provider})
+	if p.Code != r.Code || p.Code == string(messages.CauseLimitExceeded) {
+		p.Status, p.Code = http.StatusInternalServerError, r.Code
+	}
+	p.Retryable = r.Retryable
+	return p
+}
+
+// Unread returns the reason for an error of reading a run.
+func Unread(err error) *Reason {
 	p := auth.ProblemOf(err)
-	return &Reason{p.Code, p.Detail}
+	return &Reason{Code: p.Code, Message: p.Detail, Retryable: p.Retryable}
 }

@@ -193,7 +193,7 @@ func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
 		out["status"] = "cancelled"
 	}
 	if state.End != nil && state.End.Error != nil {
-		out["error"] = map[string]any{"code": state.End.Cause, "message": state.End.Error.Message}
+		out["error"] = door.ReasonOf(state.End.Cause, state.End.Error)
 	}
 	return out, nil
 }

@@ -44,7 +44,7 @@ type ending struct {
 var table = transcript.Dialect[*writer]{
 	Rewind:    (*writer).take,
 	Heartbeat: func(w *writer) { w.Beat() },
-	Refuse:    func(w *writer, err error) { w.fail(door.ReasonOf(err)) },
+	Refuse:    func(w *writer, err error) { w.fail(door.Unread(err)) },
 	Table: transcript.Table[*writer]{
 		transcript.Text:     {transcript.Open: (*writer).take, transcript.Append: (*writer).take, transcript.Done: (*writer).take},
 		transcript.Question: {transcript.Wait: (*writer).question},

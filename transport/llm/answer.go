@@ -2,7 +2,10 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +27,9 @@ type answer struct {
 	calls    decode.Calls
 	usage    []byte
 	model    []byte
+
+	thoughtsIn string                     // the member with the thoughts
+	extra      map[string]json.RawMessage // members that nobody reads
 
 	failed     bool          // a choice contained an error
 	hasCalls   bool          // deltas had tool calls, so that a later message repeats them
@@ -59,6 +65,7 @@ func (a *answer) add(c *chunk) {
 		v.read(c.message)
 		v.texts(a.addDelta)
 		v.toolCalls(a.call)
+		a.keep(v)
 	}
 	place := 0
 	jsonwalk.Array(c.choices, func(value []byte) {
@@ -79,6 +86,8 @@ func (a *answer) addChoice(value []byte, place int) {
 	if place == 0 {
 		c.delta.texts(a.addDelta)
 		c.delta.toolCalls(a.call)
+		a.keep(&c.delta)
+		a.keep(&c.message)
 		a.addMessage(&c.message)
 		if absent(c.message.content) {
 			a.addCompletion(c.text)
@@ -118,6 +127,48 @@ func (a *answer) addDelta(literal []byte, thought bool) {
 		v.repeats = true
 		a.push(piece, thought)
 	}
+}
+
+// keep keeps what goes back to the server with the answer: where it had its thoughts, and what nobody reads here. Lists
+// grow, and of other members the last counts.
+func (a *answer) keep(d *delta) {
+	a.thoughtsIn = cmp.Or(a.thoughtsIn, d.thoughtsIn())
+	if d.extra == "" {
+		return
+	}
+	jsonwalk.Object([]byte(d.extra), func(key, value []byte) {
+		if a.extra == nil {
+			a.extra = map[string]json.RawMessage{}
+		}
+		a.extra[string(key)] = joined(a.extra[string(key)], value)
+	})
+}
+
+// joined returns both lists as one, or else the later value. A fragment joins the element before it if both have one type
+// and index.
+func joined(before, value json.RawMessage) json.RawMessage {
+	var old, more []map[string]any
+	if json.Unmarshal(before, &old) != nil || json.Unmarshal(value, &more) != nil || old == nil {
+		return bytes.Clone(value)
+	}
+	for _, next := range more {
+		last := old[max(len(old)-1, 0):]
+		if len(last) == 0 || next["index"] == nil || last[0]["index"] != next["index"] || last[0]["type"] != next["type"] {
+			old = append(old, next)
+			continue
+		}
+		for name, value := range next {
+			piece, text := value.(string)
+			if had, _ := last[0][name].(string); text && slices.Contains([]string{"text", "summary", "data"}, name) {
+				value = had + piece
+			}
+			if value != nil {
+				last[0][name] = value
+			}
+		}
+	}
+	all, _ := json.Marshal(old) // it was JSON
+	return all
 }
 
 // addMessage adds a message, which may repeat the earlier text.

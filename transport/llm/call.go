@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -71,7 +72,7 @@ func (c *call) run(ctx context.Context) {
 			t.close()
 			return
 		}
-		if !retry || t.permanent {
+		if !retry {
 			c.yield(end, end.Verdict.Err())
 			t.finish()
 			return
@@ -92,14 +93,8 @@ func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 		return 0, false
 	}
 	switch end.Verdict.Cause {
-	case messages.CauseTransportClosed:
-		ok = true
-	case messages.CauseProviderError:
-		status := e.Status
-		if status < 400 && e.Failure != nil { // an error frame has the status as its code
-			status, _ = strconv.Atoi(e.Failure.Code)
-		}
-		ok = e.Failure != nil && retryable(status) && !permanent(e.Failure)
+	case messages.CauseTransportClosed, messages.CauseProviderError:
+		ok = end.Verdict.Retryable
 	}
 	if e.Failure != nil {
 		pause = time.Duration(e.Failure.RetryAfterMS) * time.Millisecond
@@ -133,7 +128,7 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
 	t.answer = &answer{began: c.began, most: c.most, yield: c.emit,
-		thoughts: decode.NewThoughts(c.client.config.Server.dialect(c.name, c.amendment.fields))}
+		thoughts: decode.NewThoughts(c.client.config.Server.dialect(c.name, c.amendment.request.Extra))}
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	t.exchange.loaded, t.exchange.ollama = c.client.ollamaLoaded(ctx, c.name)
 	defer t.exchange.watch.stop()
@@ -197,6 +192,11 @@ func (t *attempt) read() {
 func (t *attempt) end() model.End {
 	client, a := t.call.client, t.answer
 	end := model.End{Calls: a.calls.Done(), Usage: usage(a.usage), Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
+	end.ThoughtsIn = a.thoughtsIn
+	if len(a.extra) > 0 {
+		extra, _ := json.Marshal(a.extra) // it was JSON
+		end.Extra = string(extra)
+	}
 	if end.Model != t.call.name { // the requested name is not secret
 		end.Model = client.redact(end.Model)
 	}
@@ -206,7 +206,7 @@ func (t *attempt) end() model.End {
 	if e.Failure != nil {
 		f := *e.Failure
 		f.Message, f.Code = client.redact(f.Message), client.redact(f.Code)
-		f.Type, f.Param = client.redact(f.Type), client.redact(f.Param)
+		f.Type, f.Param, f.RequestID = client.redact(f.Type), client.redact(f.Param), client.redact(f.RequestID)
 		e.Failure = &f
 	}
 	t.size(&e, end.Usage)
@@ -219,6 +219,7 @@ func (t *attempt) end() model.End {
 // never eight.
 func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 	c := t.call
+	prompt, _ := used.Tokens()
 	switch {
 	case e.Overflows():
 		info, need := c.client.info(t.ctx, c.name, true), c.bytes/4
@@ -229,10 +230,10 @@ func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 			info.Context = info.MaxContext // no larger context would suffice
 		}
 		e.Failure.Message += "; " + info.Enlarge(need*2)
-	case used != nil && used.PromptTokens > 0 && int64(c.bytes/8) > used.PromptTokens && e.Failure == nil:
+	case prompt > 0 && int64(c.bytes/8) > prompt && e.Failure == nil:
 		loaded := c.client.info(t.ctx, c.name, true).Context
-		if loaded > 0 && (used.PromptTokens*10 > int64(loaded)*9 || c.bytes/8 > loaded) {
-			e.Sent, e.Taken = c.bytes/4, int(used.PromptTokens)
+		if loaded > 0 && (prompt*10 > int64(loaded)*9 || c.bytes/8 > loaded) {
+			e.Sent, e.Taken = c.bytes/4, int(prompt)
 		}
 	}
 }
@@ -249,6 +250,7 @@ func (t *attempt) judge(end model.End, cause error) model.End {
 		e.Stopped, e.Read = messages.CauseInvalidInput, "the request cannot be sent: "+t.unsendable.Error()
 	}
 	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
+	end.Verdict.Retryable = end.Verdict.Retryable && !t.permanent
 	if t.noServer && e.Stopped == "" {
 		end.Verdict.Message = e.Read // instead of "the connection closed", because there was none
 	}

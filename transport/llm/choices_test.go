@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -155,12 +156,12 @@ func TestForms(t *testing.T) {
 		{"a second choice", []string{`{"choices":[{"index":0,"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}`}, "a", "", "", nil},
 		{"usage in every frame", []string{`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`,
 			`{"choices":[],"usage":{"prompt_tokens":3.0,"completion_tokens":"2","completion_tokens_details":{"reasoning_tokens":1}}}`, `{"choices":[],"usage":null}`},
-			"a", "", "", &messages.Usage{PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1}},
+			"a", "", "", &messages.Usage{PromptTokens: new(int64(3)), CompletionTokens: new(int64(2)), ReasoningTokens: new(int64(1))}},
 		{"calls", []string{
 			delta(`"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]`),
 			delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}},{"index":1,"id":"c2","function":{"name":"g","arguments":{"y":2}}}]`),
 			delta(`"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]`),
-		}, "", "", `[{c1 f {"x":1}} {c2 g {"y":2}}]`, nil},
+		}, "", "", `[{c1 f {"x":1} } {c2 g {"y":2} }]`, nil},
 		{"multi-line frame", []string{"{\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"a\"}}]}"}, "a", "", "", nil},
 	} {
 		m := testkit.NewModel(t)
@@ -174,7 +175,7 @@ func TestForms(t *testing.T) {
 		if len(h.end.Calls) > 0 {
 			calls = fmt.Sprint(h.end.Calls)
 		}
-		if h.err != nil || h.text != c.text || h.thought != c.thought || calls != c.calls || fmt.Sprint(h.end.Usage) != fmt.Sprint(c.usage) {
+		if h.err != nil || h.text != c.text || h.thought != c.thought || calls != c.calls || !reflect.DeepEqual(h.end.Usage, c.usage) {
 			t.Errorf("%s: %s, calls %s, usage %v", c.name, h, calls, h.end.Usage)
 		}
 	}

@@ -66,6 +66,7 @@ type delta struct {
 	reasoningContent, reasoning, reasoningList []byte
 	finish                                     []byte
 	failed                                     bool
+	reasoningName, extra                       string // extra is a JSON object: members that nobody reads
 }
 
 // read splits a choice into its members, without copying. The worst of several reasons for the end counts.
@@ -122,15 +123,31 @@ func (s *delta) member(key, value []byte) {
 	case "reasoning_content":
 		s.reasoningContent = value
 	case "reasoning", "thinking":
-		s.reasoning = value
+		s.reasoning, s.reasoningName = value, string(key)
 	case "reasoning_details":
-		s.reasoningList = value
+		if s.reasoningList = value; !empty(value) {
+			s.extra = model.Within(s.extra, string(key), string(value))
+		}
 	default:
 		if isFinish(key) {
 			s.finish = worse(s.finish, value)
 		}
 		s.failed = s.failed || isError(key, value)
+		if !empty(value) && !isFinish(key) && !isError(key, value) && string(key) != "role" {
+			s.extra = model.Within(s.extra, string(key), string(value))
+		}
 	}
+}
+
+// thoughtsIn returns the member that has the thoughts as a text, or "".
+func (s *delta) thoughtsIn() string {
+	switch {
+	case !absent(s.reasoningContent):
+		return "reasoning_content"
+	case !absent(s.reasoning) && s.reasoning[0] == '"':
+		return s.reasoningName
+	}
+	return ""
 }
 
 // isFinish reports whether the key is one of the servers' names for finish_reason.
@@ -227,6 +244,7 @@ func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool
 func readCall(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
+		case "type":
 		case "index": // Ollama has the index in the function
 			d.Index = value
 		case "id":
@@ -236,7 +254,14 @@ func readCall(d *decode.CallDelta, value []byte) {
 		case "arguments":
 			d.Arguments = value
 		case "function":
+			outer := d.Extra
+			d.Extra = ""
 			readCall(d, value)
+			d.Extra = model.Within(outer, "function", d.Extra)
+		default:
+			if !empty(value) {
+				d.Extra = model.Within(d.Extra, string(key), string(value))
+			}
 		}
 	})
 }
@@ -244,23 +269,27 @@ func readCall(d *decode.CallDelta, value []byte) {
 // usage parses token counts. It returns nil if the value is not an object.
 func usage(value []byte) *messages.Usage {
 	var u messages.Usage
-	if !jsonwalk.Object(value, func(key, value []byte) {
-		switch string(key) {
-		case "prompt_tokens":
-			u.PromptTokens = count(value)
-		case "completion_tokens":
-			u.CompletionTokens = count(value)
-		case "completion_tokens_details":
-			jsonwalk.Object(value, func(key, value []byte) {
-				if string(key) == "reasoning_tokens" {
-					u.ReasoningTokens = count(value)
-				}
-			})
+	counts := map[string]**int64{"prompt_tokens": &u.PromptTokens, "completion_tokens": &u.CompletionTokens,
+		"reasoning_tokens": &u.ReasoningTokens, "cached_tokens": &u.CachedTokens,
+		"prompt_cache_hit_tokens": &u.CachedTokens} // of DeepSeek
+	var read func(key, value []byte)
+	read = func(key, value []byte) {
+		switch name := string(key); {
+		case name == "prompt_tokens_details", name == "completion_tokens_details":
+			jsonwalk.Object(value, read)
+		case counts[name] != nil && isCount(value):
+			*counts[name] = new(count(value))
 		}
-	}) {
+	}
+	if !jsonwalk.Object(value, read) || u == (messages.Usage{}) {
 		return nil
 	}
 	return &u
+}
+
+// isCount reports whether a value is a number, or a string that holds one.
+func isCount(value []byte) bool {
+	return count(value) > 0 || strings.Trim(string(value), `"0.`) == "" && !absent(value)
 }
 
 // count parses a whole number in any format that servers use, such as 7.0 and "7". Other values count as 0.

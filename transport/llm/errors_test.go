@@ -191,7 +191,8 @@ func TestTriedOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			transport := &counted{played: &played{fixtureResponse{Status: c.status, Framing: testkit.Chunked, Body: c.body}, []int{len(c.body)}}}
 			h := listen(t.Context(), client(t, llm.Config{Transport: transport}), hello())
-			if h.end.Verdict.Cause != messages.CauseProviderError || transport.n != c.tries {
+			overflow := strings.Contains(c.body, "exceed_context")
+			if h.end.Verdict.Cause != map[bool]messages.Code{false: messages.CauseProviderError, true: messages.CauseContextExceeded}[overflow] || transport.n != c.tries {
 				t.Errorf("%s: %d tries: %s", c.body, transport.n, h)
 			}
 		})

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -117,6 +118,7 @@ func (x *exchange) rejected(response *http.Response) {
 		x.evidence.Read = err.Error()
 	}
 	failure.RetryAfterMS = dial.RetryAfter(response.Header).Milliseconds()
+	failure.RequestID = excerpt(cmp.Or(response.Header.Get("X-Request-Id"), response.Header.Get("Request-Id")))
 	x.evidence.Failure = failure
 }
 

@@ -158,40 +158,6 @@ func title(page []byte) string {
 	return "an HTML page instead of an answer"
 }
 
-// retryable reports whether another attempt may get another status.
-func retryable(status int) bool {
-	switch status {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return true
-	}
-	return status >= 500 && status < 600 && status != http.StatusNotImplemented
-}
-
-// permanent reports whether a retry cannot help, whatever the status: no money left, an unknown model or key, a request
-// that is too long. Rate limits are not permanent.
-func permanent(f *model.Failure) bool {
-	words := f.Words()
-	holds := func(part string) bool { return strings.Contains(words, part) }
-	passes := slices.ContainsFunc(limitWords, holds)
-	return slices.ContainsFunc(permanentWords, holds) || !passes && slices.ContainsFunc(quotaWords, holds)
-}
-
-// Parts of error messages, in lower case.
-var (
-	permanentWords = []string{"insufficient_quota", "insufficient quota", "insufficient_balance", "insufficient balance",
-		"insufficient_credit", "insufficient credit", "insufficient funds", "exceeded_current_quota",
-		"quota_exhausted", "credit balance", "out of credit", "no credits", "requires more credits",
-		"payment required", "arrear", "overdue", "account is suspended", "account_deactivated", "deactivated",
-		"billing_hard_limit", "billing_not_active", "余额不足", "欠费", "充值", "model_not_found", "model not found",
-		"no such model", "unknown model", "invalid_api_key", "invalid api key", "incorrect api key",
-		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large", "request_too_large"}
-	// quotaWords also occur in the errors of rate limits.
-	quotaWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
-		"per day", "perday", "daily limit", "monthly"}
-	limitWords = []string{"per minute", "perminute", "per second", "retry in", "try again in", "retry after",
-		"retrydelay", "too many requests"}
-)
-
 // isError reports whether a member is a non-empty error. The case of its name does not matter.
 func isError(key, value []byte) bool {
 	for _, end := range errorEnds {

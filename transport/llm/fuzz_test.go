@@ -61,10 +61,7 @@ func FuzzDecoder(f *testing.F) {
 // sum is all that must not depend on how an answer is cut.
 func sum(h *heard) string {
 	e := h.end
-	var usage string
-	if e.Usage != nil {
-		usage = fmt.Sprint(*e.Usage)
-	}
+	usage, _ := json.Marshal(e.Usage)
 	return fmt.Sprintf("%q %q %+v %+v %+v %q %s", h.text, h.thought, e.Verdict, e.Evidence, e.Calls, e.Model, usage)
 }
 

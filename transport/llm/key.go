@@ -112,8 +112,9 @@ func (s *redactor) end(end model.End, err error) {
 	for i := range end.Calls {
 		call := &end.Calls[i]
 		call.ID, call.Name = s.secrets.Text(call.ID), s.secrets.Text(call.Name)
-		call.Arguments = s.secrets.Text(call.Arguments)
+		call.Arguments, call.Extra = s.secrets.Text(call.Arguments), s.secrets.Text(call.Extra)
 	}
+	end.Extra = s.secrets.Text(end.Extra)
 	s.emit(end, err)
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -107,7 +108,10 @@ func (c *Client) rejection(status int, text []byte) error {
 		words = c.failureIn(text).Message
 	}
 	e := messages.Errorf(messages.CauseProviderError, "%s answers http %d: %s", c.base.Host, status, words)
-	e.Retryable = retryable(status)
+	e.Retryable, e.Provider = model.RetryableStatus(status), &messages.Provider{Status: status}
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		e.Code = messages.CodeProviderAuth
+	}
 	return &rejected{e, status, loading(status, text)}
 }
 
@@ -138,7 +142,7 @@ func unsupported(err error) bool {
 	r, ok := errors.AsType[*rejected](err)
 	switch {
 	case !ok:
-		return messages.CodeOf(err) == messages.CauseProviderError
+		return messages.CodeOf(err).Cause() == messages.CauseProviderError
 	case r.status == http.StatusNotFound, r.status == http.StatusMethodNotAllowed,
 		r.status == http.StatusNotImplemented, r.status == http.StatusBadRequest:
 		return true

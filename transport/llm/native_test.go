@@ -95,7 +95,7 @@ func TestModelsFail(t *testing.T) {
 		retryable bool
 	}{
 		"closed":    {closed, "transport_closed", "nothing answers at " + closed.Host(), true},
-		"wrong key": {locked, "provider_error", "http 401", false},
+		"wrong key": {locked, "provider_auth", "http 401", false},
 		"loading":   {loading, "provider_error", "http 503: Loading model", true},
 		"silent":    {silent, "canceled_by_user", "no longer wanted", false},
 	} {

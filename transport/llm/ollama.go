@@ -218,9 +218,11 @@ func ollamaTurns(value json.RawMessage) (turns []map[string]any, err error) {
 		if turn["content"] == nil {
 			turn["content"] = ""
 		}
-		if thought, ok := turn["reasoning_content"]; ok {
-			turn["thinking"] = thought
-			delete(turn, "reasoning_content")
+		for _, name := range []string{"reasoning_content", "reasoning"} {
+			if thought, ok := turn[name]; ok {
+				turn["thinking"] = thought
+				delete(turn, name)
+			}
 		}
 		calls, _ := turn["tool_calls"].([]any)
 		for _, c := range calls {
@@ -236,7 +238,7 @@ func ollamaTurns(value json.RawMessage) (turns []map[string]any, err error) {
 
 // readOllama reads those members of a line that other servers do not have. It reports whether the line is the last one.
 func (c *chunk) readOllama() (done bool) {
-	var prompt, completion int64
+	var told []byte
 	jsonwalk.Object(c.raw, func(key, value []byte) {
 		switch string(key) {
 		case "message":
@@ -244,13 +246,13 @@ func (c *chunk) readOllama() (done bool) {
 		case "done":
 			done = string(value) == "true"
 		case "prompt_eval_count":
-			prompt = count(value)
+			told = fmt.Appendf(told, `"prompt_tokens":%s,`, value)
 		case "eval_count":
-			completion = count(value)
+			told = fmt.Appendf(told, `"completion_tokens":%s,`, value)
 		}
 	})
-	if done {
-		c.usage = fmt.Appendf(nil, `{"prompt_tokens":%d,"completion_tokens":%d}`, prompt, completion)
+	if done && told != nil {
+		c.usage = append(append([]byte{'{'}, told[:len(told)-1]...), '}')
 	}
 	return done
 }

@@ -49,7 +49,7 @@ func TestRecordedStreams(t *testing.T) {
 		"ollama33-unknown-model":     {cause: messages.CauseProviderError, message: "http 404: model 'nosuch' not found"},
 		"llama-router-context-exceeded": {cause: messages.CauseProviderError,
 			message: "http 500: proxy error: Failed to read connection"},
-		"ollama33-context-exceeded": {cause: messages.CauseProviderError, message: "http 400: request (200009 tokens) exceeds " +
+		"ollama33-context-exceeded": {cause: messages.CauseContextExceeded, message: "http 400: request (200009 tokens) exceeds " +
 			"the available context size (4096 tokens), try increasing it; "},
 	} {
 		for _, size := range []int{0, 1, 7} {
@@ -63,7 +63,7 @@ func TestRecordedStreams(t *testing.T) {
 				}
 				if h.ends != 1 || !strings.HasPrefix(h.text, want.text) || !strings.HasPrefix(h.thought, want.thought) ||
 					(want.text == "") != (h.text == "") || (want.thought == "") != (h.thought == "") || calls != want.calls ||
-					want.prompt != 0 && h.end.Usage.PromptTokens != want.prompt {
+					want.prompt != 0 && *h.end.Usage.PromptTokens != want.prompt {
 					t.Errorf("%s, by %d: %s", name, size, h)
 				}
 				if h.end.Verdict.Cause != want.cause || !strings.Contains(fmt.Sprint(h.err), want.message) {
@@ -199,7 +199,7 @@ func TestOllamaKeepsItsContext(t *testing.T) {
 	r := hello()
 	r.Model, r.MaxTokens, r.Seed = "tiny:latest", 50, new(int64(7))
 	r.Format = &model.Format{Name: "f", Schema: json.RawMessage(`{"type":"object"}`)}
-	r.Messages = append([]model.Message{{Role: model.Assistant, Thoughts: "hm", Calls: []model.ToolCall{{ID: "c1", Name: "f", Arguments: `{"x":1}`}}},
+	r.Messages = append([]model.Message{{Role: model.Assistant, Thoughts: "hm", ThoughtsIn: "reasoning", Calls: []model.ToolCall{{ID: "c1", Name: "f", Arguments: `{"x":1}`}}},
 		{Role: model.ToolRole, CallID: "c1", Content: "2"}}, r.Messages...)
 	r.Extra = map[string]json.RawMessage{"chat_template_kwargs": json.RawMessage(`{"enable_thinking":false}`), "ttl": json.RawMessage("300")}
 	if h := listen(t.Context(), c, r); h.text != "hello" || h.err != nil || h.end.Verdict.Signal != "done" || h.end.Usage == nil {

@@ -16,8 +16,10 @@ import (
 // amendment holds what go-openai cannot send. exchange adds it to the body.
 type amendment struct {
 	fields map[string]json.RawMessage
-	// empty says that a message has an empty content, which go-openai omits.
-	empty bool
+	// request has the members that nobody reads, which are added where the body has none of the name.
+	request model.Request
+	// turns says that messages have such members, or an empty content, which go-openai omits.
+	turns bool
 }
 
 // request converts r to a request of go-openai and its amendment.
@@ -51,8 +53,10 @@ func (c *Client) tokenLimit(name string) string {
 
 // amendment collects the numbers, which go-openai omits if zero and rounds otherwise, and the fields that it lacks.
 func (c *Client) amendment(r model.Request) (amendment, error) {
-	a := amendment{fields: map[string]json.RawMessage{}}
-	a.empty = slices.ContainsFunc(r.Messages, func(m model.Message) bool { return m.Content == "" })
+	a := amendment{fields: map[string]json.RawMessage{}, request: r}
+	a.turns = slices.ContainsFunc(r.Messages, func(m model.Message) bool {
+		return m.Content == "" || m.Extra != "" || m.ThoughtsIn != "" || slices.ContainsFunc(m.Calls, func(c model.ToolCall) bool { return c.Extra != "" })
+	})
 	numbers := map[string]any{}
 	if r.MaxTokens > 0 {
 		numbers[c.tokenLimit(r.Model)] = r.MaxTokens
@@ -74,17 +78,18 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 		a.fields[name] = data
 	}
 	for name, value := range r.Extra {
-		if name == "stream" || name == "messages" || name == "model" || name == "n" {
+		if slices.Contains(model.Reserved, name) {
 			return a, messages.InvalidInput("%s cannot be an extra field; remove it", name)
 		}
 		if !json.Valid(value) {
 			return a, messages.InvalidInput("the extra field %s is not JSON", name)
 		}
-		a.fields[name] = value
 	}
 	if s := c.config.Server; s != nil {
+		a.request.Extra = maps.Clone(r.Extra)
 		for _, refused := range s.Refuses {
 			delete(a.fields, refused)
+			delete(a.request.Extra, refused)
 		}
 	}
 	return a, nil
@@ -92,47 +97,95 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 
 // apply adds the amendment to the body of a go-openai request.
 func (a amendment) apply(body []byte) ([]byte, error) {
-	if len(a.fields) == 0 && !a.empty {
-		return body, nil
-	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, err
 	}
 	maps.Copy(fields, a.fields)
-	if a.empty {
-		turns, err := withContent(fields["messages"])
-		if err != nil {
-			return nil, err
+	for name, value := range a.request.Extra {
+		if fields[name] == nil {
+			fields[name] = value
 		}
-		fields["messages"] = turns
+	}
+	if f := a.request.Format; f != nil {
+		fields["response_format"] = model.Merged(fields["response_format"], f.Extra)
+	}
+	var err error
+	if a.turns {
+		fields["messages"], err = each(fields["messages"], a.turn)
+	}
+	if err == nil && len(a.request.Tools) > 0 {
+		fields["tools"], err = each(fields["tools"], func(i int, tool json.RawMessage) json.RawMessage {
+			return model.Merged(tool, a.request.Tools[i].Extra)
+		})
+	}
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(fields)
 }
 
-// withContent adds the content that go-openai has omitted to messages.
-func withContent(messages json.RawMessage) (json.RawMessage, error) {
-	var turns []map[string]json.RawMessage
-	if err := json.Unmarshal(messages, &turns); err != nil {
+// each returns the list with each element changed.
+func each(list json.RawMessage, change func(i int, element json.RawMessage) json.RawMessage) (json.RawMessage, error) {
+	var all []json.RawMessage
+	if err := json.Unmarshal(list, &all); err != nil {
 		return nil, err
 	}
-	for _, turn := range turns {
-		switch {
-		case turn["content"] != nil:
-		case turn["tool_calls"] != nil: // servers refuse an empty text here; they themselves send null
-			turn["content"] = json.RawMessage(`null`)
-		default:
-			turn["content"] = json.RawMessage(`""`)
-		}
+	for i := range all {
+		all[i] = change(i, all[i])
 	}
-	return json.Marshal(turns)
+	return json.Marshal(all)
+}
+
+// turn adds to a message the members that nobody reads, its thoughts, and the content that go-openai has omitted.
+func (a amendment) turn(i int, said json.RawMessage) json.RawMessage {
+	m, extra := a.request.Messages[i], a.request.Messages[i].Extra
+	var turn map[string]json.RawMessage
+	_ = json.Unmarshal(said, &turn) // go-openai wrote it
+	if m.ThoughtsIn != "" && m.Thoughts != "" {
+		turn[m.ThoughtsIn], _ = json.Marshal(m.Thoughts)
+	}
+	if turn["tool_calls"] != nil {
+		turn["tool_calls"], _ = each(turn["tool_calls"], func(i int, call json.RawMessage) json.RawMessage {
+			return model.Merged(call, m.Calls[i].Extra)
+		})
+	}
+	if parts := content(extra, m.Content); parts != nil {
+		turn["content"] = parts
+	}
+	switch {
+	case turn["content"] != nil:
+	case turn["tool_calls"] != nil: // servers refuse an empty text here; they themselves send null
+		turn["content"] = json.RawMessage(`null`)
+	default:
+		turn["content"] = json.RawMessage(`""`)
+	}
+	out, _ := json.Marshal(turn)
+	return model.Merged(out, model.Extra(json.RawMessage(extra), "content"))
+}
+
+// content returns the parts in the extra members of a message, if they have the text.
+func content(extra, text string) json.RawMessage {
+	var with struct{ Content json.RawMessage }
+	var parts []struct{ Text string }
+	if extra == "" || json.Unmarshal([]byte(extra), &with) != nil || json.Unmarshal(with.Content, &parts) != nil {
+		return nil
+	}
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = part.Text
+	}
+	if strings.Join(texts, "\n") != text {
+		return nil
+	}
+	return with.Content
 }
 
 // turns converts the conversation. Some servers refuse empty arguments of a call, so those become an empty object.
 func turns(list []model.Message) []openai.ChatCompletionMessage {
 	out := make([]openai.ChatCompletionMessage, 0, len(list))
 	for _, m := range list {
-		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ReasoningContent: m.Thoughts, ToolCallID: m.CallID}
+		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
 		for _, call := range m.Calls {
 			turn.ToolCalls = append(turn.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction,
 				Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}")}})

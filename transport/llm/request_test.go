@@ -33,7 +33,7 @@ func TestRequest(t *testing.T) {
 		Messages: []model.Message{
 			{Role: model.System, Content: "be <brief>"},
 			{Role: model.User, Content: ""},
-			{Role: model.Assistant, Thoughts: "Hm.", Calls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: `{"at":1}`}, {ID: "c2", Name: "wait"}}},
+			{Role: model.Assistant, Thoughts: "Hm.", ThoughtsIn: "reasoning_content", Calls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: `{"at":1}`}, {ID: "c2", Name: "wait"}}},
 			{Role: model.ToolRole, CallID: "c1", Content: "seen"},
 		},
 		Tools:  []model.Tool{{Name: "look", Description: "Look.", Parameters: schema}, {Name: "wait"}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"unicode/utf8"
 
@@ -121,9 +122,13 @@ func (w *writer) update(op *transcript.Op) {
 			w.lost = run
 		}
 	case messages.LLMCompleted:
-		if b.Usage != nil {
-			w.event(op, "llm-usage", fields{"model": b.Model, "prompt_tokens": b.Usage.PromptTokens,
-				"completion_tokens": b.Usage.CompletionTokens, "total_tokens": b.Usage.PromptTokens + b.Usage.CompletionTokens})
+		if u := b.Usage; u != nil {
+			more := fields{"model": b.Model}
+			_ = json.Unmarshal(door.JSON(u), &more) // adds the counts that are known
+			if total := u.Total(); total != nil {
+				more["total_tokens"] = *total
+			}
+			w.event(op, "llm-usage", more)
 		}
 	}
 }
@@ -271,7 +276,8 @@ func (w *writer) end(op *transcript.Op) {
 		w.event(op, "task-complete", fields{"content": end.Text, "artifacts": names, "metadata": fields{"finishReason": end.Reason,
 			"duration": op.Event.Time.Sub(w.run.QueuedAt).Milliseconds()}})
 	case messages.RunFailed:
-		w.status(op, "failed", fields{"message": b.Error.Message, "metadata": fields{"reason": b.Cause}})
+		w.status(op, "failed", fields{"message": b.Error.Message,
+			"metadata": fields{"reason": door.Failure(b).Code, "error": door.Failure(b)}})
 	case messages.RunCanceled:
 		w.status(op, "canceled", fields{"message": "the turn was canceled", "metadata": fields{"reason": b.Cause}})
 	}

@@ -77,12 +77,12 @@ func (s *Server) failed(ctx context.Context, tool string, err error) *Result {
 // visibleError returns the part of an error that callers may see.
 func visibleError(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
-		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
+		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable, Provider: known.Provider}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &RunError{messages.CauseDeadline, "the call took too long", true}
+		return &RunError{Code: messages.CauseDeadline, Message: "the call took too long", Retryable: true}
 	}
-	return &RunError{messages.CauseError, "the server failed to do this; its log says why", false}
+	return &RunError{Code: messages.CauseError, Message: "the server failed to do this; its log says why"}
 }
 
 // library returns the result in mcp-go's type.

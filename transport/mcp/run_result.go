@@ -57,6 +57,8 @@ type RunError struct {
 	// Message says what happened and what to do.
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable,omitempty"`
+	// Provider is what the model server said about its failure.
+	Provider *messages.Provider `json:"provider,omitempty"`
 }
 
 // RunArtifact is a file of a run. The tool run_read reads it by its name.
@@ -82,7 +84,7 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	if end := state.End; end != nil {
 		run.Result, run.Degraded, run.Cause = end.Result, end.Degraded, end.Cause
 		if e := end.Error; e != nil {
-			run.Error = &RunError{Code: e.Code, Message: e.Message, Retryable: e.Retryable}
+			run.Error = &RunError{Code: e.Code, Message: e.Message, Retryable: e.Retryable, Provider: e.Provider}
 		}
 	}
 	for _, in := range wire.Questions(state) { // a run that has ended has none

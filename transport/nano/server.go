@@ -126,7 +126,8 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 		return nil, err
 	case end.Failed != nil:
 		return nil, &door.RPCError{Code: door.InternalError, Message: end.Failed.Message,
-			Data: map[string]any{"code": end.Failed.Code, "run_id": id, "text": end.Text}}
+			Data: map[string]any{"code": end.Failed.Code, "retryable": end.Failed.Retryable, "provider": end.Failed.Provider,
+				"run_id": id, "text": end.Text}}
 	}
 	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id, "finish_reason": end.Reason}, nil
 }

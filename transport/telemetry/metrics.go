@@ -170,7 +170,7 @@ func (o *Observer) count(r *run, e messages.Event, ended *span) {
 			o.answered(b, ended)
 		}
 		if b.Usage != nil {
-			read, written := b.Usage.PromptTokens, b.Usage.CompletionTokens
+			read, written := b.Usage.Tokens()
 			m.tokens.WithLabelValues(r.principal, "read").Add(float64(read))
 			m.tokens.WithLabelValues(r.principal, "written").Add(float64(written))
 			if o.tell != nil {
@@ -198,9 +198,12 @@ func (o *Observer) answered(b messages.LLMCompleted, s *span) {
 	if b.FirstTokenMS > 0 {
 		o.metrics.firstChunk.WithLabelValues(to...).Observe(float64(b.FirstTokenMS) / 1000)
 	}
-	if b.Usage != nil {
-		o.metrics.usage.WithLabelValues(append(to, "input")...).Observe(float64(b.Usage.PromptTokens))
-		o.metrics.usage.WithLabelValues(append(to, "output")...).Observe(float64(b.Usage.CompletionTokens))
+	if u := b.Usage; u != nil {
+		for kind, count := range map[string]*int64{"input": u.PromptTokens, "output": u.CompletionTokens} {
+			if count != nil {
+				o.metrics.usage.WithLabelValues(append(to, kind)...).Observe(float64(*count))
+			}
+		}
 	}
 }
 

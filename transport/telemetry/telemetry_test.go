@@ -28,7 +28,7 @@ func chat(ctx context.Context, t *actors.TaskContext, fail bool) (string, error)
 	for _, body := range []messages.Body{
 		messages.LLMStarted{Call: "m1", Model: "tiny", Provider: "127.0.0.1:8080"},
 		messages.LLMCompleted{Call: "m1", Model: "tiny-q4", Evidence: "done-marker", Verdict: "completed", FirstTokenMS: 40,
-			FinishReason: "stop", Usage: &messages.Usage{PromptTokens: 7, CompletionTokens: 5}},
+			FinishReason: "stop", Usage: &messages.Usage{PromptTokens: new(int64(7)), CompletionTokens: new(int64(5))}},
 		messages.ToolStarted{Call: "t1", Tool: "search"},
 		messages.ToolCompleted{Call: "t1"},
 	} {

@@ -150,9 +150,11 @@ func (s *span) answered(b messages.LLMCompleted) *span {
 		s.attributes["gen_ai.response.time_to_first_chunk"] = float64(b.FirstTokenMS) / 1000
 	}
 	if u := b.Usage; u != nil {
-		s.attributes["gen_ai.usage.input_tokens"], s.attributes["gen_ai.usage.output_tokens"] = u.PromptTokens, u.CompletionTokens
-		if u.ReasoningTokens > 0 { // 0 also means that the server does not report it
-			s.attributes["gen_ai.usage.reasoning.output_tokens"] = u.ReasoningTokens
+		for name, count := range map[string]*int64{"input_tokens": u.PromptTokens, "output_tokens": u.CompletionTokens,
+			"reasoning.output_tokens": u.ReasoningTokens, "cache_read.input_tokens": u.CachedTokens} {
+			if count != nil {
+				s.attributes["gen_ai.usage."+name] = *count
+			}
 		}
 	}
 	return s

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -11,21 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Return says which thoughts a server wants back.
-type Return int
-
-const (
-	// Never suits most servers; some refuse thoughts.
-	Never Return = iota
-	// ThisTurn returns the thoughts since the last message of the user.
-	ThisTurn
-	// Always returns all thoughts.
-	Always
-)
-
 // Profile is what a server requires of the messages.
 type Profile struct {
-	Thoughts Return
 	// ShortIDs: ids of calls must have 9 letters and digits, as Mistral's servers require.
 	ShortIDs bool
 	// Budget bounds the size of the messages in bytes, see [Size]. 0 means no bound.
@@ -56,12 +44,6 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 	for _, g := range groups {
 		ids.assign(g)
 	}
-	last := lastUser(groups)
-	for i, g := range groups {
-		if p.Thoughts == Never || p.Thoughts == ThisTurn && i < last {
-			g[0].Thoughts = ""
-		}
-	}
 	if p.Budget > 0 {
 		groups = dropOldest(groups, p.Budget-Size(system))
 	}
@@ -73,9 +55,9 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 func Size(messages []model.Message) (bytes int) {
 	const form = 16
 	for _, m := range messages {
-		bytes += form + len(m.Content) + len(m.Thoughts) + len(m.CallID)
+		bytes += form + len(m.Content) + len(m.Thoughts) + len(m.CallID) + len(m.Extra)
 		for _, c := range m.Calls {
-			bytes += form + len(c.ID) + len(c.Name) + len(c.Arguments)
+			bytes += form + len(c.ID) + len(c.Name) + len(c.Arguments) + len(c.Extra)
 		}
 	}
 	return bytes
@@ -90,9 +72,9 @@ func grouped(conversation []model.Message) (system []model.Message, groups []gro
 		blank := strings.TrimSpace(m.Content) == ""
 		switch {
 		case m.Role == model.System && !blank:
-			system = append(system, model.Message{Role: model.System, Content: m.Content})
+			system = append(system, model.Message{Role: model.System, Content: m.Content, Extra: m.Extra})
 		case m.Role == model.User && !blank:
-			groups = append(groups, group{{Role: model.User, Content: m.Content}})
+			groups = append(groups, group{{Role: model.User, Content: m.Content, Extra: m.Extra}})
 		case m.Role == model.Assistant && (!blank || len(m.Calls) > 0):
 			groups = append(groups, answered(m, conversation[i+1:]))
 		}
@@ -113,7 +95,10 @@ func answered(m model.Message, next []model.Message) group {
 	if strings.TrimSpace(content) == "" {
 		content = ""
 	}
-	g := group{{Role: model.Assistant, Content: content, Thoughts: m.Thoughts, Calls: slices.Clone(m.Calls)}}
+	g := group{{Role: model.Assistant, Content: content, Calls: slices.Clone(m.Calls), Extra: m.Extra}}
+	if m.ThoughtsIn != "" { // servers refuse thoughts that they did not send so
+		g[0].Thoughts, g[0].ThoughtsIn = m.Thoughts, m.ThoughtsIn
+	}
 	end := slices.IndexFunc(next, func(m model.Message) bool { return m.Role != model.ToolRole })
 	if end < 0 {
 		end = len(next)
@@ -159,6 +144,7 @@ func merged(groups []group) (out []group) {
 		}
 		g[0].Content = joined(before[0].Content, g[0].Content)
 		g[0].Thoughts = joined(before[0].Thoughts, g[0].Thoughts)
+		g[0].ThoughtsIn, g[0].Extra = cmp.Or(g[0].ThoughtsIn, before[0].ThoughtsIn), cmp.Or(g[0].Extra, before[0].Extra)
 		out[len(out)-1] = g
 	}
 	return out

@@ -22,6 +22,12 @@ func spoken(text, thoughts string, calls ...model.ToolCall) model.Message {
 	return model.Message{Role: model.Assistant, Content: text, Thoughts: thoughts, Calls: calls}
 }
 
+// thinking is the message with thoughts that came in a member.
+func thinking(m model.Message) model.Message {
+	m.ThoughtsIn = "reasoning"
+	return m
+}
+
 func call(id, name, arguments string) model.ToolCall {
 	return model.ToolCall{ID: id, Name: name, Arguments: arguments}
 }
@@ -79,11 +85,8 @@ func TestWire(t *testing.T) {
 		{"a text before calls belongs to them", conversation.Profile{}, []model.Message{user("u"), spoken("wait", ""),
 			spoken("", "", call("a", "f", ``)), result("a", "1")}, `user:u | assistant:wait a=f{} | toola:1`},
 		{"no thoughts", conversation.Profile{}, []model.Message{user("u"), spoken("x", "hm")}, `user:u | assistant:x`},
-		{"thoughts of this turn", conversation.Profile{Thoughts: conversation.ThisTurn}, []model.Message{user("u"),
-			spoken("x", "old"), user("v"), spoken("", "new", call("a", "f", ``)), result("a", "1")},
-			`user:u | assistant:x | user:v | assistant: (new) a=f{} | toola:1`},
-		{"all thoughts", conversation.Profile{Thoughts: conversation.Always}, []model.Message{user("u"), spoken("x", "one"),
-			spoken("y", "two")}, `user:u | assistant:x/y (one/two)`},
+		{"thoughts of a member", conversation.Profile{}, []model.Message{user("u"), thinking(spoken("x", "one")),
+			thinking(spoken("y", "two"))}, `user:u | assistant:x/y (one/two)`},
 		{"equal ids are told apart", conversation.Profile{}, []model.Message{user("u"),
 			spoken("", "", call("a", "f", ``), call("a", "f", ``)), result("a", "1"), result("a", "2")},
 			`user:u | assistant: a=f{} eXZjWJmNg=f{} | toola:1 | tooleXZjWJmNg:2`},
@@ -147,7 +150,7 @@ func FuzzWire(f *testing.F) {
 	f.Add([]byte("uCrCrruaCu"), byte(1), 90)
 	f.Add([]byte("aruUACc"), byte(5), 40)
 	f.Fuzz(func(t *testing.T, script []byte, form byte, budget int) {
-		p := conversation.Profile{Thoughts: conversation.Return(form % 3), ShortIDs: form%2 == 0, Budget: budget}
+		p := conversation.Profile{ShortIDs: form%2 == 0, Budget: budget}
 		in := scripted(script)
 		out := conversation.Wire(in, p)
 		legal(t, out, p)
@@ -157,7 +160,7 @@ func FuzzWire(f *testing.F) {
 		if want := lastOf(in); want != "" && !strings.HasSuffix(lastOf(out), want) {
 			t.Fatalf("the last message of the user is %q, want %q", lastOf(out), want)
 		}
-		if all := conversation.Wire(in, conversation.Profile{Thoughts: p.Thoughts, ShortIDs: p.ShortIDs}); budget > 0 &&
+		if all := conversation.Wire(in, conversation.Profile{ShortIDs: p.ShortIDs}); budget > 0 &&
 			conversation.Size(all) <= budget && len(out) != len(all) {
 			t.Fatalf("%s fits, but %s is sent", lines(all), lines(out))
 		}
@@ -227,7 +230,7 @@ func legal(t *testing.T, list []model.Message, p conversation.Profile) {
 			seen[c.ID] = true
 			open = append(open, c.ID)
 		}
-		if !ok || m.Thoughts != "" && p.Thoughts == conversation.Never {
+		if !ok || m.Thoughts != "" && m.ThoughtsIn == "" {
 			t.Fatalf("message %d is wrong in %s", i, lines(list))
 		}
 		before = m.Role

@@ -74,16 +74,14 @@ func (q *question) count(end model.End) {
 	if end.Model != "" {
 		q.report.Model = end.Model
 	}
-	if u := end.Usage; u != nil {
-		q.report.Read += int(u.PromptTokens)
-		q.report.Written += int(u.CompletionTokens)
-	}
+	read, written := end.Usage.Tokens()
+	q.report.Read, q.report.Written = q.report.Read+int(read), q.report.Written+int(written)
 }
 
 // usedAll reports whether the answer used all its tokens, whatever its finish_reason.
 func (a *answer) usedAll(most int) bool {
-	u := a.end.Usage
-	return u != nil && most > 0 && u.CompletionTokens >= int64(most)
+	_, written := a.end.Usage.Tokens()
+	return most > 0 && written >= int64(most)
 }
 
 // written returns the answer as the model wrote it: the arguments of the tool call, or the text.

@@ -63,7 +63,7 @@ func serve(t *testing.T, answers ...[]model.Part) *server { return &server{t: t,
 
 func judged(e model.Evidence) model.End {
 	return model.End{Evidence: e, Verdict: model.Judge(model.Strict, e),
-		Usage: &messages.Usage{PromptTokens: 10, CompletionTokens: 2}}
+		Usage: &messages.Usage{PromptTokens: new(int64(10)), CompletionTokens: new(int64(2))}}
 }
 
 func done() model.End {
@@ -108,7 +108,7 @@ func ask(t *testing.T, s *server, o structured.Options) (analysis, structured.Re
 func fails(t *testing.T, s *server, o structured.Options, cause messages.Code) (string, structured.Report) {
 	t.Helper()
 	got, report, err := structured.Ask[analysis](t.Context(), s.stream, question(), o)
-	if messages.CodeOf(err) != cause {
+	if messages.CodeOf(err).Cause() != cause {
 		t.Fatalf("%v, want %s", err, cause)
 	}
 	if got.Purpose != "" {
@@ -347,10 +347,10 @@ func TestFailuresAreTheStreams(t *testing.T) {
 		"bad request":  {parts: refusal(400, "unknown model"), cause: messages.CauseProviderError},
 		"server error": {parts: refusal(500, "grammar engine crashed"), cause: messages.CauseProviderError},
 		"overflow": {parts: refusal(400, "the request exceeds the available context size: n_ctx 4096"),
-			cause: messages.CauseProviderError, overflow: true},
+			cause: messages.CauseContextExceeded, overflow: true},
 		"overflow in band": {parts: []model.Part{judged(model.Evidence{Status: 200, Framed: true,
 			Failure: &model.Failure{Message: "Cannot truncate prompt with n_keep (9) >= n_ctx (8)"}})},
-			cause: messages.CauseProviderError, overflow: true},
+			cause: messages.CauseContextExceeded, overflow: true},
 		"nothing": {parts: []model.Part{judged(model.Evidence{Done: true})}, cause: messages.CauseEmptyCompletion},
 		"closed": {parts: []model.Part{model.Text{Text: good},
 			judged(model.Evidence{Output: true, Read: "reset"})}, cause: messages.CauseTransportClosed},

@@ -59,8 +59,11 @@ func TestRefusalsOfOtherThings(t *testing.T) {
 		{400, "prompt is too long: 9000 tokens"}, {400, "The response was filtered due to Azure's content management policy"},
 		{400, "insufficient balance"}, {404, "not found"},
 	} {
-		ladder := new(structured.Ladder)
-		_, report := fails(t, serve(t, refusal(c.status, c.words)), structured.Options{Ladder: ladder}, messages.CauseProviderError)
+		ladder, cause := new(structured.Ladder), messages.CauseProviderError
+		if strings.Contains(c.words, "too long") {
+			cause = messages.CauseContextExceeded
+		}
+		_, report := fails(t, serve(t, refusal(c.status, c.words)), structured.Options{Ladder: ladder}, cause)
 		if report.Attempts != 1 || ladder.Level() != structured.Strict {
 			t.Errorf("%d %s: %+v, level %s", c.status, c.words, report, ladder.Level())
 		}
@@ -82,7 +85,7 @@ func TestCutInAnyWords(t *testing.T) {
 	open := good[:len(good)-9]
 	ending := func(text, finish string, output bool, tokens int64) []model.Part {
 		end := judged(model.Evidence{Status: 200, Done: true, Output: output, Finish: finish})
-		end.Usage = &messages.Usage{CompletionTokens: tokens}
+		end.Usage = &messages.Usage{CompletionTokens: &tokens}
 		if text == "" {
 			return []model.Part{end}
 		}

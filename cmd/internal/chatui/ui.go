@@ -207,7 +207,8 @@ func (u *ui) see(events []messages.Event) (next tea.Cmd) {
 			return nil
 		}
 		if b, ok := e.Body.(messages.LLMCompleted); ok && b.Usage != nil {
-			u.used = b.Usage.PromptTokens + b.Usage.CompletionTokens
+			prompt, completion := b.Usage.Tokens()
+			u.used = prompt + completion
 			if b.Model != u.model && u.Window != nil {
 				window, ctx := u.Window, u.ctx
 				next = func() tea.Msg { return windowed{window(ctx, b.Model)} }

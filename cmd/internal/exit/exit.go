@@ -82,7 +82,7 @@ func Report(stderr io.Writer, err error) int {
 	case errors.Is(err, regular.ErrTooLarge):
 		return Limit
 	}
-	return OfCause(messages.CodeOf(err))
+	return OfCause(messages.CodeOf(err).Cause())
 }
 
 // OfCause returns the exit code for a failed run with the cause. Wrong input counts as wrong configuration, because the

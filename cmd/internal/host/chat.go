@@ -30,12 +30,7 @@ func ChatConfig(endpoint *settings.Endpoint, client *llm.Client) (chat.Config, e
 	if learned != nil {
 		c.Structured, c.NoThoughts = learned.Structured, learned.Server.Off
 	}
-	switch provider := endpoint.Host(); {
-	case strings.Contains(provider, "mistral"):
-		c.Profile.ShortIDs = true
-	case strings.Contains(provider, "deepseek"), strings.Contains(provider, "moonshot"):
-		c.Profile.Thoughts = conversation.Always
-	}
+	c.Profile.ShortIDs = strings.Contains(endpoint.Host(), "mistral")
 	return c, nil
 }
 

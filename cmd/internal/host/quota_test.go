@@ -33,7 +33,7 @@ func spend(ctx context.Context, t *actors.TaskContext, below bool) (string, erro
 		return "", err
 	}
 	return "", t.Emit(messages.LLMCompleted{Call: "m1", Model: "tiny", Evidence: "done-marker", Verdict: "completed",
-		Usage: &messages.Usage{PromptTokens: 7, CompletionTokens: 5}}, "")
+		Usage: &messages.Usage{PromptTokens: new(int64(7)), CompletionTokens: new(int64(5))}}, "")
 }
 
 // A principal who has used the day's tokens, in sub-runs too, starts no run before the next day. Others do, and a key

@@ -12,7 +12,11 @@ import (
 
 // CallDelta is one element of delta.tool_calls. Its fields are raw because servers disagree on their types: an index
 // may be a number, a string or missing, and arguments a string or an object.
-type CallDelta struct{ Index, ID, Name, Arguments json.RawMessage }
+type CallDelta struct {
+	Index, ID, Name, Arguments json.RawMessage
+	// Extra is a JSON object: the other members.
+	Extra string
+}
 
 // Calls joins the fragments of tool calls. The zero value is ready for use.
 //
@@ -31,6 +35,7 @@ type call struct {
 	index     int    // the last one sent, -1 for none
 	unique    string // the id, or one made of it that no earlier call has
 	arguments strings.Builder
+	extra     string
 	unescape  Unescape
 	extent    extent
 }
@@ -39,7 +44,7 @@ type call struct {
 // object come whole.
 func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	f := read(d)
-	if f.id == "" && f.name == "" && len(f.arguments) == 0 {
+	if f.id == "" && f.name == "" && len(f.arguments) == 0 && d.Extra == "" {
 		return model.CallDelta{}, false
 	}
 	number := c.find(f)
@@ -53,6 +58,9 @@ func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 		a.id, a.unique = f.id, c.free(f.id)
 	}
 	c.remember(number, f)
+	if d.Extra != "" {
+		a.extra = string(model.Merged(json.RawMessage(d.Extra), a.extra))
+	}
 	piece := a.add(f.arguments)
 	return model.CallDelta{Number: number, ID: a.unique, Name: a.title(), Arguments: piece}, news || piece != ""
 }
@@ -76,7 +84,7 @@ func (c *Calls) Done() []model.ToolCall {
 		if a.unique == "" {
 			a.unique = c.free(fmt.Sprintf("call_%d", i))
 		}
-		done = append(done, model.ToolCall{ID: a.unique, Name: a.title(), Arguments: arguments})
+		done = append(done, model.ToolCall{ID: a.unique, Name: a.title(), Arguments: arguments, Extra: a.extra})
 	}
 	return done
 }

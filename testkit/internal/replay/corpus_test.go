@@ -89,7 +89,7 @@ func (w *world) stream(ctx context.Context, _ model.Request) iter.Seq2[model.Par
 		}
 		v := model.Judge(model.Strict, e)
 		yield(model.End{Verdict: v, Evidence: e, Model: "tiny", Calls: calls, FirstToken: time.Millisecond,
-			Usage: &messages.Usage{PromptTokens: 100, CompletionTokens: 10}}, v.Err())
+			Usage: &messages.Usage{PromptTokens: new(int64(100)), CompletionTokens: new(int64(10))}}, v.Err())
 	}
 }
 

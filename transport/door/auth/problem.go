@@ -25,6 +25,7 @@ type Problem struct {
 	Retryable bool          `json:"retryable,omitempty" doc:"The same request may succeed later"`
 	Errors    []ProblemPart `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
 	wait      time.Duration // earliest time for a retry; 0 if unknown
+	provider  *messages.Provider
 }
 
 // ProblemPart says what is wrong with one part of a request.
@@ -39,12 +40,19 @@ func (p *Problem) Error() string { return p.Detail }
 // GetStatus returns the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// Headers returns a Retry-After field if the problem is retryable.
+// Provider returns what a model server said about its failure, or nil.
+func (p *Problem) Provider() *messages.Provider { return p.provider }
+
+// Headers returns a Retry-After field if the problem is retryable, and what a model server said about its failure.
 func (p *Problem) Headers() http.Header {
-	if !p.Retryable {
-		return nil
+	h := http.Header{}
+	if p.wait > 0 || p.Retryable && p.provider == nil {
+		h.Set("Retry-After", strconv.FormatInt(max(seconds(p.wait), 1), 10))
 	}
-	return http.Header{"Retry-After": {strconv.FormatInt(max(seconds(p.wait), 1), 10)}}
+	if p.provider != nil && p.provider.RequestID != "" {
+		h.Set("X-Request-Id", p.provider.RequestID)
+	}
+	return h
 }
 
 // seconds rounds up to whole seconds.
@@ -118,6 +126,18 @@ var codes = []struct {
 	{messages.CauseInvalidInput, http.StatusUnprocessableEntity, "A part of the request is wrong", "`detail` and `errors` name the part."},
 	{messages.CauseLimitExceeded, http.StatusTooManyRequests, "A limit is reached",
 		"Wait as long as Retry-After says, end runs, or raise the limit that `detail` names."},
+	{messages.CauseContextExceeded, http.StatusBadRequest, "The prompt is longer than the model's context",
+		"Send less, or load the model with a larger context."},
+	{messages.CodeProviderAuth, http.StatusFailedDependency, "The model server does not accept this server's key",
+		"Your own token is fine: the operator sets the key of the model server."},
+	{messages.CauseProviderError, http.StatusBadGateway, "The model server refused the request, or failed",
+		"`detail` has its words. The status is its own, if it sent one."},
+	{messages.CauseTransportClosed, http.StatusBadGateway, "The connection to the model server ended early", "Try again."},
+	{messages.CauseEmptyCompletion, http.StatusBadGateway, "The model server sent an empty answer", "Try again."},
+	{messages.CauseInvalidOutput, http.StatusBadGateway, "The model's answer does not have the form that was asked for",
+		"Ask for another form, or use a larger model."},
+	{messages.CauseStalled, http.StatusGatewayTimeout, "Nothing happened for too long", "Try again."},
+	{messages.CauseDeadline, http.StatusGatewayTimeout, "The time is over", "Ask for less, or raise the limit that `detail` names."},
 	{CodeInternal, http.StatusInternalServerError, "The server failed", "Report it with the server's log."},
 	{messages.CodeUnavailable, http.StatusServiceUnavailable, "The server does not take this now", "Try again."},
 	{messages.CauseShutdown, http.StatusServiceUnavailable, "The server is stopping", "Come back with the cursor."},
@@ -142,6 +162,12 @@ func ProblemOf(err error) *Problem {
 	}
 	p := NewProblem(known.Code, known.Message)
 	p.Retryable = known.Retryable || p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+	if s := known.Provider; s != nil {
+		p.provider, p.Retryable, p.wait = s, known.Retryable, time.Duration(s.RetryAfterMS)*time.Millisecond
+		if known.Code == messages.CauseProviderError && s.Status >= http.StatusBadRequest && s.Status < 600 {
+			p.Status = s.Status
+		}
+	}
 	if later, ok := errors.AsType[*retryAfter](err); ok {
 		p.wait = later.wait
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -19,7 +20,7 @@ type Handler = func(http.ResponseWriter, *http.Request) error
 
 // Routes serves each pattern with its handler. Errors have the format of the API.
 func Routes(routes map[string]Handler) *door.Handler {
-	return door.Routes(routes, refuse)
+	return door.Routes(routes, Refuse)
 }
 
 // Paths returns the paths for models.
@@ -29,6 +30,31 @@ func Paths() []string { return []string{"/v1/models", "/v1/models/"} }
 func New(to *door.Door) *door.Handler {
 	d := handler{to}
 	return Routes(map[string]Handler{"GET /v1/models": d.models, "GET /v1/models/{model...}": d.model})
+}
+
+// Usage is the API's object of token counts: with the names of completions or of responses. It is nil without counts.
+func (t *Tally) Usage(in, out string) map[string]any {
+	u := t.Tokens
+	if u == nil {
+		return nil
+	}
+	all := map[string]any{}
+	add := func(to map[string]any, name string, count *int64) {
+		if count != nil {
+			to[name] = *count
+		}
+	}
+	detail := func(name, of string, count *int64) {
+		if count != nil {
+			all[of+"_details"] = map[string]int64{name: *count}
+		}
+	}
+	add(all, in, u.PromptTokens)
+	add(all, out, u.CompletionTokens)
+	add(all, "total_tokens", u.Total())
+	detail("cached_tokens", in, u.CachedTokens)
+	detail("reasoning_tokens", out, u.ReasoningTokens)
+	return all
 }
 
 // Failure is the API's error object. go-openai recognizes it in a stream by its first member.
@@ -41,23 +67,52 @@ type Failure struct {
 	} `json:"error"`
 }
 
-// FailureOf returns an error object. server says that the caller is not at fault.
-func FailureOf(code, message string, server bool) (f Failure) {
-	f.Error.Message, f.Error.Code, f.Error.Type = message, code, "invalid_request_error"
-	if server {
-		f.Error.Type = "server_error"
+// FailureOf returns the problem as an error object.
+func FailureOf(p *auth.Problem) (f Failure) {
+	f.Error.Message, f.Error.Code, f.Error.Type = p.Detail, codeOf(p), "invalid_request_error"
+	if p.Status >= http.StatusInternalServerError || p.Status == http.StatusFailedDependency {
+		f.Error.Type = "server_error" // the caller is not at fault
+	}
+	if wait := p.Headers().Get("Retry-After"); f.Error.Code == rateLimited && wait != "" && !strings.Contains(p.Detail, "try again in") {
+		f.Error.Message += "; try again in " + wait + " s" // Codex waits as long as these words say
 	}
 	return f
 }
 
-// refuse answers with the error.
-func refuse(w http.ResponseWriter, err error) {
+const rateLimited = "rate_limit_exceeded"
+
+// codeOf returns the code of the API, which agents act on: they compact after context_length_exceeded, and give up
+// after insufficient_quota. A model server's own code is kept.
+func codeOf(p *auth.Problem) string {
+	server := p.Provider()
+	switch {
+	case p.Code == string(messages.CauseContextExceeded):
+		return "context_length_exceeded"
+	case server == nil || p.Code != string(messages.CauseProviderError):
+		return p.Code
+	case server.Code != "":
+		return server.Code
+	case server.Status == http.StatusTooManyRequests && p.Retryable:
+		return rateLimited
+	case server.Status == http.StatusTooManyRequests, server.Status == http.StatusPaymentRequired:
+		return "insufficient_quota"
+	}
+	return p.Code
+}
+
+// Refuse answers with the error.
+func Refuse(w http.ResponseWriter, err error) {
 	p := auth.ProblemOf(err)
+	fail(w, p, FailureOf(p))
+}
+
+// fail answers with the problem, in a body of its own.
+func fail(w http.ResponseWriter, p *auth.Problem, body any) {
 	maps.Copy(w.Header(), p.Headers())
 	if !p.Retryable { // else the official clients would retry, and start another run
 		w.Header().Set("X-Should-Retry", "false")
 	}
-	Write(w, p.Status, FailureOf(p.Code, p.Detail, p.Status >= http.StatusInternalServerError))
+	Write(w, p.Status, body)
 }
 
 // Write answers with JSON.
@@ -71,6 +126,12 @@ func Write(w http.ResponseWriter, status int, body any) {
 // Answer writes a body after removing the process's secrets. It returns nil.
 func Answer(d *door.Door, w http.ResponseWriter, body any) error {
 	Write(w, http.StatusOK, json.RawMessage(d.Redact(door.JSON(body))))
+	return nil
+}
+
+// Fail is Answer for a run that failed, with the status of the problem.
+func Fail(d *door.Door, w http.ResponseWriter, p *auth.Problem, body any) error {
+	fail(w, p, json.RawMessage(d.Redact(door.JSON(body))))
 	return nil
 }
 
@@ -111,13 +172,13 @@ func (d handler) model(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Tally adds up the tokens that the models report.
-type Tally messages.Usage
+type Tally struct {
+	Tokens *messages.Usage // nil if no server told them
+}
 
 // Add adds the token counts in an operation, if it has any.
 func (t *Tally) Add(op *transcript.Op) {
-	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update && b.Usage != nil {
-		t.PromptTokens += b.Usage.PromptTokens
-		t.CompletionTokens += b.Usage.CompletionTokens
-		t.ReasoningTokens += b.Usage.ReasoningTokens
+	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update {
+		t.Tokens = t.Tokens.Sum(b.Usage)
 	}
 }

@@ -1,14 +1,19 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Options are the fields that completions and responses have in common.
@@ -18,41 +23,96 @@ type Options struct {
 	Temperature *float64          `json:"temperature"`
 	TopP        *float64          `json:"top_p"`
 	Metadata    map[string]string `json:"metadata"`
-	Tools       []tool            `json:"tools"`
+	Tools       []json.RawMessage `json:"tools"`
 	Choice      json.RawMessage   `json:"tool_choice"`
-	Parallel    *bool             `json:"parallel_tool_calls"`
-	CacheKey    string            `json:"prompt_cache_key"`
 }
+
+// CacheKey is a member of a request that names its conversation. It goes on to the model server.
+const CacheKey = "prompt_cache_key"
+
+// Carried returns the members of a body that the type of the request does not read, for the model server. A member that
+// steers this side, and that it cannot meet, is refused. Errors: invalid_input, which names the member.
+func Carried(body []byte, request any) (map[string]json.RawMessage, error) {
+	var rest map[string]json.RawMessage
+	if err := json.Unmarshal(body, &rest); err != nil {
+		return nil, messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	for name, value := range rest {
+		var asks bytes.Buffer
+		_ = json.Compact(&asks, value) // it was JSON
+		if met, steers := unmet[name]; steers && asks.String() != "null" && !slices.Contains(met, asks.String()) {
+			return nil, messages.InvalidInput("%s is not offered here; leave it out", name)
+		}
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(request)) {
+		delete(rest, field.Tag.Get("json"))
+	}
+	maps.DeleteFunc(rest, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	for _, name := range llm.Reserved {
+		if rest[name] != nil {
+			return nil, messages.InvalidInput("%s is not for the model server; leave it out", name)
+		}
+	}
+	return rest, nil
+}
+
+// Read decodes the body of a request, and returns what it does not read of it, see [Carried].
+func Read[T any](r *http.Request, q *T) (rest map[string]json.RawMessage, err error) {
+	body, err := door.Read(r)
+	if err == nil {
+		if err := json.Unmarshal(body, q); err != nil {
+			return nil, messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
+		}
+		rest, err = Carried(body, *q)
+	}
+	return rest, err
+}
+
+// Labels returns the labels of the run: the conversation, and the request's metadata.
+func (o *Options) Labels(context string) map[string]string {
+	labels := map[string]string{door.ContextLabel: context}
+	maps.Copy(labels, o.Metadata)
+	return labels
+}
+
+// unmet are the members that steer this side, and that it cannot meet, with the values that ask for nothing.
+var unmet = map[string][]string{"audio": nil, "modalities": {`["text"]`}, "functions": {"[]"}, "function_call": nil,
+	"logprobs": {"false"}, "top_logprobs": {"0"}, "conversation": nil, "prompt": nil, "max_tool_calls": nil,
+	"context_management": {"[]"}, "truncation": {`"disabled"`}, "include": {"[]", `["reasoning.encrypted_content"]`}}
 
 // Form is the format of the answer. Completions have the schema in the member json_schema.
 type Form struct {
 	Type string `json:"type"`
 	llm.Format
-	Schema llm.Format `json:"json_schema"`
+	Schema json.RawMessage `json:"json_schema"`
 }
 
 // tool is a tool of the client. Completions describe it in the member function.
 type tool struct {
 	Type string `json:"type"`
-	llm.Tool
-	Function *llm.Tool       `json:"function"`
-	Tools    []tool          `json:"tools"`  // the tools in a namespace
-	Format   json.RawMessage `json:"format"` // the input format of a custom tool
+	function
+	Function json.RawMessage   `json:"function"`
+	Tools    []json.RawMessage `json:"tools"`  // the tools in a namespace
+	Format   json.RawMessage   `json:"format"` // the input format of a custom tool
+}
+
+// function is what the job gets of a tool.
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
 }
 
 // Fill adds the options to the turn. Errors: invalid_input for options that would otherwise be silently ignored.
-func (o *Options) Fill(turn *door.Turn, form Form, effort string) (err error) {
-	turn.Temperature, turn.TopP, turn.Extra = o.Temperature, o.TopP, map[string]json.RawMessage{}
-	if effort != "" {
-		turn.Extra["reasoning_effort"] = door.JSON(effort)
-	}
+func (o *Options) Fill(turn *door.Turn, form Form) (err error) {
+	turn.Temperature, turn.TopP = o.Temperature, o.TopP
 	switch form.Type {
 	case "", "text":
 	case "json_object":
 		turn.Format = &llm.Format{}
 	case "json_schema":
-		if turn.Format = &form.Format; form.Format.Schema == nil {
-			turn.Format = &form.Schema
+		if turn.Format = &form.Format; form.Format.Schema == nil && json.Unmarshal(form.Schema, turn.Format) == nil {
+			turn.Format.Extra = llm.Within("", "json_schema", llm.Extra(form.Schema, "name", "schema", "strict"))
 		}
 		if turn.Format.Schema == nil {
 			return messages.InvalidInput("a format of the type json_schema needs a schema")
@@ -60,13 +120,16 @@ func (o *Options) Fill(turn *door.Turn, form Form, effort string) (err error) {
 	default:
 		return messages.InvalidInput("a format of the type %.50q is not offered", form.Type)
 	}
-	if turn.Functions, err = functions(o.Tools, ""); err != nil || len(turn.Functions) == 0 {
+	if turn.Functions, err = functions(o.Tools, ""); err != nil {
 		return err
 	}
-	if o.Parallel != nil && !*o.Parallel {
-		turn.Extra["parallel_tool_calls"] = json.RawMessage("false")
-	}
 	turn.Choice, err = o.choice()
+	if len(turn.Functions) == 0 && err == nil {
+		if turn.Choice != "" && turn.Choice != "auto" && turn.Choice != "none" {
+			return messages.InvalidInput("the tool_choice %.100q needs tools; send them", turn.Choice)
+		}
+		turn.Choice = ""
+	}
 	return err
 }
 
@@ -102,21 +165,23 @@ func inNamespace(space, name string) string {
 
 // functions returns the tools as the job expects them. It leaves out tools that only OpenAI's own servers can execute
 // for Codex.
-func functions(tools []tool, space string) (all []llm.Tool, err error) {
-	for _, t := range tools {
-		one := t.Tool
-		if t.Function != nil {
-			one = *t.Function
+func functions(tools []json.RawMessage, space string) (all []llm.Tool, err error) {
+	for _, raw := range tools {
+		one, t, err := toolOf(raw)
+		if err != nil {
+			return nil, err
 		}
-		one.Name, one.Mark = inNamespace(space, one.Name), ""
-		if space != "" {
+		if one.Name = inNamespace(space, one.Name); space != "" {
 			one.Mark = namespace + space
 		}
 		switch t.Type {
 		case "function":
 			all = append(all, one)
 		case custom:
-			one.Mark, one.Parameters = custom, json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
+			if t.Name == "" {
+				return nil, messages.InvalidInput("a tool of the type custom is not offered here; send functions")
+			}
+			one.Mark, one.Extra, one.Parameters = custom, "", json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 			if t.Format != nil {
 				one.Description += "\n\nThe input has this format: " + string(t.Format)
 			}
@@ -133,6 +198,21 @@ func functions(tools []tool, space string) (all []llm.Tool, err error) {
 		}
 	}
 	return all, nil
+}
+
+// toolOf reads a tool. Its members that nobody reads here stay with it; in completions the function's stay in the function.
+func toolOf(raw json.RawMessage) (one llm.Tool, t tool, err error) {
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return one, t, messages.InvalidInput("a tool cannot be read: %v", err)
+	}
+	f, outer, inner := t.function, "", llm.Extra(raw, "type", "name", "description", "parameters", "tools", "format")
+	if t.Function != nil {
+		outer, inner = llm.Extra(raw, "type", "function"), llm.Extra(t.Function, "name", "description", "parameters")
+		if err := json.Unmarshal(t.Function, &f); err != nil {
+			return one, t, messages.InvalidInput("a function cannot be read: %v", err)
+		}
+	}
+	return llm.Tool{Name: f.Name, Description: f.Description, Parameters: f.Parameters, Extra: llm.Within(outer, "function", inner)}, t, nil
 }
 
 // Call is a call of a tool as the client knows it.
@@ -197,5 +277,7 @@ func (o *Options) Context(r *http.Request, t door.Turn) string {
 	if len(t.Earlier) > 0 {
 		first = t.Earlier[0].Content
 	}
-	return cmp.Or(Chat(r), r.Header.Get("X-Session-Id"), o.CacheKey, Begins+messages.Digest(first))
+	var key string
+	_ = json.Unmarshal(t.Extra[CacheKey], &key) // what is no text names nothing
+	return cmp.Or(Chat(r), r.Header.Get("X-Session-Id"), key, Begins+messages.Digest(first))
 }

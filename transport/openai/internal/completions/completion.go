@@ -1,12 +1,15 @@
 package completions
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
@@ -40,17 +43,18 @@ const prefix = "chatcmpl-"
 // complete handles POST /v1/chat/completions.
 func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	var q request
-	if err := door.ReadJSON(r, &q); err != nil {
+	rest, err := api.Read(r, &q)
+	if err != nil {
 		return err
 	}
-	turn, err := q.turn()
+	turn, err := q.turn(rest)
 	if err != nil {
 		return err
 	}
 	c := &completion{usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
 	asked, label := "", q.Context(r, turn)
 	if c.Run, c.Seen, err = d.answered(r.Context(), api.Chat(r) != "", label, turn); err == nil && c.Run == "" {
-		c.Run, asked, err = d.Start(r, &q.Options, turn, map[string]string{door.ContextLabel: label}, "")
+		c.Run, asked, err = d.Start(r, &q.Options, turn, q.Labels(label), "")
 	}
 	if err != nil {
 		return err
@@ -65,16 +69,15 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 // write writes the completion, as a stream or as a whole.
 func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, stream bool) error {
 	if stream {
-		door.Serve(w, r, d.Door, completing, c)
-		return nil
-	}
-	if err := door.Fold(r.Context(), d.Door, completing, c); err != nil {
+		c.Late = true
+		if door.Serve(w, r, d.Door, completing, c); !c.Unsent {
+			return nil
+		}
+	} else if err := door.Fold(r.Context(), d.Door, completing, c); err != nil {
 		return err
 	}
 	if c.failed != nil {
-		w.Header().Set("X-Should-Retry", "false")
-		api.Write(w, http.StatusInternalServerError, c.failed)
-		return nil
+		return api.Fail(d.Door, w, c.failed, api.FailureOf(c.failed))
 	}
 	return api.Answer(d.Door, w, c.whole())
 }
@@ -90,9 +93,11 @@ type completion struct {
 	created int64
 	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
-	calls    []call // calls of the client's tools
+	calls    []json.RawMessage // calls of the client's tools
+	extra    string            // members of the answer that go back with it
+	failed   *auth.Problem
+	begun    bool   // the stream has its first chunk
 	reason   string // the finish_reason
-	failed   *api.Failure
 }
 
 // completing is the dialect of completion.
@@ -103,15 +108,15 @@ var completing = func() *transcript.Dialect[*completion] {
 		Table:     table,
 		Rewind:    (*completion).do,
 		Heartbeat: func(c *completion) { c.chunk(delta{}, "") }, // a comment would hide a failure from go-openai
-		Refuse:    func(c *completion, err error) { c.fail(door.ReasonOf(err)) },
+		Refuse:    func(c *completion, err error) { c.fail(auth.ProblemOf(err)) },
 	}
 }()
 
-// start begins the answer. What an earlier answer contained is not repeated.
+// start begins the answer. What an earlier answer contained is not repeated. The first chunk waits for what follows, so
+// that a failure before it is answered with its status.
 func (c *completion) start(op *transcript.Op) {
 	c.model = api.Model(op.Run.Queued)
 	c.speech.Begin(op.Run)
-	c.chunk(delta{Role: "assistant", Content: new("")}, "")
 }
 
 // do writes an operation. A question ends the answer, and the client's next request answers it.
@@ -144,22 +149,26 @@ func (c *completion) write(piece string, anew bool) {
 // end writes the rest of the text, the calls of the client's tools, and the end.
 func (c *completion) end(op *transcript.Op) {
 	if failed := door.Failure(op.Event.Body); failed != nil {
-		c.fail(failed)
+		c.fail(failed.Problem())
 		return
 	}
 	c.write(c.speech.Rest(op))
 	end := op.Run.Ending()
 	for i, one := range api.Calls(op.Run.Queued, end) {
-		c.calls = append(c.calls, call{i, one.ID, "function", function{one.Name, one.Arguments}})
+		c.calls = append(c.calls, model.Merged(door.JSON(call{i, one.ID, "function", function{one.Name, one.Arguments}}), one.Extra))
 		c.chunk(delta{Calls: c.calls[i:]}, "")
+	}
+	if c.extra = door.Extra(op.Event.Body); c.extra != "" {
+		c.chunk(json.RawMessage(c.extra), "")
 	}
 	c.finish(string(end.Reason))
 }
 
-func (c *completion) fail(why *door.Reason) {
-	f := api.FailureOf(why.Code, why.Message, true)
-	c.failed, c.Over = &f, true
-	c.Frame("", f)
+func (c *completion) fail(why *auth.Problem) {
+	c.failed, c.Over = why, true
+	if c.Unsent = !c.begun; c.begun {
+		c.Frame("", api.FailureOf(why))
+	}
 }
 
 // finish ends the answer. Out is nil if the client wants it as a whole.
@@ -171,7 +180,7 @@ func (c *completion) finish(reason string) {
 	c.chunk(delta{}, reason)
 	if c.usage {
 		last := c.envelope("chat.completion.chunk", []choice{})
-		last.Usage = c.tokens()
+		last.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 		c.Frame("", last)
 	}
 	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
@@ -179,18 +188,18 @@ func (c *completion) finish(reason string) {
 
 // message is the whole answer. Its content is null beside calls alone.
 type message struct {
-	Role      string  `json:"role"`
-	Content   *string `json:"content"`
-	Reasoning string  `json:"reasoning_content,omitempty"`
-	Calls     []call  `json:"tool_calls,omitempty"`
+	Role      string            `json:"role"`
+	Content   *string           `json:"content"`
+	Reasoning string            `json:"reasoning_content,omitempty"`
+	Calls     []json.RawMessage `json:"tool_calls,omitempty"`
 }
 
 // delta is a part of the answer.
 type delta struct {
-	Role      string  `json:"role,omitempty"`
-	Content   *string `json:"content,omitempty"`
-	Reasoning string  `json:"reasoning_content,omitempty"`
-	Calls     []call  `json:"tool_calls,omitempty"`
+	Role      string            `json:"role,omitempty"`
+	Content   *string           `json:"content,omitempty"`
+	Reasoning string            `json:"reasoning_content,omitempty"`
+	Calls     []json.RawMessage `json:"tool_calls,omitempty"`
 }
 
 // call is a call of one of the client's tools. It is written as a whole, because the log has it only when it is
@@ -210,10 +219,10 @@ type function struct {
 
 // choice is the only choice: this server writes one answer to a request.
 type choice struct {
-	Index   int      `json:"index"`
-	Delta   *delta   `json:"delta,omitempty"`
-	Message *message `json:"message,omitempty"`
-	Finish  *string  `json:"finish_reason"`
+	Index   int     `json:"index"`
+	Delta   any     `json:"delta,omitempty"`
+	Message any     `json:"message,omitempty"`
+	Finish  *string `json:"finish_reason"`
 }
 
 // envelope is a chunk of a stream or, with Message, a whole answer.
@@ -223,14 +232,8 @@ type envelope struct {
 	Created int64    `json:"created"`
 	Model   string   `json:"model"`
 	Choices []choice `json:"choices"`
-	Usage   *usage   `json:"usage,omitempty"`
-}
-
-// usage holds the tokens of all model calls of the run.
-type usage struct {
-	Prompt     int64 `json:"prompt_tokens"`
-	Completion int64 `json:"completion_tokens"`
-	Total      int64 `json:"total_tokens"`
+	// Usage holds the tokens of all model calls of the run, as far as servers told them.
+	Usage map[string]any `json:"usage,omitempty"`
 }
 
 func (c *completion) envelope(object string, choices []choice) envelope {
@@ -238,8 +241,12 @@ func (c *completion) envelope(object string, choices []choice) envelope {
 }
 
 // chunk writes a chunk. finish is empty in all but the last one.
-func (c *completion) chunk(d delta, finish string) {
-	one := choice{Delta: &d}
+func (c *completion) chunk(d any, finish string) {
+	if !c.begun {
+		c.begun = true
+		c.chunk(delta{Role: "assistant", Content: new("")}, "")
+	}
+	one := choice{Delta: d}
 	if finish != "" {
 		one.Finish = &finish
 	}
@@ -253,12 +260,7 @@ func (c *completion) whole() envelope {
 	if text == "" && c.calls != nil {
 		said.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: said, Finish: &c.reason}})
-	out.Usage = c.tokens()
+	out := c.envelope("chat.completion", []choice{{Message: model.Merged(door.JSON(said), c.extra), Finish: &c.reason}})
+	out.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 	return out
-}
-
-func (c *completion) tokens() *usage {
-	in, out := c.tally.PromptTokens, c.tally.CompletionTokens
-	return &usage{in, out, in + out}
 }

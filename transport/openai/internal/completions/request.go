@@ -15,14 +15,13 @@ import (
 // request is the body of POST /v1/chat/completions.
 type request struct {
 	api.Options
-	Messages            []said          `json:"messages"`
-	MaxTokens           int             `json:"max_tokens"`
-	MaxCompletionTokens int             `json:"max_completion_tokens"`
-	Seed                *int64          `json:"seed"`
-	Stop                json.RawMessage `json:"stop"`
-	N                   int             `json:"n"`
-	Format              api.Form        `json:"response_format"`
-	Effort              string          `json:"reasoning_effort"`
+	Messages            []json.RawMessage `json:"messages"`
+	MaxTokens           int               `json:"max_tokens"`
+	MaxCompletionTokens int               `json:"max_completion_tokens"`
+	Seed                *int64            `json:"seed"`
+	Stop                json.RawMessage   `json:"stop"`
+	N                   int               `json:"n"`
+	Format              api.Form          `json:"response_format"`
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -31,45 +30,66 @@ type request struct {
 // said is a message, with the assistant's calls or the result of a call.
 type said struct {
 	door.Message
-	Calls []struct {
-		ID       string
-		Function model.ToolCall
-	} `json:"tool_calls"`
-	CallID string `json:"tool_call_id"`
+	Calls  []json.RawMessage `json:"tool_calls"`
+	CallID string            `json:"tool_call_id"`
 }
 
-// add adds the message to the client's turn.
-func (m *said) add(turn *door.Turn) error {
+// add adds a message to the client's turn, with the members that nobody reads here.
+func add(turn *door.Turn, raw json.RawMessage) error {
+	var m said
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return messages.InvalidInput("a message cannot be read: %v", err)
+	}
+	extra := model.Extra(raw, "role", "content", "tool_calls", "tool_call_id")
+	var parts []json.RawMessage
+	if json.Unmarshal(m.Content, &parts) == nil && slices.ContainsFunc(parts, func(part json.RawMessage) bool { return model.Extra(part, "type", "text") != "" }) {
+		extra = model.Within(extra, "content", string(m.Content))
+	}
 	if m.Role == "tool" {
-		return turn.AddResult(m.CallID, m.Content)
+		err := turn.AddResult(m.CallID, m.Content)
+		if err == nil {
+			turn.Earlier[len(turn.Earlier)-1].Extra = extra
+		}
+		return err
 	}
 	text, err := door.TextOf(m.Content)
-	if err == nil {
-		err = turn.Add(m.Role, text)
+	if err != nil {
+		return err
 	}
-	for _, c := range m.Calls {
-		turn.AddCall(model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	one := model.Message{Role: model.Role(m.Role), Content: text, Extra: extra}
+	for _, raw := range m.Calls {
+		var c struct {
+			ID, Type string
+			Function json.RawMessage
+		}
+		var f struct{ Name, Arguments string }
+		if json.Unmarshal(raw, &c) != nil || c.Type != "" && c.Type != "function" || json.Unmarshal(c.Function, &f) != nil {
+			return messages.InvalidInput("a call of the type %.50q is not supported; send calls of functions", c.Type)
+		}
+		inner := model.Extra(c.Function, "name", "arguments")
+		one.Calls = append(one.Calls, model.ToolCall{ID: c.ID, Name: f.Name, Arguments: f.Arguments,
+			Extra: model.Within(model.Extra(raw, "id", "type", "index", "function"), "function", inner)})
 	}
-	return err
+	return turn.Say(one)
 }
 
 // turn returns the client's turn.
-func (q *request) turn() (turn door.Turn, err error) {
-	turn = door.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Seed: q.Seed}
+func (q *request) turn(rest map[string]json.RawMessage) (turn door.Turn, err error) {
+	turn = door.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Seed: q.Seed, Extra: rest}
 	var stop string
 	if json.Unmarshal(q.Stop, &stop) == nil && stop != "" {
 		turn.Stop = []string{stop}
 	} else if len(q.Stop) > 0 && json.Unmarshal(q.Stop, &turn.Stop) != nil {
 		return turn, messages.InvalidInput("stop must be a text or an array of texts")
 	}
-	if err := q.Fill(&turn, q.Format, q.Effort); err != nil {
+	if err := q.Fill(&turn, q.Format); err != nil {
 		return turn, err
 	}
 	if q.N > 1 {
 		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
 	}
 	for _, m := range q.Messages {
-		if err := m.add(&turn); err != nil {
+		if err := add(&turn, m); err != nil {
 			return turn, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -58,9 +57,11 @@ func after(run messages.State, segment int) *response {
 // create handles POST /v1/responses.
 func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 	var q request
-	if err := door.ReadJSON(r, &q); err != nil {
+	rest, err := api.Read(r, &q)
+	if err != nil {
 		return err
 	}
+	q.rest = rest
 	out, asked, err := d.begin(r, &q)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 	out.Attached = asked == "" && !q.Background
 	return d.Deliver(r, out.Run, asked, func() (bool, error) {
 		err := d.write(w, r, out, &q)
-		return out.failed == nil, err
+		return out.problem == nil, err
 	})
 }
 
@@ -88,7 +89,10 @@ func (d handler) write(w http.ResponseWriter, r *http.Request, out *response, q 
 		}
 		return d.answer(w, out, d.upToNow(r.Context(), out, run))
 	}
-	return d.answer(w, out, door.Fold(r.Context(), d.Door, responding, out))
+	if err := door.Fold(r.Context(), d.Door, responding, out); err != nil || out.problem == nil {
+		return d.answer(w, out, err)
+	}
+	return api.Fail(d.Door, w, out.problem, out.object()) // the official clients read its error
 }
 
 func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
@@ -126,9 +130,7 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 	case previous != nil && !before.Status.IsEnded():
 		return nil, "", messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
 	}
-	labels := map[string]string{door.ContextLabel: q.Context(r, turn)}
-	maps.Copy(labels, q.Metadata)
-	run, asked, err := d.Start(r, &q.Options, turn, labels, q.Client.Turn)
+	run, asked, err := d.Start(r, &q.Options, turn, q.Labels(q.Context(r, turn)), q.Client.Turn)
 	return &response{SegmentWriter: door.SegmentWriter{Run: run}, segment: 1}, asked, err
 }
 

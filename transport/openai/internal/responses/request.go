@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -17,17 +18,38 @@ type request struct {
 	Instructions    string          `json:"instructions"`
 	Background      bool            `json:"background"`
 	Previous        string          `json:"previous_response_id"`
-	Conversation    any             `json:"conversation"`
 	MaxOutputTokens int             `json:"max_output_tokens"`
 	Text            struct {
-		Format api.Form `json:"format"`
+		Format    api.Form        `json:"format"`
+		Verbosity json.RawMessage `json:"verbosity"`
 	} `json:"text"`
 	Client struct {
 		Turn string `json:"turn_id"` // of Codex, which may repeat a request with the same input
 	} `json:"client_metadata"`
-	Reasoning struct {
-		Effort string `json:"effort"`
-	} `json:"reasoning"`
+	Reasoning json.RawMessage `json:"reasoning"`
+	// These concern this side alone: see the values that package api admits.
+	Include       json.RawMessage `json:"include"`
+	Truncation    json.RawMessage `json:"truncation"`
+	StreamOptions json.RawMessage `json:"stream_options"`
+
+	rest map[string]json.RawMessage // what goes on to the model server
+}
+
+// carry gives the members for the model server the names that they have in completions. Thoughts are always shown, so a
+// summary of them is nothing to ask for.
+func (q *request) carry(turn *door.Turn) {
+	var reasoning struct{ Effort json.RawMessage }
+	_ = json.Unmarshal(q.Reasoning, &reasoning) // what is no object asks for nothing
+	turn.Extra = maps.Clone(q.rest)
+	for name, value := range map[string]json.RawMessage{"verbosity": q.Text.Verbosity, "reasoning_effort": reasoning.Effort,
+		"reasoning": json.RawMessage(llm.Extra(q.Reasoning, "effort", "summary", "generate_summary"))} {
+		if len(value) > 0 && string(value) != "null" {
+			turn.Extra[name] = value
+		}
+	}
+	if len(turn.Functions) == 0 {
+		delete(turn.Extra, "parallel_tool_calls") // servers refuse it without tools
+	}
 }
 
 // said is an item of the input.
@@ -45,12 +67,10 @@ type said struct {
 // add adds the input to the turn. It returns answers to the run's questions, by the name of the question.
 func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[string]string, err error) {
 	turn.System, turn.MaxTokens = q.Instructions, q.MaxOutputTokens
-	if err := q.Fill(turn, q.Text.Format, q.Reasoning.Effort); err != nil {
+	if err := q.Fill(turn, q.Text.Format); err != nil {
 		return nil, err
 	}
-	if q.Conversation != nil {
-		return nil, messages.InvalidInput("conversation is not offered; give previous_response_id")
-	}
+	q.carry(turn)
 	var items []said
 	if json.Unmarshal(q.Input, &items) != nil {
 		items = []said{{Message: door.Message{Role: "user", Content: q.Input}}}

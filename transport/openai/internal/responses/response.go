@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai/internal/api"
 )
@@ -26,9 +27,9 @@ type response struct {
 	output  []*item
 	queued  messages.RunQueued
 	created time.Time
-	status  string // "" before the segment begins
-	failed  fields // the error, if the run failed
-	short   fields // the reason, if the response is incomplete
+	status  string        // "" before the segment begins
+	problem *auth.Problem // why the run failed, or nil
+	short   fields        // the reason, if the response is incomplete
 }
 
 // responding is the dialect of response.
@@ -47,8 +48,8 @@ var responding = func() *transcript.Dialect[*response] {
 			r.write("keepalive", fields{})
 		},
 		Refuse: func(r *response, err error) {
-			why := door.ReasonOf(err)
-			r.write("error", fields{"code": why.Code, "message": why.Message, "param": nil})
+			why := auth.ProblemOf(err)
+			r.write("error", fields{"code": why.Code, "message": why.Detail, "param": nil})
 		},
 	}
 }()
@@ -115,7 +116,7 @@ func (r *response) update(op *transcript.Op) {
 			r.tell("in_progress")
 		}
 	case messages.RunFailed:
-		r.failed = fields{"code": failureOf(b), "message": string(b.Error.Code) + ": " + b.Error.Message}
+		r.problem = door.Failure(b).Problem()
 		r.end("failed", "failed")
 	case messages.RunCanceled:
 		r.end("cancelled", "incomplete") // the API has no event of that name
@@ -130,16 +131,25 @@ func (r *response) update(op *transcript.Op) {
 	}
 }
 
-// failureOf returns the API's error code for a failure. Clients such as Codex retry after any other code.
-func failureOf(b messages.RunFailed) string {
-	switch {
-	case b.Cause == messages.CauseContextExceeded:
-		return "context_length_exceeded"
-	case !b.Error.Retryable:
-		return "invalid_prompt"
+// failed returns the error of a run that failed, or nil. Codex gives up after some codes, and retries after any other:
+// so a failure that a retry can mend has none of these, and any other has one.
+func (r *response) failed() fields {
+	if r.problem == nil {
+		return nil
 	}
-	return "server_error"
+	e := api.FailureOf(r.problem).Error
+	switch {
+	case slices.Contains(final, e.Code) && !r.problem.Retryable, e.Code == string(messages.CodeProviderAuth), e.Code == "rate_limit_exceeded":
+	case r.problem.Retryable:
+		e.Code = "server_error"
+	default:
+		e.Code = "invalid_prompt"
+	}
+	return fields{"code": e.Code, "type": e.Type, "message": r.problem.Code + ": " + e.Message}
 }
+
+// final are the codes after which Codex gives up.
+var final = []string{"context_length_exceeded", "insufficient_quota", "usage_not_included", "cyber_policy"}
 
 // shortBy is the reason for an incomplete response, by how the answer ended.
 var shortBy = map[model.Reason]string{model.Length: "max_output_tokens", model.Filter: "content_filter"}
@@ -210,17 +220,14 @@ func (r *response) object() fields {
 		delete(metadata, door.ContextLabel)
 	}
 	o := fields{"id": r.id(r.segment), "object": "response", "created_at": r.created.Unix(),
-		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": api.Model(r.queued),
+		"status": r.status, "error": r.failed(), "incomplete_details": r.short, "instructions": nil, "model": api.Model(r.queued),
 		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},
 		"metadata": metadata, "temperature": nil, "top_p": nil, "previous_response_id": nil}
 	if r.segment > 1 {
 		o["previous_response_id"] = r.id(r.segment - 1)
 	}
-	if r.Over {
-		t := r.tally
-		o["usage"] = fields{"input_tokens": t.PromptTokens, "output_tokens": t.CompletionTokens,
-			"total_tokens": t.PromptTokens + t.CompletionTokens, "input_tokens_details": fields{"cached_tokens": 0},
-			"output_tokens_details": fields{"reasoning_tokens": t.ReasoningTokens}}
+	if u := r.tally.Usage("input_tokens", "output_tokens"); r.Over && u != nil {
+		o["usage"] = u
 	}
 	return o
 }

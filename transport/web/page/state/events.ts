@@ -64,23 +64,33 @@ export interface Payloads {
       arguments: string;
       call: string;
       cut?: boolean;
+      extra?: string;
       tool: string;
     }[];
     error?: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
     evidence: string;
+    extra?: string;
     finish_reason?: string;
     first_token_ms?: number;
     model: string;
     task?: string;
     text?: string;
+    thoughts_in?: string;
     usage?: {
-      completion_tokens: number;
-      prompt_tokens: number;
+      cached_tokens?: number;
+      completion_tokens?: number;
+      prompt_tokens?: number;
       reasoning_tokens?: number;
     };
     verdict: string;
@@ -193,6 +203,12 @@ export interface Payloads {
     error: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
@@ -289,6 +305,12 @@ export interface Payloads {
     error?: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
@@ -315,6 +337,12 @@ export interface Payloads {
     error: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
@@ -388,6 +416,12 @@ export interface Payloads {
     error?: {
       code: string;
       message: string;
+      provider?: {
+        code?: string;
+        request_id?: string;
+        retry_after_ms?: number;
+        status?: number;
+      };
       retryable?: boolean;
       stack?: string;
     };
