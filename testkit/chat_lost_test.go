@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +86,7 @@ func lostTurn(t *testing.T, journal actors.Journal, before []messages.Event, who
 	}
 	var got, want chat.Result
 	_, _ = json.Unmarshal(whole.End.Result, &want), json.Unmarshal(state.End.Result, &got)
-	if state.Status != messages.Completed || got.Text != want.Text || *got.Usage != *want.Usage {
+	if state.Status != messages.Completed || got.Text != want.Text || !reflect.DeepEqual(got.Usage, want.Usage) {
 		t.Errorf("%s: %+v", what, state.End)
 	}
 	if len(s.requests) != 3-asked || s.paid+paid != 1 {
