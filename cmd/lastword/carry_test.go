@@ -98,7 +98,7 @@ func TestMembersOfRequests(t *testing.T) {
 			}
 		}
 	}
-	for body, name := range map[string]string{`"n":2`: "n must be 1", `"tools":[{"type":"mcp","name":"x"}]`: "mcp", `"api_key":"k"`: "api_key",
+	for body, name := range map[string]string{`"n":2`: "n must be 1", `"tools":[{"type":"mcp","name":"x"}]`: "mcp", `"tools":[{"type":"web_search"}]`: "web_search", `"tools":[{"type":"custom","custom":{"name":"x"}}]`: "custom", `"api_key":"k"`: "api_key",
 		`"logprobs":true`: "logprobs", `"tool_choice":"required"`: "tool_choice"} {
 		if status, said, _ := testkit.ReadURL(t, http.MethodPost, url+"/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"Hi"}],`+body+`}`); status != 422 || !strings.Contains(said, name) {
@@ -191,7 +191,7 @@ func TestClassOfFailuresAtDoors(t *testing.T) {
 			}
 			h := r.Header
 			if r.StatusCode != c.want || said.Error.Code != code || h.Get("X-Should-Retry") != c.retry || h.Get("Retry-After") != c.ask ||
-				h.Get("X-Request-Id") != "req_1" {
+				h.Get("X-Request-Id") != "req_1" || (said.Error.Type == "rate_limit_error") != (code == "rate_limit_exceeded") {
 				t.Errorf("%d %s at %s: %d %+v, %v", c.status, c.body, path, r.StatusCode, said, h)
 			}
 		}
