@@ -156,6 +156,14 @@ func TestOpaqueMembers(t *testing.T) {
 	if said := string(upstream(t, m)["messages"]); !strings.Contains(said, `"extra_content":{"x":1}`) || !strings.Contains(said, `"reasoning":"Hm"`) {
 		t.Errorf("after %s the next request has %s", body, said)
 	}
+	// Thoughts that the client itself sends back go where this server has them.
+	_, body, err = testkit.ReadURL(t, http.MethodPost, url+"/v1/responses", `{`+flat+`,"input":[{"role":"user","content":"Hi"},`+
+		`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm"}]},{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},`+
+		`{"type":"function_call_output","call_id":"a","output":"r"}]}`)
+	must(t, err)
+	if said := string(upstream(t, m)["messages"]); !strings.Contains(said, `{"content":null,"reasoning":"Hm","role":"assistant"`) {
+		t.Errorf("after %s the next request has %s", body, said)
+	}
 }
 
 // A failure of the model server keeps its class at each API: status, code, the time to wait and the request's id.
