@@ -50,7 +50,7 @@ func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	number := c.find(f)
 	a := c.calls[number]
 	had := a.title()
-	if f.name != a.name && !a.extent.began {
+	if f.name != a.name && (!a.extent.began || a.name == "") { // some servers send the name last
 		a.name += f.name
 	}
 	news := a.title() != had || a.id == "" && f.id != ""

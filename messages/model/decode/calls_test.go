@@ -67,6 +67,10 @@ func TestCalls(t *testing.T) {
 			},
 			[]string{`a f {"x":1}`, `b g {"y":2}`},
 		},
+		"a name after its arguments": {
+			[]string{`{"index":0,"id":"a","function":{"arguments":"{\"x\""}}`, `{"index":0,"function":{"name":"f","arguments":":1}"}}`},
+			[]string{`a f {"x":1}`},
+		},
 		"F32: all on index 0, arguments objects": {
 			[]string{
 				`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`,
