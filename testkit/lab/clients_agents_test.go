@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -60,8 +61,8 @@ func agents(t *testing.T, npm string) []agent {
 }
 
 // TestAgentClients is the part of make clients for coding agents, with lastword as their provider: their tools are called and
-// the results go on, a failure is one, and an answer that is cut after any frame is no success, unless the agent asks again:
-// then the model is not. With -short one agent of each API is there.
+// the results go on, a failure is one, an answer that the model server cut is told as cut, and none of its calls runs. An answer
+// whose connection is cut after any frame is no success, unless the agent asks again: then the model is not. With -short one agent of each API is there.
 func TestAgentClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
@@ -80,6 +81,16 @@ func TestAgentClients(t *testing.T) {
 				turns := s.asked.Load() - before
 				if (err == nil) != (want != "") || !strings.Contains(said, want) || strings.Contains(said, "42") && says != "tool" {
 					t.Errorf("%s: %v after %d turns, %s", says, err, turns, said)
+					continue
+				}
+				row.equal++
+			}
+			for _, says := range []string{"short", "half"} {
+				row.stories++
+				before := s.asked.Load()
+				said, err := s.run(t, a, says, 0)
+				if err == nil || !cutWord.MatchString(err.Error()) || s.asked.Load() != before+1 || s.ran.Load() {
+					t.Errorf("%s: %v after %d turns, %s", says, err, s.asked.Load()-before, said)
 					continue
 				}
 				row.equal++
@@ -107,7 +118,11 @@ type agentStage struct {
 	asked       atomic.Int64 // how often the model was asked for a turn
 	cutAfter    atomic.Int64 // frames of the next answer; 0 is no cut
 	wasCut      atomic.Bool
+	ran         atomic.Bool // whether the client ran the call touch
 }
+
+// cutWord is in what a client says of an answer that the model server cut.
+var cutWord = regexp.MustCompile(`length|incomplete|max_output_tokens`)
 
 func newAgentStage(t *testing.T) *agentStage {
 	s := &agentStage{}
@@ -156,6 +171,8 @@ func (s *agentStage) run(t *testing.T, a agent, says string, cut int) (string, e
 	hung := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer hung.Stop()
 	err := cmd.Run()
+	_, missing := os.Stat(filepath.Join(folder, "ran"))
+	s.ran.Store(missing == nil)
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, stderr.Bytes())
 	}
@@ -220,6 +237,17 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		chunk("{}", `"stop"`)
 	}
+	call := func(index int, command string, lost int) {
+		name, member := "bash", "command"
+		for _, tool := range q.Tools {
+			if tool.Function.Name == "exec_command" {
+				name, member = "exec_command", "cmd"
+			}
+		}
+		arguments, _ := json.Marshal(map[string]string{member: command, "description": "Adds"}) // strings
+		chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"call_%[1]d","type":"function","function":{"name":%q,"arguments":%q}}]}`,
+			index, name, arguments[:len(arguments)-lost]), "null")
+	}
 	if len(q.Tools) > 0 {
 		s.asked.Add(1)
 	}
@@ -238,15 +266,15 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		text("The tool ", "says ", found, ".")
 	case strings.Contains(says, "tool"):
-		name, member := "bash", "command"
-		for _, tool := range q.Tools {
-			if tool.Function.Name == "exec_command" {
-				name, member = "exec_command", "cmd"
-			}
-		}
-		arguments, _ := json.Marshal(map[string]string{member: "echo $((6*7))", "description": "Adds"}) // strings
-		chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":%q}}]}`, name, arguments), "null")
+		call(0, "echo $((6*7))", 0)
 		chunk("{}", `"tool_calls"`)
+	case strings.Contains(says, "half"): // the first call is whole, the second is cut
+		call(0, "touch ran", 0)
+		call(1, "touch ran", 9)
+		chunk("{}", `"length"`)
+	case strings.Contains(says, "short"):
+		chunk(`{"content":"All is"}`, "null")
+		chunk("{}", `"length"`)
 	default:
 		text("All ", "is ", "well.")
 	}
