@@ -53,12 +53,14 @@ type spent struct {
 	iterations, modelCalls, toolCalls, failures, equal, cuts int
 
 	last string // fingerprint of the last iteration's calls
+	why  string // how the last answer was cut
 	time time.Duration
 }
 
-// asked counts the calls of an answer. Those of an answer that was cut are not made.
-func (s *spent) asked(calls []model.ToolCall, tools *tool.Set, cut bool) {
-	if s.iterations++; cut {
+// asked counts the calls of an answer. Those of an answer that was cut are not made; why says how it was cut.
+func (s *spent) asked(calls []model.ToolCall, tools *tool.Set, why string) {
+	s.why = why
+	if s.iterations++; why != "" {
 		s.cuts++
 		return
 	}
@@ -92,7 +94,7 @@ func (u *turn) bounded(s model.Stream) model.Stream {
 func (b Bounds) exceeded(s spent) error {
 	switch {
 	case s.cuts > mostCuts:
-		return limit("the model's answer was cut inside its calls of tools %d times in a row; allow it more tokens", s.cuts)
+		return limit("the model's answer was cut inside its calls of tools %d times in a row: it was %s", s.cuts, s.why)
 	case s.equal >= stopAt:
 		return limit("the model made the same calls of tools %d times in a row", s.equal)
 	case s.failures >= b.Failures:

@@ -69,8 +69,8 @@ func TestCutCalls(t *testing.T) {
 		}
 		m = script{answers: []said{cut}}
 		_, state = talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set(t, touch)}, nil, nil)
-		if ran != 1 || len(m.requests) != 3 || state.End.Cause != messages.CauseLimitExceeded {
-			t.Errorf("%s: after %d requests and %d calls the run ended by %s", finish, len(m.requests), ran, state.End.Cause)
+		if ran != 1 || len(m.requests) != 3 || state.End.Cause != messages.CauseLimitExceeded || !strings.Contains(state.End.Error.Message, why) {
+			t.Errorf("%s: after %d requests and %d calls the run ended by %s, %v", finish, len(m.requests), ran, state.End.Cause, state.End.Error)
 		}
 	}
 }

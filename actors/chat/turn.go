@@ -80,7 +80,7 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 		if a.End.Reason().Cut() {
 			run = u.refuseCut
 		}
-		u.spent.asked(a.Calls, u.Tools, a.End.Reason().Cut())
+		u.spent.asked(a.Calls, u.Tools, cutBy(a.End))
 		if err := u.Bounds.exceeded(u.spent); err != nil {
 			return a, err
 		}
@@ -204,18 +204,26 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 
 // refuseCut tells the model and the user that calls were not made, because the answer with them was cut.
 func (u *turn) refuseCut(ctx context.Context, a call.Answer) error {
-	why, said := "cut by the server's content filter", make([]model.Message, len(a.Calls))
-	if a.End.Reason() == model.Length {
-		if why = "cut at max_tokens"; a.End.Usage != nil && a.End.Usage.CompletionTokens != nil {
-			why += fmt.Sprintf(" %d", *a.End.Usage.CompletionTokens)
-		}
-	}
+	why, said := u.spent.why, make([]model.Message, len(a.Calls))
 	for i, c := range a.Calls {
 		said[i] = model.Message{Role: model.ToolRole, CallID: c.ID,
 			Content: "not called: your answer was " + why + "; write less, and make the call again"}
 	}
 	return cmp.Or(u.appendMessages(said...), u.task.Log(messages.LogWarn, "the model's answer was "+why+
 		" inside its calls of tools, so none was made"), u.task.Commit(ctx))
+}
+
+// cutBy says how an answer was cut, or "".
+func cutBy(end model.End) string {
+	switch reason := end.Reason(); {
+	case !reason.Cut():
+		return ""
+	case reason != model.Length:
+		return "cut by the server's content filter"
+	case end.Usage != nil && end.Usage.CompletionTokens != nil:
+		return fmt.Sprintf("cut at max_tokens %d", *end.Usage.CompletionTokens)
+	}
+	return "cut at max_tokens"
 }
 
 // runAll runs the calls, in parallel as far as the bounds allow. Those that need approval begin last.

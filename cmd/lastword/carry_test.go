@@ -98,7 +98,7 @@ func TestMembersOfRequests(t *testing.T) {
 			}
 		}
 	}
-	for body, name := range map[string]string{`"n":2`: "n must be 1", `"tools":[{"type":"mcp","name":"x"}]`: "mcp", `"api_key":"k"`: "api_key",
+	for body, name := range map[string]string{`"n":2`: "n must be 1", `"tools":[{"type":"mcp","name":"x"}]`: "mcp", `"tools":[{"type":"web_search"}]`: "web_search", `"tools":[{"type":"custom","custom":{"name":"x"}}]`: "custom", `"api_key":"k"`: "api_key",
 		`"logprobs":true`: "logprobs", `"tool_choice":"required"`: "tool_choice"} {
 		if status, said, _ := testkit.ReadURL(t, http.MethodPost, url+"/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"Hi"}],`+body+`}`); status != 422 || !strings.Contains(said, name) {
@@ -156,6 +156,14 @@ func TestOpaqueMembers(t *testing.T) {
 	if said := string(upstream(t, m)["messages"]); !strings.Contains(said, `"extra_content":{"x":1}`) || !strings.Contains(said, `"reasoning":"Hm"`) {
 		t.Errorf("after %s the next request has %s", body, said)
 	}
+	// Thoughts that the client itself sends back go where this server has them.
+	_, body, err = testkit.ReadURL(t, http.MethodPost, url+"/v1/responses", `{`+flat+`,"input":[{"role":"user","content":"Hi"},`+
+		`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm"}]},{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},`+
+		`{"type":"function_call_output","call_id":"a","output":"r"}]}`)
+	must(t, err)
+	if said := string(upstream(t, m)["messages"]); !strings.Contains(said, `{"content":null,"reasoning":"Hm","role":"assistant"`) {
+		t.Errorf("after %s the next request has %s", body, said)
+	}
 }
 
 // A failure of the model server keeps its class at each API: status, code, the time to wait and the request's id.
@@ -191,7 +199,7 @@ func TestClassOfFailuresAtDoors(t *testing.T) {
 			}
 			h := r.Header
 			if r.StatusCode != c.want || said.Error.Code != code || h.Get("X-Should-Retry") != c.retry || h.Get("Retry-After") != c.ask ||
-				h.Get("X-Request-Id") != "req_1" {
+				h.Get("X-Request-Id") != "req_1" || (said.Error.Type == "rate_limit_error") != (code == "rate_limit_exceeded") {
 				t.Errorf("%d %s at %s: %d %+v, %v", c.status, c.body, path, r.StatusCode, said, h)
 			}
 		}

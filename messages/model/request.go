@@ -74,7 +74,7 @@ type Message struct {
 	Content  string `json:"content,omitempty"`
 	Thoughts string `json:"thoughts,omitempty"` // of an assistant's message
 	// ThoughtsIn is the member that had the Thoughts, such as reasoning_content; they go back in it. Thoughts without it
-	// do not go back.
+	// do not go back, and those with [AsServed] go back in the member in which the server had its last thoughts.
 	ThoughtsIn string `json:"thoughts_in,omitempty"`
 	// Extra is a JSON object: members that nobody reads here, as their writer sent them. A content in it is the Content
 	// with what its parts have beside.
@@ -82,6 +82,9 @@ type Message struct {
 	Calls  []ToolCall `json:"calls,omitempty"`   // of an assistant's message
 	CallID string     `json:"call_id,omitempty"` // of a tool's message: the call that it answers
 }
+
+// AsServed is the ThoughtsIn of thoughts that a client brings back without their member's name.
+const AsServed = "*"
 
 // Tool is a tool that the model may call.
 type Tool struct {

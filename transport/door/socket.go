@@ -141,10 +141,12 @@ func (s *Socket) Send(message []byte) error {
 	return s.ws.Write(context.Background(), websocket.MessageText, s.door.Redact(message))
 }
 
-// SendWith sends the message that f appends to its argument, a reused buffer.
-func (s *Socket) SendWith(f func(b []byte) []byte) error {
+// SendWith sends the message that f appends to its argument, a reused buffer. It sends none if f returns an empty one.
+func (s *Socket) SendWith(f func(b []byte) []byte) (err error) {
 	b := f(*buffers.Get().(*[]byte))
-	err := s.Send(b)
+	if len(b) > 0 {
+		err = s.Send(b)
+	}
 	keep(b)
 	return err
 }

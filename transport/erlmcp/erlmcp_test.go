@@ -188,7 +188,7 @@ func TestModesAndErrors(t *testing.T) {
 	s := open(&stories.Teller{})
 	for _, c := range []struct{ who, method, params, want string }{
 		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"plain"}}`, `"text":"Hello, wörld 🌍"`},
-		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"failure"},"stream":false}`, `"isError":true`},
+		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"failure"},"stream":false}`, `"_meta":{"error":{"code":"transport_closed"`},
 		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"cancel"},"task":{"ttl":300000}}`, `"taskId":"r_story3"`},
 		{"ada", "tasks/get", `{"taskId":"r_story3"}`, `"status":"cancelled"`},
 		{"ada", "tasks/get", `{"taskId":"r_story2"}`, `"error":{"code":"transport_closed"`},

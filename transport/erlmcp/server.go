@@ -219,7 +219,7 @@ func (s server) whole(ctx context.Context, id messages.RunID) (any, error) {
 	text, meta := end.Text, map[string]any{"run_id": id, "finish_reason": end.Reason}
 	switch {
 	case end.Failed != nil:
-		text = end.Failed.Message
+		text, meta["error"] = end.Failed.Message, end.Failed
 	case end.Asked != nil:
 		meta["request"] = end.Asked.Request
 	}

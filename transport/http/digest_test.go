@@ -143,6 +143,9 @@ func socketed(w *world, path, after string, give func(event, cursor string) bool
 		for i, e := range m.Events {
 			at := ""
 			if i == len(m.Events)-1 {
+				if len(data)-len(e) > messages.WireBytes+100 { // the rest of the message
+					w.t.Errorf("a message has %d bytes, and its last event %d", len(data), len(e))
+				}
 				at = strings.Trim(string(m.Cursor), `"`)
 			}
 			if !give(string(e), at) {

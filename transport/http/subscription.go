@@ -211,9 +211,10 @@ func (s *subscription) credited(ctx context.Context) bool {
 	return false
 }
 
-// events sends the batch as one message.
+// events sends the batch, in messages that end with the event that fills them.
 func (s *subscription) events(batch []messages.Event) (err error) {
-	_ = s.connection.socket.SendWith(func(data []byte) []byte { // the connection's reader notices that it is closed
+	socket, full := s.connection.socket, false
+	_ = socket.SendWith(func(data []byte) []byte { // the connection's reader notices that it is closed
 		data = append(data, s.head...)
 		first := len(data)
 		for _, e := range batch {
@@ -228,16 +229,27 @@ func (s *subscription) events(batch []messages.Event) (err error) {
 				if len(data) > first {
 					data = append(data, ',')
 				}
-				data = append(data, line...)
+				if data = append(data, line...); len(data) >= messages.WireBytes {
+					_ = socket.Send(s.closed(data))
+					data, full = append(data[:0], s.head...), true
+				}
 			}
 		}
-		data = append(data, `],"cursor":`...)
-		if s.feed.At.Plain() {
-			return append(s.feed.At.Append(data, s.run), '}')
+		if full && len(data) == first {
+			return data[:0]
 		}
-		return append(s.feed.At.Append(append(data, '"'), s.run), `"}`...)
+		return s.closed(data)
 	})
 	return err
+}
+
+// closed returns a message of events with its end.
+func (s *subscription) closed(data []byte) []byte {
+	data = append(data, `],"cursor":`...)
+	if s.feed.At.Plain() {
+		return append(s.feed.At.Append(data, s.run), '}')
+	}
+	return append(s.feed.At.Append(append(data, '"'), s.run), `"}`...)
 }
 
 // snapshot sends the State that the following events continue. It is sent once.

@@ -192,7 +192,9 @@ func (t *attempt) read() {
 func (t *attempt) end() model.End {
 	client, a := t.call.client, t.answer
 	end := model.End{Calls: a.calls.Done(), Usage: usage(a.usage), Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
-	end.ThoughtsIn = a.thoughtsIn
+	if end.ThoughtsIn = a.thoughtsIn; a.thoughtsIn != "" {
+		client.thoughts.Store(&a.thoughtsIn)
+	}
 	if len(a.extra) > 0 {
 		extra, _ := json.Marshal(a.extra) // it was JSON
 		end.Extra = string(extra)

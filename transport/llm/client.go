@@ -32,6 +32,7 @@ type Client struct {
 	transport http.RoundTripper
 	drains    drains
 	seen      atomic.Pointer[[]Info] // the last list of models
+	thoughts  atomic.Pointer[string] // the member that had thoughts last
 }
 
 // New checks the Config and reads the files that it names. Errors: invalid_input.

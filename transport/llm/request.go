@@ -20,6 +20,8 @@ type amendment struct {
 	request model.Request
 	// turns says that messages have such members, or an empty content, which go-openai omits.
 	turns bool
+	// thoughts is the member in which the server had thoughts last.
+	thoughts string
 }
 
 // request converts r to a request of go-openai and its amendment.
@@ -53,7 +55,10 @@ func (c *Client) tokenLimit(name string) string {
 
 // amendment collects the numbers, which go-openai omits if zero and rounds otherwise, and the fields that it lacks.
 func (c *Client) amendment(r model.Request) (amendment, error) {
-	a := amendment{fields: map[string]json.RawMessage{}, request: r}
+	a := amendment{fields: map[string]json.RawMessage{}, request: r, thoughts: "reasoning_content"}
+	if in := c.thoughts.Load(); in != nil {
+		a.thoughts = *in
+	}
 	a.turns = slices.ContainsFunc(r.Messages, func(m model.Message) bool {
 		return m.Content == "" || m.Extra != "" || m.ThoughtsIn != "" || slices.ContainsFunc(m.Calls, func(c model.ToolCall) bool { return c.Extra != "" })
 	})
@@ -142,8 +147,11 @@ func (a amendment) turn(i int, said json.RawMessage) json.RawMessage {
 	m, extra := a.request.Messages[i], a.request.Messages[i].Extra
 	var turn map[string]json.RawMessage
 	_ = json.Unmarshal(said, &turn) // go-openai wrote it
-	if m.ThoughtsIn != "" && m.Thoughts != "" {
-		turn[m.ThoughtsIn], _ = json.Marshal(m.Thoughts)
+	if in := m.ThoughtsIn; in != "" && m.Thoughts != "" {
+		if in == model.AsServed {
+			in = a.thoughts
+		}
+		turn[in], _ = json.Marshal(m.Thoughts)
 	}
 	if turn["tool_calls"] != nil {
 		turn["tool_calls"], _ = each(turn["tool_calls"], func(i int, call json.RawMessage) json.RawMessage {

@@ -73,6 +73,9 @@ func FailureOf(p *auth.Problem) (f Failure) {
 	if p.Status >= http.StatusInternalServerError || p.Status == http.StatusFailedDependency {
 		f.Error.Type = "server_error" // the caller is not at fault
 	}
+	if f.Error.Code == rateLimited {
+		f.Error.Type = "rate_limit_error"
+	}
 	if wait := p.Headers().Get("Retry-After"); f.Error.Code == rateLimited && wait != "" && !strings.Contains(p.Detail, "try again in") {
 		f.Error.Message += "; try again in " + wait + " s" // Codex waits as long as these words say
 	}

@@ -178,9 +178,6 @@ func functions(tools []json.RawMessage, space string) (all []llm.Tool, err error
 		case "function":
 			all = append(all, one)
 		case custom:
-			if t.Name == "" {
-				return nil, messages.InvalidInput("a tool of the type custom is not offered here; send functions")
-			}
 			one.Mark, one.Extra, one.Parameters = custom, "", json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 			if t.Format != nil {
 				one.Description += "\n\nThe input has this format: " + string(t.Format)

@@ -82,6 +82,12 @@ func (q *request) turn(rest map[string]json.RawMessage) (turn door.Turn, err err
 	} else if len(q.Stop) > 0 && json.Unmarshal(q.Stop, &turn.Stop) != nil {
 		return turn, messages.InvalidInput("stop must be a text or an array of texts")
 	}
+	for _, raw := range q.Tools { // the others are those of responses
+		var t struct{ Type string }
+		if json.Unmarshal(raw, &t) == nil && t.Type != "function" {
+			return turn, messages.InvalidInput("a tool of the type %.50q is not offered; send functions", t.Type)
+		}
+	}
 	if err := q.Fill(&turn, q.Format); err != nil {
 		return turn, err
 	}

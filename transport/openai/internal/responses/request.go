@@ -76,6 +76,7 @@ func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[stri
 		items = []said{{Message: door.Message{Role: "user", Content: q.Input}}}
 	}
 	answers = map[string]string{}
+	thoughts := ""
 	for _, item := range items {
 		question := slices.ContainsFunc(asked, func(in messages.Input) bool { return in.Request == item.CallID })
 		if question && item.Type == "function_call_output" {
@@ -86,11 +87,30 @@ func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[stri
 		if err != nil {
 			return nil, err
 		}
+		thoughts = item.think(turn, thoughts)
 	}
 	if len(answers) > 0 {
 		return answers, nil
 	}
 	return nil, turn.Close()
+}
+
+// think gives the thoughts that came before the item to the assistant's message that has it, and returns those that wait
+// for their message.
+func (s *said) think(turn *door.Turn, thoughts string) (waiting string) {
+	if s.Type == "reasoning" {
+		var parts []part
+		_ = json.Unmarshal(s.Content, &parts) // a summary is not what the model thought
+		for _, p := range parts {
+			thoughts += p.Text
+		}
+		return thoughts
+	}
+	if last := len(turn.Earlier) - 1; thoughts != "" && last >= 0 && turn.Earlier[last].Role == llm.Assistant {
+		m := &turn.Earlier[last]
+		m.Thoughts, m.ThoughtsIn = m.Thoughts+thoughts, llm.AsServed
+	}
+	return ""
 }
 
 // add adds an item to the client's turn. It skips items that repeat earlier output and refuses types that it does not
