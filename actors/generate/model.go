@@ -110,7 +110,7 @@ func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, er
 	if g.input.RequireModel {
 		return "", err
 	}
-	cause := cmp.Or(messages.CodeOf(err), messages.CauseError)
+	cause := messages.CodeOf(err).Cause()
 	t.Summarize("without the model")
 	return cause, t.Notice(messages.NoticeStageSkipped,
 		fmt.Sprintf("the model failed (%s): %v; the files were written without it", cause, err))

@@ -278,6 +278,7 @@ func (s *stage) whole(fields map[string]json.RawMessage, fold *messages.Fold) me
 		if fmt.Sprint(stream.Len()) != string(payload["bytes"]) {
 			s.t.Errorf("the reader has %d bytes of %s, the page says %s", stream.Len(), name, payload["bytes"])
 		}
+		delete(payload, "bytes")
 		payload["text"], _ = json.Marshal(stream.Text())
 		fields["payload"], _ = json.Marshal(payload)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -51,7 +52,7 @@ func agents(t *testing.T, npm string) []agent {
 		{"opencode", npmVersion(t, npm, "opencode-linux-x64"), 2, false, func(t *testing.T, folder, base, says string) *exec.Cmd {
 			writeFile(t, filepath.Join(folder, "opencode.json"), fmt.Appendf(nil, `{"model":"lastword/scripted","share":"disabled","autoupdate":false,`+
 				`"provider":{"lastword":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%q,"apiKey":"none"},"models":{"scripted":{"tool_call":true}}}}}`, base))
-			return exec.CommandContext(t.Context(), filepath.Join(npm, "node_modules", "opencode-linux-x64", "bin", "opencode"), "run", says)
+			return exec.CommandContext(t.Context(), filepath.Join(npm, "node_modules", "opencode-linux-x64", "bin", "opencode"), "run", "--format", map[bool]string{true: "json", false: "default"}[slices.Contains(cutAnswers, says)], says)
 		}},
 		{"ai sdk", npmVersion(t, npm, "@ai-sdk/openai-compatible"), 6, false, node("ai")},
 		{"openai runTools", npmVersion(t, npm, "openai"), 6, false, node("openai")},
@@ -60,8 +61,8 @@ func agents(t *testing.T, npm string) []agent {
 }
 
 // TestAgentClients is the part of make clients for coding agents, with lastword as their provider: their tools are called and
-// the results go on, a failure is one, and an answer that is cut after any frame is no success, unless the agent asks again:
-// then the model is not. With -short one agent of each API is there.
+// the results go on, a failure is one, an answer that the model server cut is told as cut, and none of its calls runs. An answer
+// whose connection is cut after any frame is no success, unless the agent asks again: then the model is not. With -short one agent of each API is there.
 func TestAgentClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
@@ -80,6 +81,16 @@ func TestAgentClients(t *testing.T) {
 				turns := s.asked.Load() - before
 				if (err == nil) != (want != "") || !strings.Contains(said, want) || strings.Contains(said, "42") && says != "tool" {
 					t.Errorf("%s: %v after %d turns, %s", says, err, turns, said)
+					continue
+				}
+				row.equal++
+			}
+			for _, says := range cutAnswers {
+				row.stories++
+				before := s.asked.Load()
+				said, err := s.run(t, a, says, 0)
+				if !cutWord.MatchString(fmt.Sprint(said, err)) || s.asked.Load() != before+1 || s.ran.Load() {
+					t.Errorf("%s: %v after %d turns, %s", says, err, s.asked.Load()-before, said)
 					continue
 				}
 				row.equal++
@@ -107,7 +118,14 @@ type agentStage struct {
 	asked       atomic.Int64 // how often the model was asked for a turn
 	cutAfter    atomic.Int64 // frames of the next answer; 0 is no cut
 	wasCut      atomic.Bool
+	ran         atomic.Bool // whether the client ran the call touch
 }
+
+// cutAnswers are what a user says for an answer that the model server cuts: in its text, and in its second call.
+var cutAnswers = []string{"short", "half"}
+
+// cutWord is in what a client says of such an answer. OpenCode says it in the reason of a step alone.
+var cutWord = regexp.MustCompile(`ended by length|max_output_tokens|"reason":"length"`)
 
 func newAgentStage(t *testing.T) *agentStage {
 	s := &agentStage{}
@@ -156,6 +174,8 @@ func (s *agentStage) run(t *testing.T, a agent, says string, cut int) (string, e
 	hung := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer hung.Stop()
 	err := cmd.Run()
+	_, missing := os.Stat(filepath.Join(folder, "ran"))
+	s.ran.Store(missing == nil)
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, stderr.Bytes())
 	}
@@ -220,6 +240,17 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		chunk("{}", `"stop"`)
 	}
+	call := func(index int, command string, lost int) {
+		name, member := "bash", "command"
+		for _, tool := range q.Tools {
+			if tool.Function.Name == "exec_command" {
+				name, member = "exec_command", "cmd"
+			}
+		}
+		arguments, _ := json.Marshal(map[string]string{member: command, "description": "Adds"}) // strings
+		chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"call_%[1]d","type":"function","function":{"name":%q,"arguments":%q}}]}`,
+			index, name, arguments[:len(arguments)-lost]), "null")
+	}
 	if len(q.Tools) > 0 {
 		s.asked.Add(1)
 	}
@@ -238,15 +269,15 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		text("The tool ", "says ", found, ".")
 	case strings.Contains(says, "tool"):
-		name, member := "bash", "command"
-		for _, tool := range q.Tools {
-			if tool.Function.Name == "exec_command" {
-				name, member = "exec_command", "cmd"
-			}
-		}
-		arguments, _ := json.Marshal(map[string]string{member: "echo $((6*7))", "description": "Adds"}) // strings
-		chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":%q}}]}`, name, arguments), "null")
+		call(0, "echo $((6*7))", 0)
 		chunk("{}", `"tool_calls"`)
+	case strings.Contains(says, "half"): // the first call is whole, the second is cut
+		call(0, "touch ran", 0)
+		call(1, "touch ran", 9)
+		chunk("{}", `"length"`)
+	case strings.Contains(says, "short"):
+		chunk(`{"content":"All is"}`, "null")
+		chunk("{}", `"length"`)
 	default:
 		text("All ", "is ", "well.")
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/a2a"
@@ -242,10 +243,18 @@ func differs(story stories.Story, got frontTold) string {
 			texts = append(texts, s.Text())
 		}
 	}
-	tools := frontTools(story)
+	tools, end, want := frontTools(story), model.EndOf(state), string(state.Status)
 	switch {
-	case got.Status != string(state.Status) && !(got.API == "retrieve" && story.Name == "question"):
-		return "the status is not " + string(state.Status)
+	case end.Reason == model.Length && (got.API == "responses" || got.API == "retrieve"):
+		want = "max_output_tokens"
+	case end.Reason == model.Length && got.API != "a2a": // a task of A2A completes, and its message says it
+		want = "length"
+	}
+	switch {
+	case got.Status != want && !(got.API == "retrieve" && story.Name == "question"):
+		return "the status is not " + want
+	case got.API == "a2a" && !strings.Contains(got.Error, end.Lack()):
+		return "it does not say that " + end.Lack()
 	case state.Status == messages.Failed && !strings.Contains(got.Error, state.End.Error.Message):
 		return "the error is not " + state.End.Error.Message
 	case got.Same != nil && !*got.Same:

@@ -38,7 +38,7 @@ var archive []byte
 const Run messages.RunID = "r_story"
 
 // All returns one log for each thing that a reader in another protocol's format must get right: plain, two streams,
-// tool error, restart inside a text, recovery, question, cancel, failure, child.
+// tool error, restart inside a text, recovery, question, cancel, failure, child, cut.
 func All() []Story {
 	var all []Story
 	for _, file := range txtar.Parse(archive).Files {

@@ -16,6 +16,7 @@ import (
 	client "github.com/sashabaranov/go-openai"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -72,7 +73,7 @@ func TestGoOpenAI(t *testing.T) {
 			continue
 		}
 		if err := errors.Join(streamErr, wholeErr); err != nil || streamed != strings.Join(want, "\n\n") ||
-			whole.Choices[0].Message.Content != streamed || whole.Choices[0].FinishReason != "stop" {
+			whole.Choices[0].Message.Content != streamed || whole.Choices[0].FinishReason != client.FinishReason(model.EndOf(state).Reason) {
 			t.Errorf("%s: %v, %q streamed, %+v whole, want %q", story.Name, err, streamed, whole, want)
 		}
 	}

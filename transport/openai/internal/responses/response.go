@@ -226,8 +226,8 @@ func (r *response) object() fields {
 	if r.segment > 1 {
 		o["previous_response_id"] = r.id(r.segment - 1)
 	}
-	if u := r.tally.Usage("input_tokens", "output_tokens"); r.Over && u != nil {
-		o["usage"] = u
+	if r.Over && r.tally.Tokens.Total() != nil { // clients fail at a usage that lacks one of its counts
+		o["usage"] = r.tally.Usage("input_tokens", "output_tokens")
 	}
 	return o
 }

@@ -10,6 +10,10 @@ const description = 'Runs a command.';
 const execute = ({ command }) => execSync(command).toString();
 const parameters = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] };
 
+const whole = (reason) => {
+  if (reason !== 'stop') throw new Error(`the answer ended by ${reason}`);
+};
+
 const agents = {
   async ai() {
     const failed = [];
@@ -21,6 +25,7 @@ const agents = {
     let text = '';
     for await (const piece of answer.textStream) text += piece;
     if (failed.length > 0) throw failed[0];
+    whole(await answer.finishReason);
     return text;
   },
   async openai() {
@@ -29,6 +34,7 @@ const agents = {
       model, stream: true, messages: [{ role: 'user', content: prompt }],
       tools: [{ type: 'function', function: { name: 'bash', description, parameters, parse: JSON.parse, function: execute } }],
     });
+    whole((await runner.finalChatCompletion()).choices[0].finish_reason);
     return await runner.finalContent();
   },
   async responses() {
@@ -36,7 +42,7 @@ const agents = {
     for (let input = prompt, previous; ;) {
       const tools = [{ type: 'function', name: 'bash', description, parameters }];
       const r = await api.responses.stream({ model, input, previous_response_id: previous, tools }).finalResponse();
-      if (r.status !== 'completed') throw new Error(r.error?.message ?? r.status);
+      if (r.status !== 'completed') throw new Error(r.error?.message ?? r.incomplete_details?.reason ?? r.status);
       const calls = r.output.filter((item) => item.type === 'function_call');
       if (calls.length === 0) return r.output_text;
       previous = r.id;

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,7 @@ func (l *line) end(e responses.ResponseStreamEventUnion) {
 	if !slices.Contains([]string{"response.completed", "response.failed", "response.incomplete"}, e.Type) {
 		return
 	}
-	if l.Status = string(e.Response.Status); l.Status == "cancelled" {
+	if l.Status = cmp.Or(e.Response.IncompleteDetails.Reason, string(e.Response.Status)); l.Status == "cancelled" {
 		l.Status = "canceled"
 	}
 	l.Error = e.Response.Error.Message

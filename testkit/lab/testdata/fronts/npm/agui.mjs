@@ -21,8 +21,9 @@ export default async function open(url) {
       error ??= thrown.message;
     }
     const of = (role) => agent.messages.filter((m) => m.role === role);
+    const reason = agent.state.lastword?.finish_reason;
     return {
-      status, error, same: agent.state.lastword?.status === status || status === 'failed' || status === 'cut',
+      status: status === 'completed' && reason !== 'stop' ? reason : status, error, same: agent.state.lastword?.status === status || status === 'failed' || status === 'cut',
       texts: of('assistant').filter((m) => m.content).map((m) => m.content), thoughts: of('reasoning').map((m) => m.content),
       tools: of('assistant').flatMap((m) => m.toolCalls ?? []).map((c) => {
         const [, failed, output] = /^(error: )?(.*)$/s.exec(of('tool').find((m) => m.toolCallId === c.id)?.content ?? '');

@@ -20,7 +20,7 @@ export default async function open(url, version) {
     const kept = parts.filter((p) => !back.includes(p.type + p.providerMetadata?.lastword.id));
     const end = parts.find((p) => p.type === 'data-end')?.data;
     return {
-      status: chat.status === 'error' ? 'failed' : end?.status ?? (reason === 'stop' ? 'completed' : 'cut'), error: chat.error?.message,
+      status: chat.status === 'error' ? 'failed' : end?.status ?? (reason === 'stop' ? 'completed' : reason ?? 'cut'), error: chat.error?.message,
       texts: kept.filter((p) => p.type === 'text').map((p) => p.text), thoughts: kept.filter((p) => p.type === 'reasoning').map((p) => p.text),
       tools: kept.filter((p) => p.type === 'dynamic-tool' && p.toolName !== 'ask')
         .map((p) => ({ name: p.toolName, input: p.input, output: p.output, error: p.errorText })),

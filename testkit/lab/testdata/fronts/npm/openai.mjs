@@ -28,6 +28,9 @@ export default async function open(url, version) {
   // What the helper adds is left out.
   const plain = (output) => JSON.stringify(output, (key, value) => key.startsWith('parsed') ? undefined : value);
 
+  // How a response ended: one that was cut, by the reason.
+  const ended = (r) => r?.incomplete_details?.reason ?? (r?.status === 'cancelled' ? 'canceled' : r?.status);
+
   async function responses(story) {
     const items = [];
     let response, same = true;
@@ -47,7 +50,7 @@ export default async function open(url, version) {
     }
     const texts = (type) => items.filter((i) => i.type === type).map((i) => i.content.map((part) => part.text).join(''));
     return {
-      status: response.status === 'cancelled' ? 'canceled' : response.status, error: response.error?.message, same,
+      status: ended(response), error: response.error?.message, same,
       texts: texts('message'), thoughts: texts('reasoning'),
       tools: items.filter((i) => i.type === 'mcp_call').map((i) => ({
         name: i.name, input: JSON.parse(i.arguments), output: i.output && JSON.parse(i.output), error: i.error,
@@ -76,7 +79,7 @@ export default async function open(url, version) {
       return { status: 'failed', error: error.message };
     }
     const last = events.at(-1).response;
-    return { status: last?.status === 'cancelled' ? 'canceled' : last?.status, error: last?.error?.message, same: true };
+    return { status: ended(last), error: last?.error?.message, same: true };
   }
   return { chat, responses, retrieve };
 }
