@@ -146,6 +146,9 @@ ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
 `, `
 -- What somebody has removed: journal.Removed as JSON, and its SHA-256.
 CREATE TABLE removed (line TEXT NOT NULL, digest BLOB NOT NULL);
+`, `
+-- Small values of the server beside its runs, as JSON: those of one kind have the same part.
+CREATE TABLE rows (part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)) WITHOUT ROWID;
 `}
 
 // sealed is the version of the schema from which on blocks have digests.

@@ -22,7 +22,7 @@ func openSQLite(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Journal: j, announce: j.Announce, close: j.Close}, nil
+	return &Store{Journal: j, Rows: j.Rows, SetRows: j.SetRows, announce: j.Announce, close: j.Close}, nil
 }
 
 // read opens the journal in the folder for reading, beside its owner or after that has stopped.
