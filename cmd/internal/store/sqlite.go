@@ -43,6 +43,15 @@ func forget(ctx context.Context, dir string, run messages.RunID) error {
 	return errors.Join(j.DeleteLog(ctx, run), j.Close())
 }
 
+// vacuum rewrites the database in the folder. No other process may have opened the folder.
+func vacuum(ctx context.Context, dir string) error {
+	j, err := sqlite.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Vacuum(ctx), j.Close())
+}
+
 // Owner is the process that has opened a folder.
 type Owner = sqlite.Owner
 
