@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"regexp/syntax"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -211,12 +212,19 @@ func (t template) line(values map[string]any) string {
 	return t.text(escaped)
 }
 
+// longestArgument is the length from which on Linux refuses an argument: 32 pages with the byte that ends it.
+const longestArgument = 128 << 10
+
 // argument returns the template with the values filled in. It refuses a value that would make it an option that the
 // operator did not intend.
 func (t template) argument(values map[string]any, members map[string]member) (string, error) {
 	text := t.text(values)
 	if strings.ContainsRune(text, 0) {
 		return "", messages.InvalidInput("the argument %q has a NUL: take it out", text)
+	}
+	if runtime.GOOS == "linux" && len(text) >= longestArgument {
+		return "", messages.InvalidInput("the argument %.40q… has %d bytes, and the system takes at most %d (E2BIG): pass the value in stdin or a file",
+			text, len(text), longestArgument-1)
 	}
 	dashes := false // values that may be options have been dashes alone
 	for i, part := range t {

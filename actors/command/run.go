@@ -238,8 +238,7 @@ func (r *runner) exited(err *messages.Error, code int) error {
 		code = cmp.Or(code, 126)
 	}
 	r.say(code)
-	if r.Retry.Times > 0 && (len(r.Retry.On) == 0 || slices.Contains(r.Retry.On, code)) {
-		err.Retryable = true
+	if err.Retryable = err.Retryable || r.Retry.Times > 0 && (len(r.Retry.On) == 0 || slices.Contains(r.Retry.On, code)); err.Retryable {
 		return err
 	}
 	return supervision.Permanent(err)
@@ -251,7 +250,7 @@ func (r *runner) say(code int) {
 	}
 }
 
-// startError explains why a program did not start.
+// startError explains why a program did not start. The error is retryable if the system may have room later.
 func startError(program, dir string, err error) *messages.Error {
 	switch {
 	case dir != "" && !isFolder(dir):
@@ -260,8 +259,15 @@ func startError(program, dir string, err error) *messages.Error {
 		return messages.Errorf(codeNotFound, "there is no program %s: name it by its path, or put it into a folder of PATH", program)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot), errors.Is(err, syscall.EISDIR):
 		return messages.Errorf(codeNotExecutable, "%s cannot be run: %v", program, err)
-	case errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EAGAIN):
-		return messages.Errorf(codeOutOfMemory, "the system has no room to start %s: %v", program, err)
+	case errors.Is(err, syscall.E2BIG):
+		return messages.InvalidInput("%s was not started: its arguments and variables are too long for the system (E2BIG); pass long values in stdin or a file", program)
+	}
+	for errno, name := range map[syscall.Errno]string{syscall.ENOMEM: "ENOMEM", syscall.EAGAIN: "EAGAIN", syscall.EMFILE: "EMFILE", syscall.ENFILE: "ENFILE"} {
+		if errors.Is(err, errno) { // nothing has started, so that anybody may try again
+			full := messages.Errorf(codeOutOfMemory, "the system has no room to start %s: %v (%s)", program, err, name)
+			full.Retryable = true
+			return full
+		}
 	}
 	return messages.Errorf(codeNotExecutable, "%s was not started: %v", program, err)
 }

@@ -131,6 +131,7 @@ type playback struct {
 	events  []messages.Event
 	heads   map[messages.RunID]journal.Head
 	job     string
+	cut     uint64 // the number of the first run's last event, or 0 if that is its end
 }
 
 // readPlayback reads a recording. It shifts its runs to begin now, and removes their principal, so that everybody who
@@ -167,6 +168,11 @@ func (b *playback) add(e messages.Event) {
 		e.Body = q
 	}
 	b.events = append(b.events, e)
+	if e.RunID == b.events[0].RunID {
+		if b.cut = e.Seq; e.IsTerminal() {
+			b.cut = 0
+		}
+	}
 }
 
 // show plays the recording while the display follows it.
@@ -266,9 +272,19 @@ func (b *playback) page(ctx context.Context, p *host.Program) (net.Listener, htt
 	return listener, mux, nil
 }
 
-// Events implements [terminal.Run].
+// Events implements [terminal.Run]. A recording that was cut ends with an error.
 func (b *playback) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
-	return journal.NewArchive(b.journal).Events(ctx, b.events[0].RunID, after)
+	return func(yield func(messages.Event, error) bool) {
+		for e, err := range journal.NewArchive(b.journal).Events(ctx, b.events[0].RunID, after) {
+			if !yield(e, err) {
+				return
+			}
+			if b.cut != 0 && e.Seq >= b.cut {
+				yield(messages.Event{}, fmt.Errorf("the recording breaks off at event %d, before the run's end", b.cut))
+				return
+			}
+		}
+	}
 }
 
 // Cancel does nothing, because the run is over.
