@@ -207,7 +207,7 @@ func (c *Clock) start(ctx context.Context, s *Schedule, m mark, t time.Time) (ma
 		c.Log.Warn("a schedule ignores its mark, which is in the future: was a clock wrong?", zap.String("schedule", s.Name), zap.Time("mark", m.Last))
 		m.Last = time.Time{}
 	}
-	if m.Paused || !t.After(m.Last) { // another node, or this node before, has handled this time
+	if m.Paused || !t.After(m.Last) || t.Before(m.Waiting) { // another node, or this node before, has handled this time
 		return m, nil
 	}
 	before := m.Note
