@@ -75,7 +75,13 @@ func (s *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) err
 		return err
 	}
 	return journal.WriteProof(w, run, func(yield func(journal.StoredBlock, error) bool) {
+		before := s.entered(ctx, run)
+		var blocks journal.Hash
 		for b, err := range s.system.Blocks(ctx, run) {
+			blocks = blocks.With(b.Digest)
+			if b.Terminal && before != "" && before != blocks.String() && s.entered(ctx, run) != blocks.String() {
+				err = messages.Errorf(messages.CodeConflict, "the log of run %s is not the one that it ended with: it has no proof to show", run)
+			}
 			for _, line := range b.Lines {
 				if err == nil && !bytes.Equal(s.jobs.program.Secrets.Bytes(bytes.Clone(line)), line) {
 					err = messages.Errorf(messages.CodeConflict, "the log of run %s holds a secret of the server: it has no proof to show", run)
@@ -86,4 +92,15 @@ func (s *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) err
 			}
 		}
 	}, key)
+}
+
+// entered returns what the ledger says of the blocks of an ended run, or "". It changes when the log is merged.
+func (s *Server) entered(ctx context.Context, run messages.RunID) string {
+	if ledger, ok := s.jobs.store.Journal.(interface {
+		Entry(context.Context, messages.RunID) (journal.Entry, error)
+	}); ok {
+		e, _ := ledger.Entry(ctx, run) // without an entry there is nothing to compare
+		return e.Blocks
+	}
+	return ""
 }

@@ -114,12 +114,13 @@ func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *re
 	case dir == "":
 		return nil, errNoFolder
 	default:
-		return openSQLite(dir)
+		return openSQLite(env, dir)
 	}
 }
 
 // Stopped reads the folder of a server that has stopped. It shows the runs of all callers.
 type Stopped struct {
+	env     environment.Variables
 	dir     string
 	journal journal.Reader
 	archive *journal.Archive
@@ -127,12 +128,12 @@ type Stopped struct {
 }
 
 // OpenStopped opens the folder for reading.
-func OpenStopped(dir string) (*Stopped, error) {
+func OpenStopped(env environment.Variables, dir string) (*Stopped, error) {
 	store, close, err := read(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Stopped{dir, store, journal.NewArchive(store), close}, nil
+	return &Stopped{env, dir, store, journal.NewArchive(store), close}, nil
 }
 
 // Close closes the folder.
@@ -178,5 +179,5 @@ func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.F
 
 // DeleteLog removes the log of an ended run. It opens the folder for writing.
 func (s *Stopped) DeleteLog(ctx context.Context, id messages.RunID) error {
-	return forget(ctx, s.dir, id)
+	return forget(ctx, s.env, s.dir, id)
 }
