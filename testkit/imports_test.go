@@ -30,7 +30,7 @@ const module = "github.com/seed889630bf/lastword"
 // testLibraries, and what is in tests by its import path, where lastword/ is this module.
 type rule struct {
 	pkgs, ours, libs, tests string
-	// denied are packages of the standard library, for code and tests alike.
+	// denied are packages of the standard library, for code and those tests that do not name them.
 	denied string
 }
 
@@ -79,7 +79,7 @@ var rules = []rule{
 	{pkgs: "actors/chat/internal/citation", ours: "messages/model/decode", denied: offline},
 	{pkgs: "actors/plan", ours: "messages messages/validate messages/model messages/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
-	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", denied: offline + " os"},
+	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
 	{pkgs: "actors/webhook", ours: "messages messages/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
@@ -510,7 +510,7 @@ func (r *rule) allows(src source, imp string) bool {
 			inLab(src.pkg) || covers(tests, "lastword/"+rel))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
-		return !slices.Contains(strings.Fields(r.denied), imp)
+		return !slices.Contains(strings.Fields(r.denied), imp) || src.test && slices.Contains(tests, imp)
 	}
 	return covers(strings.Fields(r.libs), imp) || src.test && (covers(tests, imp) || covers(testLibraries, imp))
 }

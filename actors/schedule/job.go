@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -27,13 +28,17 @@ type Line struct {
 	Run    messages.RunID  `json:"run,omitempty"`
 	Status messages.Status `json:"status,omitempty"` // of Run
 	Paused bool            `json:"paused,omitempty"`
+	// Waiting is the time whose start waits. Dropped counts the times that started nothing, and Note says why.
+	Waiting time.Time `json:"waiting,omitzero"`
+	Dropped int       `json:"dropped,omitempty"`
+	Note    string    `json:"note,omitempty"`
 }
 
 // Define returns the definition of the job.
 func (c *Clock) Define() actors.Definition {
 	d := actors.Func(Name, func(ctx context.Context, t *actors.TaskContext, in Input) ([]Line, error) {
 		if in.Action == "ls" {
-			return c.list(ctx, t.Principal())
+			return c.List(ctx, t.Principal())
 		}
 		s, err := c.find(in.Name, t.Principal())
 		if err != nil {
@@ -49,30 +54,46 @@ func (c *Clock) Define() actors.Definition {
 	return d
 }
 
-// do carries out an action for a person. It holds the lock, because Tick changes the same marks.
+// do carries out an action for a person. It tries again if another node changes the mark meanwhile.
 func (c *Clock) do(ctx context.Context, action string, s *Schedule, by string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	marks, err := c.Load(ctx)
-	if err != nil {
-		return err
-	}
-	m := marks[s.Name]
-	switch action {
-	case "run":
-		if m.Run, err = c.submit(ctx, s, "schedule "+s.Name+" "+by); err != nil {
+	for {
+		marks, err := c.Load(ctx)
+		if err != nil {
 			return err
 		}
-	case "pause":
-		m.Paused = true
-	case "resume":
-		m.Paused = false
+		m := marks[s.Name]
+		if err = c.change(ctx, action, s, &m, by); err != nil {
+			return err
+		}
+		all := Marks{}
+		maps.Copy(all, marks)
+		all[s.Name] = m
+		if err = c.Save(ctx, all); messages.CodeOf(err) != messages.CodeConflict {
+			return err
+		}
 	}
-	return c.keep(ctx, marks, s.Name, m)
 }
 
-// list describes the principal's schedules, in the order of Clock.Schedules.
-func (c *Clock) list(ctx context.Context, principal string) ([]Line, error) {
+// change carries out an action on a mark.
+func (c *Clock) change(ctx context.Context, action string, s *Schedule, m *mark, by string) (err error) {
+	switch action {
+	case "run":
+		m.Run, err = c.submit(ctx, s, "schedule "+s.Name+" "+by)
+	case "pause":
+		if m.Paused = true; !m.Waiting.IsZero() {
+			c.drop(s, m, 1, m.Waiting, "the schedule was paused")
+			m.Waiting = time.Time{}
+		}
+	case "resume":
+		if m.Paused { // nobody has missed the times since the pause
+			m.Paused, m.Last, m.When = false, time.Now().UTC(), s.when()
+		}
+	}
+	return err
+}
+
+// List describes the principal's schedules, in the order of Clock.Schedules.
+func (c *Clock) List(ctx context.Context, principal string) ([]Line, error) {
 	lines := []Line{} // never null
 	for i := range c.Schedules {
 		if c.Schedules[i].Principal == principal {
@@ -90,7 +111,11 @@ func (c *Clock) list(ctx context.Context, principal string) ([]Line, error) {
 func (c *Clock) line(ctx context.Context, s *Schedule) (Line, error) {
 	marks, err := c.Load(ctx)
 	m := marks[s.Name]
-	l := Line{Name: s.Name, Job: s.Job, When: s.when(), Next: s.times.Next(time.Now()), Last: m.Last, Run: m.Run, Paused: m.Paused}
+	l := Line{Name: s.Name, Job: s.Job, When: s.when(), Next: s.times.Next(time.Now()), Last: m.Last, Run: m.Run, Paused: m.Paused,
+		Waiting: m.Waiting, Dropped: m.Dropped, Note: m.Note}
+	if m.isAhead() {
+		l.Note = "the mark is in the future, and will be ignored: was a clock wrong?"
+	}
 	if state, err := c.State(ctx, m.Run); m.Run != "" && err == nil {
 		l.Status = state.Status
 	}

@@ -38,7 +38,7 @@ type Schedule struct {
 	Overlap string `json:"overlap"` // "" means Skip
 	Missed  string `json:"missed"`  // "" means Never
 
-	times cron.Schedule
+	times times
 }
 
 // shortest is the shortest interval between starts.
@@ -69,33 +69,26 @@ func (s *Schedule) Check() error {
 	}
 	spec := read.(*cron.SpecSchedule) // all of them except @every
 	spec.Location = zone
-	if spec.Next(time.Now()).IsZero() {
+	s.times = calendar{spec, isElapsed(s.Cron)}
+	if s.times.Next(time.Now()).IsZero() {
 		return fmt.Errorf("%q never comes", s.Cron)
 	}
-	s.times = spec
 	return nil
 }
 
-// every yields the multiples of an interval, so that all nodes have the same times.
-type every time.Duration
+// mostPassed bounds how many times passed counts.
+const mostPassed = 1_000_000
 
-func (e every) Next(t time.Time) time.Time {
-	return t.Truncate(time.Duration(e)).Add(time.Duration(e))
-}
-
-// mostMissed bounds how many times are counted to find the last one that was missed.
-const mostMissed = 1_000_000
-
-// missed returns the last time after from and not after now, or zero if there is none.
-func (s *Schedule) missed(from, now time.Time) (last time.Time) {
-	for range mostMissed {
+// passed returns how many times are after from and not after until, and the last of them.
+func (s *Schedule) passed(from, until time.Time) (n int, last time.Time) {
+	for ; n < mostPassed; n++ {
 		next := s.times.Next(from)
-		if next.IsZero() || next.After(now) {
+		if next.IsZero() || next.After(until) {
 			break
 		}
 		last, from = next, next
 	}
-	return last
+	return n, last
 }
 
 // when describes the times in words.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,9 +23,12 @@ import (
 // store is what all nodes share: marks, and runs by their keys.
 type store struct {
 	mu    sync.Mutex
-	marks []byte
+	marks map[string]string
+	saves int
 	keys  []string
 	ended map[messages.RunID]bool
+	fail  error         // of submit
+	slow  time.Duration // how long a submit takes
 }
 
 func (s *store) node(t *testing.T, all ...schedule.Schedule) (*schedule.Clock, func()) {
@@ -34,20 +39,43 @@ func (s *store) node(t *testing.T, all ...schedule.Schedule) (*schedule.Clock, f
 		}
 	}
 	c := &schedule.Clock{Config: schedule.Config{Schedules: all, Log: zap.NewNop(), Submit: s.submit, State: s.state,
-		Load: func(context.Context) (m schedule.Marks, err error) {
+		Load: func(context.Context) (schedule.Marks, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if s.marks != nil {
-				err = json.Unmarshal(s.marks, &m)
+			m := schedule.Marks{}
+			for name, text := range s.marks {
+				one := m[name]
+				if err := json.Unmarshal([]byte(text), &one); err != nil {
+					return nil, err
+				}
+				one.Was = text
+				m[name] = one
 			}
-			return m, err
+			return m, nil
 		},
-		Save: func(_ context.Context, m schedule.Marks) (err error) {
+		Save: func(_ context.Context, m schedule.Marks) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.marks, err = json.Marshal(m)
-			return err
+			s.saves++
+			rows := map[string]string{}
+			for name, one := range m {
+				text, err := json.Marshal(one)
+				if err != nil {
+					return err
+				}
+				if string(text) == one.Was {
+					continue
+				}
+				if rows[name] = string(text); one.Was != s.marks[name] {
+					return messages.Errorf(messages.CodeConflict, "another was first")
+				}
+			}
+			maps.Copy(s.marks, rows)
+			return nil
 		}}}
+	if s.marks == nil {
+		s.marks = map[string]string{}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { c.Run(ctx) })
@@ -56,12 +84,13 @@ func (s *store) node(t *testing.T, all ...schedule.Schedule) (*schedule.Clock, f
 
 // submit starts a run: one per key.
 func (s *store) submit(_ context.Context, q messages.Request) (messages.RunID, error) {
+	time.Sleep(s.slow)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.keys, q.Key) {
+	if s.fail == nil && !slices.Contains(s.keys, q.Key) {
 		s.keys = append(s.keys, q.Key)
 	}
-	return messages.RunID(q.Key), nil
+	return messages.RunID(q.Key), s.fail
 }
 
 func (s *store) state(_ context.Context, id messages.RunID) (messages.State, error) {
@@ -90,6 +119,23 @@ func (s *store) want(t *testing.T, times ...string) {
 	if got := s.times(); !slices.Equal(got, times) {
 		t.Errorf("started at %q, not %q", got, times)
 	}
+}
+
+// set changes what the store does.
+func (s *store) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// line is the only schedule of nobody.
+func line(t *testing.T, c *schedule.Clock) schedule.Line {
+	t.Helper()
+	lines, err := c.List(t.Context(), "")
+	if err != nil || len(lines) != 1 {
+		t.Fatalf("%v: %+v", err, lines)
+	}
+	return lines[0]
 }
 
 func hourly(change func(*schedule.Schedule)) schedule.Schedule {
@@ -158,14 +204,73 @@ func TestOverlapIsSkippedOrQueued(t *testing.T) {
 			_, stop := s.node(t, hourly(func(s *schedule.Schedule) { s.Overlap = overlap }))
 			time.Sleep(4*time.Hour + 30*time.Minute)
 			s.want(t, "01T01:00")
-			s.mu.Lock()
-			s.ended["schedule it 2000-01-01T01:00:00Z"] = true
-			s.mu.Unlock()
+			c, restop := s.node(t, hourly(func(s *schedule.Schedule) { s.Overlap = overlap })) // a queued start outlives its server
+			if l := line(t, c); l.Dropped != map[string]int{"skip": 3, "queue": 2}[overlap] || !strings.Contains(l.Note, "goes on") {
+				t.Errorf("%+v", l)
+			}
+			stop()
+			s.set(func() { s.ended["schedule it 2000-01-01T01:00:00Z"] = true })
 			time.Sleep(time.Hour)
 			s.want(t, want...)
-			stop()
+			restop()
 		})
 	}
+}
+
+// "A refused start is tried again until the next time comes, and shown." "Times that started nothing are counted."
+func TestARefusedStartIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s store
+		c, stop := s.node(t, hourly(nil))
+		defer stop()
+		time.Sleep(30 * time.Minute)
+		s.set(func() { s.fail = errors.New("boom") })
+		time.Sleep(2 * time.Hour)
+		if l := line(t, c); l.Dropped != 1 || !strings.Contains(l.Note, "boom") || !l.Waiting.Equal(time.Now().Truncate(time.Hour)) {
+			t.Errorf("%+v", l)
+		}
+		s.set(func() { s.fail = nil })
+		time.Sleep(2 * time.Minute)
+		s.want(t, "01T02:00")
+		if l := line(t, c); l.Dropped != 1 || l.Note != "" || !l.Waiting.IsZero() {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+func TestMarkInTheFutureIsToldAndIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store{marks: map[string]string{"it": `{"last":"2001-01-01T00:00:00Z"}`}}
+		c, stop := s.node(t, hourly(nil))
+		defer stop()
+		if l := line(t, c); !strings.Contains(l.Note, "future") {
+			t.Errorf("%+v", l)
+		}
+		time.Sleep(2*time.Hour + time.Minute)
+		s.want(t, "01T01:00", "01T02:00")
+		if l := line(t, c); l.Note != "" {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+// Starts do not wait for each other, and their marks are kept at once.
+func TestManyStartInTheSameSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store{slow: 5 * time.Millisecond}
+		var all []schedule.Schedule
+		for i := range 2000 {
+			all = append(all, schedule.Schedule{Name: strconv.Itoa(i), Job: "test", Every: schedule.Duration(5 * time.Second)})
+		}
+		_, stop := s.node(t, all...)
+		defer stop()
+		time.Sleep(11 * time.Second)
+		s.set(func() {
+			if len(s.keys) != 4000 || s.saves != 3 { // the first says when the schedules began
+				t.Errorf("%d starts, %d saves", len(s.keys), s.saves)
+			}
+		})
+	})
 }
 
 // Callers see to their own schedules, with a job.

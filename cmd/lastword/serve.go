@@ -258,6 +258,7 @@ func (s *serveChecked) routes(entrance *auth.Middleware, door http.Handler, runt
 			mux.Handle(path, checks.Wrap(served))
 		}
 	}
+	mux.Handle("GET /schedules", entrance.Wrap(runtime.Schedules()))
 	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(runtime.Webhooks())))
 	mux.Handle("POST /faults", entrance.Wrap(adminsOnly(runtime.Faults())))
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(runtime.Metrics)))

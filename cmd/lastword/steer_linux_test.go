@@ -40,6 +40,8 @@ func strangers(t *testing.T, names string) (url, recording string) {
 			answer = `{"runs":[` + state + `]}`
 		case path == "/v1/key":
 			answer = `{"keys":["` + steering + `"]}`
+		case path == "/schedules":
+			answer = `[{"name":"` + steering + `","job":"` + steering + `","when":"` + steering + `","run":"` + steering + `","note":"` + steering + `"}]`
 		case path == "/webhooks":
 			answer = `[{"name":"` + steering + `","url":"` + steering + `"}]`
 		case path == "/faults":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,14 @@ import (
 // SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
 	cmd, remote := group(p, "schedules")
-	cmd.AddCommand(scheduleCommand(remote, "ls", "no argument"), scheduleCommand(remote, "run <name>", "one name"),
+	list := asking(remote, "ls", "no argument", func(cmd *cobra.Command, _ []string, c *api.Client) error {
+		var lines []schedule.Line
+		if err := c.Schedules(cmd.Context(), &lines); err != nil {
+			return err
+		}
+		return print(cmd.OutOrStdout(), lines)
+	})
+	cmd.AddCommand(list, scheduleCommand(remote, "run <name>", "one name"),
 		scheduleCommand(remote, "pause <name>", "one name"), scheduleCommand(remote, "resume <name>", "one name"))
 	return cmd
 }
@@ -27,11 +35,7 @@ func SchedulesCommand(p *host.Program) *cobra.Command {
 // scheduleCommand returns a command that asks the server for an action and prints its answer.
 func scheduleCommand(remote *host.Remote, use, takes string) *cobra.Command {
 	return asking(remote, use, takes, func(cmd *cobra.Command, args []string, c *api.Client) error {
-		in := schedule.Input{Action: cmd.Name()}
-		if len(args) > 0 {
-			in.Name = args[0]
-		}
-		lines, err := ask(cmd, c, in)
+		lines, err := ask(cmd, c, schedule.Input{Action: cmd.Name(), Name: args[0]})
 		if err != nil {
 			return err
 		}
@@ -69,13 +73,13 @@ func ask(cmd *cobra.Command, c *api.Client, in schedule.Input) (lines []schedule
 
 // print prints the schedules as a table.
 func print(w io.Writer, lines []schedule.Line) error {
-	rows := [][]string{{"SCHEDULE", "JOB", "WHEN", "NEXT", "LAST RUN", "STATUS"}}
+	rows := [][]string{{"SCHEDULE", "JOB", "WHEN", "NEXT", "LAST RUN", "STATUS", "DROPPED", "NOTE"}}
 	for _, l := range lines {
 		next := l.Next.Local().Format(time.DateTime)
 		if l.Paused {
 			next = "paused"
 		}
-		rows = append(rows, []string{l.Name, l.Job, l.When, next, string(l.Run), string(l.Status)})
+		rows = append(rows, []string{l.Name, l.Job, l.When, next, string(l.Run), string(l.Status), strconv.Itoa(l.Dropped), l.Note})
 	}
 	if len(lines) == 0 {
 		_, err := fmt.Fprintln(w, "there are no schedules")

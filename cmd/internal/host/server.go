@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/webhook"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -49,7 +50,8 @@ type Server struct {
 	address   atomic.Value
 	system    *actors.System
 	jobs      *catalog
-	hooks     *webhook.Hooks // nil without webhooks
+	hooks     *webhook.Hooks  // nil without webhooks
+	clock     *schedule.Clock // nil without schedules
 	keys      *marks[store.Keys]
 	private   func() (ed25519.PrivateKey, error) // the key that signs
 	sealing   []byte                             // the secret that seals credentials; nil without a folder of trust
@@ -122,8 +124,8 @@ func (s *Server) startRuntime(ctx context.Context) (beside []func(context.Contex
 	tokens := &spending{limit: s.jobs.TokensPerDay}
 	config := s.jobs.systemConfig(tokens)
 	config.Log = s.Log
-	if clock := s.jobs.newClock(s.Log); clock != nil {
-		config.Jobs, beside = append(config.Jobs, clock.Define()), append(beside, clock.Run)
+	if s.clock = s.jobs.newClock(s.Log); s.clock != nil {
+		config.Jobs, beside = append(config.Jobs, s.clock.Define()), append(beside, s.clock.Run)
 	}
 	if s.hooks = s.jobs.newHooks(s.Log); s.hooks != nil {
 		config.Jobs, beside = append(config.Jobs, s.hooks.Define()), append(beside, s.hooks.Run)

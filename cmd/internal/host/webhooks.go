@@ -124,13 +124,18 @@ func orderHandler[Order, Line any](execute func(context.Context, Order) ([]Line,
 		if err == nil {
 			lines, err = execute(r.Context(), order)
 		}
-		if err != nil {
-			auth.Refuse(w, err)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(append([]Line{}, lines...)) // a list, never null; the caller may have left
+		answer(w, append([]Line{}, lines...), err) // a list, never null
 	})
+}
+
+// answer sends a value as JSON, or refuses the request.
+func answer(w http.ResponseWriter, value any, err error) {
+	if err != nil {
+		auth.Refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // the caller may have left
 }
 
 // observe passes on the milestones of runs.

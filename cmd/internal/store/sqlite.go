@@ -25,7 +25,7 @@ func openSQLite(env environment.Variables, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Journal: j, announce: j.Announce, close: j.Close}, nil
+	return &Store{Journal: j, Rows: j.Rows, SetRows: j.SetRows, announce: j.Announce, close: j.Close}, nil
 }
 
 // openSigned opens the journal in a folder. The user's key signs its ledger, and its public half is in the folder's list.

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -79,6 +80,11 @@ type Store struct {
 	// node has all runs.
 	Save func(ctx context.Context, name string, file io.ReadSeeker) error
 	Load func(ctx context.Context, name string, w io.Writer) error
+
+	// Rows returns the small values of a part by name, and SetRows stores some in one transaction. Both are nil if the
+	// store has no rows.
+	Rows    func(ctx context.Context, part string) (map[string]json.RawMessage, error)
+	SetRows func(ctx context.Context, part string, rows map[string]json.RawMessage) error
 
 	announce func(url string) error
 	close    func() error

@@ -72,6 +72,11 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	}
 }
 
+// Schedules decodes the caller's schedules into lines.
+func (c *Client) Schedules(ctx context.Context, lines any) error {
+	return c.call(ctx, http.MethodGet, "/schedules", nil, nil, lines)
+}
+
 // Webhooks sends an operator's order about webhooks, and decodes the server's answer into lines.
 func (c *Client) Webhooks(ctx context.Context, order, lines any) error {
 	return c.call(ctx, http.MethodPost, "/webhooks", nil, order, lines)

@@ -1,0 +1,68 @@
+package schedule
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tables of docs/commands.md say when schedules start on days on which clocks change.
+func TestClockChanges(t *testing.T) {
+	text, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var days [][]string // zone and date of each column
+	checked := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(line, "|\n "), " | ")
+		switch {
+		case strings.Contains(line, "Europe/Berlin 20"):
+			days = nil
+			for _, c := range cells[len(cells)-8:] {
+				days = append(days, strings.Fields(c))
+			}
+		case len(cells) != 9 || days == nil || !strings.HasPrefix(cells[0], "`"):
+		default:
+			for i, want := range cells[1:] {
+				if got := startsOn(t, strings.Trim(cells[0], "`"), days[i][0], days[i][1]); got != want {
+					t.Errorf("%s on %v starts at %s, not %s", cells[0], days[i], got, want)
+				}
+				checked++
+			}
+		}
+	}
+	if checked != 2*8*12 {
+		t.Errorf("%d cells were read", checked)
+	}
+}
+
+func startsOn(t *testing.T, cron, zone, day string) string {
+	s := Schedule{Cron: cron, Zone: zone}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	utc, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for at := s.times.Next(utc.Add(-50 * time.Hour)); at.Before(utc.Add(50 * time.Hour)); at = s.times.Next(at) {
+		if wall := at.In(where).Format("2006-01-02 15:04-0700"); strings.HasPrefix(wall, day) {
+			all = append(all, wall[len(day)+1:])
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "–"
+	case len(all) > 4:
+		return fmt.Sprintf("%d starts", len(all))
+	}
+	return strings.Join(all, ", ")
+}
