@@ -60,11 +60,7 @@ func (s *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
 		_, err = store.Publish(dir, public)
 		return key, err
 	}
-	keys, err := s.keys.load(ctx)
-	if with := keys.With(public); err == nil && len(with.Public) > len(keys.Public) {
-		err = s.keys.save(ctx, with)
-	}
-	return key, err
+	return key, s.keys.change(ctx, func(keys *store.Keys) error { *keys = keys.With(public); return nil })
 }
 
 // prove writes the signed log of a run. It refuses a log that contains a secret of this process, because redacting

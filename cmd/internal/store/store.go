@@ -80,6 +80,10 @@ type Store struct {
 	// node has all runs.
 	Save func(ctx context.Context, name string, file io.ReadSeeker) error
 	Load func(ctx context.Context, name string, w io.Writer) error
+	// Get returns a small value that all nodes share, with its revision, or nil and 0. Set stores it if its revision is
+	// still the same; errors: conflict. Both are nil if a single node has all runs.
+	Get func(ctx context.Context, name string) (value []byte, revision uint64, err error)
+	Set func(ctx context.Context, name string, value []byte, revision uint64) error
 
 	// Rows returns the small values of a part by name, and SetRows stores some in one transaction. Both are nil if the
 	// store has no rows.
