@@ -104,6 +104,13 @@ func TestProof(t *testing.T) {
 	if code, _ := s.get("/v1/runs/r_none/proof"); code != http.StatusNotFound {
 		t.Errorf("the proof of no run: %d", code)
 	}
+	inDatabase(t, filepath.Join(kept, "journal.db"), func(db *sql.DB) error {
+		_, err := db.ExecContext(t.Context(), `UPDATE ledger SET line = replace(line, '"blocks":"', '"blocks":"0')`)
+		return err
+	})
+	if got := run(t, nil, "runs", "proof", string(id), "--server", s.base()); got.code == exit.Completed || !strings.Contains(got.stderr, "is not the one that it ended with") {
+		t.Errorf("of a log that is another the proof is %+v", got)
+	}
 	s.ends(syscall.SIGTERM)
 	if got := run(t, nil, "verify", file, "--state", kept); got.code != exit.Untrusted || !strings.Contains(got.stderr, "give --key with ") {
 		t.Errorf("without a key: %+v", got)
