@@ -157,7 +157,7 @@ func (f Folder) Public() (keys []string, err error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		for _, key := range strings.Fields(string(text)) {
+		for key := range strings.FieldsSeq(string(text)) {
 			if seed, err := base64.StdEncoding.DecodeString(key); name == signingKey && err == nil && len(seed) == ed25519.SeedSize {
 				key = base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
 			} else if name == signingKey {
