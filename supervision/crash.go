@@ -20,7 +20,7 @@ var (
 )
 
 // Crash is a panic or a Goexit that was caught. Its methods do not call the Value: that was asked for its text when
-// it was caught, in the goroutine that crashed.
+// it was caught, in a goroutine that it may end.
 type Crash struct {
 	// Value is the argument of panic. It is a *runtime.PanicNilError for panic(nil), and [ErrGoexit] for Goexit.
 	Value any
@@ -51,13 +51,28 @@ func (c *Crash) withText() Crash {
 	if c.text != "" {
 		return *c
 	}
-	return Crash{c.Value, c.Stack, c.During, fmt.Sprint(c.Value), c.isInjected()}
+	asked := Crash{c.Value, c.Stack, c.During, fmt.Sprintf("a %T, which gives no text", c.Value), false}
+	asking(c, func() {
+		asked.text = fmt.Sprint(c.Value)
+		asked.injected = messages.CodeOf(c.Unwrap()) == messages.CauseInjected
+	})
+	return asked
 }
 
-// isInjected asks whether a test injected the Value, which may panic when asked.
-func (c *Crash) isInjected() (yes bool) {
-	defer func() { _ = recover() }()
-	return messages.CodeOf(c.Unwrap()) == messages.CauseInjected
+// asking calls f, which asks err. What somebody has thrown is asked in a goroutine of its own, because its methods may
+// panic or call Goexit.
+func asking(err error, f func()) {
+	if !isCaught(err) {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	launch(func() {
+		defer close(done)
+		defer func() { _ = recover() }()
+		f()
+	})
+	<-done
 }
 
 // IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine did not end by

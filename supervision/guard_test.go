@@ -12,6 +12,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/goleak"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -22,7 +23,14 @@ func throwError(actor.Context)  { panic(errBroken) }
 func throwText(actor.Context)   { panic("text") }
 func throwNil(actor.Context)    { panic(nil) } //nolint:govet // the point
 func throwGoexit(actor.Context) { runtime.Goexit() }
+func throwMute(actor.Context)   { panic(mute{}) }
 func throwNilMap(actor.Context) { count(nil) }
+
+// mute is an error that ends the goroutine that asks it.
+type mute struct{}
+
+func (mute) Error() string { runtime.Goexit(); return "" }
+func (mute) Unwrap() error { runtime.Goexit(); return nil }
 
 func count(m map[string]int) { m["a"]++ }
 
@@ -36,6 +44,7 @@ func TestCrashReachesTheParentWithItsStack(t *testing.T) {
 		"throwText":   {throwText, "panic: text", nil},
 		"throwNil":    {throwNil, "panic: panic called with nil argument", nil},
 		"throwGoexit": {throwGoexit, "the goroutine ended by runtime.Goexit", supervision.ErrGoexit},
+		"throwMute":   {throwMute, "panic: a supervision_test.mute, which gives no text", nil},
 		"throwNilMap": {throwNilMap, "panic: assignment to entry in nil map", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,6 +59,9 @@ func TestCrashReachesTheParentWithItsStack(t *testing.T) {
 				}
 				if c.is != nil {
 					wantErr(t, crash, c.is)
+				}
+				if d := (supervision.Policy{}).Decide(supervision.Failure{Err: exit.Err}, 0); d.Cause != messages.CausePanic {
+					t.Errorf("%+v", d)
 				}
 				if !strings.Contains(string(crash.Stack), "."+name+"(") || crash.During != "supervision_test.do" {
 					t.Errorf("during %s, stack without %s:\n%s", crash.During, name, crash.Stack)

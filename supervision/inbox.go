@@ -53,9 +53,12 @@ func (b *inbox) UserMessageCount() int {
 	return b.user.len()
 }
 
-// post queues the message. It reports whether the inbox was idle: then the caller schedules its turn, off post's
+// post queues the message; nil is none. It reports whether the inbox was idle: then the caller schedules its turn, off post's
 // stack (see [Routine.Send]).
 func (b *inbox) post(q *queue, message any) (idle bool) {
+	if message == nil { // next's nil ends a turn
+		return false
+	}
 	b.mu.Lock()
 	q.push(message)
 	idle, b.running = !b.running, true

@@ -76,6 +76,23 @@ func TestQueueThatIsNeverEmptyKeepsItsOrder(t *testing.T) {
 	})
 }
 
+// A nil message is none: what follows it is handled.
+func TestNilMessageIsNone(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		handled := false
+		child := f.startFunc("child", func(ctx actor.Context) {
+			_, ok := ctx.Message().(numbered)
+			handled = handled || ok
+		})
+		n.Root().Send(child, nil)
+		n.Root().Send(child, numbered{})
+		if synctest.Wait(); !handled {
+			t.Error("the actor hangs after a nil message")
+		}
+	})
+}
+
 // A stop overtakes what is queued, and what is queued is not handled any more.
 func TestStopOvertakesTheQueue(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {

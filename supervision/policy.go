@@ -95,7 +95,7 @@ func SnapshotError(err error) *ErrorSnapshot {
 		return d
 	}
 	d := &ErrorSnapshot{cause: messages.CauseError}
-	d.final = IsPermanent(err)
+	asking(err, func() { d.final = IsPermanent(err) })
 	if crash, ok := errors.AsType[*Crash](err); ok {
 		d.crashed(crash.withText())
 	} else {

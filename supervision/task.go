@@ -212,8 +212,12 @@ func (t *Routine) end() {
 
 // causeOf replaces the context's error by its cause.
 func (t *Routine) causeOf(err error) error {
-	if t.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return context.Cause(t.ctx)
+	if t.ctx.Err() != nil {
+		asking(err, func() {
+			if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+				err = context.Cause(t.ctx)
+			}
+		})
 	}
 	return err
 }

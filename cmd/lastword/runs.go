@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/plans"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/explain"
@@ -211,18 +212,53 @@ func runsCancelCommand(remote *host.Remote) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{Use: "cancel <run>... | --status STATUS"}
 	cmd.Flags().StringVar(&reason, "reason", "", "`text` for the runs' logs")
-	cancel := someRuns(cmd, "canceled", func(s messages.Status) bool { return !s.IsEnded() },
-		func(ctx context.Context, c host.Source, id messages.RunID) error {
-			return c.(*api.Client).Cancel(ctx, id, reason) // Ask always passes a client
-		})
+	cancel := someRuns(cmd, func(s messages.Status) bool { return !s.IsEnded() },
+		func(ctx context.Context, c host.Source, id messages.RunID) (string, error) {
+			return "", c.(*api.Client).Cancel(ctx, id, reason) // Ask always passes a client
+		}, canceled)
 	cmd.RunE = remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error { return cancel(cmd, args, c) })
 	return cmd
 }
 
+// canceled waits until the run has ended, and fails if it was not canceled.
+func canceled(ctx context.Context, c host.Source, id messages.RunID) (string, error) {
+	state, err := c.State(ctx, id)
+	if err == nil && !state.Status.IsEnded() {
+		for _, err = range c.Follow(ctx, id, messages.FollowOptions{After: state.Seq, Filter: messages.Filter{MilestonesOnly: true}}) {
+			if err != nil {
+				return "", err
+			}
+		}
+		state, err = c.State(ctx, id)
+	}
+	if err == nil && state.Status != messages.Canceled {
+		err = fmt.Errorf("%s was not canceled: it ended %s", id, state.Status)
+	}
+	return fmt.Sprint("canceled ", id), err
+}
+
 func runsRemoveCommand(remote *host.Remote) *cobra.Command {
+	vacuum := false
 	cmd := &cobra.Command{Use: "rm <run>... | --status STATUS"}
-	cmd.RunE = remote.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
-		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.DeleteLog(ctx, id) }))
+	cmd.Flags().BoolVar(&vacuum, "vacuum", false, "rewrite the database of a stopped server without what was removed")
+	remove := someRuns(cmd, messages.Status.IsEnded, func(ctx context.Context, c host.Source, id messages.RunID) (string, error) {
+		return fmt.Sprint("forgot ", id), c.DeleteLog(ctx, id)
+	})
+	cmd.RunE = remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
+		folder, stopped := c.(*store.Stopped)
+		if vacuum && !stopped {
+			return exit.BadUsage(cmd, errors.New("--vacuum needs the database alone"), "stop the server, and name its folder with --state")
+		}
+		if err := remove(cmd, args, c); err != nil {
+			return err
+		}
+		if vacuum {
+			return folder.Vacuum(cmd.Context())
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "files and conversations of removed runs stay, and a database may hold their texts "+
+			"in free pages: see --vacuum")
+		return nil
+	})
 	return cmd
 }
 

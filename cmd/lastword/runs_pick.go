@@ -176,10 +176,10 @@ func completeRuns(remote *host.Remote) cobra.CompletionFunc {
 	}
 }
 
-// someRuns adds the filters of ls to the command. The command calls do for the runs that its arguments name, or for
-// those selected by its filters for which fits returns true. It continues after errors.
-func someRuns(cmd *cobra.Command, done string, fits func(messages.Status) bool,
-	do func(ctx context.Context, c host.Source, id messages.RunID) error) func(*cobra.Command, []string, host.Source) error {
+// someRuns adds the filters of ls to the command. The command takes each step for the runs that its arguments name, or
+// for those selected by its filters for which fits returns true. After an error it leaves that run, and fails at the end.
+func someRuns(cmd *cobra.Command, fits func(messages.Status) bool,
+	steps ...func(ctx context.Context, c host.Source, id messages.RunID) (says string, err error)) func(*cobra.Command, []string, host.Source) error {
 	var f filter
 	f.addFlags(cmd)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -208,11 +208,15 @@ func someRuns(cmd *cobra.Command, done string, fits func(messages.Status) bool,
 			}
 		}
 		var failed error
-		for _, id := range ids {
-			err := do(cmd.Context(), c, id)
-			if failed = errors.Join(failed, err); err == nil {
-				fmt.Fprintln(cmd.ErrOrStderr(), done, id)
-			}
+		for _, step := range steps {
+			ids = slices.DeleteFunc(ids, func(id messages.RunID) bool {
+				says, err := step(cmd.Context(), c, id)
+				if err == nil && says != "" {
+					fmt.Fprintln(cmd.ErrOrStderr(), says)
+				}
+				failed = errors.Join(failed, err)
+				return err != nil
+			})
 		}
 		return failed
 	}

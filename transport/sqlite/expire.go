@@ -175,6 +175,12 @@ func (j *Journal) DeleteLog(ctx context.Context, run messages.RunID) error {
 	return err
 }
 
+// Vacuum rewrites the database, so that its files hold nothing of removed logs. Nothing may append meanwhile.
+func (j *Journal) Vacuum(ctx context.Context) error {
+	_, err := j.writer.db.ExecContext(ctx, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+	return explained(j.dir, err)
+}
+
 // Forget is DeleteLog.
 //
 // Deprecated: Use [Journal.DeleteLog].

@@ -23,6 +23,9 @@ func read(string) (journal.Reader, func() error, error) { return nil, nil, errNo
 // forget fails, because this build has no SQLite.
 func forget(context.Context, environment.Variables, string, messages.RunID) error { return errNoSQLite }
 
+// vacuum fails, because this build has no SQLite.
+func vacuum(context.Context, environment.Variables, string) error { return errNoSQLite }
+
 // Owner is the process that has opened a folder.
 type Owner struct {
 	PID       int

@@ -73,6 +73,15 @@ func forget(ctx context.Context, env environment.Variables, dir string, run mess
 	return errors.Join(j.DeleteLog(ctx, run), j.Close())
 }
 
+// vacuum rewrites the database in the folder. No other process may have opened the folder.
+func vacuum(ctx context.Context, env environment.Variables, dir string) error {
+	j, err := openSigned(env, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Vacuum(ctx), j.Close())
+}
+
 // Owner is the process that has opened a folder.
 type Owner = sqlite.Owner
 

@@ -191,3 +191,6 @@ func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.F
 func (s *Stopped) DeleteLog(ctx context.Context, id messages.RunID) error {
 	return forget(ctx, s.env, s.dir, id)
 }
+
+// Vacuum rewrites the folder's database, so that it holds nothing of removed logs.
+func (s *Stopped) Vacuum(ctx context.Context) error { return vacuum(ctx, s.env, s.dir) }
