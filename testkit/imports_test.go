@@ -150,7 +150,7 @@ var rules = []rule{
 		ours: "actors/regular messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",
-		ours: "actors/regular messages messages/redact actors/atomicfile actors/confined actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings",
+		ours: "actors/regular messages messages/redact actors/atomicfile actors/confined actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings cmd/internal/trust",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap"},
 	{pkgs: "cmd/internal/chatui", ours: "messages messages/words transport/door/transcript cmd/internal/terminal",
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},

@@ -27,6 +27,8 @@ const (
 	RuleStore messages.Rule = "store" // the database is sound
 	RuleProof messages.Rule = "proof" // a proof ends with the signature of everything before it
 	RuleFile  messages.Rule = "file"  // a file is the one that the run wrote
+	// RuleLedger: the logs are those that the ledger of ends has entries of.
+	RuleLedger messages.Rule = "ledger"
 )
 
 // Error names the event, the fault and the rule.
@@ -122,7 +124,9 @@ type Report struct {
 	Logs []Log `json:"logs,omitempty"`
 	// Removed are the runs whose logs somebody has removed.
 	Removed []Removed `json:"removed,omitempty"`
-	Faults  []Fault   `json:"faults"`
+	// Ledger is nil if the journal has none, or was not asked for all runs.
+	Ledger *LedgerLog `json:"ledger,omitempty"`
+	Faults []Fault    `json:"faults"`
 }
 
 // Removed records what somebody removed with a log.

@@ -16,6 +16,9 @@ type Hash [sha256.Size]byte
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// With returns the hash over the hash and another one.
+func (h Hash) With(next Hash) Hash { return sha256.Sum256(append(h[:], next[:]...)) }
+
 // Chain is a position in a log: the number of its last event, and a hash over its milestones. The hash of a milestone
 // is the SHA-256 of the previous hash, zeros at first, and the milestone's JSON. Deltas are left out, so merging them
 // and cutting the log into other blocks keep the hash.

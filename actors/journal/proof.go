@@ -62,6 +62,9 @@ func WriteProof(w io.Writer, run messages.RunID, blocks iter.Seq2[StoredBlock, e
 		text, err := json.Marshal(v)
 		return errors.Join(err, put(text))
 	}
+	if len(key) != ed25519.PrivateKeySize {
+		return messages.Errorf(messages.CodeConflict, "run %s has no proof, because the server has no key that signs", run)
+	}
 	if err := line(proofHead{proofForm, run}); err != nil {
 		return err
 	}

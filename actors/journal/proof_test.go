@@ -99,3 +99,11 @@ func TestNoProofOfDamage(t *testing.T) {
 		t.Error("what was written is a proof")
 	}
 }
+
+// "a proof without a key is a refusal"
+func TestProofWithoutKey(t *testing.T) {
+	var out bytes.Buffer
+	if err := journal.WriteProof(&out, "r_a", kept(t).Blocks(t.Context(), "r_a"), nil); messages.CodeOf(err) != messages.CodeConflict || out.Len() > 0 {
+		t.Errorf("%v, and %q", err, out.String())
+	}
+}

@@ -185,7 +185,7 @@ func (b *bundle) events(ctx context.Context) error {
 		from, failed = b.doctor.remote.Client()
 	} else {
 		var stopped *store.Stopped
-		if stopped, failed = store.OpenStopped(cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); failed == nil {
+		if stopped, failed = store.OpenStopped(b.doctor.program.Env, cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); failed == nil {
 			defer stopped.Close()
 			from = stopped
 		}

@@ -69,7 +69,7 @@ func TestCrash(t *testing.T) {
 	if code := c.server.ends(syscall.SIGTERM); code != exit.Terminated {
 		t.Errorf("at the end the exit code is %d", code)
 	}
-	got := run(t, nil, "verify", "--all", "--state", c.kept)
+	got := verifyAll(t, c.kept)
 	if want := fmt.Sprintf("is sound: %s, ", words.Count(len(c.runs), "run")); got.code != exit.Completed || !strings.Contains(got.stdout, want) {
 		t.Errorf("the check says %+v, want %s", got, want)
 	}

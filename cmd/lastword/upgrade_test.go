@@ -68,6 +68,10 @@ func TestUpgrade(t *testing.T) {
 func upgraded(t *testing.T, kept string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	code := exit.Completed
+	if schemaOf(t, filepath.Join(kept, "journal.db")) > 5 { // a server whose key is lost has signed its ledger
+		code = exit.Untrusted
+	}
 	tokens, token := caller(t, "--scope", "run:read,run:write,run:answer") // the plan asks to confirm
 	server := serving(t, patientServer(t, t.TempDir(), kept, tokens, "--retention", years))
 	client, err := api.New(server.base(), token)
@@ -91,7 +95,7 @@ func upgraded(t *testing.T, kept string) {
 		t.Errorf("the runs are %v", seen)
 	}
 	server.ends(syscall.SIGTERM)
-	if got := run(t, nil, "verify", "--all", "--state", kept); got.code != exit.Completed || !strings.Contains(got.stdout, "is sound: ") {
+	if got := verifyAll(t, kept); got.code != code || !strings.Contains(got.stdout, "is sound: ") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -27,7 +29,9 @@ import (
 type verifier struct {
 	at          host.Remote
 	all, asJSON bool
-	keys        []string // keys that may have signed
+	heads       bool     // print the ledger's head, or compare it with those of files
+	keys        []string // keys that may have signed, as the user gave them
+	trusted     []string // the same, or else those of the folder of trust
 	files       string   // folder with the runs' files, or ""
 	dir         string   // state folder
 	report      journal.Report
@@ -39,7 +43,7 @@ func verifyCommand(p *host.Program) *cobra.Command {
 		Use:     "verify <run>... | <file>... | --all",
 		GroupID: settings.Working,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if v.all == (len(args) > 0) {
+			if v.all = v.all || v.heads; !v.heads && v.all == (len(args) > 0) {
 				return exit.BadUsage(cmd, errors.New("give the ids of runs, files with proofs, or --all"), "")
 			}
 			return nil
@@ -48,20 +52,24 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&v.all, "all", false, "check every run, and the database")
+	flags.BoolVar(&v.heads, "heads", false, "check every run, and print the head of the ledger; or compare it with FILEs of earlier heads")
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
-	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed the proof; lastword key prints them")
+	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed; lastword key prints them (default: those of the folder of trust)")
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
 	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
 	v.at.AddStateFlag(cmd)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
-	settings.FlagOnly(flags, "all", "json", "key", "files")
+	settings.FlagOnly(flags, "all", "heads", "json", "key", "files")
 	settings.Must(cmd.MarkFlagDirname("files"))
 	return cmd
 }
 
 // run checks the logs and prints the report. An argument that names a file is a proof, all others are runs.
 func (v *verifier) run(cmd *cobra.Command, args []string) error {
-	var runs, files []string
+	var runs, files, heads []string
+	if v.heads {
+		args, heads = nil, args
+	}
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err == nil && !info.IsDir() {
 			files = append(files, arg)
@@ -69,9 +77,14 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 			runs = append(runs, arg)
 		}
 	}
-	err := v.readFiles(cmd, files)
+	err := v.trust()
+	if err == nil {
+		err = v.readFiles(files)
+	}
 	switch remote := v.at.URL != "" && v.at.State == ""; {
 	case err != nil || len(runs) == 0 && !v.all:
+	case remote && v.heads:
+		err = exit.BadUsage(cmd, errors.New("--heads reads the ledger in the folder of a server: give --state, and not --server"), "")
 	case remote:
 		err = v.remote(cmd, runs)
 	default:
@@ -83,6 +96,15 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	for _, log := range v.report.Logs {
 		v.compare(cmd, log)
 	}
+	for _, file := range heads {
+		if err := v.held(file); err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: err}
+		}
+	}
+	if v.heads && len(heads) == 0 && !v.asJSON && len(v.report.Faults) == 0 && v.report.Ledger != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), headLine, v.report.Ledger.Entries, v.report.Ledger.Head)
+		return v.verdict()
+	}
 	return v.print(cmd)
 }
 
@@ -90,33 +112,67 @@ func (v *verifier) fault(run messages.RunID, rule messages.Rule, format string, 
 	v.report.Faults = append(v.report.Faults, journal.Fault{Run: run, Rule: rule, Says: fmt.Sprintf(format, args...)})
 }
 
-// readFiles checks proofs. It checks who has signed them only if --key or --state names trusted keys.
-func (v *verifier) readFiles(cmd *cobra.Command, names []string) error {
-	trusted := v.keys
-	if v.at.State != "" && len(names) > 0 {
-		keys, err := store.ReadKeys(v.at.State)
-		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
+// headLine is the form of a ledger's head: how many entries precede it, and the head.
+const headLine = "lastword-ledger/1 %d %s\n"
+
+// held checks that the ledger has had the heads in the file.
+func (v *verifier) held(file string) error {
+	text, err := regular.Read(file, regular.Small)
+	for line := range strings.Lines(string(text)) {
+		var entries uint64
+		var head string
+		if n, _ := fmt.Sscanf(line, headLine, &entries, &head); n != 2 {
+			return fmt.Errorf("%s has a line that is no head of a ledger; lastword verify --heads prints them", file)
 		}
-		trusted = append(trusted, keys.Texts()...)
+		if l := v.report.Ledger; l == nil || !l.Holds(entries, head) {
+			v.fault("", journal.RuleLedger, "the ledger has never had %d entries and the head %s, as %s says", entries, head, file)
+		}
 	}
+	return err
+}
+
+// trust finds the keys to trust: those of --key, else those that the user's folder of trust has had.
+func (v *verifier) trust() error {
+	v.trusted = v.keys
+	if len(v.keys) > 0 {
+		return nil
+	}
+	folder, err := trust.Find(v.at.Program.Env)
+	if err == nil {
+		v.trusted, err = folder.Public()
+	}
+	if err != nil && !errors.Is(err, trust.ErrNowhere) {
+		return &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	return nil
+}
+
+// isTrusted reports whether keys to trust have signed all that was checked.
+func (v *verifier) isTrusted() bool {
+	signed := func(key []byte) bool { return slices.Contains(v.trusted, store.KeyText(key)) }
+	l := v.report.Ledger
+	if v.dir != "" && (v.all || len(v.report.Removed) > 0) && (l == nil || l.Entries == 0 || l.Unsigned > 0 || slices.ContainsFunc(l.Keys, func(k []byte) bool { return !signed(k) })) {
+		return false
+	}
+	return len(v.trusted) > 0 && len(v.report.Faults) == 0 && !slices.ContainsFunc(v.report.Logs, func(log journal.Log) bool { return !signed(log.Key) })
+}
+
+// readFiles checks proofs.
+func (v *verifier) readFiles(names []string) error {
 	for _, name := range names {
 		f, _, err := regular.Open(name)
 		if err == nil {
-			err = errors.Join(v.proof(f, trusted), f.Close())
+			err = errors.Join(v.proof(f), f.Close())
 		}
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: err}
-		}
-		if len(trusted) == 0 && len(v.report.Faults) == 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: compare the key with that of its server, /v1/key or lastword key; --key does so\n", name)
 		}
 	}
 	return nil
 }
 
-// proof checks a proof. One of the trusted keys must have signed it, or any key if there are none.
-func (v *verifier) proof(r io.Reader, trusted []string) error {
+// proof checks a proof. One of the keys that the user gave must have signed it.
+func (v *verifier) proof(r io.Reader) error {
 	log, events, err := journal.ReadProof(r)
 	v.report.Runs++
 	if fault, ok := errors.AsType[*journal.Fault](err); ok {
@@ -128,7 +184,7 @@ func (v *verifier) proof(r io.Reader, trusted []string) error {
 	}
 	v.report.Events += events
 	v.report.Logs = append(v.report.Logs, log)
-	if len(trusted) > 0 && !slices.Contains(trusted, store.KeyText(log.Key)) {
+	if len(v.keys) > 0 && !slices.Contains(v.keys, store.KeyText(log.Key)) {
 		v.fault(log.Run, journal.RuleProof, "the key %s has signed it, which is none of those that may", store.KeyText(log.Key))
 	}
 	return nil
@@ -141,11 +197,8 @@ func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
 	if err != nil {
 		return err
 	}
-	trusted, ids := v.keys, []messages.RunID(nil)
-	if len(trusted) == 0 {
-		trusted, err = c.Keys(ctx)
-	}
-	if v.all && err == nil {
+	var ids []messages.RunID
+	if v.all {
 		for s, failed := range every(ctx, c, messages.Query{Limit: 1000}) {
 			ids, err = append(ids, s.RunID), cmp.Or(err, failed)
 		}
@@ -160,7 +213,7 @@ func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
 		}
 		var body io.ReadCloser
 		if body, err = c.Proof(ctx, id); err == nil {
-			err = errors.Join(v.proof(body, trusted), body.Close())
+			err = errors.Join(v.proof(body), body.Close())
 		}
 	}
 	return v.at.Hinted(err)
@@ -174,7 +227,7 @@ func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 	}
 	var ids []messages.RunID
 	if len(runs) > 0 {
-		in, err := store.OpenStopped(v.dir)
+		in, err := store.OpenStopped(v.at.Program.Env, v.dir)
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: err}
 		}
@@ -221,7 +274,10 @@ func (v *verifier) compare(cmd *cobra.Command, log journal.Log) {
 func (v *verifier) print(cmd *cobra.Command) error {
 	out, r := cmd.OutOrStdout(), &v.report
 	if v.asJSON {
-		if err := terminal.PrintJSON(out, r); err != nil {
+		if err := terminal.PrintJSON(out, struct {
+			*journal.Report
+			Trusted bool `json:"trusted"`
+		}{r, v.isTrusted()}); err != nil {
 			return err
 		}
 		return v.verdict()
@@ -246,6 +302,7 @@ func (v *verifier) print(cmd *cobra.Command) error {
 		}
 		fmt.Fprintf(out, "%s is sound: %s, %s\n", subject, words.Count(int64(r.Runs), "run"), words.Count(int64(r.Events), "event"))
 	}
+	fmt.Fprintf(out, "trusted: %s\n", map[bool]string{true: "yes", false: "no"}[v.isTrusted()])
 	return v.verdict()
 }
 
@@ -257,13 +314,31 @@ func summed(l journal.Log) string {
 func (v *verifier) verdict() error {
 	n := len(v.report.Faults)
 	if n == 0 {
-		return nil
+		return v.untrusted()
 	}
 	says := fmt.Errorf("%s found", words.Count(int64(n), "fault"))
 	if v.dir != "" {
 		says = fmt.Errorf("%s in %s; restore a backup, or go on without these runs", words.Count(int64(n), "fault"), v.dir)
 	}
 	return &exit.Error{Code: exit.Verification, Err: says}
+}
+
+// untrusted returns the error if nobody that the user trusts has signed all that was checked.
+func (v *verifier) untrusted() error {
+	if v.isTrusted() {
+		return nil
+	}
+	says := errors.New("nothing is damaged, but no key in the folder of trust has signed all of it: run verify as the user of the server, " +
+		"or give --key with what lastword key printed there")
+	switch l := v.report.Ledger; {
+	case len(v.keys) > 0:
+		says = errors.New("nothing is damaged, but the keys of --key have not signed all of it: give all keys that lastword key printed at the server")
+	case l != nil && l.Unsigned > 0:
+		says = fmt.Errorf("nothing is damaged, but %d of %d entries of the ledger have no signature: a server without a folder of trust wrote them", l.Unsigned, l.Entries)
+	case l == nil && v.all && v.dir != "":
+		says = errors.New("nothing is damaged, but there is no ledger of ends yet: lastword serve begins one, and signs it")
+	}
+	return &exit.Error{Code: exit.Untrusted, Err: says}
 }
 
 func keyCommand(p *host.Program) *cobra.Command {

@@ -20,10 +20,19 @@ import (
 func TestVerify(t *testing.T) {
 	dir := plant(t, gardenText)
 	kept := filepath.Join(dir, "kept")
-	s := serveHTTP(t, dir, "--allow-local", "--state", kept)
+	command := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--allow-local", "--state", kept)
+	trusted := settings.Trust + "=" + filepath.Join(t.TempDir(), "trust")
+	command.Env = append(command.Env, trusted)
+	s := serving(t, command)
 	id := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
-	if got := run(t, nil, "verify", "--all", "--state", kept); got.code != exit.Completed || !strings.Contains(got.stdout, "is sound: 1 run, ") {
+	if got := run(t, []string{trusted}, "verify", "--all", "--state", kept); got.code != exit.Completed || !strings.Contains(got.stdout, "is sound: 1 run, ") ||
+		!strings.Contains(got.stdout, "trusted: yes") {
 		t.Errorf("%+v", got)
+	}
+	for _, args := range [][]string{{"verify", "--all", "--state", kept}, {"verify", string(id), "--state", kept, "--json"}, {"verify", string(id), "--server", s.base()}} {
+		if got := run(t, nil, args...); got.code != exit.Untrusted || !strings.Contains(got.stdout, "trusted: no") && !strings.Contains(got.stdout, `"trusted": false`) {
+			t.Errorf("without a key %q: %+v", args, got)
+		}
 	}
 	got := run(t, nil, "doctor", "--state", kept)
 	if want := "and answers at " + s.base() + "; its database is sound"; !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), want) {
@@ -69,7 +78,7 @@ func TestProof(t *testing.T) {
 	}
 	verified := func(code int, says string, args ...string) {
 		t.Helper()
-		if got := run(t, nil, append([]string{"verify"}, args...)...); got.code != code || !strings.Contains(got.stdout+got.stderr, says) {
+		if got := run(t, []string{trusted}, append([]string{"verify"}, args...)...); got.code != code || !strings.Contains(got.stdout+got.stderr, says) {
 			t.Errorf("verify %q: %+v", args, got)
 		}
 	}
@@ -95,10 +104,64 @@ func TestProof(t *testing.T) {
 	if code, _ := s.get("/v1/runs/r_none/proof"); code != http.StatusNotFound {
 		t.Errorf("the proof of no run: %d", code)
 	}
+	inDatabase(t, filepath.Join(kept, "journal.db"), func(db *sql.DB) error {
+		_, err := db.ExecContext(t.Context(), `UPDATE ledger SET line = replace(line, '"blocks":"', '"blocks":"0')`)
+		return err
+	})
+	if got := run(t, nil, "runs", "proof", string(id), "--server", s.base()); got.code == exit.Completed || !strings.Contains(got.stderr, "is not the one that it ended with") {
+		t.Errorf("of a log that is another the proof is %+v", got)
+	}
 	s.ends(syscall.SIGTERM)
-	verified(exit.Completed, "compare the key with that of its server", file)
+	if got := run(t, nil, "verify", file, "--state", kept); got.code != exit.Untrusted || !strings.Contains(got.stderr, "give --key with ") {
+		t.Errorf("without a key: %+v", got)
+	}
 	text, err := os.ReadFile(file)
 	must(t, err)
 	write(t, file, strings.Replace(string(text), `"run.started"`, `"run.storted"`, 1))
 	verified(exit.Verification, string(id)+": event 2: the block's digest is another one [block]", file)
+}
+
+// An older database that somebody has put back is found by the head of a newer one, and only by it.
+func TestHeads(t *testing.T) {
+	dir := plant(t, gardenText)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	trusted := []string{settings.Trust + "=" + filepath.Join(t.TempDir(), "trust")}
+	command := func(code int, args ...string) string {
+		t.Helper()
+		got := run(t, trusted, args...)
+		if got.code != code {
+			t.Fatalf("%q: %+v", args, got)
+		}
+		return got.stdout + got.stderr
+	}
+	generate := func(out string) {
+		command(exit.Completed, "generate", at("garden"), "--out", at(out), "--state", at("kept"), "--no-cache", "--quiet")
+	}
+	generate("a")
+	write(t, at("early"), command(exit.Completed, "verify", "--heads", "--state", at("kept")))
+	command(exit.Completed, "backup", at("old"), "--state", at("kept"))
+	generate("b")
+	write(t, at("late"), command(exit.Completed, "verify", "--heads", "--state", at("kept")))
+	command(exit.Completed, "verify", "--all", "--heads", at("early"), at("late"), "--state", at("kept"))
+	command(exit.Completed, "restore", at("old"), "--state", at("back"))
+	command(exit.Completed, "verify", "--all", "--state", at("back"))
+	command(exit.Completed, "verify", "--heads", at("early"), "--state", at("back"))
+	if says := command(exit.Verification, "verify", "--heads", at("late"), "--state", at("back")); !strings.Contains(says, "the ledger has never had ") {
+		t.Error(says)
+	}
+	command(exit.Completed, "runs", "rm", "--status", "completed", "--vacuum", "--state", at("kept")) // each opening is signed
+	command(exit.Completed, "verify", "--heads", at("early"), at("late"), "--state", at("kept"))
+	if says := command(exit.Configuration, "verify", "--heads", at("old"), "--state", at("back")); !strings.Contains(says, "no head of a ledger") {
+		t.Error(says)
+	}
+}
+
+// verifyAll verifies a folder, and trusts the keys in it.
+func verifyAll(t *testing.T, kept string) ran {
+	t.Helper()
+	args := []string{"verify", "--all", "--state", kept}
+	for key := range strings.FieldsSeq(run(t, nil, "key", "--state", kept).stdout) {
+		args = append(args, "--key", key)
+	}
+	return run(t, nil, args...)
 }

@@ -11,6 +11,7 @@
 //	lend.NODE        passes a work item to the node that wrote it, because only that node may know the job
 //	live.ID.q, .e    a copy of each block's header, for readers at all nodes; live.ID.gone tells of a removed log
 //	cmd.ID           a command for the node that owns the run
+//	STATE            a key-value bucket without a TTL for what else the nodes share: public keys, marks, pauses
 //	ARTIFACTS        an object store for the files of runs, for nodes that do not share a folder
 //
 // A header of each block ([mark]) says where the block belongs, and summarizes the log up to it. So a node can list

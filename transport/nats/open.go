@@ -102,7 +102,7 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 }
 
 // subjects are those that the user must be allowed to publish and subscribe to.
-const subjects = "run.>, part.>, live.>, lend.>, cmd.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+const subjects = "run.>, part.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
 
 // open prepares the stream and the claims, and reads the index. Each step is repeated while another node is at it.
 func (j *Journal) open(ctx context.Context, o options) (err error) {

@@ -18,10 +18,11 @@ type head struct {
 	summary messages.Summary
 	bytes   int64        // size of the log
 	chain   journal.Hash // hash over all blocks
+	blocks  journal.Hash // over their digests
 	broken  error        // why nothing can be appended to the log
 	// inserted says that the database has a row for the run. changed says that the row must be written in this
-	// transaction.
-	inserted, changed bool
+	// transaction. read says that blocks may be of an earlier opening.
+	inserted, changed, read bool
 }
 
 // Append implements [journal.Journal]. It encodes the block and passes it to the writer.
@@ -107,6 +108,7 @@ func (w *writer) append(p *pending) error {
 		w.next++
 	}
 	h.chain = p.stored.Seal(h.chain, p.Events)
+	h.blocks = h.blocks.With(p.stored.Digest)
 	if err := insert(w.exec, h.number, w.opening, &p.stored, p.body); err != nil {
 		return err
 	}
@@ -147,13 +149,15 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	if h.Seq, h.inserted = h.summary.Seq, err == nil; h.inserted && !h.Ended {
+	h.inserted, h.read = err == nil, err == nil
+	if h.Seq = h.summary.Seq; h.inserted && !h.Ended {
 		last, err := scanBlock(w.row(selectLast, h.number))
 		if _, damaged := codeOf(err); damaged != 0 {
 			return nil, err
 		}
 		at, _, bad := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before})
 		h.chain, h.broken = at.Hash, cmp.Or(err, bad)
+		return h, w.digests(h)
 	}
 	return h, nil
 }
@@ -188,8 +192,33 @@ func (w *writer) save(h *head) (err error) {
 			cause, seq, epoch, h.bytes, s.QueuedAt.UnixNano(), updated)
 	}
 	if err == nil && h.Ended {
-		_, err = w.exec(endRun, h.number)
+		err = w.end(h)
 	}
 	h.inserted, h.changed = true, false
 	return err
+}
+
+// end marks the run as ended, and enters its end in the ledger. All blocks of an ended log name one opening.
+func (w *writer) end(h *head) error {
+	_, err := w.exec(endRun, h.number)
+	if err == nil && h.read {
+		_, err = w.exec("UPDATE blocks SET opening = ? WHERE run = ? AND opening <> ?", w.opening, h.number, w.opening)
+	}
+	if err != nil {
+		return err
+	}
+	return w.enter(journal.Entry{Kind: journal.EntryEnded, Run: h.summary.RunID, Status: h.summary.Status, Seq: h.Seq,
+		Chain: h.chain.String(), Blocks: h.blocks.String(), Opening: w.opening})
+}
+
+// digests reads those of the log's blocks.
+func (w *writer) digests(h *head) error {
+	return each(w.conn, "SELECT digest FROM blocks WHERE run = ? ORDER BY first", func(rows *sql.Rows) error {
+		var text []byte
+		err := rows.Scan(&text)
+		var digest journal.Hash
+		copy(digest[:], text)
+		h.blocks = h.blocks.With(digest)
+		return err
+	}, h.number)
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -25,9 +26,9 @@ const mostFaults = 100
 // error says why the journal could not be read: not_found for an unknown run.
 func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Report, error) {
 	if len(runs) == 0 {
-		return check(ctx, dir, (*checker).database, (*checker).strays, (*checker).removed, (*checker).all)
+		return check(ctx, dir, (*checker).database, (*checker).strays, (*checker).removed, (*checker).ledger, (*checker).all, (*checker).balance)
 	}
-	return check(ctx, dir, (*checker).removed, func(c *checker) error { return c.only(runs) })
+	return check(ctx, dir, (*checker).removed, (*checker).ledger, func(c *checker) error { return c.only(runs) })
 }
 
 // CheckDatabase is like Check, but does not check logs.
@@ -42,6 +43,7 @@ func check(ctx context.Context, dir string, checks ...func(*checker) error) (jou
 	r, err := openEither(dir)
 	if err == nil {
 		defer r.Close()
+		c.version = r.version
 		c.tx, err = r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one snapshot, while the journal changes
 	}
 	switch primary, _ := codeOf(err); {
@@ -60,10 +62,18 @@ func check(ctx context.Context, dir string, checks ...func(*checker) error) (jou
 		case messages.CodeOf(err) == messages.CodeNotFound:
 			return c.report, err
 		case err != nil:
-			c.fault(journal.Fault{Rule: journal.RuleStore, Says: err.Error()})
+			c.fault(faultOf("", err))
 		}
 	}
 	return c.report, nil
+}
+
+// faultOf returns the error as a fault of the run. One that is none is about the database.
+func faultOf(run messages.RunID, err error) journal.Fault {
+	if known, ok := errors.AsType[*journal.Fault](err); ok {
+		return *known
+	}
+	return journal.Fault{Run: run, Rule: journal.RuleStore, Says: err.Error()}
 }
 
 // checker checks one snapshot of a journal, and collects the faults.
@@ -72,6 +82,10 @@ type checker struct {
 	tx     *sql.Tx
 	report journal.Report
 	named  bool // the report lists the logs
+	ends   journal.Ends
+	// version is that of the schema. entered says that the store has a ledger whose entries follow each other.
+	version int
+	entered bool
 }
 
 // fault adds a fault to the report, up to a maximum.
@@ -156,7 +170,7 @@ func (c *checker) only(runs []messages.RunID) error {
 	for _, run := range runs {
 		err := c.run(c.tx.QueryRowContext(c.ctx, selectHeads+" WHERE run = ?", string(run)))
 		gone := slices.ContainsFunc(c.report.Removed, func(r journal.Removed) bool { return r.Run == run })
-		if errors.Is(err, sql.ErrNoRows) && !gone {
+		if errors.Is(err, sql.ErrNoRows) && !c.missing(run) && !gone {
 			return journal.ErrNotFound(run)
 		}
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -174,12 +188,15 @@ func (c *checker) run(row interface{ Scan(...any) error }) error {
 	}
 	h.Seq = h.summary.Seq
 	c.report.Runs++
-	if err := c.log(&h); err != nil {
-		f := journal.Fault{Run: h.summary.RunID, Rule: journal.RuleStore, Says: err.Error()}
-		if known, ok := errors.AsType[*journal.Fault](err); ok {
-			f = *known
+	err := c.log(&h)
+	if h.Ended && c.entered {
+		key, differs := c.end(&h)
+		if err = cmp.Or(err, differs); err == nil && c.named {
+			c.report.Logs[len(c.report.Logs)-1].Key = key
 		}
-		c.fault(f)
+	}
+	if err != nil {
+		c.fault(faultOf(h.summary.RunID, err))
 	}
 	return nil
 }
@@ -203,7 +220,9 @@ func (c *checker) log(want *head) error {
 			got.bytes += int64(framed(line))
 		}
 		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
+		want.blocks = want.blocks.With(b.Digest)
 	}
+	got.blocks = want.blocks
 	c.report.Events += audit.Events
 	if !reflect.DeepEqual(got, *want) {
 		return &journal.Fault{Run: audit.Run, Seq: got.Seq, Rule: journal.RuleList,

@@ -57,7 +57,11 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (le
 		}
 		took, err := j.writer.execute(ctx, func(exec exec) error {
 			for _, log := range expired[:n] {
-				if _, err := removeLog(exec, log.number); err != nil {
+				root, err := rootOf(ctx, j.writer.conn, log.number, log.run)
+				if err == nil {
+					_, err = j.writer.removeLog(log.number, journal.EntryExpired, root)
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -92,7 +96,10 @@ func (j *Journal) giveBack(ctx context.Context, pages int) (more bool, took time
 }
 
 // endedLog is an ended log that may be removed.
-type endedLog struct{ number, bytes int64 }
+type endedLog struct {
+	number, bytes int64
+	run           messages.RunID
+}
 
 // expired returns the logs that should be removed, and the number of other ended logs.
 func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (all []endedLog, left int, err error) {
@@ -101,29 +108,34 @@ func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (a
 	if err := row.Scan(&left, &total); err != nil {
 		return nil, 0, err
 	}
-	rows, err := j.db.QueryContext(ctx, "SELECT id, updated_at, bytes FROM runs WHERE ended = 1 ORDER BY updated_at, id")
+	rows, err := j.db.QueryContext(ctx, "SELECT id, updated_at, bytes, run FROM runs WHERE ended = 1 ORDER BY updated_at, id")
 	if err != nil {
 		return nil, 0, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var number, updated, size int64
-		if err := rows.Scan(&number, &updated, &size); err != nil {
+		var run messages.RunID
+		if err := rows.Scan(&number, &updated, &size, &run); err != nil {
 			return nil, 0, err
 		}
 		if !time.Unix(0, updated).Before(before) && total <= bytes {
 			break
 		}
-		all, left, total = append(all, endedLog{number, size}), left-1, total-size
+		all, left, total = append(all, endedLog{number, size, run}), left-1, total-size
 	}
 	return all, max(left, 0), rows.Err()
 }
 
-// removeLog deletes a run and its blocks.
-func removeLog(exec exec, number int64) (removed int64, err error) {
-	removed, err = exec("DELETE FROM runs WHERE id = ?", number)
-	if err == nil {
-		_, err = exec("DELETE FROM blocks WHERE run = ?", number)
+// removeLog deletes a run and its blocks, and enters that in the ledger.
+func (w *writer) removeLog(number int64, kind journal.EntryKind, root journal.Entry) (removed int64, err error) {
+	removed, err = w.exec("DELETE FROM runs WHERE id = ? AND ended = 1", number)
+	if err == nil && removed > 0 {
+		_, err = w.exec("DELETE FROM blocks WHERE run = ?", number)
+	}
+	if err == nil && removed > 0 {
+		root.Kind = kind
+		err = w.enter(root)
 	}
 	return removed, err
 }
@@ -143,21 +155,21 @@ func (j *Journal) DeleteLog(ctx context.Context, run messages.RunID) error {
 	case !ended:
 		return journal.ErrNotEnded(run)
 	}
-	if last, err := scanBlock(j.db.QueryRowContext(ctx, selectLast, number)); err == nil {
-		if at, _, err := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before}); err == nil {
-			gone.Chain = at.Hash.String()
-		}
-	}
-	line, err := json.Marshal(gone)
-	if err != nil {
-		return err
-	}
 	_, err = j.writer.execute(ctx, func(exec exec) error {
-		if n, err := removeLog(exec, number); n == 0 || err != nil {
+		root, err := rootOf(ctx, j.writer.conn, number, run)
+		if err != nil {
+			return err
+		}
+		root.Status, gone.Seq, gone.Chain = gone.Status, root.Seq, root.Chain
+		line, err := json.Marshal(gone)
+		if err != nil {
+			return err
+		}
+		if n, err := j.writer.removeLog(number, journal.EntryRemoved, root); n == 0 || err != nil {
 			return err
 		}
 		digest := sha256.Sum256(line)
-		_, err := exec("INSERT INTO removed (line, digest) VALUES (?, ?)", string(line), digest[:])
+		_, err = exec("INSERT INTO removed (line, digest) VALUES (?, ?)", string(line), digest[:])
 		return err
 	})
 	return err

@@ -37,7 +37,7 @@ const databaseFile = "journal.db"
 // Open opens the journal in the directory, which it creates if necessary. Close it after everything that uses it.
 // Errors: a [*LockedError] if another process has opened it; invalid_input if the directory is a link, or others may
 // write to it.
-func Open(dir string) (*Journal, error) {
+func Open(dir string, with ...Option) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, explained(dir, err)
 	}
@@ -49,14 +49,14 @@ func Open(dir string) (*Journal, error) {
 		return nil, explained(dir, err)
 	}
 	j := &Journal{store: store{dir: dir}, lock: lock}
-	if err := j.open(); err != nil {
+	if err := j.open(with); err != nil {
 		return nil, errors.Join(explained(dir, err), j.Close())
 	}
 	return j, nil
 }
 
 // open opens the database and starts the background work. On an error the caller closes the journal.
-func (j *Journal) open() error {
+func (j *Journal) open(with []Option) error {
 	f, err := os.OpenFile(filepath.Join(j.dir, databaseFile), os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its other files the same mode
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (j *Journal) open() error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if j.writer, err = openWriter(j); err != nil {
+	if j.writer, err = openWriter(j, with); err != nil {
 		return err
 	}
 	if j.db, err = openReading(j.dir, beside); err != nil {

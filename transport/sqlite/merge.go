@@ -62,7 +62,7 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 	}
 	_, err = m.journal.writer.execute(ctx, func(exec exec) error {
 		for _, r := range runs {
-			if err := r.write(exec, m.journal.writer.opening); err != nil {
+			if err := r.write(m.journal.writer); err != nil {
 				return err
 			}
 		}
@@ -73,17 +73,20 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 
 // mergedRun is the log of an ended run, with its deltas merged.
 type mergedRun struct {
-	number int64
-	events []messages.Event // empty if the log stays as it is
+	number  int64
+	opening int64            // the one that the log's last block names
+	events  []messages.Event // empty if the log stays as it is
 	// last has the id and the writer of the log's last block, and the greatest epoch, so that an append that is
 	// repeated is still recognized.
-	last journal.StoredBlock
+	last  journal.StoredBlock
+	entry journal.Entry // of the run's end, if the ledger has one
 }
 
 // read reads a log and merges its deltas. A damaged log is left alone, because it must not get a new digest.
 func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 	r := &mergedRun{number: number}
 	var at journal.Chain
+	var blocks journal.Hash
 	for b, err := range blocksOf(ctx, m.journal.db, number) {
 		var events []messages.Event
 		if err == nil {
@@ -92,8 +95,22 @@ func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 		if err != nil {
 			return nil, err
 		}
+		blocks = blocks.With(b.Digest)
 		b.Epoch = max(b.Epoch, r.last.Epoch)
 		r.last, r.events = b, messages.DropTexts(append(r.events, events...))
+	}
+	var run messages.RunID
+	err := m.journal.db.QueryRowContext(ctx, "SELECT run, (SELECT max(opening) FROM blocks WHERE blocks.run = runs.id) FROM runs WHERE id = ?", number).
+		Scan(&run, &r.opening)
+	if err == nil {
+		r.entry, err = m.journal.Entry(ctx, run)
+	}
+	switch {
+	case messages.CodeOf(err) == messages.CodeNotFound: // it ended before the ledger began
+	case err != nil:
+		return nil, err
+	case r.entry.Blocks != blocks.String():
+		return nil, errDamaged(run, errors.New("it is not the log that the ledger has an entry of"))
 	}
 	merged := messages.MergeDeltas(r.events)
 	if len(merged) == len(r.events) {
@@ -104,7 +121,8 @@ func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 }
 
 // write replaces the blocks of the log.
-func (r *mergedRun) write(exec exec, opening int64) error {
+func (r *mergedRun) write(w *writer) error {
+	exec, opening := w.exec, w.opening
 	if n, err := exec("UPDATE runs SET merged = 1 WHERE id = ? AND ended = 1 AND merged = 0", r.number); n == 0 || len(r.events) == 0 {
 		return err // the log may have been removed
 	}
@@ -112,7 +130,7 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 		return err
 	}
 	bytes := 0
-	var chain journal.Hash
+	var chain, blocks journal.Hash
 	for rest := r.events; len(rest) > 0; {
 		n, size := 1, rest[0].Size()
 		for n < len(rest) && size+rest[n].Size() <= mergedBytes {
@@ -127,6 +145,7 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 			b.ID, b.Writer, b.Epoch = r.last.ID, r.last.Writer, r.last.Epoch
 		}
 		chain = b.Seal(chain, rest[:n])
+		blocks = blocks.With(b.Digest)
 		body := bodyOf(b.Lines)
 		if err := insert(exec, r.number, opening, &b, body); err != nil {
 			return err
@@ -134,6 +153,14 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 		rest, bytes = rest[n:], bytes+len(body)
 	}
 	_, err := exec("UPDATE runs SET bytes = ? WHERE id = ?", bytes, r.number)
+	if err == nil && r.opening != opening { // inserting needs the current one
+		_, err = exec("UPDATE blocks SET opening = ? WHERE run = ?", r.opening, r.number)
+	}
+	if err == nil && r.entry.Run != "" {
+		e := r.entry
+		e.Kind, e.Blocks = journal.EntryMerged, blocks.String()
+		err = w.enter(e)
+	}
 	return err
 }
 

@@ -147,9 +147,18 @@ ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
 -- What somebody has removed: journal.Removed as JSON, and its SHA-256.
 CREATE TABLE removed (line TEXT NOT NULL, digest BLOB NOT NULL);
 `, `
+-- The ledger of ends: each row is a journal.SignedEntry. run is that of an entry about an end.
+CREATE TABLE ledger (entry INTEGER PRIMARY KEY, run TEXT, line TEXT NOT NULL, key BLOB NOT NULL, signature BLOB NOT NULL);
+CREATE INDEX ledger_by_run ON ledger (run) WHERE run IS NOT NULL;
+
 -- Small values of the server beside its runs, as JSON: those of one kind have the same part.
 CREATE TABLE rows (part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)) WITHOUT ROWID;
 `}
 
-// sealed is the version of the schema from which on blocks have digests.
-const sealed = 4
+// Versions of the schema: from sealed on blocks have digests. A database of readable or later is read as it is; from
+// ledgered on it has a ledger.
+const (
+	sealed   = 4
+	readable = 5
+	ledgered = 6
+)

@@ -11,7 +11,8 @@ import (
 // Reader reads a journal to which another process may be writing. It implements [journal.Reader].
 type Reader struct {
 	store
-	how string // the mode in which the database was opened
+	how     string // the mode in which the database was opened
+	version int    // of its schema
 }
 
 // OpenReader opens the journal in the directory for reading, beside a live server or after that has stopped. It needs
@@ -30,13 +31,13 @@ func openEither(dir string) (r *Reader, err error) {
 			return err
 		}
 		var version int
-		if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil && version != len(migrations) {
+		if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil && (version < readable || version > len(migrations)) {
 			err = wrongSchema(dir, version)
 		}
 		if err != nil {
 			return errors.Join(err, db.Close())
 		}
-		r = &Reader{store{dir: dir, db: db}, how}
+		r = &Reader{store{dir: dir, db: db}, how, version}
 		return nil
 	})
 	return r, err

@@ -56,6 +56,10 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	heads map[messages.RunID]*head // unfinished runs, as of the current transaction
 	next  int64                    // the id of the next new run
+	sign  signer
+	// ledger is the head of the ledger of ends, if ledgerKnown.
+	ledger      journal.Ledger
+	ledgerKnown bool
 }
 
 // errand is a transaction other than appends. took excludes the commit, whose cost does not depend on the size of the
@@ -71,7 +75,7 @@ type exec func(query string, args ...any) (int64, error)
 
 // openWriter opens the one connection that writes, and starts its goroutine. synchronous(FULL) makes a commit wait for
 // the disk.
-func openWriter(j *Journal) (*writer, error) {
+func openWriter(j *Journal, with []Option) (*writer, error) {
 	db, err := connect(j.dir, url.Values{"_pragma": {"auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)",
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"}})
 	if err != nil {
@@ -79,6 +83,9 @@ func openWriter(j *Journal) (*writer, error) {
 	}
 	w := &writer{journal: j, db: db, heads: map[messages.RunID]*head{}, errand: make(chan *errand),
 		wake: make(chan struct{}, 1), over: make(chan struct{})}
+	for _, option := range with {
+		option(w)
+	}
 	if err := w.begin(); err != nil {
 		w.disconnect()
 		return nil, errors.Join(err, db.Close())
@@ -114,18 +121,20 @@ func (w *writer) begin() error {
 		if _, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
 			return err
 		}
-		_, err := w.exec("UPDATE store SET opening = opening + 1")
-		return err
+		if _, err := w.exec("UPDATE store SET opening = opening + 1"); err != nil {
+			return err
+		}
+		var salt []byte
+		if err := w.row("SELECT opening, salt FROM store").Scan(&w.opening, &salt); err != nil {
+			return err
+		}
+		copy(w.journal.salt[:], salt)
+		return w.opened()
 	})
 	if err != nil {
 		return err
 	}
 	w.rewrite()
-	var salt []byte
-	if err := w.row("SELECT opening, salt FROM store").Scan(&w.opening, &salt); err != nil {
-		return err
-	}
-	copy(w.journal.salt[:], salt)
 	return w.row("SELECT coalesce(max(id), 0) + 1 FROM runs").Scan(&w.next)
 }
 
@@ -157,6 +166,7 @@ func (w *writer) disconnect() {
 		return
 	}
 	clear(w.heads)
+	w.ledgerKnown = false
 	for _, stmt := range w.stmts { // SQLite keeps a connection open while it has statements
 		_ = stmt.Close()
 	}
@@ -231,6 +241,7 @@ func (w *writer) transaction(do func() error) error {
 		}
 	}
 	clear(w.heads)
+	w.ledgerKnown = false
 	if _, rollback := w.exec("ROLLBACK"); rollback != nil {
 		w.disconnect() // SQLite has already rolled back, or cannot
 	}

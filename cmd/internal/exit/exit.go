@@ -25,6 +25,7 @@ const (
 	Provider      = 4
 	Limit         = 5
 	Verification  = 7
+	Untrusted     = 8
 	Stale         = 10
 	Timeout       = 124
 	Interrupted   = 130
@@ -34,7 +35,8 @@ const (
 // Meanings describes each exit code in a few words.
 var Meanings = map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
 	Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
-	Verification: "a log or a proof is wrong", Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}
+	Verification: "a log or a proof is wrong", Untrusted: "no trusted key has signed it",
+	Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}
 
 // Error ends the program with a code. If Err is nil, the command has printed the reason already.
 type Error struct {

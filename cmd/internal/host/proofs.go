@@ -60,11 +60,7 @@ func (s *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
 		_, err = store.Publish(dir, public)
 		return key, err
 	}
-	keys, err := s.keys.load(ctx)
-	if with := keys.With(public); err == nil && len(with.Public) > len(keys.Public) {
-		err = s.keys.save(ctx, with)
-	}
-	return key, err
+	return key, s.keys.change(ctx, func(keys *store.Keys) error { *keys = keys.With(public); return nil })
 }
 
 // prove writes the signed log of a run. It refuses a log that contains a secret of this process, because redacting
@@ -75,7 +71,13 @@ func (s *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) err
 		return err
 	}
 	return journal.WriteProof(w, run, func(yield func(journal.StoredBlock, error) bool) {
+		before := s.entered(ctx, run)
+		var blocks journal.Hash
 		for b, err := range s.system.Blocks(ctx, run) {
+			blocks = blocks.With(b.Digest)
+			if b.Terminal && before != "" && before != blocks.String() && s.entered(ctx, run) != blocks.String() {
+				err = messages.Errorf(messages.CodeConflict, "the log of run %s is not the one that it ended with: it has no proof to show", run)
+			}
 			for _, line := range b.Lines {
 				if err == nil && !bytes.Equal(s.jobs.program.Secrets.Bytes(bytes.Clone(line)), line) {
 					err = messages.Errorf(messages.CodeConflict, "the log of run %s holds a secret of the server: it has no proof to show", run)
@@ -86,4 +88,15 @@ func (s *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) err
 			}
 		}
 	}, key)
+}
+
+// entered returns what the ledger says of the blocks of an ended run, or "". It changes when the log is merged.
+func (s *Server) entered(ctx context.Context, run messages.RunID) string {
+	if ledger, ok := s.jobs.store.Journal.(interface {
+		Entry(context.Context, messages.RunID) (journal.Entry, error)
+	}); ok {
+		e, _ := ledger.Entry(ctx, run) // without an entry there is nothing to compare
+		return e.Blocks
+	}
+	return ""
 }

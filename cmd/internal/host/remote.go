@@ -151,7 +151,7 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 		case c != nil:
 			return r.Hinted(run(cmd, args, c))
 		}
-		in, err := store.OpenStopped(r.State)
+		in, err := store.OpenStopped(r.Program.Env, r.State)
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: err}
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 // marks is a small value that outlives the process. It is stored for all nodes of the journal, in the state folder, or
-// in memory. mu guards memory.
+// in memory. mu guards changes and memory.
 type marks[T any] struct {
 	store  *store.Store
 	folder string // of the journal, or ""
@@ -37,51 +37,93 @@ func newMarks[T any](c *catalog, name string) *marks[T] {
 }
 
 func (m *marks[T]) load(ctx context.Context) (all T, err error) {
-	text, err := m.read(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text, _, err := m.read(ctx)
 	if err == nil && len(text) > 0 {
 		err = json.Unmarshal(text, &all)
 	}
 	return all, err
 }
 
-// read reads the file: from the journal if that keeps files, else from the state folder, else from memory.
-func (m *marks[T]) read(ctx context.Context) ([]byte, error) {
-	if m.store.Load != nil {
-		var text bytes.Buffer
-		err := m.store.Load(ctx, m.name, &text)
-		if messages.CodeOf(err) == messages.CodeNotFound {
-			return nil, nil
+// read reads the file: from what the nodes share, else from the state folder, else from memory. mu must be held.
+func (m *marks[T]) read(ctx context.Context) (text []byte, revision uint64, err error) {
+	switch {
+	case m.store.Get != nil:
+		text, revision, err = m.store.Get(ctx, m.name)
+		if err == nil && revision == 0 {
+			return m.move(ctx)
 		}
-		return text.Bytes(), err
-	}
-	if m.folder != "" {
-		text, err := regular.Read(filepath.Join(m.folder, m.name), regular.Large)
+	case m.folder != "":
+		text, err = regular.Read(filepath.Join(m.folder, m.name), regular.Large)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+			err = nil
 		}
-		return text, err
+	default:
+		text = m.memory
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.memory, nil
+	return text, revision, err
 }
 
-// save writes the file to where read finds it.
-func (m *marks[T]) save(ctx context.Context, all T) error {
-	text, err := json.Marshal(all)
+// move moves the file from where lastword 0.1.0 kept it: among the files of runs, which expire.
+func (m *marks[T]) move(ctx context.Context) (text []byte, revision uint64, err error) {
+	var old bytes.Buffer
+	err = m.store.Load(ctx, m.name, &old)
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		return nil, 0, nil
+	}
+	var all T
+	if err == nil {
+		err = json.Unmarshal(old.Bytes(), &all)
+	}
+	if err == nil {
+		text, err = json.Marshal(all) // without a private key, which 0.1.0 kept in it
+	}
+	if err == nil {
+		if err = m.store.Set(ctx, m.name, text, 0); messages.CodeOf(err) == messages.CodeConflict {
+			err = nil // another node was faster
+		}
+	}
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	if m.store.Save != nil {
-		return m.store.Save(ctx, m.name, bytes.NewReader(text))
-	}
-	if m.folder != "" {
-		return confined.WriteDurable(m.folder, m.name, 0o600, string(text))
-	}
+	return m.store.Get(ctx, m.name)
+}
+
+// change changes the file where read finds it. It calls do again if another node has changed the file meanwhile.
+func (m *marks[T]) change(ctx context.Context, do func(all *T) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.memory = text
-	return nil
+	for {
+		old, revision, err := m.read(ctx)
+		var all T
+		if err == nil && len(old) > 0 {
+			err = json.Unmarshal(old, &all)
+		}
+		if err == nil {
+			err = do(&all)
+		}
+		text, failed := json.Marshal(all)
+		if err = cmp.Or(err, failed); err != nil || string(text) == string(old) {
+			return err
+		}
+		switch {
+		case m.store.Set != nil:
+			if err = m.store.Set(ctx, m.name, text, revision); messages.CodeOf(err) == messages.CodeConflict && ctx.Err() == nil {
+				continue
+			}
+		case m.folder != "":
+			err = confined.WriteDurable(m.folder, m.name, 0o600, string(text))
+		default:
+			m.memory = text
+		}
+		return err
+	}
+}
+
+// save replaces the file.
+func (m *marks[T]) save(ctx context.Context, all T) error {
+	return m.change(ctx, func(old *T) error { *old = all; return nil })
 }
 
 // scheduleMarks keeps the marks of schedules, each in a row of the store. A store without rows keeps them in one file,
@@ -119,10 +161,33 @@ func (m *scheduleMarks) load(ctx context.Context) (schedule.Marks, error) {
 }
 
 func (m *scheduleMarks) save(ctx context.Context, marks schedule.Marks) error {
+	if m.store.Rows == nil {
+		return m.file.change(ctx, func(all *map[string]json.RawMessage) error {
+			rows, err := changed(marks, *all)
+			if *all == nil {
+				*all = map[string]json.RawMessage{}
+			}
+			maps.Copy(*all, rows)
+			return err
+		})
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all, err := m.texts(ctx)
-	rows := map[string]json.RawMessage{}
+	if err != nil {
+		return err
+	}
+	rows, err := changed(marks, all)
+	if err != nil {
+		return err
+	}
+	return m.store.SetRows(ctx, "schedules", rows)
+}
+
+// changed returns the marks that differ from what they were, as text. Errors: conflict if somebody else has changed one
+// of these.
+func changed(marks schedule.Marks, all map[string]json.RawMessage) (rows map[string]json.RawMessage, err error) {
+	rows = map[string]json.RawMessage{}
 	for name, one := range marks {
 		text, failed := json.Marshal(one)
 		if failed == nil && string(text) == one.Was {
@@ -133,14 +198,7 @@ func (m *scheduleMarks) save(ctx context.Context, marks schedule.Marks) error {
 		}
 		rows[name], err = text, cmp.Or(err, failed)
 	}
-	switch {
-	case err != nil:
-		return err
-	case m.store.Rows != nil:
-		return m.store.SetRows(ctx, "schedules", rows)
-	}
-	maps.Copy(all, rows)
-	return m.file.save(ctx, all)
+	return rows, err
 }
 
 // newClock returns the clock for the operator's schedules, or nil if there are none.

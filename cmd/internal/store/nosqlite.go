@@ -8,22 +8,23 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // errNoSQLite is returned where SQLite would keep the runs.
 var errNoSQLite = errors.New("this lastword was built without SQLite; give --ephemeral, or --nats URL")
 
-func openSQLite(string) (*Store, error) { return nil, errNoSQLite }
+func openSQLite(environment.Variables, string) (*Store, error) { return nil, errNoSQLite }
 
 // read fails, because this build has no SQLite.
 func read(string) (journal.Reader, func() error, error) { return nil, nil, errNoSQLite }
 
 // forget fails, because this build has no SQLite.
-func forget(context.Context, string, messages.RunID) error { return errNoSQLite }
+func forget(context.Context, environment.Variables, string, messages.RunID) error { return errNoSQLite }
 
 // vacuum fails, because this build has no SQLite.
-func vacuum(context.Context, string) error { return errNoSQLite }
+func vacuum(context.Context, environment.Variables, string) error { return errNoSQLite }
 
 // Owner is the process that has opened a folder.
 type Owner struct {

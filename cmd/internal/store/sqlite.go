@@ -4,18 +4,21 @@ package store
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
 // openSQLite opens the journal in a folder, and makes the folder if it is missing.
-func openSQLite(dir string) (*Store, error) {
-	j, err := sqlite.Open(dir)
+func openSQLite(env environment.Variables, dir string) (*Store, error) {
+	j, err := openSigned(env, dir)
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("the runs cannot be kept in %s: %w; give --state FOLDER, or --ephemeral", dir, pathErr)
 	}
@@ -23,6 +26,33 @@ func openSQLite(dir string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{Journal: j, Rows: j.Rows, SetRows: j.SetRows, announce: j.Announce, close: j.Close}, nil
+}
+
+// openSigned opens the journal in a folder. The user's key signs its ledger, and its public half is in the folder's list.
+func openSigned(env environment.Variables, dir string) (*sqlite.Journal, error) {
+	folder, err := trust.Open(env)
+	if err == nil {
+		err = folder.Apart(env, dir)
+	}
+	if errors.Is(err, trust.ErrNowhere) {
+		return sqlite.Open(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	read := func() (ed25519.PrivateKey, error) { return folder.Key(nil) }
+	key, err := read()
+	if err != nil {
+		return nil, err
+	}
+	j, err := sqlite.Open(dir, sqlite.SignedBy(read))
+	if err == nil {
+		_, err = Publish(dir, key.Public().(ed25519.PublicKey))
+	}
+	if err != nil && j != nil {
+		err = errors.Join(err, j.Close())
+	}
+	return j, err
 }
 
 // read opens the journal in the folder for reading, beside its owner or after that has stopped.
@@ -35,8 +65,8 @@ func read(dir string) (journal.Reader, func() error, error) {
 }
 
 // forget removes the log of an ended run from the folder. No other process may have opened the folder.
-func forget(ctx context.Context, dir string, run messages.RunID) error {
-	j, err := sqlite.Open(dir)
+func forget(ctx context.Context, env environment.Variables, dir string, run messages.RunID) error {
+	j, err := openSigned(env, dir)
 	if err != nil {
 		return err
 	}
@@ -44,8 +74,8 @@ func forget(ctx context.Context, dir string, run messages.RunID) error {
 }
 
 // vacuum rewrites the database in the folder. No other process may have opened the folder.
-func vacuum(ctx context.Context, dir string) error {
-	j, err := sqlite.Open(dir)
+func vacuum(ctx context.Context, env environment.Variables, dir string) error {
+	j, err := openSigned(env, dir)
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,10 @@ type Store struct {
 	// node has all runs.
 	Save func(ctx context.Context, name string, file io.ReadSeeker) error
 	Load func(ctx context.Context, name string, w io.Writer) error
+	// Get returns a small value that all nodes share, with its revision, or nil and 0. Set stores it if its revision is
+	// still the same; errors: conflict. Both are nil if a single node has all runs.
+	Get func(ctx context.Context, name string) (value []byte, revision uint64, err error)
+	Set func(ctx context.Context, name string, value []byte, revision uint64) error
 
 	// Rows returns the small values of a part by name, and SetRows stores some in one transaction. Both are nil if the
 	// store has no rows.
@@ -120,12 +124,13 @@ func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *re
 	case dir == "":
 		return nil, errNoFolder
 	default:
-		return openSQLite(dir)
+		return openSQLite(env, dir)
 	}
 }
 
 // Stopped reads the folder of a server that has stopped. It shows the runs of all callers.
 type Stopped struct {
+	env     environment.Variables
 	dir     string
 	journal journal.Reader
 	archive *journal.Archive
@@ -133,12 +138,12 @@ type Stopped struct {
 }
 
 // OpenStopped opens the folder for reading.
-func OpenStopped(dir string) (*Stopped, error) {
+func OpenStopped(env environment.Variables, dir string) (*Stopped, error) {
 	store, close, err := read(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Stopped{dir, store, journal.NewArchive(store), close}, nil
+	return &Stopped{env, dir, store, journal.NewArchive(store), close}, nil
 }
 
 // Close closes the folder.
@@ -184,8 +189,8 @@ func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.F
 
 // DeleteLog removes the log of an ended run. It opens the folder for writing.
 func (s *Stopped) DeleteLog(ctx context.Context, id messages.RunID) error {
-	return forget(ctx, s.dir, id)
+	return forget(ctx, s.env, s.dir, id)
 }
 
 // Vacuum rewrites the folder's database, so that it holds nothing of removed logs.
-func (s *Stopped) Vacuum(ctx context.Context) error { return vacuum(ctx, s.dir) }
+func (s *Stopped) Vacuum(ctx context.Context) error { return vacuum(ctx, s.env, s.dir) }

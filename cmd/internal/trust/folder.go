@@ -12,12 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -131,13 +133,51 @@ func (f Folder) Helper(name string) (string, error) {
 func (f Folder) Key(publish func(ed25519.PublicKey) error) (ed25519.PrivateKey, error) {
 	var other func(seed []byte) error
 	if publish != nil {
-		other = func(seed []byte) error { return publish(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)) }
+		other = func(seed []byte) error {
+			return cmp.Or(f.retire(), publish(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)))
+		}
 	}
-	seed, err := f.secret("signing-key", other)
+	seed, err := f.secret(signingKey, other)
 	if err != nil {
 		return nil, err
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// signingKey is the file with the key that signs, and publicKeys the one with the public halves of those before it.
+const (
+	signingKey = "signing-key"
+	publicKeys = "public-keys"
+)
+
+// Public returns the public halves of the keys that the folder has had, in base64. It makes none.
+func (f Folder) Public() (keys []string, err error) {
+	for _, name := range []string{signingKey, publicKeys} {
+		text, err := regular.Read(filepath.Join(string(f), name), regular.Small)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for key := range strings.FieldsSeq(string(text)) {
+			if seed, err := base64.StdEncoding.DecodeString(key); name == signingKey && err == nil && len(seed) == ed25519.SeedSize {
+				key = base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
+			} else if name == signingKey {
+				continue
+			}
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, nil
+}
+
+// retire keeps the public half of the key that another one is about to replace.
+func (f Folder) retire() error {
+	keys, err := f.Public()
+	if err == nil && len(keys) > 0 {
+		err = confined.WriteDurable(string(f), publicKeys, 0o600, strings.Join(keys, "\n")+"\n")
+	}
+	return err
 }
 
 // Sealing returns the secret from which the keys come that seal credentials, and makes it if it is missing.

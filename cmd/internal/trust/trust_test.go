@@ -2,10 +2,12 @@ package trust_test
 
 import (
 	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +76,10 @@ func TestKey(t *testing.T) {
 	must(t, err)
 	if next, err := f.Key(nil); err != nil || !public.Equal(next.Public()) {
 		t.Errorf("the new key does not sign, %v", err)
+	}
+	old, err := f.Public()
+	if want := []string{base64.StdEncoding.EncodeToString(public), base64.StdEncoding.EncodeToString(first.Public().(ed25519.PublicKey))}; err != nil || !slices.Equal(old, want) {
+		t.Errorf("the public halves are %q, %v, want %q", old, err, want)
 	}
 	sealing, err := f.Sealing()
 	must(t, err)

@@ -1,0 +1,71 @@
+package nats_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/nats"
+)
+
+// "what the nodes share is there after a year, and of two nodes that change it, the later one is told"
+func TestState(t *testing.T) {
+	now, dir := time.Now(), t.TempDir()
+	with := func(t *testing.T, f func(a, b *nats.Journal)) {
+		t.Helper()
+		s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: dir, DontListen: true, NoSigs: true, NoLog: true})
+		noError(t, err)
+		s.Start()
+		if !s.ReadyForConnections(time.Minute) {
+			t.Fatal("the server is not ready")
+		}
+		var all [2]*nats.Journal
+		for i := range all {
+			all[i], err = nats.Open(context.Background(), "", nats.Connect(natsgo.InProcessServer(s)))
+			noError(t, err)
+		}
+		f(all[0], all[1])
+		for _, j := range all {
+			noError(t, j.Close())
+		}
+		s.Shutdown()
+		s.WaitForShutdown()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(now))
+		with(t, func(a, b *nats.Journal) {
+			if value, revision, err := a.Get(t.Context(), "pauses"); value != nil || revision != 0 || err != nil {
+				t.Errorf("%q, %d, %v", value, revision, err)
+			}
+			noError(t, a.Save(t.Context(), "old", bytes.NewReader([]byte("file"))))
+			noError(t, a.Set(t.Context(), "pauses", []byte("one"), 0))
+			_, revision, err := b.Get(t.Context(), "pauses")
+			noError(t, err)
+			for _, stale := range []uint64{0, revision - 1} {
+				if err := b.Set(t.Context(), "pauses", []byte("none"), stale); messages.CodeOf(err) != messages.CodeConflict {
+					t.Errorf("the change of revision %d: %v", stale, err)
+				}
+			}
+			noError(t, b.Set(t.Context(), "pauses", []byte("two"), revision))
+			if err := a.Set(t.Context(), "pauses", []byte("none"), revision); messages.CodeOf(err) != messages.CodeConflict {
+				t.Errorf("it undoes the other one: %v", err)
+			}
+		})
+		time.Sleep(366 * 24 * time.Hour)
+		with(t, func(a, _ *nats.Journal) {
+			if err := a.Load(t.Context(), "old", io.Discard); messages.CodeOf(err) != messages.CodeNotFound {
+				t.Errorf("a file of runs is as old: %v", err)
+			}
+			if value, _, err := a.Get(t.Context(), "pauses"); string(value) != "two" || err != nil {
+				t.Errorf("after a year it is %q, %v", value, err)
+			}
+		})
+	})
+}

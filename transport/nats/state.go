@@ -1,0 +1,48 @@
+package nats
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// stateBucket is the key-value bucket of what the nodes share beside runs. Nothing in it expires.
+const stateBucket = "STATE"
+
+// Get returns a small value that the nodes share, and its revision: nil and 0 if there is none.
+func (j *Journal) Get(ctx context.Context, name string) (value []byte, revision uint64, err error) {
+	err = retry(ctx, func(ctx context.Context) error {
+		bucket, err := j.js.KeyValue(ctx, stateBucket)
+		if err != nil {
+			return err
+		}
+		entry, err := bucket.Get(ctx, name)
+		if err == nil {
+			value, revision = entry.Value(), entry.Revision()
+		}
+		return err
+	})
+	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, 0, nil
+	}
+	return value, revision, explained(err)
+}
+
+// Set stores the value if its revision is still the one that Get returned. Errors: conflict if another node was faster.
+func (j *Journal) Set(ctx context.Context, name string, value []byte, revision uint64) error {
+	bucket, err := j.js.KeyValue(ctx, stateBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		bucket, err = j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: stateBucket,
+			Description: "what the nodes of lastword share beside runs; it must not expire", Replicas: j.stream.CachedInfo().Config.Replicas})
+	}
+	if err != nil {
+		return explained(err)
+	}
+	if _, err = bucket.Update(ctx, name, value, revision); codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence {
+		return messages.Errorf(messages.CodeConflict, "another node has changed %s", name)
+	}
+	return explained(err)
+}
