@@ -258,16 +258,25 @@ func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, dow
 }
 
 // repeatedSignal is the time within which a second SIGTERM is ignored, because timeout(1) sends the signal both to the
-// program and to its process group.
+// program and to its process group. A SIGHUP always is, since both the shell and the system send it.
 const repeatedSignal = 100 * time.Millisecond
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM. At the second one, the process exits at
+// Ending returns the signals that end a program in order: Ctrl-C, SIGTERM and, unless nohup ignores it, the SIGHUP of a
+// terminal that closes.
+func Ending() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{os.Interrupt, syscall.SIGTERM}
+	}
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+}
+
+// Interruptible returns a context that ends at the first of the signals of [Ending]. At the second one, the process exits at
 // once. The returned function ends the context, and returns the first signal or nil. After that, signals are ignored,
 // because the process is about to exit with the code of its run.
 func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	attached, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, Ending()...)
+	attached, stop := signal.NotifyContext(ctx, Ending()...)
 	first, stopped := make(chan os.Signal, 1), make(chan struct{})
 	context.AfterFunc(attached, func() {
 		select {
@@ -295,7 +304,7 @@ func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{})
 	for received := time.Now(); ; {
 		select {
 		case s := <-signals:
-			if s != syscall.SIGTERM || s != first || time.Since(received) > repeatedSignal {
+			if s != syscall.SIGHUP && (s != syscall.SIGTERM || s != first || time.Since(received) > repeatedSignal) {
 				return s
 			}
 		case <-stopped:
