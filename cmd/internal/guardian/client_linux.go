@@ -105,7 +105,7 @@ func (g *Guardian) spawn() error {
 	defer theirs.Close()
 	cmd := exec.Command("/proc/self/exe")
 	mark := rand.Text()
-	cmd.Args, cmd.ExtraFiles = []string{name, mark}, []*os.File{theirs}
+	cmd.Args, cmd.ExtraFiles = []string{name, mark, silence.String()}, []*os.File{theirs}
 	if g.lock != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, g.lock)
 	}

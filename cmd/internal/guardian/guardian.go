@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// name is argument 0 of the guardian; argument 1 is its mark.
+	// name is argument 0 of the guardian; its arguments are its mark and silence.
 	name = "lastword-guardian"
 	// variable marks the programs; it has the marks of all guardians above a program.
 	variable = "LASTWORD_GUARD"
-	// silence is how long a process that has beaten may be silent. It is shorter than the time after which another node
-	// takes its runs, by the time that ending the programs takes.
-	silence = 8 * time.Second
 )
+
+// silence is how long a process that has beaten may be silent. It is shorter than the time after which another node
+// takes its runs, by the time that ending the programs takes. Tests shorten it.
+var silence = 8 * time.Second
 
 // Options say how a program is started.
 type Options struct {

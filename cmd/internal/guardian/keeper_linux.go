@@ -18,8 +18,9 @@ const (
 
 // init is the whole life of a guardian.
 func init() {
-	if len(os.Args) == 2 && os.Args[0] == name {
+	if len(os.Args) == 3 && os.Args[0] == name {
 		runtime.LockOSThread() // the death of the thread that has forked a program kills the program
+		silence, _ = time.ParseDuration(os.Args[2])
 		os.Exit(keep(os.Args[1]))
 	}
 }
