@@ -118,6 +118,8 @@ type Config struct {
 	Stdin *os.File
 	// Stdout and Stderr get everything that the program writes there, unchanged.
 	Stdout, Stderr io.Writer
+	// Stopping is called when the program is ended by a limit, or because its run is; may be nil.
+	Stopping func()
 	// Exited is called with the exit code that a shell would report.
 	Exited func(code int)
 }

@@ -77,7 +77,11 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return r.exited(startError(r.arguments[0], r.Dir, err), 0)
 	}
-	stop := context.AfterFunc(ctx, x.terminate)
+	stop := context.AfterFunc(ctx, func() {
+		if x.terminate(); r.Config.Stopping != nil {
+			r.Config.Stopping()
+		}
+	})
 	defer stop()
 	t.Go(func(context.Context) error { // a limit ends the whole task, wherever it waits
 		if <-ctx.Done(); context.Cause(ctx) != context.Canceled {

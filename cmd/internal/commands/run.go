@@ -94,7 +94,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	code := -1
 	atTerminal := terminal.IsTerminal(cmd.InOrStdin()) || terminal.IsTerminal(cmd.OutOrStdout()) || terminal.IsTerminal(cmd.ErrOrStderr())
 	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, atTerminal),
-		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Exited: func(c int) { code = c }}
+		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Stopping: o.show.Hurry, Exited: func(c int) { code = c }}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) {
 		config.Stdin = in
 	}

@@ -36,7 +36,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	if err != nil {
 		return err
 	}
-	show.Kept = runStore.Journal != nil
+	show.Kept, show.Own = runStore.Journal != nil, true
 	defer show.View.Leave()
 	if show.Kept && show.Ask != nil {
 		stop, err := p.reachable(system, runStore, in.Folder(p.Env))
@@ -45,7 +45,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 		}
 		defer stop()
 	}
-	attached, first := Interruptible(ctx, show.View.Leave)
+	attached, first := interruptible(ctx, show)
 	state, err := follow(ctx, attached, system, job, limits, show)
 	err = errors.Join(err, done())
 	by := first()
@@ -96,7 +96,7 @@ func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Defi
 
 // outcome returns the error that the program ends with after the run.
 func outcome(show *terminal.Display, state messages.State, by os.Signal) error {
-	if show.Lost != nil {
+	if show.Lost != nil && !errors.Is(show.Lost, terminal.ErrUnread) {
 		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
 	}
 	if code := exit.OfRun(state, by); code != exit.Completed {
@@ -157,6 +157,9 @@ func withQuestions(run terminal.Run, attached context.Context, show *terminal.Di
 	}
 	return run
 }
+
+// Plain returns the run without the questions.
+func (a asking) Plain() terminal.Run { return a.asks }
 
 // Events yields the events of the run itself, not of its sub-runs.
 func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
@@ -221,7 +224,7 @@ func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputReq
 func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) error {
 	show.Kept = true
 	defer show.View.Leave()
-	watching, first := Interruptible(ctx, show.View.Leave)
+	watching, first := interruptible(ctx, show)
 	state, err := show.Follow(watching, withQuestions(run, watching, show))
 	by := first()
 	switch {
@@ -237,9 +240,9 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 // WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, the second one
 // leaves. After the end of the run it calls download.
 func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, download func(messages.State) error) error {
-	show.Kept = true
+	show.Kept, show.Own = true, true
 	defer show.View.Leave()
-	attached, first := Interruptible(ctx, show.View.Leave)
+	attached, first := interruptible(ctx, show)
 	canceled := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { canceled <- run.Cancel(ctx, "interrupted") })
 	state, err := show.Follow(ctx, withQuestions(run, attached, show))
@@ -297,6 +300,14 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 		}
 		return <-first
 	}
+}
+
+// interruptible is Interruptible for a run that is shown: after the first signal, the readers of its output have five
+// seconds.
+func interruptible(ctx context.Context, show *terminal.Display) (context.Context, func() os.Signal) {
+	attached, first := Interruptible(ctx, show.LeaveNow)
+	calm := context.AfterFunc(attached, show.Hurry)
+	return attached, func() os.Signal { calm(); return first() }
 }
 
 // another waits for a second signal. It returns nil if none came.
