@@ -188,6 +188,9 @@ func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 		d.show(func() { d.View.Show(s, e) })
 		return false
 	})
+	if err != nil {
+		d.Hurry()
+	}
 	printing.Wait()
 	return state, cmp.Or(err, failed)
 }

@@ -68,12 +68,12 @@ func TestUnreadStdoutDelaysNothing(t *testing.T) {
 		event := func(seq uint64, b messages.Body) messages.Event {
 			return messages.Event{RunID: "r_1", Seq: seq, From: seq, Time: at, Body: b}
 		}
-		run := murmuring{event(1, messages.RunQueued{Job: "it"}), event(2, messages.RunCanceled{})}
+		run := murmuring{event(1, messages.RunQueued{Job: "it"}), event(2, messages.RunCanceling{}), event(3, messages.RunCanceled{Cause: messages.CauseCanceledByUser})}
 		in, out := io.Pipe()
 		defer in.Close()
 		v := &counting{}
 		d := &Display{Stdout: NewPatient(out), Stderr: io.Discard, JSONL: true, View: v, Own: true}
-		if _, err := d.Follow(t.Context(), run); err != nil || v.events != 2 || !errors.Is(d.Lost, ErrUnread) {
+		if _, err := d.Follow(t.Context(), run); err != nil || v.events != 3 || !errors.Is(d.Lost, ErrUnread) {
 			t.Errorf("%d events were shown; %v, stdout: %v", v.events, err, d.Lost)
 		}
 		if took := time.Since(at).Round(time.Second); took != lastChance {
