@@ -68,7 +68,7 @@ func TestUnreadStdoutDelaysNothing(t *testing.T) {
 		event := func(seq uint64, b messages.Body) messages.Event {
 			return messages.Event{RunID: "r_1", Seq: seq, From: seq, Time: at, Body: b}
 		}
-		run := murmuring{event(1, messages.RunQueued{Job: "it"}), event(2, messages.RunCanceling{}), event(3, messages.RunCanceled{Cause: messages.CauseCanceledByUser})}
+		run := murmuring{event(1, messages.RunQueued{Job: "it"}), event(2, messages.RunCanceling{}), event(3, messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser})}
 		in, out := io.Pipe()
 		defer in.Close()
 		v := &counting{}
