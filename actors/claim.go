@@ -235,10 +235,17 @@ func (o *owner) beatAll(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		begun = time.Now()
-		for _, r := range o.runs.all() {
-			if err := o.beat(ctx, r); err != nil && ctx.Err() == nil {
+		runs := o.runs.all()
+		for _, r := range runs {
+			err := o.beat(ctx, r)
+			if err == nil {
+				o.config.Held()
+			} else if ctx.Err() == nil {
 				o.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
 			}
+		}
+		if len(runs) == 0 {
+			o.config.Held()
 		}
 		o.close(ctx)
 	}

@@ -40,6 +40,9 @@ type Config struct {
 	// GiB.
 	Retention      time.Duration
 	RetentionBytes int64
+	// Held is called again and again while the journal confirms that this node holds its runs. If it is not called for
+	// 8 s, other nodes may take them 2 s later: what works for a run outside this process has to end. May be nil.
+	Held func()
 	// Drain is how long Close waits for active runs: 30 s.
 	Drain time.Duration
 	// HandOver says that the journal outlives this node. Then Close ends no run that may start again (see
@@ -98,6 +101,9 @@ func (c Config) withDefaults() Config {
 	c.MaxRunsPerPrincipal = cmp.Or(c.MaxRunsPerPrincipal, 32)
 	c.MaxReaders = cmp.Or(c.MaxReaders, 1000)
 	c.MaxDepth = cmp.Or(c.MaxDepth, 32)
+	if c.Held == nil {
+		c.Held = func() {}
+	}
 	c.Ceilings.WallClock = cmp.Or(c.Ceilings.WallClock, longest)
 	c.Ceilings.Stall = cmp.Or(c.Ceilings.Stall, longest)
 	c.Ceilings.Answer = cmp.Or(c.Ceilings.Answer, longest)

@@ -8,9 +8,11 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -60,6 +62,8 @@ type Command struct {
 	// Result says what the result is: the end of stdout as text (default); json, which is the last line of stdout or
 	// the content of the file LASTWORD_RESULT; or none.
 	Result string `json:"result"`
+	// Children says what happens to processes that the program leaves behind: end (default), or keep.
+	Children string `json:"children"`
 	// TTY gives the program a pseudo-terminal.
 	TTY bool `json:"tty"`
 	// MaxOutput bounds how much of stdout the log keeps; 0 means 2 MiB.
@@ -74,6 +78,9 @@ type Command struct {
 }
 
 const day = 24 * time.Hour
+
+// KeepChildren is the value of Command.Children that keeps them.
+const KeepChildren = "keep"
 
 // defaultOutput is how much of a program's stdout the run's log keeps by default.
 const defaultOutput = 2 << 20
@@ -100,6 +107,10 @@ type Config struct {
 	// none.
 	Inside func(t *actors.TaskContext) (variables []string, end func())
 
+	// Start starts a program, and so what ends with it; nil means its process group. Package cmd/internal/guardian has
+	// one that ends all that the program has started. keep says that what the program leaves behind is kept.
+	Start func(cmd *exec.Cmd, tty, keep bool) (Process, error)
+
 	// Inherit gives the program the whole environment. This field and those below are for the program of a command
 	// line.
 	Inherit bool
@@ -107,8 +118,21 @@ type Config struct {
 	Stdin *os.File
 	// Stdout and Stderr get everything that the program writes there, unchanged.
 	Stdout, Stderr io.Writer
+	// Stopping is called when the program is ended by a limit, or because its run is; may be nil.
+	Stopping func()
 	// Exited is called with the exit code that a shell would report.
 	Exited func(code int)
+}
+
+// Process is a program that runs, with what ends with it.
+type Process interface {
+	// Wait waits for the program alone. End then ends the rest, and returns when it has ended; left are the processes
+	// that were kept. Both are called once.
+	Wait() syscall.WaitStatus
+	End() (left []int)
+	// Terminate and Kill signal the program and what ends with it.
+	Terminate()
+	Kill()
 }
 
 // Result is the result of a command, unless the program sets its own.

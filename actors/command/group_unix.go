@@ -16,20 +16,21 @@ const hasDescriptors = true
 
 // group is the process group that a program leads. It is safe for concurrent use.
 type group struct {
+	cmd    *exec.Cmd
 	leader atomic.Int64
-	ooms   int64
 }
 
-func (g *group) prepare(cmd *exec.Cmd, tty bool) {
+// startGroup starts the program as the leader of a process group.
+func startGroup(cmd *exec.Cmd, tty, _ bool) (Process, error) {
 	attributes := &syscall.SysProcAttr{Setpgid: !tty, Setsid: tty, Setctty: tty}
 	endWithUs(attributes)
 	cmd.SysProcAttr = attributes
-	g.ooms = outOfMemory()
-}
-
-func (g *group) started(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	g := &group{cmd: cmd}
 	g.leader.Store(int64(cmd.Process.Pid))
-	return nil
+	return g, nil
 }
 
 func (g *group) signal(s syscall.Signal) {
@@ -38,31 +39,23 @@ func (g *group) signal(s syscall.Signal) {
 	}
 }
 
-func (g *group) terminate() { g.signal(syscall.SIGTERM) }
-func (g *group) kill()      { g.signal(syscall.SIGKILL) }
+func (g *group) Terminate() { g.signal(syscall.SIGTERM) }
+func (g *group) Kill()      { g.signal(syscall.SIGKILL) }
 
-// end kills the rest of the group when its leader has ended. It reaps those that became our children, which happens
+func (g *group) Wait() syscall.WaitStatus {
+	_ = g.cmd.Wait() // the status tells
+	return g.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+// End kills the rest of the group when its leader has ended. It reaps those that became our children, which happens
 // if this is the first process of a container. Later signals have no effect.
-func (g *group) end() {
-	g.kill()
+func (g *group) End() []int {
+	g.Kill()
 	leader := int(g.leader.Swap(0))
 	for leader > 0 {
 		if pid, err := syscall.Wait4(-leader, nil, syscall.WNOHANG, nil); pid <= 0 && err != syscall.EINTR {
-			return
+			break
 		}
-	}
-}
-
-func (g *group) release() {}
-
-// ranOutOfMemory reports whether the system killed the program for lack of memory.
-func (g *group) ranOutOfMemory(s os.Signal) bool {
-	return s == syscall.SIGKILL && outOfMemory() > g.ooms
-}
-
-func signalOf(state *os.ProcessState) os.Signal {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return status.Signal()
 	}
 	return nil
 }

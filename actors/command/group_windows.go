@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -17,16 +18,29 @@ const hasDescriptors = false
 // group is the job object of a program and everything that it starts. It ends with this process. It is safe for
 // concurrent use.
 type group struct {
+	cmd *exec.Cmd
 	mu  sync.Mutex
 	job windows.Handle
 }
 
-func (g *group) prepare(cmd *exec.Cmd, _ bool) {
+// startGroup starts the program.
+func startGroup(cmd *exec.Cmd, _, _ bool) (Process, error) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	g := &group{cmd: cmd}
+	if err := g.started(); err != nil {
+		_ = cmd.Process.Kill() // a program without its job object would outlive us
+		g.Wait()
+		g.End()
+		return nil, err
+	}
+	return g, nil
 }
 
 // started puts the process into a job object, so that its children end with it.
-func (g *group) started(cmd *exec.Cmd) error {
+func (g *group) started() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	job, err := windows.CreateJobObject(nil, nil)
@@ -38,7 +52,7 @@ func (g *group) started(cmd *exec.Cmd) error {
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
-	process, openErr := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
+	process, openErr := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
 	if err = errors.Join(err, openErr); err == nil {
 		defer windows.CloseHandle(process)
 		err = windows.AssignProcessToJobObject(job, process)
@@ -46,9 +60,9 @@ func (g *group) started(cmd *exec.Cmd) error {
 	return err
 }
 
-func (g *group) terminate() { g.kill() }
+func (g *group) Terminate() { g.Kill() }
 
-func (g *group) kill() {
+func (g *group) Kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.job != 0 {
@@ -56,21 +70,23 @@ func (g *group) kill() {
 	}
 }
 
-func (g *group) end() { g.kill() }
+func (g *group) Wait() syscall.WaitStatus {
+	_ = g.cmd.Wait() // the status tells
+	return g.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
 
-// release closes the job object. Windows then kills what still runs in it: see JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE.
-func (g *group) release() {
+// End closes the job object. Windows then kills what still runs in it: see JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE.
+func (g *group) End() []int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.job != 0 {
 		windows.CloseHandle(g.job)
 		g.job = 0
 	}
+	return nil
 }
 
-func (g *group) ranOutOfMemory(os.Signal) bool { return false }
-
-func signalOf(*os.ProcessState) os.Signal { return nil }
+func outOfMemory() int64 { return 0 }
 
 func openTerminal() (ours, theirs *os.File, err error) {
 	return nil, nil, errors.New("tty: this system has no pseudo-terminal; leave it out")

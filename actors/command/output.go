@@ -74,7 +74,6 @@ func (r *reader) copy(ctx context.Context) {
 func (r *reader) pass(ctx context.Context, piece []byte) error {
 	if r.raw != nil {
 		if _, err := r.raw.Write(piece); err != nil {
-			r.raw = nil
 			return fmt.Errorf("the output cannot be written: %w", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -41,10 +42,11 @@ type runner struct {
 // execution is one attempt: a running program.
 type execution struct {
 	*runner
-	task  *actors.TaskContext
-	cmd   *exec.Cmd
-	group group
-	close []io.Closer // our ends of the pipes, and whatever else the attempt has open
+	task    *actors.TaskContext
+	process Process
+	status  syscall.WaitStatus
+	ooms    int64       // how many processes the system had killed for lack of memory when the program started
+	close   []io.Closer // our ends of the pipes, and whatever else the attempt has open
 
 	leave func() // ends what Config.Inside gave; may be nil
 
@@ -75,8 +77,18 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return r.exited(startError(r.arguments[0], r.Dir, err), 0)
 	}
-	stop := context.AfterFunc(ctx, x.terminate)
+	stop := context.AfterFunc(ctx, func() {
+		if x.terminate(); r.Config.Stopping != nil {
+			r.Config.Stopping()
+		}
+	})
 	defer stop()
+	t.Go(func(context.Context) error { // a limit ends the whole task, wherever it waits
+		if <-ctx.Done(); context.Cause(ctx) != context.Canceled {
+			return context.Cause(ctx)
+		}
+		return nil
+	})
 	x.limits.start(r.arguments[0], r.Timeout, r.Idle, x.fail)
 	defer x.limits.end()
 	var reading sync.WaitGroup
@@ -84,15 +96,17 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 		reading.Add(1)
 		t.Go(func(ctx context.Context) error { defer reading.Done(); reader.copy(ctx); return nil })
 	}
-	waited := x.cmd.Wait()
-	x.group.end()
+	x.status = x.process.Wait()
+	if left := x.process.End(); len(left) > 0 {
+		_ = t.Log(messages.LogInfo, fmt.Sprintf("%s has left processes, as children: keep says: %s", r.arguments[0], strings.Trim(fmt.Sprint(left), "[]")))
+	}
 	for _, reader := range readers {
 		defer time.AfterFunc(pipeGrace, reader.stopSoon).Stop()
 	}
 	reading.Wait()
 	x.limits.exited()
 	if of.Err() != nil {
-		r.say(exitCode(x.cmd.ProcessState))
+		r.say(exitCode(x.status))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -100,7 +114,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if err := cmp.Or(x.stdout.end(), x.stderr.end()); err != nil {
 		return err
 	}
-	if err := r.exited(x.exitError(waited), exitCode(x.cmd.ProcessState)); err != nil {
+	if err := r.exited(x.exitError(), exitCode(x.status)); err != nil {
 		return err
 	}
 	err = x.succeed(ctx)
@@ -109,9 +123,9 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 
 // start starts the program. The readers read its output.
 func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) {
-	x.cmd = exec.Command(x.arguments[0], x.arguments[1:]...)
-	x.cmd.Dir, x.cmd.Env = x.Dir, x.environment()
-	if err := x.resultFile(); err != nil {
+	cmd := exec.Command(x.arguments[0], x.arguments[1:]...)
+	cmd.Dir, cmd.Env = x.Dir, x.environment()
+	if err := x.resultFile(cmd); err != nil {
 		return nil, err
 	}
 	x.stdout = newTexts(t, x.runner)
@@ -137,21 +151,21 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		}
 		theirs, x.close = append(theirs, end), append(x.close, ours)
 		readers = append(readers, &reader{ours, x.stdout, x.Config.Stdout, x})
-		x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr, x.stdin = end, end, end, ours
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, x.stdin = end, end, end, ours
 	} else {
-		if x.cmd.Stdout, err = pipe(x.stdout, x.Config.Stdout); err != nil {
+		if cmd.Stdout, err = pipe(x.stdout, x.Config.Stdout); err != nil {
 			return nil, err
 		}
-		if x.cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
+		if cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
 			return nil, err
 		}
-		if x.cmd.Stdin = x.Config.Stdin; x.Config.Stdin == nil {
+		if cmd.Stdin = x.Config.Stdin; x.Config.Stdin == nil {
 			end, ours, err := os.Pipe()
 			if err != nil {
 				return nil, err
 			}
 			theirs, x.close = append(theirs, end), append(x.close, ours)
-			x.cmd.Stdin, x.stdin = end, ours
+			cmd.Stdin, x.stdin = end, ours
 		}
 	}
 	if hasDescriptors {
@@ -160,13 +174,15 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		if err != nil {
 			return nil, err
 		}
-		x.cmd.ExtraFiles = []*os.File{end}
+		cmd.ExtraFiles = []*os.File{end}
 	}
-	x.group.prepare(x.cmd, x.TTY)
-	if err := x.cmd.Start(); err != nil {
-		return nil, err
+	start := x.Config.Start
+	if start == nil {
+		start = startGroup
 	}
-	return readers, x.group.started(x.cmd)
+	x.ooms = outOfMemory()
+	x.process, err = start(cmd, x.TTY, x.Children == KeepChildren)
+	return readers, err
 }
 
 // environment returns the variables in the operator's file, and those about lastword. Variables LASTWORD_* of this
@@ -203,8 +219,8 @@ func (x *execution) environment() (env []string) {
 // terminate asks the program to end, and kills its group soon after.
 func (x *execution) terminate() {
 	x.killed.Do(func() {
-		x.group.terminate()
-		time.AfterFunc(termGrace, x.group.kill)
+		x.process.Terminate()
+		time.AfterFunc(termGrace, x.process.Kill)
 	})
 }
 
@@ -222,7 +238,6 @@ func (x *execution) release() {
 	if x.file != "" {
 		os.RemoveAll(x.file) // it may have become a folder
 	}
-	x.group.release()
 }
 
 // exited reports how the program ended. An error after which it may be tried again is retryable.
@@ -278,8 +293,8 @@ func isFolder(name string) bool {
 }
 
 // exitError explains why the program failed. It returns nil if it succeeded.
-func (x *execution) exitError(err error) *messages.Error {
-	if err == nil {
+func (x *execution) exitError() *messages.Error {
+	if exitCode(x.status) == 0 {
 		return nil
 	}
 	name := x.arguments[0]
@@ -287,24 +302,21 @@ func (x *execution) exitError(err error) *messages.Error {
 	if x.stderr.last != "" {
 		last = ": " + x.stderr.last
 	}
-	if sig := signalOf(x.cmd.ProcessState); sig != nil {
-		if x.group.ranOutOfMemory(sig) {
+	if x.status.Signaled() {
+		if x.status.Signal() == syscall.SIGKILL && outOfMemory() > x.ooms {
 			return messages.Errorf(codeOutOfMemory, "the system ended %s, because it had no memory left%s", name, last)
 		}
-		return messages.Errorf(codeSignal, "%s was ended by the signal %s%s", name, sig, last)
+		return messages.Errorf(codeSignal, "%s was ended by the signal %s%s", name, x.status.Signal(), last)
 	}
-	return messages.Errorf(codeExit, "%s exited with %d%s", name, x.cmd.ProcessState.ExitCode(), last)
+	return messages.Errorf(codeExit, "%s exited with %d%s", name, exitCode(x.status), last)
 }
 
 // exitCode returns the code that a shell would report.
-func exitCode(state *os.ProcessState) int {
-	if state == nil {
-		return 1
+func exitCode(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
 	}
-	if sig, ok := signalOf(state).(syscall.Signal); ok {
-		return 128 + int(sig)
-	}
-	return state.ExitCode()
+	return status.ExitStatus()
 }
 
 // limits end a program that takes too long or is silent for too long. They are the operator's, so no caller can raise

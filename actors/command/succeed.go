@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -27,7 +28,7 @@ import (
 )
 
 // resultFile makes the file in which the program may leave its result.
-func (x *execution) resultFile() error {
+func (x *execution) resultFile(cmd *exec.Cmd) error {
 	if x.Result != "json" {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (x *execution) resultFile() error {
 		return err
 	}
 	x.file = f.Name()
-	x.cmd.Env = append(x.cmd.Env, "LASTWORD_RESULT="+x.file)
+	cmd.Env = append(cmd.Env, "LASTWORD_RESULT="+x.file)
 	return f.Close()
 }
 

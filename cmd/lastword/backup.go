@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func foldersCommand(p *host.Program, use, needs string, do func(cmd *cobra.Comma
 	var state, files string
 	cmd := &cobra.Command{Use: use, GroupID: settings.Working, Args: exit.Takes(1, needs, "")}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := signal.NotifyContext(cmd.Context(), host.Ending()...)
 		defer stop()
 		cmd.SetContext(ctx)
 		dir, err := stateFolder(cmd, p, state, serveState)

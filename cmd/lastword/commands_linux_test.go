@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,13 +16,14 @@ import (
 )
 
 const jobsFile = `jobs:
-  wait: {command: [sh, -c, "echo $$; head -c 70000 /dev/zero | tr '\\0' x; exec sleep 1000"], env: [PATH], max_output: 128KiB}
+  wait: {command: [sh, -c, "setsid sleep 1000 & echo $$ $!; head -c 70000 /dev/zero | tr '\\0' x; exec sleep 1000"], env: [PATH], max_output: 128KiB}
   hello: {command: [echo, "hello {name}"], input: {name: {type: string}}, env: [PATH]}
 schedules:
   - {name: nightly, job: hello, input: {name: moon}, cron: "0 6 1 1 *", zone: Europe/Berlin}
 `
 
-// "Kill -9 of the server: the run ends node_lost, with the output up to then", and the program ends with the server.
+// "Kill -9 of the server: the run ends node_lost, with the output up to then", and the program ends with all that it
+// started before the next server begins.
 func TestKilledServerEndsItsCommands(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "jobs.yaml"), jobsFile)
@@ -30,11 +33,11 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 	must(t, err)
 	id, err := c.Submit(t.Context(), messages.Request{Job: "wait", Input: json.RawMessage(`{}`)})
 	must(t, err)
-	said := func(s messages.State) (pid string) {
+	said := func(s messages.State) (pids string) {
 		if out, ok := s.Stream("stdout"); ok && out.Closed { // and so it is in the journal
-			pid, _, _ = strings.Cut(out.Text(), "\n")
+			pids, _, _ = strings.Cut(out.Text(), "\n")
 		}
-		return pid
+		return pids
 	}
 	var state messages.State
 	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
@@ -46,17 +49,15 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 			break
 		}
 	}
-	pid := said(state)
+	pids := said(state)
 	s.ends(syscall.SIGKILL)
-	for running := true; running; {
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		running = err == nil && !strings.Contains(string(stat), ") Z")
-		if t.Context().Err() != nil {
-			t.Fatalf("the program %s runs on", pid)
-		}
-	}
 	s = serveHTTP(t, dir, args...)
 	defer s.ends(syscall.SIGTERM)
+	for _, pid := range strings.Fields(pids) {
+		if runs(pid) {
+			t.Errorf("the process %s runs beside the next server", pid)
+		}
+	}
 	if c, err = api.New(s.base(), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +68,38 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 		}
 		must(t, err)
 	}
-	if state.End.Cause != messages.CauseNodeLost || said(state) != pid {
+	if state.End.Cause != messages.CauseNodeLost || said(state) != pids {
 		t.Errorf("the run ended with %s, after %q", state.End.Cause, said(state))
 	}
+}
+
+// runs reports whether the process runs.
+func runs(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z")
+}
+
+// A terminal that closes sends SIGHUP, which is SIGTERM for lastword run: all that the program has started ends.
+func TestClosedTerminalEndsARun(t *testing.T) {
+	cmd := binary(t, t.TempDir(), "run", "--", "sh", "-c", "setsid sleep 1000 & echo $!; wait")
+	out, err := cmd.StdoutPipe()
+	must(t, errors.Join(err, cmd.Start()))
+	pid, err := bufio.NewReader(out).ReadString('\n')
+	must(t, errors.Join(err, cmd.Process.Signal(syscall.SIGHUP)))
+	if code := exitCode(t, cmd); code != exit.Terminated || runs(strings.TrimSpace(pid)) {
+		t.Errorf("exit code %d, and %s runs: %t", code, pid, runs(strings.TrimSpace(pid)))
+	}
+}
+
+// The program is in the foreground of its terminal: Ctrl-Z stops it, too.
+func TestCtrlZStopsTheProgram(t *testing.T) {
+	s := start(t, nil, "sh", "-mc", `lastword run -- sh -c 'trap "echo went on" CONT; echo begun; while :; do sleep 0.05; done'; echo stopped; fg`)
+	s.read("begun", 1)
+	s.keys("\x1a")
+	s.read("stopped", 1)
+	s.read("went on", 1)
+	s.keys("\x03")
+	s.ends(exit.Interrupted)
 }
 
 func TestCommandsOfAServer(t *testing.T) {

@@ -11,11 +11,9 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"os"
 	"os/signal"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -207,7 +205,7 @@ func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Displa
 			return &exit.Error{Code: exit.Failed, Err: broken}
 		}
 		if page {
-			waits, leave := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			waits, leave := signal.NotifyContext(ctx, host.Ending()...)
 			<-waits.Done()
 			leave()
 		}

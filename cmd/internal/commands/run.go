@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/guardian"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -27,7 +28,7 @@ type options struct {
 	program       *host.Program
 	timeout, idle time.Duration
 	maxOutput     settings.ByteSize
-	detach        bool
+	detach, keep  bool
 	at            host.Remote
 	show          terminal.Display
 }
@@ -53,6 +54,7 @@ func RunCommand(p *host.Program) *cobra.Command {
 		flags.DurationVar(&o.idle, "idle", 0, "maximum `time` without output")
 		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
 		flags.BoolVar(&o.detach, "detach", false, "start the program at a server and return; its operator must allow the program")
+		flags.BoolVar(&o.keep, "keep-children", false, "keep what the program leaves behind, such as a daemon")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
 	})
 	settings.Group(flags, "Server", func() {
@@ -84,14 +86,23 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	case o.detach:
 		return o.at.Ask(o.leave)(cmd, args)
 	}
+	g, err := guardian.New(cmd.Context(), "", nil)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
 	code := -1
-	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true,
-		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Exited: func(c int) { code = c }}
+	atTerminal := terminal.IsTerminal(cmd.InOrStdin()) || terminal.IsTerminal(cmd.OutOrStdout()) || terminal.IsTerminal(cmd.ErrOrStderr())
+	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, atTerminal),
+		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Stopping: o.show.Hurry, Exited: func(c int) { code = c }}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) {
 		config.Stdin = in
 	}
-	job, err := command.Job(command.Command{Command: args, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle),
-		MaxOutput: command.Size(o.maxOutput)}, config)
+	what := command.Command{Command: args, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle), MaxOutput: command.Size(o.maxOutput)}
+	if o.keep {
+		what.Children = command.KeepChildren
+	}
+	job, err := command.Job(what, config)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +35,7 @@ const (
 var Meanings = map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
 	Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
 	Verification: "a log or a proof is wrong", Untrusted: "no trusted key has signed it",
-	Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}
+	Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM or SIGHUP"}
 
 // Error ends the program with a code. If Err is nil, the command has printed the reason already.
 type Error struct {
@@ -121,10 +120,10 @@ func OfRun(s messages.State, by os.Signal) int {
 
 // OfSignal returns the exit code for a run that the signal has canceled.
 func OfSignal(s os.Signal) int {
-	if s == syscall.SIGTERM {
-		return Terminated
+	if s == os.Interrupt {
+		return Interrupted
 	}
-	return Interrupted
+	return Terminated // SIGHUP counts as SIGTERM
 }
 
 // Reason removes the path from an error of package os, for messages that name the path already.

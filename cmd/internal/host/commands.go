@@ -1,13 +1,18 @@
 package host
 
 import (
+	"context"
 	"errors"
+	"os/exec"
 	"strings"
+
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/guardian"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/validate"
@@ -73,6 +78,32 @@ func (c *catalog) commands() (jobs []actors.Definition) {
 }
 
 func (c *catalog) commandConfig() command.Config {
-	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.inside,
+	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.inside, Start: GuardedStart(c.guardian, false),
 		Folder: func(principal string) (string, error) { return c.place(principal, "") }}
+}
+
+// GuardedStart returns what starts commands so that all that they start ends with them; nil without a guardian. With
+// foreground, commands are in the process group of this program.
+func GuardedStart(g *guardian.Guardian, foreground bool) func(cmd *exec.Cmd, tty, keep bool) (command.Process, error) {
+	if g == nil {
+		return nil
+	}
+	return func(cmd *exec.Cmd, tty, keep bool) (command.Process, error) {
+		p, err := g.Start(cmd, guardian.Options{Terminal: tty, Foreground: foreground, Keep: keep})
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+}
+
+// startGuardian starts the guardian of commands. It waits until nothing lives that an earlier server of the folder has
+// started, because the runtime may start the same commands again.
+func (c *Checked) startGuardian(ctx context.Context, log *zap.Logger) (*guardian.Guardian, error) {
+	if c.file == nil {
+		return nil, nil
+	}
+	return guardian.New(ctx, c.folder(), func() {
+		log.Warn("commands of the last server still run: this one starts when they have ended", zap.String("folder", c.folder()))
+	})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/guardian"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages"
@@ -38,7 +39,8 @@ type catalog struct {
 	finder        *ModelFinder
 	conversations conversations
 	// inside gives the programs of commands access to the server; may be nil.
-	inside func(*actors.TaskContext) (variables []string, end func())
+	inside   func(*actors.TaskContext) (variables []string, end func())
+	guardian *guardian.Guardian // starts commands; may be nil
 }
 
 // newCatalog returns the catalog of a server with these tools of MCP servers. store saves files; both may be nil.
@@ -55,6 +57,7 @@ func (c *Checked) newCatalog(mcpTools *toolbox.Box, store *store.Store) *catalog
 func (c *catalog) close() {
 	c.finder.Close()
 	c.mcpTools.Close()
+	c.guardian.Close()
 }
 
 // jobs returns the jobs that callers can start.

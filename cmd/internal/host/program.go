@@ -77,7 +77,8 @@ func ThisProcess(commands func(*Program) *cobra.Command) *Program {
 func (p *Program) Run(ctx context.Context) int {
 	p.Secrets = settings.Secrets(p.Env, p.Args)
 	p.Display.Env = p.Env
-	stdout, stderr := p.Secrets.Writer(p.Stdout), p.Secrets.Writer(p.Stderr)
+	out := terminal.NewPatient(p.Stdout)
+	stdout, stderr := p.Secrets.Writer(out), p.Secrets.Writer(terminal.NewPatient(p.Stderr))
 	defer stderr.Close() // nobody would see the error
 	root := p.Commands(p)
 	root.SetArgs(append([]string{}, p.Args...)) // for nil, cobra would take the arguments of the process
@@ -87,7 +88,7 @@ func (p *Program) Run(ctx context.Context) int {
 	root.SetOut(terminal.Gate(stdout))
 	root.SetErr(terminal.Gate(stderr))
 	err := root.ExecuteContext(ctx)
-	return exit.Report(terminal.Gate(stderr), errors.Join(err, stdout.Close()))
+	return exit.Report(terminal.Gate(stderr), errors.Join(err, out.Report(stderr, stdout.Close())))
 }
 
 // Trust returns the user's folder of trust, and makes it if it is missing.

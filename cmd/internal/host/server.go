@@ -103,9 +103,12 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	s.jobs = c.newCatalog(tools, journal)
 	s.jobs.inside = s.inside
-	beside, err := s.startRuntime(ctx)
+	var beside []func(context.Context)
+	if s.jobs.guardian, err = c.startGuardian(ctx, s.Log); err == nil {
+		beside, err = s.startRuntime(ctx)
+	}
 	if err != nil {
-		tools.Close()
+		s.jobs.close()
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, journal.Close())}
 	}
 	s.jobs.startTools(s.Log)
@@ -152,6 +155,9 @@ func (c *catalog) systemConfig(tokens *spending) actors.Config {
 	config.WallClock, config.Retention, config.RetentionBytes = c.timeout, c.retention, int64(c.retentionSize)
 	config.MaxRuns, config.MaxRunsPerPrincipal, config.Admit = c.maxRuns, c.MaxRunsEach, tokens.admit
 	config.Drain = max(c.Drain, time.Nanosecond)
+	if c.guardian != nil {
+		config.Held = c.guardian.Beat
+	}
 	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(c.timeout, day), Stall: day, Answer: cmp.Or(config.Ceilings.Answer, 7*day), Bytes: 1 << 30}
 	return config
 }

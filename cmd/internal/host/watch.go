@@ -36,7 +36,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	if err != nil {
 		return err
 	}
-	show.Kept = runStore.Journal != nil
+	show.Kept, show.Own = runStore.Journal != nil, true
 	defer show.View.Leave()
 	if show.Kept && show.Ask != nil {
 		stop, err := p.reachable(system, runStore, in.Folder(p.Env))
@@ -45,7 +45,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 		}
 		defer stop()
 	}
-	attached, first := Interruptible(ctx, show.View.Leave)
+	attached, first := interruptible(ctx, show)
 	state, err := follow(ctx, attached, system, job, limits, show)
 	err = errors.Join(err, done())
 	by := first()
@@ -96,7 +96,7 @@ func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Defi
 
 // outcome returns the error that the program ends with after the run.
 func outcome(show *terminal.Display, state messages.State, by os.Signal) error {
-	if show.Lost != nil {
+	if show.Lost != nil && !errors.Is(show.Lost, terminal.ErrUnread) {
 		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
 	}
 	if code := exit.OfRun(state, by); code != exit.Completed {
@@ -157,6 +157,9 @@ func withQuestions(run terminal.Run, attached context.Context, show *terminal.Di
 	}
 	return run
 }
+
+// Plain returns the run without the questions.
+func (a asking) Plain() terminal.Run { return a.asks }
 
 // Events yields the events of the run itself, not of its sub-runs.
 func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
@@ -221,7 +224,7 @@ func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputReq
 func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) error {
 	show.Kept = true
 	defer show.View.Leave()
-	watching, first := Interruptible(ctx, show.View.Leave)
+	watching, first := interruptible(ctx, show)
 	state, err := show.Follow(watching, withQuestions(run, watching, show))
 	by := first()
 	switch {
@@ -237,9 +240,9 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 // WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, the second one
 // leaves. After the end of the run it calls download.
 func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, download func(messages.State) error) error {
-	show.Kept = true
+	show.Kept, show.Own = true, true
 	defer show.View.Leave()
-	attached, first := Interruptible(ctx, show.View.Leave)
+	attached, first := interruptible(ctx, show)
 	canceled := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { canceled <- run.Cancel(ctx, "interrupted") })
 	state, err := show.Follow(ctx, withQuestions(run, attached, show))
@@ -258,16 +261,25 @@ func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, dow
 }
 
 // repeatedSignal is the time within which a second SIGTERM is ignored, because timeout(1) sends the signal both to the
-// program and to its process group.
+// program and to its process group. A SIGHUP always is, since both the shell and the system send it.
 const repeatedSignal = 100 * time.Millisecond
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM. At the second one, the process exits at
+// Ending returns the signals that end a program in order: Ctrl-C, SIGTERM and, unless nohup ignores it, the SIGHUP of a
+// terminal that closes.
+func Ending() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{os.Interrupt, syscall.SIGTERM}
+	}
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+}
+
+// Interruptible returns a context that ends at the first of the signals of [Ending]. At the second one, the process exits at
 // once. The returned function ends the context, and returns the first signal or nil. After that, signals are ignored,
 // because the process is about to exit with the code of its run.
 func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	attached, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, Ending()...)
+	attached, stop := signal.NotifyContext(ctx, Ending()...)
 	first, stopped := make(chan os.Signal, 1), make(chan struct{})
 	context.AfterFunc(attached, func() {
 		select {
@@ -290,12 +302,20 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 	}
 }
 
+// interruptible is Interruptible for a run that is shown: after the first signal, the readers of its output have five
+// seconds.
+func interruptible(ctx context.Context, show *terminal.Display) (context.Context, func() os.Signal) {
+	attached, first := Interruptible(ctx, show.LeaveNow)
+	calm := context.AfterFunc(attached, show.Hurry)
+	return attached, func() os.Signal { calm(); return first() }
+}
+
 // another waits for a second signal. It returns nil if none came.
 func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{}) os.Signal {
 	for received := time.Now(); ; {
 		select {
 		case s := <-signals:
-			if s != syscall.SIGTERM || s != first || time.Since(received) > repeatedSignal {
+			if s != syscall.SIGHUP && (s != syscall.SIGTERM || s != first || time.Since(received) > repeatedSignal) {
 				return s
 			}
 		case <-stopped:

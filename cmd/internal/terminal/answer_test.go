@@ -103,7 +103,9 @@ func TestQuestionHoldsBackAnswers(t *testing.T) {
 	a := &Answer{Stdout: &stdout, Stderr: io.Discard}
 	d := Display{View: a, Answer: a}
 	release := d.Hold()
-	d.show(messages.State{}, messages.Event{Seq: 1, Body: messages.TextDelta{Stream: "answer", Text: "Hello"}})
+	d.show(func() {
+		a.Show(messages.State{}, messages.Event{Seq: 1, Body: messages.TextDelta{Stream: "answer", Text: "Hello"}})
+	})
 	if stdout.Len() > 0 {
 		t.Errorf("beside the question stands %q", stdout.String())
 	}

@@ -42,6 +42,7 @@ type Display struct {
 	Quiet bool // print only failures
 	Brief bool // print nothing at the end of a run that completed
 	Kept  bool // the run's id is valid after the run
+	Own   bool // this program has started the run, and ends when the run was ended
 	Style style
 	View  view
 	Lost  error // the error that ended the writing to stdout
@@ -71,26 +72,18 @@ func (d *Display) Hold() (release func()) {
 	}
 }
 
-// show passes an event to the view and to the printer of answers. While a question is on the terminal, it holds the
-// event back. It reports whether stdout is lost.
-func (d *Display) show(s messages.State, e messages.Event) (lost bool) {
+// show calls f, which shows an event. While a question is on the terminal, show keeps f for later.
+func (d *Display) show(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	show := func() {
-		if d.Answer != nil && d.View != view(d.Answer) {
-			d.Answer.Show(s, e)
-		}
-		d.View.Show(s, e)
-	}
 	if d.held != nil {
-		d.held = append(d.held, show)
+		d.held = append(d.held, f)
 	} else {
-		show()
+		f()
 	}
-	return d.isLost()
 }
 
-// isLost reports whether stdout takes no more. The caller holds mu, or is alone.
+// isLost reports whether stdout takes no more. Whoever prints to it calls isLost, with mu if that is not the printing goroutine.
 func (d *Display) isLost() bool {
 	if d.Answer != nil {
 		d.Lost = cmp.Or(d.Lost, d.Answer.lost)
@@ -166,13 +159,46 @@ func Columns(stream any) int {
 	return columns
 }
 
-// Follow shows the run's events as they arrive, and returns the State at the end.
+// Follow shows the run's events as they arrive, and returns the State at the end. Stdout has a reader of the run of its
+// own, unless it is a terminal: whoever reads it slowly delays nothing else.
 func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
-	var state messages.State
-	lines, canceled := JSONLines(d.Stdout), false
+	prints := d.JSONL || d.Answer != nil && d.View != view(d.Answer)
 	if d.Answer != nil && d.View != view(d.Answer) { // it prints to stdout alone
 		d.Answer.Stderr, d.Answer.Shared = io.Discard, false
 	}
+	print := d.printer()
+	if !prints || IsTerminal(d.Stdout) {
+		state, err := d.follow(ctx, run, func(s messages.State, e messages.Event) bool {
+			d.show(func() { print(s, e); d.View.Show(s, e) })
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.isLost()
+		})
+		d.isLost() // what a question held back was printed meanwhile
+		return state, err
+	}
+	var (
+		printing sync.WaitGroup
+		failed   error
+	)
+	printing.Go(func() {
+		_, failed = d.follow(ctx, plain(run), func(s messages.State, e messages.Event) bool { print(s, e); return d.isLost() })
+	})
+	state, err := d.follow(ctx, run, func(s messages.State, e messages.Event) bool {
+		d.show(func() { d.View.Show(s, e) })
+		return false
+	})
+	if err != nil {
+		d.Hurry()
+	}
+	printing.Wait()
+	return state, cmp.Or(err, failed)
+}
+
+// follow passes the run's events to show. If show says that stdout is lost, follow cancels the run.
+func (d *Display) follow(ctx context.Context, run Run, show func(messages.State, messages.Event) (lost bool)) (state messages.State, err error) {
+	defer context.AfterFunc(ctx, d.Hurry)()
+	canceled := false
 	for e, err := range run.Events(ctx, 0) {
 		if err != nil {
 			return state, err
@@ -180,16 +206,36 @@ func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 		if state, err = state.Apply(e); err != nil {
 			return state, err
 		}
-		if d.JSONL && d.Lost == nil {
-			d.Lost = lines.Encode(e)
+		if end := state.End; d.Own && end != nil && (state.Status == messages.Canceled || end.Cause == messages.CauseDeadline || end.Cause == messages.CauseStalled) {
+			d.Hurry()
 		}
-		if d.show(state, e) && !canceled {
+		if show(state, e) && !canceled {
 			canceled = true
 			run.Cancel(ctx, unread)
 		}
 	}
-	d.isLost() // what a question held back was printed meanwhile
 	return state, nil
+}
+
+// printer returns what prints to stdout what an event adds.
+func (d *Display) printer() func(messages.State, messages.Event) {
+	lines := JSONLines(d.Stdout)
+	return func(s messages.State, e messages.Event) {
+		if d.JSONL && d.Lost == nil {
+			d.Lost = lines.Encode(e)
+		}
+		if d.Answer != nil && d.View != view(d.Answer) {
+			d.Answer.Show(s, e)
+		}
+	}
+}
+
+// plain returns the run without its questions, which are put to the user once.
+func plain(run Run) Run {
+	if asks, ok := run.(interface{ Plain() Run }); ok {
+		return asks.Plain()
+	}
+	return run
 }
 
 // unread is the reason for canceling a run whose events cannot be written.
