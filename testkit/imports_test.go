@@ -76,7 +76,7 @@ var rules = []rule{
 		ours: "messages messages/validate messages/model messages/secret messages/words actors actors/atomicfile actors/confined actors/regular",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "actors/chat/conversation", ours: "actors/regular messages messages/model messages/words actors/confined actors/atomicfile", denied: offline},
-	{pkgs: "actors/chat/internal/citation", ours: "messages/model/decode", denied: offline},
+	{pkgs: "actors/chat/internal/citation", ours: "internal/decode", denied: offline},
 	{pkgs: "actors/plan", ours: "messages messages/validate messages/model messages/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
 	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", denied: offline + " os"},

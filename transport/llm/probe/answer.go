@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/decode"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

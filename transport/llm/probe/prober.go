@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/decode"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/llm"
 )

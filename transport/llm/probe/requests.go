@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/decode"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/internal/decode"
 )
 
 // cuts divides a text: each number is how long the next piece is, over and over; none is byte by byte.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/internal/decode"
 	"pgregory.net/rapid"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/internal/decode"
 	"pgregory.net/rapid"
 )
 

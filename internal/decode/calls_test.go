@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/decode"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 	"pgregory.net/rapid"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/decode"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
 // said is an answer taken apart: its text, with ⟦n⟧ where the n-th thought ended, and its thoughts.
