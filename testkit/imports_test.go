@@ -50,7 +50,7 @@ const (
 // that none names fails, and so does a rule that names no package.
 var rules = []rule{
 	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/validate", ours: "messages messages/jsonwalk messages/words",
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
@@ -129,7 +129,7 @@ var rules = []rule{
 	{pkgs: "transport/mcp/internal/*",
 		ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/lines transport/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
-	{pkgs: "transport/http", ours: "messages messages/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
+	{pkgs: "transport/http", ours: "messages internal/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
 		tests: "lastword/actors lastword/transport/server github.com/coder/websocket"},
 	{pkgs: "transport/web", tests: "lastword/messages"},
 	{pkgs: "transport/telemetry", ours: "messages transport/internal/dial", libs: "github.com/prometheus/client_golang/...", tests: "lastword/actors lastword/supervision"},

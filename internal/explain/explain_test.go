@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/explain"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/explain"
 )
 
 var update = flag.Bool("update", false, "write what the logs explain")
