@@ -51,7 +51,7 @@ const (
 var rules = []rule{
 	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/validate", ours: "messages messages/jsonwalk messages/words",
+	{pkgs: "messages/validate", ours: "messages internal/jsonwalk messages/words",
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*", ours: "messages", denied: offline + " os/exec log/slog"},
@@ -127,7 +127,7 @@ var rules = []rule{
 		tests: "lastword/messages/source lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
 	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages messages/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
-		ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/lines transport/server",
+		ours: "messages internal/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/lines transport/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/http", ours: "messages internal/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
 		tests: "lastword/actors lastword/transport/server github.com/coder/websocket"},

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/decode"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 

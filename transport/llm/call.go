@@ -18,8 +18,8 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 

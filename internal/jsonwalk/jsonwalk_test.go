@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 )
 
 // FuzzWalk holds the walk to encoding/json: it takes the same texts, and gives the same members.
