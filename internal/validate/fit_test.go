@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 const tried = `{"type":"object","required":["id"],"additionalProperties":false,"$defs":{"age":{"maximum":150}},
