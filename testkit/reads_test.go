@@ -21,7 +21,7 @@ var bare = map[string]bool{
 
 // allowed are functions that call one anyway, and why they may.
 var allowed = map[string]string{
-	"actors/atomicfile Change os.OpenRoot":                   "its path ends with a separator: only a folder opens",
+	"internal/atomicfile Change os.OpenRoot":                   "its path ends with a separator: only a folder opens",
 	"actors/command outOfMemory os.ReadFile":                 "/proc/vmstat",
 	"cmd/lastword write os.OpenFile":                         "makes a new file",
 	"cmd/lastword writeBackup os.OpenFile":                   "makes a new file",

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/internal/atomicfile"
 )
 
 // Writers of one name do not mix their texts, and leave nothing else.
