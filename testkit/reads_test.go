@@ -12,7 +12,7 @@ import (
 )
 
 // bare are calls that wait for a pipe, read without a bound, or carry headers to another origin. The packages
-// actors/regular and transport/internal/dial have what to call instead.
+// internal/regular and transport/internal/dial have what to call instead.
 var bare = map[string]bool{
 	"os.Open": true, "os.OpenFile": true, "os.ReadFile": true, "os.OpenRoot": true, "os.DirFS": true,
 	"http.Client": true, "http.Transport": true, "http.DefaultClient": true, "http.DefaultTransport": true,
@@ -41,7 +41,7 @@ func TestNamedFilesAndClients(t *testing.T) {
 		err := filepath.WalkDir(filepath.Join("..", top), func(name string, d fs.DirEntry, err error) error {
 			pkg := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), ".."+string(filepath.Separator)))
 			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
-				pkg == "actors/regular" || pkg == "transport/internal/dial" || pkg == "cmd/lastword/package" { // a tool of ours, for our own files
+				pkg == "internal/regular" || pkg == "transport/internal/dial" || pkg == "cmd/lastword/package" { // a tool of ours, for our own files
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -68,7 +68,7 @@ func TestNamedFilesAndClients(t *testing.T) {
 							id = pkg + " (all) " + call
 						}
 						if used[id] = true; allowed[id] == "" {
-							t.Errorf("%s: %s calls %s; read named files by actors/regular, and make clients by transport/internal/dial", name, where, call)
+							t.Errorf("%s: %s calls %s; read named files by internal/regular, and make clients by transport/internal/dial", name, where, call)
 						}
 					}
 					return true

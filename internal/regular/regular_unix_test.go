@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/regular"
 )
 
 // Nobody looks at the name first, so it does not matter when it became a pipe.
