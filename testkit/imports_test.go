@@ -140,11 +140,11 @@ var rules = []rule{
 	{pkgs: "cmd/internal/trust",
 		ours: "internal/regular messages internal/atomicfile actors/chat/tool actors/confined cmd/internal/environment cmd/internal/settings"},
 	{pkgs: "cmd/internal/terminal",
-		ours:  "messages messages/model messages/words transport/door/transcript transport/llm/probe cmd/internal/environment cmd/internal/terminaltest",
+		ours:  "messages messages/model messages/words transport/door/transcript internal/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
 		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/exit", ours: "internal/regular messages messages/words", libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/settings", ours: "internal/regular messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
+	{pkgs: "cmd/internal/settings", ours: "internal/regular messages messages/* transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
 		ours: "internal/regular messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
@@ -155,7 +155,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/chatui", ours: "messages messages/words transport/door/transcript cmd/internal/terminal",
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/doctor",
-		ours: "messages messages/words transport/door/auth transport/http/client transport/llm transport/llm/probe cmd/internal/build " +
+		ours: "messages messages/words transport/door/auth transport/http/client transport/llm internal/probe cmd/internal/build " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
@@ -164,7 +164,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
 		ours: "messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
-			"transport/llm transport/llm/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
+			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},

@@ -28,7 +28,7 @@ var allowed = map[string]string{
 	"transport/repository/internal/git OpenFile os.OpenFile": "opens by regular.Flags, and checks what it has opened",
 	"transport/repository/internal/git openHTTP http.Client": "counts what the client of package dial reads",
 	"transport/llm (all) http.Client":                        "its transport is of package dial, and it follows no redirect",
-	"transport/llm/probe Run http.Client":                    "closes idle connections alone",
+	"internal/probe Run http.Client":                    "closes idle connections alone",
 	"transport/sqlite lockDir os.OpenFile":                   "O_RDWR waits for no pipe",
 	"transport/sqlite open os.OpenFile":                      "O_RDWR waits for no pipe",
 }

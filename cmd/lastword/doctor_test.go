@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // What doctor says of real servers is true for the server at hand, and never asks for more context than the model was

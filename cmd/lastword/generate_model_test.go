@@ -9,9 +9,9 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 const description = `{"purpose":"Garden grows things for people.","concepts":[{"name":"Bed","meaning":"Where things grow."}],` +

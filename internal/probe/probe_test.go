@@ -18,11 +18,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // stage is a server, and how it is probed.

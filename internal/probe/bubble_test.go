@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // slow is a server that thinks, with or without signs of life, and then says its words, one every so often.
