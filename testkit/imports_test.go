@@ -187,7 +187,7 @@ var rules = []rule{
 			"github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
-	{pkgs: "testkit/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
+	{pkgs: "internal/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab",
 		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +
 			"github.com/sashabaranov/go-openai github.com/coder/websocket github.com/evanw/esbuild/pkg/api github.com/nats-io/... golang.org/x/tools/go/packages"},
@@ -196,7 +196,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab/world"},
-	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay testkit/stories",
+	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
 		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},

@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
-	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // cancelRace cancels a run at its node and at another around the moment at which it ends.
