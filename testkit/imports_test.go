@@ -26,7 +26,7 @@ const module = "github.com/seed889630bf/lastword"
 
 // rule says what the packages that its pattern names may import besides the standard library. Each field is a list with
 // spaces between. Ours are patterns of this module's packages. A library is an import path or, ending in "/...", a path
-// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit,
+// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit, internal/stories,
 // testLibraries, and what is in tests by its import path, where lastword/ is this module.
 type rule struct {
 	pkgs, ours, libs, tests string
@@ -54,8 +54,9 @@ var rules = []rule{
 	{pkgs: "internal/validate", ours: "messages internal/jsonwalk messages/words",
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/jsonwalk", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/decode", ours: "messages messages/model internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*", ours: "messages", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/*/*", ours: "messages messages/*", denied: offline + " os/exec log/slog"},
 	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},
 	{pkgs: "supervision/fault", ours: "messages", denied: offline + " os"},
 	{pkgs: "internal/regular", denied: offline},
@@ -66,10 +67,10 @@ var rules = []rule{
 	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
 	{pkgs: "actors", ours: "actors/internal/log messages internal/validate messages/words supervision supervision/fault actors/jobschema actors/journal",
 		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
-	{pkgs: "actors/internal/structured", ours: "messages messages/* messages/*/* supervision actors",
+	{pkgs: "actors/internal/structured", ours: "messages messages/* internal/validate internal/decode supervision actors",
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/call", ours: "messages messages/* supervision actors", denied: offline},
-	{pkgs: "actors/prompt", ours: "messages messages/* supervision actors actors/call actors/jobschema", denied: offline},
+	{pkgs: "actors/prompt", ours: "internal/validate messages messages/* supervision actors actors/call actors/jobschema", denied: offline},
 	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
@@ -83,7 +84,7 @@ var rules = []rule{
 	{pkgs: "actors/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
-		ours: "internal/regular messages messages/* supervision supervision/fault actors actors/confined actors/jobschema actors/schedule",
+		ours: "internal/regular internal/validate messages messages/* supervision supervision/fault actors actors/confined actors/jobschema actors/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
@@ -113,8 +114,8 @@ var rules = []rule{
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
 	{pkgs: "transport/repository", ours: "internal/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages messages/redact transport/internal/*"},
-	{pkgs: "transport/llm", ours: "internal/regular messages messages/* messages/*/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
-	{pkgs: "transport/llm/*", ours: "internal/regular messages messages/* messages/*/* transport/llm"},
+	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk messages messages/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
+	{pkgs: "internal/probe", ours: "internal/regular internal/decode messages messages/* transport/llm"},
 	{pkgs: "transport/sqlite", ours: "internal/regular actors/confined internal/atomicfile messages actors/journal",
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
@@ -144,7 +145,7 @@ var rules = []rule{
 		tests: "lastword/actors/generate",
 		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/exit", ours: "internal/regular messages messages/words", libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/settings", ours: "internal/regular messages messages/* transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
+	{pkgs: "cmd/internal/settings", ours: "internal/regular internal/jsonwalk messages messages/* transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
 		ours: "internal/regular messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
@@ -163,7 +164,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: "internal/* messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -181,7 +182,7 @@ var rules = []rule{
 		ours: "internal/regular messages messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "internal/* messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
@@ -300,13 +301,13 @@ var rooms = []room{
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
-	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*", "transport/repository/internal/*"}},
+	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
-	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log"}},
+	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/regular"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
-	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},
+	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/validate"}},
 }
 
 func roomOf(pkg string) int {
@@ -318,7 +319,7 @@ func roomOf(pkg string) int {
 // TestRoomsImportDownwards holds that the house has no more floors than it shows.
 func TestRoomsImportDownwards(t *testing.T) {
 	for _, src := range readModule(t) {
-		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") {
+		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") || src.pkg == "internal/stories" {
 			continue
 		}
 		mine := roomOf(src.pkg)
@@ -346,7 +347,7 @@ func picture(sources []source) string {
 			pkgs[at], below[at] = map[string]bool{}, map[int]bool{}
 		}
 		whole[at] = append(whole[at], src.pkg)
-		name := strings.TrimPrefix(strings.TrimPrefix(src.pkg, rooms[at].name), "/")
+		name := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(src.pkg, "internal/"), rooms[at].name), "/")
 		for _, top := range []string{"transport/", "actors/"} {
 			name = strings.TrimPrefix(name, top)
 		}
@@ -506,7 +507,7 @@ func (r *rule) allows(src source, imp string) bool {
 	tests := strings.Fields(r.tests)
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
 		mine := slices.ContainsFunc(strings.Fields(r.ours), func(p string) bool { return matches(p, rel) })
-		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || matches("testkit/*", rel) ||
+		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || rel == "internal/stories" || matches("testkit/*", rel) ||
 			inLab(src.pkg) || covers(tests, "lastword/"+rel))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
