@@ -1,7 +1,7 @@
 // Package testkit tests programs that are built on lastword, and lastword itself. Only tests import it.
 //
 // Stand-ins: [Repository] makes a folder from a txtar archive. [Script] is a job of three tasks whose steps are data.
-// [Model] is a server of language models with scripted answers, down to each byte. [Journal] wraps a journal and
+// [Model] is a server of language models with scripted answers. [Journal] wraps a journal and
 // makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
 // Contract suites: [TestJournal] tests that a journal keeps the contract of [journal.Journal]. [TestRuntime] tests

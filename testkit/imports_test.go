@@ -26,7 +26,7 @@ const module = "github.com/seed889630bf/lastword"
 
 // rule says what the packages that its pattern names may import besides the standard library. Each field is a list with
 // spaces between. Ours are patterns of this module's packages. A library is an import path or, ending in "/...", a path
-// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit, internal/stories,
+// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit, forTests,
 // testLibraries, and what is in tests by its import path, where lastword/ is this module.
 type rule struct {
 	pkgs, ours, libs, tests string
@@ -164,7 +164,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "internal/* messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: "internal/regular internal/validate messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -182,12 +182,13 @@ var rules = []rule{
 		ours: "internal/regular messages messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "internal/* messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "internal/atomicfile internal/explain internal/probe internal/regular messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
+	{pkgs: "internal/standin", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "internal/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab",
 		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +
@@ -197,13 +198,16 @@ var rules = []rule{
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab/world"},
-	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/stories",
+	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
 		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
 }
 
 // inLab reports whether the package is of the lab, a module of its own beside testkit.
+// forTests are packages beside testkit that only tests import.
+var forTests = []string{"internal/standin", "internal/stories"}
+
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 
 const lab = "testkit/lab"
@@ -319,7 +323,7 @@ func roomOf(pkg string) int {
 // TestRoomsImportDownwards holds that the house has no more floors than it shows.
 func TestRoomsImportDownwards(t *testing.T) {
 	for _, src := range readModule(t) {
-		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") || src.pkg == "internal/stories" {
+		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") || slices.Contains(forTests, src.pkg) {
 			continue
 		}
 		mine := roomOf(src.pkg)
@@ -507,7 +511,7 @@ func (r *rule) allows(src source, imp string) bool {
 	tests := strings.Fields(r.tests)
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
 		mine := slices.ContainsFunc(strings.Fields(r.ours), func(p string) bool { return matches(p, rel) })
-		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || rel == "internal/stories" || matches("testkit/*", rel) ||
+		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || slices.Contains(forTests, rel) || matches("testkit/*", rel) ||
 			inLab(src.pkg) || covers(tests, "lastword/"+rel))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
@@ -518,7 +522,7 @@ func (r *rule) allows(src source, imp string) bool {
 
 // mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
 func mayStartGoroutines(src source) bool {
-	return src.test || strings.HasPrefix(src.path, "testkit/") || src.path == "supervision/task.go" ||
+	return src.test || strings.HasPrefix(src.path, "testkit/") || slices.Contains(forTests, src.pkg) || src.path == "supervision/task.go" ||
 		strings.HasPrefix(src.pkg, "transport/")
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/probe"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -58,7 +58,7 @@ func TestTime(t *testing.T) {
 		{slow{6 * time.Minute, time.Minute, time.Second}, "answers", probe.Pass, "360000 ms"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := testkit.NewNetwork()
+			p := standin.NewNetwork()
 			s := &http.Server{Handler: c.server}
 			go s.Serve(p)
 			defer s.Close()

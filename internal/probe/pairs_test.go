@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/probe"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -38,7 +39,7 @@ func say(text string) []testkit.Piece {
 }
 
 func refuse(status int, words string) []testkit.Piece {
-	return []testkit.Piece{testkit.JSON(status, `{"error":{"message":"`+words+`","type":"invalid_request_error"}}`)}
+	return []testkit.Piece{standin.JSON(status, `{"error":{"message":"`+words+`","type":"invalid_request_error"}}`)}
 }
 
 func calls(pieces ...testkit.Piece) []testkit.Piece {
@@ -46,8 +47,8 @@ func calls(pieces ...testkit.Piece) []testkit.Piece {
 }
 
 func lmstudio(context int) testkit.ModelOptions {
-	return testkit.ModelOptions{Dialect: testkit.LMStudio,
-		Models: []testkit.ServedModel{{ID: "qwen3-8b", Loaded: context > 0, Context: context}}}
+	return testkit.ModelOptions{Dialect: standin.LMStudio,
+		Models: []standin.ServedModel{{ID: "qwen3-8b", Loaded: context > 0, Context: context}}}
 }
 
 func pairs() map[string]pair {
@@ -68,7 +69,7 @@ func serverPairs() map[string]pair {
 			{status: probe.Fail, says: "http 200 with JSON that is no list", options: lmstudio(8192), prepare: at("/v2")},
 			{status: probe.Fail, says: "a web page", prepare: func(_ *testing.T, m *testkit.Model, _ *probe.Options) {
 				for range 2 {
-					m.AnswerTo("/v1/models", testkit.Status(200, "text/html", "<html>Sign in</html>"))
+					m.AnswerTo("/v1/models", standin.Status(200, "text/html", "<html>Sign in</html>"))
 				}
 			}},
 		}},
@@ -80,7 +81,7 @@ func serverPairs() map[string]pair {
 		"models": {bad: []stage{
 			{status: probe.Fail, says: "no model", prepare: func(_ *testing.T, m *testkit.Model, _ *probe.Options) {
 				for range 8 {
-					m.AnswerTo("/v1/models", testkit.JSON(200, `{"object":"list","data":[]}`))
+					m.AnswerTo("/v1/models", standin.JSON(200, `{"object":"list","data":[]}`))
 				}
 			}},
 			{status: probe.Warn, says: "not among", prepare: func(_ *testing.T, _ *testkit.Model, o *probe.Options) { o.Model = "other" }},
@@ -107,7 +108,7 @@ func answerPairs() map[string]pair {
 			{always: refuse(500, "boom"), status: probe.Fail, says: "http 500: boom"},
 			{options: lmstudio(0), status: probe.Fail, says: "No models loaded"},
 		}},
-		"model-named": {bad: []stage{{answers: script(append([]testkit.Piece{testkit.Named("other")}, hi()...)), status: probe.Warn,
+		"model-named": {bad: []stage{{answers: script(append([]testkit.Piece{standin.Named("other")}, hi()...)), status: probe.Warn,
 			says: "scripted was asked, and other answered"}}},
 		"streams": {good: stage{prepare: readFirst}, bad: []stage{
 			{answers: script([]testkit.Piece{testkit.Text("all"), testkit.Done()}), status: probe.Warn, says: "1 piece"},

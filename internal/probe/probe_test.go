@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed889630bf/lastword/internal/probe"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // play probes the stage's server.
 func (s stage) play(t *testing.T, only ...string) *probe.Profile {
 	t.Helper()
-	m := testkit.NewModelWith(t, s.options)
+	m := standin.NewModelWith(t, s.options)
 	o := probe.Options{Config: llm.Config{BaseURL: m.URL(), Proxy: "none"}, Only: only}
 	if s.always != nil {
 		m.Always(s.always...)
@@ -135,8 +136,8 @@ func TestSmallContext(t *testing.T) {
 
 // What is learned is what the client goes by.
 func TestLearned(t *testing.T) {
-	p := stage{options: testkit.ModelOptions{Dialect: testkit.LMStudio,
-		Models: []testkit.ServedModel{{ID: "idle"}, {ID: "qwen3-8b", Loaded: true, Context: 4096}}}}.play(t)
+	p := stage{options: testkit.ModelOptions{Dialect: standin.LMStudio,
+		Models: []standin.ServedModel{{ID: "idle"}, {ID: "qwen3-8b", Loaded: true, Context: 4096}}}}.play(t)
 	if p.Server.Kind != llm.LMStudio || p.Server.Profile != model.Strict || p.Model != "qwen3-8b" || p.Context != 4096 ||
 		p.Structured != "prompt" || p.Schema != probe.Schema {
 		t.Errorf("%+v", p)
@@ -224,7 +225,7 @@ func TestKeyInAPage(t *testing.T) {
 	p := stage{prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
 		o.Config.Key = key
 		for range 2 {
-			m.AnswerTo("/v1/models", testkit.JSON(200, `{"you":"`+key+`"}`))
+			m.AnswerTo("/v1/models", standin.JSON(200, `{"you":"`+key+`"}`))
 		}
 	}}.play(t, "path")
 	if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
@@ -234,7 +235,7 @@ func TestKeyInAPage(t *testing.T) {
 		p := stage{prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
 			o.Config.Key = key
 			for range 2 {
-				m.AnswerTo("/v1/models", testkit.Wire("HTTP/1.1 200 OK\r\n"+head+"\r\n\r\n"), testkit.Cut())
+				m.AnswerTo("/v1/models", standin.Wire("HTTP/1.1 200 OK\r\n"+head+"\r\n\r\n"), testkit.Cut())
 			}
 		}}.play(t, "reachable")
 		if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
@@ -273,11 +274,11 @@ func TestMistakes(t *testing.T) {
 // A model or a server that repeats the key in its answers does not bring it into the profile.
 func TestKeyInAnswers(t *testing.T) {
 	const key = "sk-sesame-Sesame-0123"
-	echo := []testkit.Piece{testkit.Header("Content-Type", "text/event-stream; key="+key), testkit.Named(key),
+	echo := []testkit.Piece{standin.Header("Content-Type", "text/event-stream; key="+key), standin.Named(key),
 		testkit.Text("Your key is sk-sesame-Ses"), testkit.Text("ame-0123."), testkit.Finish(key), testkit.Done()}
 	p := stage{always: echo, prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
 		o.Config.Key, o.Patience = key, time.Second
-		m.AnswerTo("/v1/models", testkit.JSON(200, `{"data":[{"id":"`+key+`","owned_by":"`+key+`"}]}`))
+		m.AnswerTo("/v1/models", standin.JSON(200, `{"data":[{"id":"`+key+`","owned_by":"`+key+`"}]}`))
 	}}.play(t)
 	if text := fmt.Sprintf("%+v", p); strings.Contains(text, key[:14]) || !strings.Contains(text, "[key]") {
 		t.Error(text)
@@ -321,7 +322,7 @@ func TestRecordedServers(t *testing.T) {
 			"loaded": "PASS tiny:latest", "answers": "PASS ", "model-named": "PASS tiny", "terminator": "PASS ",
 			"context-size": "WARN 4096 tokens of the model's 32768 ; load the model with a larger context: lastword models load tiny:latest --context 16384"}},
 	} {
-		m := testkit.NewRecordedModel(t, wire, c.paths)
+		m := standin.NewRecordedModel(t, wire, c.paths)
 		only := []string{"reachable", "path", "models", "loaded", "context-size", "answers", "model-named", "terminator"}
 		p, err := probe.Run(t.Context(), probe.Options{Config: llm.Config{BaseURL: m.URL(), Proxy: "none"}, Model: c.model, Only: only})
 		if err != nil || p.Server.Kind != c.kind {
@@ -340,7 +341,7 @@ func TestRecordedServers(t *testing.T) {
 			}
 		}
 	}
-	loading := testkit.NewRecordedModel(t, wire, map[string]string{"/v1/models": "llama-loading-chat", "/v1/chat/completions": "llama-loading-chat"})
+	loading := standin.NewRecordedModel(t, wire, map[string]string{"/v1/models": "llama-loading-chat", "/v1/chat/completions": "llama-loading-chat"})
 	p, err := probe.Run(t.Context(), probe.Options{Config: llm.Config{BaseURL: loading.URL(), Proxy: "none"}, Only: []string{"path"}, First: 1})
 	if r := p.Results[0]; err != nil || r.Status != probe.Warn || r.Seen != "the server is loading its model" || strings.Contains(r.Remedy, "base-url") {
 		t.Errorf("%v, %+v", err, p.Results)

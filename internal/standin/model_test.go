@@ -1,4 +1,4 @@
-package testkit_test
+package standin_test
 
 import (
 	"context"
@@ -16,7 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/internal/standin"
+	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // caller is a plain client with connections of its own.
@@ -28,7 +29,7 @@ func caller(t testing.TB) *http.Client {
 
 const question = `{"model":"m","stream":true,"messages":[{"role":"user","content":"one two three"}]}`
 
-func ask(ctx context.Context, c *http.Client, m *testkit.Model, body string) (*http.Response, error) {
+func ask(ctx context.Context, c *http.Client, m *standin.Model, body string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL()+"/chat/completions", strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func ask(ctx context.Context, c *http.Client, m *testkit.Model, body string) (*h
 }
 
 // whole asks and reads to the end; the error is that of the call or the body.
-func whole(t testing.TB, c *http.Client, m *testkit.Model, body string) (*http.Response, string, error) {
+func whole(t testing.TB, c *http.Client, m *standin.Model, body string) (*http.Response, string, error) {
 	res, err := ask(t.Context(), c, m, body)
 	if err != nil {
 		return nil, "", err
@@ -67,29 +68,29 @@ func text(stream string) string {
 }
 
 func TestModelFraming(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
-	hello := testkit.Send("hello")
+	m, c := standin.NewModel(t), caller(t)
+	hello := standin.Send("hello")
 	for _, row := range []struct {
 		name   string
-		pieces []testkit.Piece
+		pieces []standin.Piece
 		length int64 // -1: not declared
 		proto  string
 		err    error // of the body
 	}{
-		{"chunked", []testkit.Piece{hello}, -1, "HTTP/1.1", nil},
-		{"chunked, cut", []testkit.Piece{hello, testkit.Cut()}, -1, "HTTP/1.1", io.ErrUnexpectedEOF},
-		{"chunked, reset", []testkit.Piece{hello, testkit.Reset()}, -1, "HTTP/1.1", syscall.ECONNRESET},
-		{"length", []testkit.Piece{testkit.Framed(testkit.ContentLength), hello}, 5, "HTTP/1.1", nil},
-		{"length, cut", []testkit.Piece{testkit.Length(9), hello, testkit.Cut()}, 9, "HTTP/1.1", io.ErrUnexpectedEOF},
-		{"length, reset", []testkit.Piece{testkit.Length(9), hello, testkit.Reset()}, 9, "HTTP/1.1", syscall.ECONNRESET},
-		{"close", []testkit.Piece{testkit.Framed(testkit.CloseDelimited), hello}, -1, "HTTP/1.1", nil},
-		{"close, reset", []testkit.Piece{testkit.Framed(testkit.CloseDelimited), hello, testkit.Reset()}, -1, "HTTP/1.1",
+		{"chunked", []standin.Piece{hello}, -1, "HTTP/1.1", nil},
+		{"chunked, cut", []standin.Piece{hello, standin.Cut()}, -1, "HTTP/1.1", io.ErrUnexpectedEOF},
+		{"chunked, reset", []standin.Piece{hello, standin.Reset()}, -1, "HTTP/1.1", syscall.ECONNRESET},
+		{"length", []standin.Piece{standin.Framed(standin.ContentLength), hello}, 5, "HTTP/1.1", nil},
+		{"length, cut", []standin.Piece{standin.Length(9), hello, standin.Cut()}, 9, "HTTP/1.1", io.ErrUnexpectedEOF},
+		{"length, reset", []standin.Piece{standin.Length(9), hello, standin.Reset()}, 9, "HTTP/1.1", syscall.ECONNRESET},
+		{"close", []standin.Piece{standin.Framed(standin.CloseDelimited), hello}, -1, "HTTP/1.1", nil},
+		{"close, reset", []standin.Piece{standin.Framed(standin.CloseDelimited), hello, standin.Reset()}, -1, "HTTP/1.1",
 			syscall.ECONNRESET},
-		{"1.0", []testkit.Piece{testkit.Framed(testkit.HTTP10), hello}, -1, "HTTP/1.0", nil},
-		{"status", []testkit.Piece{testkit.Status(200, "text/html", "hello")}, 5, "HTTP/1.1", nil},
+		{"1.0", []standin.Piece{standin.Framed(standin.HTTP10), hello}, -1, "HTTP/1.0", nil},
+		{"status", []standin.Piece{standin.Status(200, "text/html", "hello")}, 5, "HTTP/1.1", nil},
 	} {
 		for _, split := range []int{0, 1, 3} {
-			m.Answer(append([]testkit.Piece{testkit.Split(split)}, row.pieces...)...)
+			m.Answer(append([]standin.Piece{standin.Split(split)}, row.pieces...)...)
 			res, body, err := whole(t, c, m, question)
 			if body != "hello" || !errors.Is(err, row.err) || res.ContentLength != row.length || res.Proto != row.proto {
 				t.Errorf("%s in writes of %d: %q, %v, %+v", row.name, split, body, err, res)
@@ -103,14 +104,14 @@ func TestModelFraming(t *testing.T) {
 
 // TestModelWire reads what a client's library hides: the bytes.
 func TestModelWire(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Answer(testkit.Header("X-A", "b"), testkit.Split(2), testkit.Send("hello"), testkit.Wire("!"), testkit.HangUp())
+	m := standin.NewModel(t)
+	m.Answer(standin.Header("X-A", "b"), standin.Split(2), standin.Send("hello"), standin.Wire("!"), standin.HangUp())
 	conn, err := net.Dial("tcp", m.Host())
-	must(t, err)
+	fatal.IfError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s",
 		len(question), question)
-	must(t, err)
+	fatal.IfError(t, err)
 	got, err := io.ReadAll(conn)
 	want := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n" +
 		"2\r\nhe\r\n2\r\nll\r\n1\r\no\r\n!0\r\n\r\n"
@@ -121,12 +122,12 @@ func TestModelWire(t *testing.T) {
 
 // The server tells that the client has closed the connection, during the answer and after it.
 func TestModelGone(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
-	early := m.Step(testkit.Text("a"), testkit.Text("b"))
+	m, c := standin.NewModel(t), caller(t)
+	early := m.Step(standin.Text("a"), standin.Text("b"))
 	go func() { _ = early.Next() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	res, err := ask(ctx, c, m, question)
-	must(t, err)
+	fatal.IfError(t, err)
 	select {
 	case <-early.Gone():
 		t.Fatal("gone before it left")
@@ -136,13 +137,13 @@ func TestModelGone(t *testing.T) {
 	<-early.Gone()
 	<-m.Closed(0)
 	_ = res.Body.Close()
-	if err := early.Next(); !errors.Is(err, testkit.ErrClientGone) {
+	if err := early.Next(); !errors.Is(err, standin.ErrClientGone) {
 		t.Errorf("after the client has left: %v", err)
 	}
 	if early.Whole() {
 		t.Error("the answer counts as whole")
 	}
-	late := m.Answer(testkit.Text("a"), testkit.Done())
+	late := m.Answer(standin.Text("a"), standin.Done())
 	closed := m.Closed(1)
 	if _, _, err := whole(t, c, m, question); err != nil {
 		t.Fatal(err)
@@ -162,20 +163,20 @@ func TestModelGone(t *testing.T) {
 
 func TestModelRequests(t *testing.T) {
 	const secret = "sk-secret"
-	m, c := testkit.NewModelWith(t, testkit.ModelOptions{Key: secret}), caller(t)
-	kept := m.Answer(testkit.Text("yes"), testkit.Done())
+	m, c := standin.NewModelWith(t, standin.ModelOptions{Key: secret}), caller(t)
+	kept := m.Answer(standin.Text("yes"), standin.Done())
 	for _, key := range []string{"", "sk-wrong", secret} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.URL()+"/chat/completions?a=b", strings.NewReader(
 			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"temperature":0,"ttl":300,
 			"response_format":{"type":"text"},"tools":[{"type":"function"}],"tool_choice":"auto",
 			"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"u"}]},
 			{"role":"tool","tool_call_id":"c1","content":"t"}]}`))
-		must(t, err)
+		fatal.IfError(t, err)
 		if key != "" {
 			r.Header.Set("Authorization", "Bearer "+key)
 		}
 		res, err := c.Do(r)
-		must(t, err)
+		fatal.IfError(t, err)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 		if want := map[bool]int{true: 200, false: 401}[key == secret]; res.StatusCode != want {
@@ -206,15 +207,15 @@ func TestModelRequests(t *testing.T) {
 // Close ends what hangs, paces and waits for the test.
 func TestModelClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	m, err := testkit.ListenModel(testkit.ModelOptions{})
-	must(t, err)
+	m, err := standin.ListenModel(standin.ModelOptions{})
+	fatal.IfError(t, err)
 	tr := &http.Transport{}
 	defer tr.CloseIdleConnections()
 	c := &http.Client{Transport: tr}
-	scripts := []*testkit.Exchange{
-		m.Answer(testkit.Head(), testkit.Stall()), m.Answer(testkit.Head(), testkit.Comments(time.Hour)),
-		m.Answer(testkit.Head(), testkit.Until(make(chan struct{}))), m.Answer(testkit.Head(), testkit.Tokens(5, time.Hour)),
-		m.Step(testkit.Head()),
+	scripts := []*standin.Exchange{
+		m.Answer(standin.Head(), standin.Stall()), m.Answer(standin.Head(), standin.Comments(time.Hour)),
+		m.Answer(standin.Head(), standin.Until(make(chan struct{}))), m.Answer(standin.Head(), standin.Tokens(5, time.Hour)),
+		m.Step(standin.Head()),
 	}
 	var group sync.WaitGroup
 	for range scripts {
@@ -237,9 +238,9 @@ func TestModelClose(t *testing.T) {
 }
 
 func TestModelTicks(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
+	m, c := standin.NewModel(t), caller(t)
 	before := time.Now().UnixNano()
-	m.Answer(testkit.Ticks(3, time.Millisecond), testkit.Done())
+	m.Answer(standin.Ticks(3, time.Millisecond), standin.Done())
 	_, body, err := whole(t, c, m, question)
 	after := time.Now().UnixNano()
 	var at [3]int64
