@@ -188,6 +188,7 @@ var rules = []rule{
 			"github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
+	{pkgs: "internal/faultplan", ours: "messages supervision actors actors/journal"},
 	{pkgs: "internal/standin", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "internal/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab",
@@ -198,7 +199,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab/world"},
-	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/standin internal/stories",
+	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/faultplan internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
 		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
@@ -206,7 +207,7 @@ var rules = []rule{
 
 // inLab reports whether the package is of the lab, a module of its own beside testkit.
 // forTests are packages beside testkit that only tests import.
-var forTests = []string{"internal/standin", "internal/stories"}
+var forTests = []string{"internal/faultplan", "internal/standin", "internal/stories"}
 
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 

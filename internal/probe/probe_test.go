@@ -302,7 +302,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-const wire = "../testdata/real-wire"
+const wire = "../../transport/llm/testdata/real-wire"
 
 // Discovery and checks against what real servers answered, with their connections closed as recorded.
 func TestRecordedServers(t *testing.T) {

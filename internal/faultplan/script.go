@@ -1,4 +1,4 @@
-package testkit
+package faultplan
 
 import (
 	"context"
@@ -119,7 +119,7 @@ func (s Step) play(ctx context.Context, t *actors.TaskContext, task string) erro
 	case Ask:
 		return s.ask(ctx, t)
 	case Sleep:
-		return pause(ctx, s.For)
+		return Pause(ctx, s.For)
 	case Await:
 		return await(ctx, s.Gate)
 	}
@@ -177,8 +177,8 @@ func (s Step) err() error {
 
 var errScripted = errors.New("as the script says")
 
-// pause sleeps, or returns the cause of ctx.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause sleeps, or returns the cause of ctx.
+func Pause(ctx context.Context, d time.Duration) error {
 	supervision.Sleep(ctx, d)
 	return context.Cause(ctx)
 }

@@ -1,4 +1,4 @@
-package testkit
+package faultplan
 
 import (
 	"cmp"
@@ -40,7 +40,7 @@ func (f *Faults) Config(c actors.Config) actors.Config {
 	if c.Journal == nil {
 		c.Journal = journal.NewMemory()
 	}
-	c.Journal = &Journal{Journal: c.Journal, Disturb: f.disturb}
+	c.Journal = &journal.Hostile{Journal: c.Journal, Disturb: f.disturb}
 	c.Inject = f.inject
 	return c
 }
@@ -117,7 +117,7 @@ func (f *Faults) inject(p actors.Point) {
 }
 
 // disturb is for the Disturb of the same System's Journal.
-func (f *Faults) disturb(b journal.Block) Disturbance {
+func (f *Faults) disturb(b journal.Block) journal.Disturbance {
 	f.mu.Lock()
 	t := f.trials[b.Run]
 	if queued, ok := b.Events[0].Body.(messages.RunQueued); ok && t == nil {
@@ -129,32 +129,32 @@ func (f *Faults) disturb(b journal.Block) Disturbance {
 	}
 	f.mu.Unlock()
 	if t == nil {
-		return Disturbance{}
+		return journal.Disturbance{}
 	}
 	return t.disturb()
 }
 
 // disturb decides about the next append from the seed and its number alone, so that a trial can be repeated.
-func (t *Trial) disturb() Disturbance {
+func (t *Trial) disturb() journal.Disturbance {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.appends++
 	dice := (t.Plan.Seed + uint64(t.appends)) * 0x9e3779b97f4a7c15 >> 60
 	switch t.Plan.Journal {
 	case Slow:
-		return Disturbance{Delay: time.Duration(1+dice%3) * time.Millisecond}
+		return journal.Disturbance{Delay: time.Duration(1+dice%3) * time.Millisecond}
 	case Refusing:
 		if dice < 8 && t.refused < 2 {
 			t.refused++
-			return Disturbance{Refuse: true}
+			return journal.Disturbance{Refuse: true}
 		}
 		t.refused = 0
 	case Final:
-		return Disturbance{Never: uint64(t.appends) == 2+t.Plan.Seed%12}
+		return journal.Disturbance{Never: uint64(t.appends) == 2+t.Plan.Seed%12}
 	case Uncertain:
-		return Disturbance{Unknown: dice < 8, Lose: dice < 3}
+		return journal.Disturbance{Unknown: dice < 8, Lose: dice < 3}
 	}
-	return Disturbance{}
+	return journal.Disturbance{}
 }
 
 // Trial is a plan with its run.
