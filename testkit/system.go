@@ -45,7 +45,7 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 }
 
 // Run starts a run of the job with the given faults.
-func (s *Stage) Run(job actors.Job, faults ...faultplan.Fault) *actors.Run {
+func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	s.t.Helper()
 	trial, err := s.faults.Start(s.t.Context(), s.System, job, faultplan.FaultPlan{Faults: faults})
 	if err != nil {
