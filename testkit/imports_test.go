@@ -38,7 +38,7 @@ type rule struct {
 const offline = "net net/http log"
 
 // protocol is what a package may import that speaks another system's format.
-const protocol = "messages messages/model transport/door transport/door/*"
+const protocol = "messages messages/model transport/door transport/door/* transport/internal/jsonrpc transport/internal/pieces transport/internal/rpc"
 
 // library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
 const (
@@ -95,12 +95,16 @@ var rules = []rule{
 	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
 		tests: "lastword/actors/llmstxt github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/llmstxt/internal/*/*", ours: library, libs: parsers, denied: offline},
+	{pkgs: "transport/internal/jsonrpc", ours: "messages transport/door/auth"},
+	{pkgs: "transport/internal/rpc", ours: "transport/door transport/internal/jsonrpc"},
+	{pkgs: "transport/internal/pieces", ours: "messages messages/model transport/door transport/door/*"},
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/auth", ours: "internal/regular messages messages/words", tests: "lastword/transport/server"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
-	{pkgs: "transport/door", ours: "messages internal/validate messages/model messages/words transport/door/*", libs: "github.com/coder/websocket"},
+	{pkgs: "transport/door", ours: "messages internal/validate messages/model messages/words transport/door/*", libs: "github.com/coder/websocket",
+		tests: "lastword/transport/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/internal/credential", tests: "lastword/actors"},
 	{pkgs: "transport/looopy/internal/credential", ours: "messages"},
@@ -128,7 +132,7 @@ var rules = []rule{
 		tests: "lastword/messages/source lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
 	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages messages/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
-		ours: "messages internal/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/lines transport/server",
+		ours: "messages internal/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/jsonrpc transport/internal/lines transport/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/http", ours: "messages internal/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
 		tests: "lastword/actors lastword/transport/server github.com/coder/websocket"},
@@ -302,10 +306,10 @@ type room struct {
 var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
-	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
+	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/internal/pieces", "transport/internal/rpc", "transport/web", "transport/http",
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},

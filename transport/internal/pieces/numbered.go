@@ -1,4 +1,4 @@
-package door
+package pieces
 
 import (
 	"context"
@@ -6,50 +6,41 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// NumberedPieces holds the answer of a run as numbered pieces of text, for readers that can only append. A published
+// Numbered holds the answer of a run as numbered pieces of text, for readers that can only append. A published
 // piece never changes, however the log is merged later. If the run takes text back, the pieces end with the failure "reset",
 // unless the next attempt says the same text again.
 //
-// One goroutine calls [NumberedPieces.Read]; any number may call the other methods. mu guards the fields below it.
-type NumberedPieces struct {
-	SegmentWriter
+// One goroutine calls [Numbered.Read]; any number may call the other methods. mu guards the fields below it.
+type Numbered struct {
+	door.SegmentWriter
 	most   int // maximum bytes of all text
-	speech Speech
+	speech door.Speech
 
 	mu     sync.Mutex
 	text   []byte
 	cuts   []int // the end of each piece, as an offset in text
 	ended  bool
-	failed *Reason       // why the pieces ended early
+	failed *door.Reason  // why the pieces ended early
 	reason model.Reason  // why the answer ended, if the run completed or waits
 	more   chan struct{} // closed and replaced when something is added
 }
 
-// NewNumberedPieces returns empty NumberedPieces that hold at most most bytes of text.
-func NewNumberedPieces(most int) *NumberedPieces {
-	return &NumberedPieces{most: most, more: make(chan struct{})}
+// NewNumbered returns empty Numbered that hold at most most bytes of text.
+func NewNumbered(most int) *Numbered {
+	return &Numbered{most: most, more: make(chan struct{})}
 }
 
-// Pieces is NumberedPieces.
-//
-// Deprecated: Use [NumberedPieces].
-type Pieces = NumberedPieces
-
-// NewPieces is NewNumberedPieces.
-//
-// Deprecated: Use [NewNumberedPieces].
-func NewPieces(most int) *NumberedPieces { return NewNumberedPieces(most) }
-
-// pieces is the dialect that fills NumberedPieces: it takes the texts of the answer, and the end of the run.
-var pieces = transcript.Dialect[*NumberedPieces]{Rewind: (*NumberedPieces).take, Table: transcript.Table[*NumberedPieces]{
-	transcript.Text:     {transcript.Open: (*NumberedPieces).take, transcript.Append: (*NumberedPieces).take, transcript.Done: (*NumberedPieces).take},
-	transcript.Question: {transcript.Wait: (*NumberedPieces).wait},
-	transcript.Run: {transcript.Open: func(p *NumberedPieces, op *transcript.Op) { p.speech.Begin(op.Run) },
-		transcript.End: func(p *NumberedPieces, op *transcript.Op) {
-			if failed := Failure(op.Event.Body); failed != nil {
+// dialect is the one that fills Numbered: it takes the texts of the answer, and the end of the run.
+var dialect = transcript.Dialect[*Numbered]{Rewind: (*Numbered).take, Table: transcript.Table[*Numbered]{
+	transcript.Text:     {transcript.Open: (*Numbered).take, transcript.Append: (*Numbered).take, transcript.Done: (*Numbered).take},
+	transcript.Question: {transcript.Wait: (*Numbered).wait},
+	transcript.Run: {transcript.Open: func(p *Numbered, op *transcript.Op) { p.speech.Begin(op.Run) },
+		transcript.End: func(p *Numbered, op *transcript.Op) {
+			if failed := door.Failure(op.Event.Body); failed != nil {
 				p.stop(failed)
 				return
 			}
@@ -58,23 +49,23 @@ var pieces = transcript.Dialect[*NumberedPieces]{Rewind: (*NumberedPieces).take,
 		}},
 }}
 
-func (p *NumberedPieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
+func (p *Numbered) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 
 // wait ends the pieces at the question of a conversation: the client's next message answers it.
-func (p *NumberedPieces) wait(op *transcript.Op) {
-	if op.Run.Queued.Labels[ContextLabel] != "" {
+func (p *Numbered) wait(op *transcript.Op) {
+	if op.Run.Queued.Labels[door.ContextLabel] != "" {
 		p.say(p.speech.Ask(op.Item), false)
 		p.complete(op)
 	}
 }
 
 // say adds a piece.
-func (p *NumberedPieces) say(piece string, anew bool) {
+func (p *Numbered) say(piece string, anew bool) {
 	switch {
 	case anew:
-		p.stop(&Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)})
+		p.stop(&door.Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)})
 	case len(p.text)+len(piece) > p.most:
-		p.stop(&Reason{Code: string(messages.CauseLimitExceeded), Message: "the text is longer than a stream may be; read the run's result"})
+		p.stop(&door.Reason{Code: string(messages.CauseLimitExceeded), Message: "the text is longer than a stream may be; read the run's result"})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +77,7 @@ func (p *NumberedPieces) say(piece string, anew bool) {
 }
 
 // complete ends the pieces of an answer that did not fail.
-func (p *NumberedPieces) complete(op *transcript.Op) {
+func (p *Numbered) complete(op *transcript.Op) {
 	p.mu.Lock()
 	p.reason = op.Run.Ending().Reason
 	p.mu.Unlock()
@@ -94,27 +85,27 @@ func (p *NumberedPieces) complete(op *transcript.Op) {
 }
 
 // stop ends the pieces and the reading of the run.
-func (p *NumberedPieces) stop(failed *Reason) {
+func (p *Numbered) stop(failed *door.Reason) {
 	p.End(failed)
 	p.Over = true
 }
 
 // wake wakes readers that wait for more. mu must be held.
-func (p *NumberedPieces) wake() {
+func (p *Numbered) wake() {
 	close(p.more)
 	p.more = make(chan struct{})
 }
 
 // Read fills p with the run, from the question answered on, until the answer ends or ctx is done.
-func (p *NumberedPieces) Read(ctx context.Context, d *Door, run messages.RunID, answered string) {
+func (p *Numbered) Read(ctx context.Context, d *door.Door, run messages.RunID, answered string) {
 	p.Run, p.Seen = run, answered
-	if err := Fold(ctx, d, &pieces, p); err != nil {
-		p.End(Unread(err))
+	if err := door.Fold(ctx, d, &dialect, p); err != nil {
+		p.End(door.Unread(err))
 	}
 }
 
 // End marks the pieces as ended, with the reason if the run failed. It does nothing if they have ended already.
-func (p *NumberedPieces) End(failed *Reason) {
+func (p *Numbered) End(failed *door.Reason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
@@ -124,7 +115,7 @@ func (p *NumberedPieces) End(failed *Reason) {
 }
 
 // Ended reports whether no more pieces come.
-func (p *NumberedPieces) Ended() bool {
+func (p *Numbered) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended
@@ -136,12 +127,12 @@ type Batch struct {
 	Pieces []string
 	// Ended says that no more pieces come. Last says that this is the first batch to say so.
 	Ended, Last bool
-	Failed      *Reason
+	Failed      *door.Reason
 	Reason      model.Reason // why the answer ended, if it did not fail
 }
 
 // next returns the batch that begins at from, and a channel that is closed when there is more.
-func (p *NumberedPieces) next(from int) (b Batch, more <-chan struct{}) {
+func (p *Numbered) next(from int) (b Batch, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed, Reason: p.reason}
@@ -157,7 +148,7 @@ func (p *NumberedPieces) next(from int) (b Batch, more <-chan struct{}) {
 
 // Follow calls got with each batch that begins at from or later. It returns when got returns false, when the pieces
 // have ended, or when ctx is done.
-func (p *NumberedPieces) Follow(ctx context.Context, from int, got func(Batch) bool) {
+func (p *Numbered) Follow(ctx context.Context, from int, got func(Batch) bool) {
 	for {
 		b, more := p.next(from)
 		from += len(b.Pieces)

@@ -1,37 +1,28 @@
-package door
+package pieces
 
 import (
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// WordPieces splits a [Speech] of all texts into pieces that are the same for every reader, however the log was merged.
+// Words splits a [door.Speech] of all texts into pieces that are the same for every reader, however the log was merged.
 // A piece ends after a word, at the end of a text, and where the run asks something.
-type WordPieces struct {
-	speech Speech
+type Words struct {
+	speech door.Speech
 	rest   []byte // what is not a whole piece yet
 	begun  bool   // whether a piece was said
 	say    func(piece string, anew bool)
 }
 
-// NewWordPieces returns WordPieces that pass each piece to say. anew says that the piece replaces all earlier ones.
-func NewWordPieces(say func(piece string, anew bool)) *WordPieces {
-	return &WordPieces{speech: Speech{All: true}, say: say}
+// NewWords returns Words that pass each piece to say. anew says that the piece replaces all earlier ones.
+func NewWords(say func(piece string, anew bool)) *Words {
+	return &Words{speech: door.Speech{All: true}, say: say}
 }
 
-// Words is WordPieces.
-//
-// Deprecated: Use [WordPieces].
-type Words = WordPieces
-
-// NewWords is NewWordPieces.
-//
-// Deprecated: Use [NewWordPieces].
-func NewWords(say func(piece string, anew bool)) *WordPieces { return NewWordPieces(say) }
-
 // Take passes on the pieces that the operation completes. When the run waits or ends, it passes on the rest too.
-func (w *WordPieces) Take(op *transcript.Op) {
+func (w *Words) Take(op *transcript.Op) {
 	switch op.Do {
 	case transcript.Wait:
 		w.add("", false, true)
@@ -45,13 +36,13 @@ func (w *WordPieces) Take(op *transcript.Op) {
 }
 
 // Text returns all pieces so far. begun is false if there was none.
-func (w *WordPieces) Text() (text string, begun bool) {
+func (w *Words) Text() (text string, begun bool) {
 	text = w.speech.Text()
 	return text[:len(text)-len(w.rest)], w.begun
 }
 
 // add adds text and passes on all whole pieces. anew begins another text; all passes on the incomplete end too.
-func (w *WordPieces) add(text string, anew, all bool) {
+func (w *Words) add(text string, anew, all bool) {
 	if anew {
 		w.rest, w.begun = nil, false
 	}
@@ -64,7 +55,7 @@ func (w *WordPieces) add(text string, anew, all bool) {
 	}
 }
 
-func (w *WordPieces) piece(n int) {
+func (w *Words) piece(n int) {
 	piece, anew := string(w.rest[:n]), !w.begun
 	w.begun, w.rest = true, w.rest[n:]
 	w.say(piece, anew)
