@@ -62,7 +62,7 @@ other-systems: $(LAB_TESTS) ##+ Check the types of everything, tests too, as it 
 	$(call lab,LASTWORD_SYSTEMS='windows darwin freebsd',^TestOtherSystems$$,10m)
 
 bench: node $(LAB_TESTS) ## Print one table of name, ours, baseline, ratio and goal; medians of five
-	$(call lab,LASTWORD_BENCH=1,^TestBenchTable$$,60m)
+	$(call lab,LASTWORD_BENCH=1,^Test(BenchTable|ThinLink)$$,60m)
 
 sim: go ## Run the simulation and the model check at full length, up to an hour
 	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors ./actors/plan

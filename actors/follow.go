@@ -48,6 +48,7 @@ type follower struct {
 	runs   []*cursor // the reader's run first, then its sub-runs
 	flush  time.Time // when the held deltas are due
 	left   bool      // the reader has stopped
+	slow   bool      // the reader took long over the last batch: deltas that came meanwhile are merged
 	// closing: the System is closed, and no more events will come.
 	closing bool
 }
@@ -65,6 +66,9 @@ type cursor struct {
 	held      []messages.Event // consecutive deltas that wait until they are due
 	marked    uint64           // newest number that the reader knows
 }
+
+// slowReader is how long a reader takes over a batch before it gets merged deltas.
+const slowReader = 50 * time.Millisecond
 
 // passedOver is how many filtered events may pass before the reader gets a new cursor.
 const passedOver = 256
@@ -181,6 +185,9 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if f.slow {
+		got.Events = messages.MergeDeltas(got.Events)
+	}
 	events, cut := f.childrenFirst(c, got.Events)
 	c.over = got.Over && !cut
 	f.deliver(c, events)
@@ -281,7 +288,9 @@ func (f *follower) deliver(c *cursor, events []messages.Event) {
 func (f *follower) give(c *cursor, events []messages.Event) {
 	if len(events) > 0 && !f.left {
 		c.marked = events[len(events)-1].Seq
+		began := time.Now()
 		f.left = !f.yield(events, nil)
+		f.slow = time.Since(began) > slowReader
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/web"
@@ -245,13 +246,13 @@ func metadataOf(resource string) string {
 
 // routes returns the handler of all paths. Each path has its own checks of the caller: most need a token, a few are
 // public.
-func (s *serveChecked) routes(entrance *auth.Middleware, door http.Handler, runtime *host.Server) http.Handler {
+func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, runtime *host.Server) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(door)))
+	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(tools)))
 	mux.Handle("/v1/", entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API))))
 	mux.Handle("/openapi.json", entrance.Wrap(runtime.API))
 	for path, dialect := range runtime.Dialects {
-		served := runtime.Metrics.Requests(dialect)
+		served := runtime.Metrics.Requests(door.Compressed(dialect))
 		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.tokens != "" {
 			mux.Handle(path, checks.Public(withoutScopes(served)))
 		} else {

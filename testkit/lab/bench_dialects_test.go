@@ -161,6 +161,7 @@ func readDialect(ctx context.Context, url, body string) (pieces int, err error) 
 		return 0, err
 	}
 	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Accept-Encoding", "identity") // Go's client asks for gzip by itself
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
 	answer, err := http.DefaultClient.Do(r)

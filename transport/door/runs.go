@@ -80,6 +80,7 @@ type Door struct {
 	Config
 	jobs    map[string]job
 	readers atomic.Int64
+	sockets atomic.Int64 // WebSockets that are open
 
 	// mu guards the two fields below, which let all streams share one goroutine that waits for the server to stop.
 	mu       sync.Mutex

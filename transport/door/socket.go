@@ -13,8 +13,12 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// maxMessage is the maximum size of a message from a client, in bytes.
+// maxMessage is the maximum size of a message from a client, in bytes; unpacked if it comes compressed.
 const maxMessage = 1 << 20
+
+// mostTakeovers is for how many connections the server keeps a compressor, of about 1 MB, between two messages. Messages
+// of further ones are compressed one by one, from 512 bytes on.
+const mostTakeovers = 16
 
 // maxCalls is how many calls of one client are served at a time. Further calls wait.
 const maxCalls = 256
@@ -40,8 +44,13 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socke
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return messages.Errorf(auth.CodeBadRequest, "a GET of this path must ask for a WebSocket")
 	}
+	compression := websocket.CompressionContextTakeover
+	if d.sockets.Add(1) > mostTakeovers {
+		compression = websocket.CompressionNoContextTakeover
+	}
+	defer d.sockets.Add(-1)
 	// Package auth has checked the origin.
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: compression})
 	if err != nil {
 		return nil // Accept has answered
 	}

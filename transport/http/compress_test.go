@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// "gzip where it delays no event": JSON and texts over 1 KiB, and never a stream or a range.
+// "Streams are compressed when asked", and JSON and texts over 1 KiB; never a range.
 func TestCompression(t *testing.T) {
 	w := newWorld(t)
 	id := w.start(`{"words":100,"file":true}`)
@@ -36,8 +36,8 @@ func TestCompression(t *testing.T) {
 		"a small answer":         {"GET", "/v1/jobs", nil, "", "", 200},
 		"no answer":              {"DELETE", "/v1/session", nil, "", "", 204},
 		"a failure":              {"GET", "/v1/runs/r_unknown", nil, "", "", 404},
-		"server-sent events":     {"GET", run + "/events", []string{"Accept", "text/event-stream"}, "", "", 200},
-		"JSON lines":             {"GET", run + "/events", []string{"Accept", "application/x-ndjson"}, "", "", 200},
+		"server-sent events":     {"GET", run + "/events", []string{"Accept", "text/event-stream"}, "gzip", "", 200},
+		"JSON lines":             {"GET", run + "/events", []string{"Accept", "application/x-ndjson"}, "gzip", "", 200},
 		"gzip is refused":        {"GET", "/openapi.json", []string{"Accept-Encoding", "br, gzip;q=0"}, "", "", 200},
 		"gzip is taken too":      {"GET", "/openapi.json", []string{"Accept-Encoding", "br, GZIP; q=0.5"}, "gzip", "", 200},
 		"only identity is taken": {"GET", "/openapi.json", []string{"Accept-Encoding", "identity"}, "", "", 200},
@@ -95,12 +95,19 @@ func TestWebSocketLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind    websocket.MessageType
 		message string
+		packed  websocket.CompressionMode
 		want    websocket.StatusCode
 	}{
-		"a huge frame":   {websocket.MessageText, strings.Repeat("x", 2<<20), websocket.StatusMessageTooBig},
-		"a binary frame": {websocket.MessageBinary, `{"op":"ack"}`, websocket.StatusUnsupportedData},
+		"a huge frame":             {websocket.MessageText, strings.Repeat("x", 2<<20), websocket.CompressionDisabled, websocket.StatusMessageTooBig},
+		"a packed frame":           {websocket.MessageText, strings.Repeat("x", 2<<20), websocket.CompressionContextTakeover, websocket.StatusMessageTooBig},
+		"a frame packed by itself": {websocket.MessageText, strings.Repeat("x", 2<<20), websocket.CompressionNoContextTakeover, websocket.StatusMessageTooBig},
+		"a binary frame":           {websocket.MessageBinary, `{"op":"ack"}`, websocket.CompressionDisabled, websocket.StatusUnsupportedData},
 	} {
-		socket := w.dial()
+		socket, response, err := websocket.Dial(t.Context(), w.url+"/v1/ws", &websocket.DialOptions{CompressionMode: c.packed})
+		must(t, err)
+		if packed := response.Header.Get("Sec-WebSocket-Extensions") != ""; packed != (c.packed != websocket.CompressionDisabled) {
+			t.Errorf("%s: %v", name, response.Header)
+		}
 		_ = socket.Write(t.Context(), c.kind, []byte(c.message)) // the server may close before it has read all
 		if _, _, err := socket.Read(t.Context()); websocket.CloseStatus(err) != c.want {
 			t.Errorf("%s: %v, want %d", name, err, c.want)

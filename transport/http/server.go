@@ -39,14 +39,10 @@ func (onlyJSON) Negotiate(string) (string, error) { return string(formJSON), nil
 
 // ServeHTTP answers every path below /v1, and /openapi.json.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = s.Timed(w)
-	w.Header().Add("Vary", "Accept-Encoding")
-	// Ranges may not be compressed: they count the bytes of the file itself.
-	if r.Method != http.MethodHead && r.Header.Get("Range") == "" && r.Header.Get("Upgrade") == "" && acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		c := &compressor{ResponseWriter: w}
-		defer c.close()
-		w = c
-	}
+	door.Compressed(http.HandlerFunc(s.serve)).ServeHTTP(s.Timed(w), r)
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	pattern, ok := door.Match(s.mux, w, r, auth.Refuse)
 	if !ok {
 		return

@@ -40,6 +40,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if s := l.enter(c); s != nil {
+			bound(c)
 			return s, nil
 		}
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
@@ -137,11 +138,15 @@ type limitedConn struct {
 	began    time.Time
 	requests atomic.Int32 // in flight
 	left     bool         // its place is free; guarded by the listener's mu
+	link     link
 
 	mu       sync.Mutex
 	deadline time.Time // the read deadline that was set; zero is none
 	until    time.Time // no read deadline is later than this; zero is no limit
 }
+
+// Write writes to the client. It waits while more than the client takes in half a second is unsent.
+func (c *limitedConn) Write(data []byte) (int, error) { return c.link.write(c.Conn, data) }
 
 // Close closes the connection and frees its place.
 func (c *limitedConn) Close() error {

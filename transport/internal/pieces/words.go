@@ -7,8 +7,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Words splits a [door.Speech] of all texts into pieces that are the same for every reader, however the log was merged.
-// A piece ends after a word, at the end of a text, and where the run asks something.
+// Words splits a [door.Speech] of all texts into pieces. A piece ends after a word, at the end of a text, and where the
+// run asks something. It has all whole words of an operation, so that merged deltas stay merged.
 type Words struct {
 	speech door.Speech
 	rest   []byte // what is not a whole piece yet
@@ -47,8 +47,12 @@ func (w *Words) add(text string, anew, all bool) {
 		w.rest, w.begun = nil, false
 	}
 	w.rest = append(w.rest, text...)
-	for n := pieceOf(w.rest); n > 0; n = pieceOf(w.rest) {
-		w.piece(n)
+	whole := 0
+	for n := pieceOf(w.rest); n > 0; n = pieceOf(w.rest[whole:]) {
+		whole += n
+	}
+	if whole > 0 {
+		w.piece(whole)
 	}
 	if all && len(w.rest) > 0 || anew && text == "" {
 		w.piece(len(w.rest))
@@ -61,10 +65,10 @@ func (w *Words) piece(n int) {
 	w.say(piece, anew)
 }
 
-// mostPiece is the maximum length of a piece in bytes, for texts without spaces.
+// mostPiece is the number of bytes after which a piece ends in a text without spaces.
 const mostPiece = 28
 
-// pieceOf returns the length of the first piece of text that no later text can change. It returns 0 if there is none.
+// pieceOf returns the length of the shortest piece that text begins with. It returns 0 if there is none.
 func pieceOf(text []byte) int {
 	word := false
 	for n, r := range string(text[:min(len(text), mostPiece+utf8.UTFMax)]) {
