@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 	"go.uber.org/zap"
 )
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -20,28 +21,28 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // golden is a way for a run to end.
 type golden struct {
 	name   string
-	change func(*testkit.Script)
+	change func(*faultplan.Script)
 	cancel time.Duration // after the start; 0 is never
 }
 
 // goldens lists success, each failure of a task, and a cancel in each phase.
 func goldens() []golden {
-	all := []golden{{name: "success", change: func(*testkit.Script) {}}}
-	for i, task := range testkit.Tasks() {
-		end := func(s *testkit.Script, last ...testkit.Step) {
-			steps := []*[]testkit.Step{&s.Fetch, &s.Analyze, &s.Write}[i]
+	all := []golden{{name: "success", change: func(*faultplan.Script) {}}}
+	for i, task := range faultplan.Tasks() {
+		end := func(s *faultplan.Script, last ...faultplan.Step) {
+			steps := []*[]faultplan.Step{&s.Fetch, &s.Analyze, &s.Write}[i]
 			*steps = append(*steps, last...)
 		}
 		all = append(all,
-			golden{name: task + "-fails", change: func(s *testkit.Script) { end(s, testkit.Step{Do: testkit.Fail}) }},
-			golden{name: task + "-panics", change: func(s *testkit.Script) { end(s, testkit.Step{Do: testkit.Panic}) }},
-			golden{name: task + "-exceeds-its-deadline", change: func(s *testkit.Script) { end(s, testkit.Step{Do: testkit.Hang}) }},
+			golden{name: task + "-fails", change: func(s *faultplan.Script) { end(s, faultplan.Step{Do: faultplan.Fail}) }},
+			golden{name: task + "-panics", change: func(s *faultplan.Script) { end(s, faultplan.Step{Do: faultplan.Panic}) }},
+			golden{name: task + "-exceeds-its-deadline", change: func(s *faultplan.Script) { end(s, faultplan.Step{Do: faultplan.Hang}) }},
 			golden{name: task + "-succeeds-when-retried",
-				change: func(s *testkit.Script) { end(s, testkit.Step{Do: testkit.Retry, Attempt: 1}) }},
+				change: func(s *faultplan.Script) { end(s, faultplan.Step{Do: faultplan.Retry, Attempt: 1}) }},
 			golden{name: task + "-is-canceled", cancel: time.Second,
-				change: func(s *testkit.Script) { end(s, testkit.Step{Do: testkit.Hang}) }},
+				change: func(s *faultplan.Script) { end(s, faultplan.Step{Do: faultplan.Hang}) }},
 			golden{name: task + "-is-canceled-before-its-retry", cancel: 10 * time.Millisecond,
-				change: func(s *testkit.Script) { end(s, testkit.Step{Do: testkit.Retry}) }})
+				change: func(s *faultplan.Script) { end(s, faultplan.Step{Do: faultplan.Retry}) }})
 	}
 	return all
 }

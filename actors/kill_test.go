@@ -13,26 +13,26 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
-	"github.com/seed889630bf/lastword/testkit"
 )
 
 // halted is a script whose tasks wait for a gate each, in their midst.
-func halted() (testkit.Script, map[string]chan struct{}) {
+func halted() (faultplan.Script, map[string]chan struct{}) {
 	gates := map[string]chan struct{}{}
-	steps := func(task string) []testkit.Step {
+	steps := func(task string) []faultplan.Step {
 		gates[task] = make(chan struct{})
-		return []testkit.Step{{Do: testkit.Say, Text: "a"}, {Do: testkit.Await, Gate: gates[task]}, {Do: testkit.Say, Text: "b"}}
+		return []faultplan.Step{{Do: faultplan.Say, Text: "a"}, {Do: faultplan.Await, Gate: gates[task]}, {Do: faultplan.Say, Text: "b"}}
 	}
-	return testkit.Script{Fetch: steps(testkit.Fetch), Analyze: steps(testkit.Analyze), Write: steps(testkit.Write)}, gates
+	return faultplan.Script{Fetch: steps(faultplan.Fetch), Analyze: steps(faultplan.Analyze), Write: steps(faultplan.Write)}, gates
 }
 
 // dead fails the test while an actor of the run is alive, or a goroutine of its tasks.
 func dead(t *testing.T, s *actors.System, run *actors.Run) {
 	t.Helper()
 	synctest.Wait()
-	for _, name := range append(testkit.Tasks(), "") {
+	for _, name := range append(faultplan.Tasks(), "") {
 		if pid := s.PID(run.ID(), name); s.Node().Alive(pid) {
 			t.Errorf("%s is alive", pid.Id)
 		}
@@ -49,11 +49,13 @@ func TestKillTask(t *testing.T) {
 		"stop": (*actor.RootContext).Stop, "poison": (*actor.RootContext).Poison,
 	}
 	for how, end := range kill {
-		for victim := range testkit.Tasks() {
-			for phase := range testkit.Tasks() {
-				name := how + " " + testkit.Tasks()[victim] + " while " + testkit.Tasks()[phase] + " works"
+		for victim := range faultplan.Tasks() {
+			for phase := range faultplan.Tasks() {
+				name := how + " " + faultplan.Tasks()[victim] + " while " + faultplan.Tasks()[phase] + " works"
 				t.Run(name, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { killTask(t, testkit.Tasks()[victim], testkit.Tasks()[phase], victim != phase, end) })
+					synctest.Test(t, func(t *testing.T) {
+						killTask(t, faultplan.Tasks()[victim], faultplan.Tasks()[phase], victim != phase, end)
+					})
 				})
 			}
 		}
@@ -64,7 +66,7 @@ func killTask(t *testing.T, victim, phase string, idle bool, end func(*actor.Roo
 	s := open(t, actors.Config{})
 	script, gates := halted()
 	run := start(t, s, script.Job(), actors.Options{})
-	for _, task := range testkit.Tasks() {
+	for _, task := range faultplan.Tasks() {
 		synctest.Wait()
 		if task == phase {
 			break
@@ -74,7 +76,7 @@ func killTask(t *testing.T, victim, phase string, idle bool, end func(*actor.Roo
 	begin := time.Now()
 	end(s.Node().Root(), s.PID(run.ID(), victim))
 	synctest.Wait()
-	for _, task := range testkit.Tasks()[slices.Index(testkit.Tasks(), phase):] {
+	for _, task := range faultplan.Tasks()[slices.Index(faultplan.Tasks(), phase):] {
 		close(gates[task])
 	}
 	state := wait(t, run)
@@ -94,12 +96,12 @@ func killTask(t *testing.T, victim, phase string, idle bool, end func(*actor.Roo
 
 // A run actor killed by its PID leaves the last word to the runs' supervisor, and its tasks end with it.
 func TestKillRun(t *testing.T) {
-	for i, phase := range testkit.Tasks() {
+	for i, phase := range faultplan.Tasks() {
 		synctest.Test(t, func(t *testing.T) {
 			s := open(t, actors.Config{})
 			script, gates := halted()
 			run := start(t, s, script.Job(), actors.Options{})
-			for _, task := range testkit.Tasks()[:i] {
+			for _, task := range faultplan.Tasks()[:i] {
 				close(gates[task])
 			}
 			synctest.Wait()

@@ -7,25 +7,25 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
 )
 
 // phases returns all phases in their order.
-func phases() []testkit.Phase {
-	return []testkit.Phase{testkit.Starting, testkit.Phase(testkit.Fetch), testkit.Phase(testkit.Analyze), testkit.Phase(testkit.Write),
-		testkit.Retrying, testkit.Stopping, testkit.Stopped}
+func phases() []faultplan.Phase {
+	return []faultplan.Phase{faultplan.Starting, faultplan.Phase(faultplan.Fetch), faultplan.Phase(faultplan.Analyze), faultplan.Phase(faultplan.Write),
+		faultplan.Retrying, faultplan.Stopping, faultplan.Stopped}
 }
 
 // cancels returns all cancels.
-func cancels() []testkit.Cancel {
-	return []testkit.Cancel{testkit.NoCancel, testkit.CancelBefore, testkit.CancelWith, testkit.CancelAfter}
+func cancels() []faultplan.Cancel {
+	return []faultplan.Cancel{faultplan.NoCancel, faultplan.CancelBefore, faultplan.CancelWith, faultplan.CancelAfter}
 }
 
 // cell is a cell of the table failure × actor × phase × cancel.
 type cell struct {
-	testkit.Fault
-	Cancel testkit.Cancel
+	faultplan.Fault
+	Cancel faultplan.Cancel
 }
 
 // String returns the fault and the cancel.
@@ -47,17 +47,17 @@ var (
 )
 
 // makeFaults lists each failure of each actor in each phase in which it can happen.
-func makeFaults() []testkit.Fault {
-	var all []testkit.Fault
-	for _, task := range testkit.Tasks() {
-		for _, f := range testkit.WorkFailures() {
-			all = append(all, testkit.Fault{Failure: f, Actor: task, Phase: testkit.Phase(task)})
+func makeFaults() []faultplan.Fault {
+	var all []faultplan.Fault
+	for _, task := range faultplan.Tasks() {
+		for _, f := range faultplan.WorkFailures() {
+			all = append(all, faultplan.Fault{Failure: f, Actor: task, Phase: faultplan.Phase(task)})
 		}
 	}
-	for _, name := range append(testkit.Tasks(), testkit.RunActor) {
+	for _, name := range append(faultplan.Tasks(), faultplan.RunActor) {
 		for _, phase := range phases() {
-			for _, f := range slices.Concat(testkit.TurnFailures(), testkit.PIDFailures()) {
-				if fault := (testkit.Fault{Failure: f, Actor: name, Phase: phase}); possible(fault) {
+			for _, f := range slices.Concat(faultplan.TurnFailures(), faultplan.PIDFailures()) {
+				if fault := (faultplan.Fault{Failure: f, Actor: name, Phase: phase}); possible(fault) {
 					all = append(all, fault)
 				}
 			}
@@ -68,15 +68,15 @@ func makeFaults() []testkit.Fault {
 
 // possible reports whether the fault can happen. An actor that is stopping cannot be stopped. One that has stopped
 // has no parent that could abandon it. A task's actor lives from the first attempt until its task is done.
-func possible(f testkit.Fault) bool {
-	order := testkit.Tasks()
+func possible(f faultplan.Fault) bool {
+	order := faultplan.Tasks()
 	switch {
-	case f.Phase == testkit.Stopping:
-		return slices.Contains(testkit.TurnFailures(), f.Failure)
-	case f.Phase == testkit.Stopped:
-		return slices.Contains(testkit.TurnFailures(), f.Failure) && f.Failure != testkit.TurnBlock
+	case f.Phase == faultplan.Stopping:
+		return slices.Contains(faultplan.TurnFailures(), f.Failure)
+	case f.Phase == faultplan.Stopped:
+		return slices.Contains(faultplan.TurnFailures(), f.Failure) && f.Failure != faultplan.TurnBlock
 	case slices.Contains(order, string(f.Phase)):
-		return f.Actor == testkit.RunActor || f.Actor == string(f.Phase)
+		return f.Actor == faultplan.RunActor || f.Actor == string(f.Phase)
 	}
 	return true
 }
@@ -88,8 +88,8 @@ func makeCells() []cell {
 		for _, c := range cancels() {
 			// the run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends
 			// at once when it is cancelled
-			early := f.Actor == testkit.RunActor && f.Phase == testkit.Starting || f.Phase == testkit.Retrying
-			if c != testkit.CancelBefore || !early {
+			early := f.Actor == faultplan.RunActor && f.Phase == faultplan.Starting || f.Phase == faultplan.Retrying
+			if c != faultplan.CancelBefore || !early {
 				all = append(all, cell{Fault: f, Cancel: c})
 			}
 		}
@@ -98,18 +98,18 @@ func makeCells() []cell {
 }
 
 // weathers returns all weathers.
-func weathers() []testkit.Weather {
-	return []testkit.Weather{testkit.Calm, testkit.Slow, testkit.Refusing, testkit.Uncertain, testkit.Final}
+func weathers() []faultplan.Weather {
+	return []faultplan.Weather{faultplan.Calm, faultplan.Slow, faultplan.Refusing, faultplan.Uncertain, faultplan.Final}
 }
 
 // newPlan makes the plan of the seed. In any len(allCells()) consecutive seeds, each cell is the first fault of one
 // plan. Every other such stretch of seeds adds a second fault.
-func newPlan(seed uint64) testkit.FaultPlan {
+func newPlan(seed uint64) faultplan.FaultPlan {
 	cells := allCells()
 	n := uint64(len(cells))
 	first := cells[seed%n]
 	dice := rand.New(rand.NewPCG(seed, 0))
-	p := testkit.FaultPlan{Seed: seed, Faults: []testkit.Fault{first.Fault}, Cancel: first.Cancel}
+	p := faultplan.FaultPlan{Seed: seed, Faults: []faultplan.Fault{first.Fault}, Cancel: first.Cancel}
 	if seed/n%2 == 1 {
 		all := allFaults()
 		p.Faults = append(p.Faults, all[dice.IntN(len(all))])
@@ -128,7 +128,7 @@ type outcome struct {
 }
 
 // endOf returns how a run ends with this one fault and no cancel.
-func endOf(f testkit.Fault) outcome {
+func endOf(f faultplan.Fault) outcome {
 	if harmless(f) {
 		return outcome{Status: messages.Completed, By: messages.ByRun}
 	}
@@ -136,47 +136,47 @@ func endOf(f testkit.Fault) outcome {
 		return outcome{messages.Failed, by, messages.CauseInjected, came}
 	}
 	switch f.Failure {
-	case testkit.TurnBlock:
-		if f.Actor == testkit.RunActor {
+	case faultplan.TurnBlock:
+		if f.Actor == faultplan.RunActor {
 			return failed(messages.BySupervisor, messages.CauseStalled)
 		}
 		return failed(messages.BySupervisor, messages.CauseDeadline)
-	case testkit.Failure(testkit.Hang):
+	case faultplan.Failure(faultplan.Hang):
 		return failed(messages.ByRun, messages.CauseDeadline)
-	case testkit.Failure(testkit.Deaf):
+	case faultplan.Failure(faultplan.Deaf):
 		return failed(messages.BySupervisor, messages.CauseDeadline)
-	case testkit.Failure(testkit.Fail):
+	case faultplan.Failure(faultplan.Fail):
 		return failed(messages.ByRun, messages.CauseError)
-	case testkit.Stop, testkit.Poison:
+	case faultplan.Stop, faultplan.Poison:
 		return failed(messages.BySupervisor, messages.CauseError)
 	}
 	return failed(messages.BySupervisor, messages.CausePanic)
 }
 
 // harmless reports whether a run completes in spite of the fault.
-func harmless(f testkit.Fault) bool {
+func harmless(f faultplan.Fault) bool {
 	switch {
-	case f.Failure == testkit.None || f.Failure == testkit.Failure(testkit.Retry) || f.Failure == testkit.Flood:
+	case f.Failure == faultplan.None || f.Failure == faultplan.Failure(faultplan.Retry) || f.Failure == faultplan.Flood:
 		return true
-	case f.Phase == testkit.Stopping || f.Phase == testkit.Stopped: // the work was done, and for the run's actor the terminal was written
+	case f.Phase == faultplan.Stopping || f.Phase == faultplan.Stopped: // the work was done, and for the run's actor the terminal was written
 		return true
-	case f.Actor == testkit.RunActor || slices.Contains(testkit.WorkFailures(), f.Failure):
+	case f.Actor == faultplan.RunActor || slices.Contains(faultplan.WorkFailures(), f.Failure):
 		return false
-	case f.Phase == testkit.Retrying: // the next attempt gets a new actor if the old one is gone
-		return f.Failure != testkit.TurnBlock
+	case f.Phase == faultplan.Retrying: // the next attempt gets a new actor if the old one is gone
+		return f.Failure != faultplan.TurnBlock
 	}
-	order := testkit.Tasks()
+	order := faultplan.Tasks()
 	return slices.Index(order, f.Actor) < slices.Index(order, string(f.Phase)) // its task was already done
 }
 
 // crashes reports whether the fault may end an attempt with a crash.
-func crashes(f testkit.Fault) bool {
-	at := f.Phase == testkit.Phase(f.Actor) || f.Phase == testkit.Starting && f.Actor != testkit.RunActor
+func crashes(f faultplan.Fault) bool {
+	at := f.Phase == faultplan.Phase(f.Actor) || f.Phase == faultplan.Starting && f.Actor != faultplan.RunActor
 	return at && !harmless(f) && endOf(f).Code == messages.CausePanic
 }
 
 // allowed returns the outcomes that the plan allows.
-func allowed(p testkit.FaultPlan) []outcome {
+func allowed(p faultplan.FaultPlan) []outcome {
 	var ends []outcome
 	fatal, renews, lethal := false, false, false
 	for _, f := range p.Faults {
@@ -184,13 +184,13 @@ func allowed(p testkit.FaultPlan) []outcome {
 		// One of two faults may cause a new attempt or a new actor, which the other fault does not hit. And it is a
 		// matter of timing whether an actor that crashes as it starts has its work already, except for the first
 		// task.
-		renews = renews || len(p.Faults) > 1 && (f.Phase == testkit.Retrying || retried) || retried && f.Phase == testkit.Starting
-		if harmless(f) || retried && len(p.Faults) == 1 && (f.Phase != testkit.Starting || f.Actor == testkit.Fetch) {
+		renews = renews || len(p.Faults) > 1 && (f.Phase == faultplan.Retrying || retried) || retried && f.Phase == faultplan.Starting
+		if harmless(f) || retried && len(p.Faults) == 1 && (f.Phase != faultplan.Starting || f.Actor == faultplan.Fetch) {
 			continue
 		}
 		fatal = true
 		ends = append(ends, endOf(f))
-		lethal = lethal || f.Actor == testkit.RunActor
+		lethal = lethal || f.Actor == faultplan.RunActor
 	}
 	if !fatal || renews {
 		ends = append(ends, outcome{Status: messages.Completed, By: messages.ByRun})
@@ -198,7 +198,7 @@ func allowed(p testkit.FaultPlan) []outcome {
 	if len(p.Faults) > 1 {
 		ends = append(ends, blocked(p)...)
 	}
-	if p.Cancel == testkit.NoCancel {
+	if p.Cancel == faultplan.NoCancel {
 		return ends
 	}
 	canceled := outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
@@ -212,16 +212,16 @@ func allowed(p testkit.FaultPlan) []outcome {
 
 // blocked returns the outcomes if an actor blocks where the fault alone would do no harm, because of the other fault:
 // it cannot do its work, or, since it is not gone, it has no successor.
-func blocked(p testkit.FaultPlan) []outcome {
+func blocked(p faultplan.FaultPlan) []outcome {
 	var ends []outcome
 	for i, f := range p.Faults {
-		if f.Failure != testkit.TurnBlock {
+		if f.Failure != faultplan.TurnBlock {
 			continue
 		}
-		ends = append(ends, endOf(testkit.Fault{Failure: testkit.TurnBlock, Actor: f.Actor, Phase: testkit.Starting}))
-		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(testkit.WorkFailures(), other.Failure) {
-			ends = append(ends, endOf(testkit.Fault{Failure: other.Failure, Actor: f.Actor, Phase: testkit.Starting}))
-			if p.Again && other.Failure != testkit.TurnBlock && f.Actor != testkit.RunActor { // its end is reported while its task is at work
+		ends = append(ends, endOf(faultplan.Fault{Failure: faultplan.TurnBlock, Actor: f.Actor, Phase: faultplan.Starting}))
+		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(faultplan.WorkFailures(), other.Failure) {
+			ends = append(ends, endOf(faultplan.Fault{Failure: other.Failure, Actor: f.Actor, Phase: faultplan.Starting}))
+			if p.Again && other.Failure != faultplan.TurnBlock && f.Actor != faultplan.RunActor { // its end is reported while its task is at work
 				ends = append(ends, outcome{Status: messages.Completed, By: messages.ByRun})
 			}
 		}
@@ -230,7 +230,7 @@ func blocked(p testkit.FaultPlan) []outcome {
 }
 
 // judge returns an error unless the plan allows the run's end.
-func judge(p testkit.FaultPlan, end messages.State) error {
+func judge(p faultplan.FaultPlan, end messages.State) error {
 	if end.End == nil {
 		return fmt.Errorf("%s: the run has not ended", p)
 	}
@@ -239,7 +239,7 @@ func judge(p testkit.FaultPlan, end messages.State) error {
 		got.Code = end.End.Error.Code
 	}
 	may := allowed(p)
-	if p.Journal == testkit.Final {
+	if p.Journal == faultplan.Final {
 		may = append(may, outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseJournalUnavailable},
 			outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -26,9 +27,9 @@ const (
 type stage struct {
 	t      *testing.T
 	s      *actors.System
-	faults *testkit.Faults
+	faults *faultplan.Faults
 	ended  []messages.State // of the trials, in their order
-	trials []*testkit.Trial
+	trials []*faultplan.Trial
 	hint   string // how to repeat a plan, by its seed; "" where the test itself is the way
 }
 
@@ -37,7 +38,7 @@ type stage struct {
 func onStage(t *testing.T, play func(*stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		st := &stage{t: t, faults: testkit.NewFaults()}
+		st := &stage{t: t, faults: faultplan.NewFaults()}
 		st.s = open(t, st.faults.Config(actors.Config{Stall: stall, MaxRuns: 1 << 20}))
 		play(st)
 		st.rest()
@@ -45,13 +46,13 @@ func onStage(t *testing.T, play func(*stage)) {
 }
 
 // script says a little in each task.
-func script() testkit.Script {
+func script() faultplan.Script {
 	artifact := messages.Artifact{Name: "llms.txt", Bytes: 1, SHA256: messages.Digest("x")}
-	return testkit.Script{
+	return faultplan.Script{
 		Deadline: taskDeadline,
-		Fetch:    []testkit.Step{{Do: testkit.Report, Done: 1, Total: 1}, {Do: testkit.Log, Text: "fetched"}},
-		Analyze:  []testkit.Step{{Do: testkit.Say, Text: "thus ", Times: 3}, {Do: testkit.Said, Text: "thus thus thus "}},
-		Write:    []testkit.Step{{Do: testkit.Emit, Body: messages.ArtifactWritten{Artifact: artifact}}},
+		Fetch:    []faultplan.Step{{Do: faultplan.Report, Done: 1, Total: 1}, {Do: faultplan.Log, Text: "fetched"}},
+		Analyze:  []faultplan.Step{{Do: faultplan.Say, Text: "thus ", Times: 3}, {Do: faultplan.Said, Text: "thus thus thus "}},
+		Write:    []faultplan.Step{{Do: faultplan.Emit, Body: messages.ArtifactWritten{Artifact: artifact}}},
 	}
 }
 
@@ -59,11 +60,11 @@ func script() testkit.Script {
 const wave = 250
 
 // play runs the plans, a wave at a time, and judges how each ends.
-func (st *stage) play(plans ...testkit.FaultPlan) {
+func (st *stage) play(plans ...faultplan.FaultPlan) {
 	st.t.Helper()
 	for some := range slices.Chunk(plans, wave) {
 		first := len(st.trials)
-		st.trials = append(st.trials, make([]*testkit.Trial, len(some))...)
+		st.trials = append(st.trials, make([]*faultplan.Trial, len(some))...)
 		st.ended = append(st.ended, make([]messages.State, len(some))...)
 		var all sync.WaitGroup
 		for i, plan := range some {
@@ -73,7 +74,7 @@ func (st *stage) play(plans ...testkit.FaultPlan) {
 	}
 }
 
-func (st *stage) run(plan testkit.FaultPlan) (*testkit.Trial, messages.State) {
+func (st *stage) run(plan faultplan.FaultPlan) (*faultplan.Trial, messages.State) {
 	script := script()
 	script.Policy.RetryCrash = plan.Again
 	var working atomic.Int64
@@ -104,22 +105,22 @@ func (st *stage) run(plan testkit.FaultPlan) (*testkit.Trial, messages.State) {
 }
 
 // lastWord demands that the terminal came when nothing of the run worked any more.
-func (st *stage) lastWord(trial *testkit.Trial, ended messages.State, working int64) {
+func (st *stage) lastWord(trial *faultplan.Trial, ended messages.State, working int64) {
 	if working != 0 {
 		st.errorf(trial.Plan, "%d functions go on after the last word", working)
 	}
-	blocked := func(f testkit.Fault) bool { return f.Failure == testkit.TurnBlock && f.Actor == testkit.RunActor }
+	blocked := func(f faultplan.Fault) bool { return f.Failure == faultplan.TurnBlock && f.Actor == faultplan.RunActor }
 	if ended.End.By != messages.ByRun && slices.ContainsFunc(trial.Plan.Faults, blocked) {
 		return // the tasks' actors were told to stop when the run's own was given up, and are about to
 	}
-	for _, task := range testkit.Tasks() {
+	for _, task := range faultplan.Tasks() {
 		if pid := st.s.PID(trial.Run.ID(), task); st.s.Node().Alive(pid) {
 			st.errorf(trial.Plan, "%s is alive after the last word", pid.Id)
 		}
 	}
 }
 
-func (st *stage) errorf(plan testkit.FaultPlan, format string, args ...any) {
+func (st *stage) errorf(plan faultplan.FaultPlan, format string, args ...any) {
 	st.t.Helper()
 	st.t.Errorf("%s\n"+format, append([]any{plan}, args...)...)
 	if st.hint != "" {
@@ -171,11 +172,11 @@ func (st *stage) rest() {
 }
 
 // atRest demands that nothing of the run is alive, and that its log is what it was, read from anywhere.
-func (st *stage) atRest(trial *testkit.Trial, ended messages.State) {
+func (st *stage) atRest(trial *faultplan.Trial, ended messages.State) {
 	if trial.Run == nil {
 		return
 	}
-	for _, name := range append(testkit.Tasks(), "") {
+	for _, name := range append(faultplan.Tasks(), "") {
 		if pid := st.s.PID(trial.Run.ID(), name); st.s.Node().Alive(pid) {
 			st.errorf(trial.Plan, "%s is alive", pid.Id)
 		}
@@ -191,9 +192,9 @@ func (st *stage) atRest(trial *testkit.Trial, ended messages.State) {
 func TestScenarios(t *testing.T) {
 	onStage(t, func(st *stage) {
 		cells := allCells()
-		var plans []testkit.FaultPlan
+		var plans []faultplan.FaultPlan
 		for i, cell := range slices.Concat(cells, cells, cells) {
-			plans = append(plans, testkit.FaultPlan{Seed: uint64(i), Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel,
+			plans = append(plans, faultplan.FaultPlan{Seed: uint64(i), Faults: []faultplan.Fault{cell.Fault}, Cancel: cell.Cancel,
 				Journal: weathers()[i/len(cells)], Again: i/len(cells) == 1})
 		}
 		st.play(plans...)
@@ -214,11 +215,11 @@ func TestScenarios(t *testing.T) {
 // TestScenarioResponsive asks a run whose task is deaf for its State and cancels it: it answers at once, and its last
 // word comes when the hard limit has passed.
 func TestScenarioResponsive(t *testing.T) {
-	for _, task := range testkit.Tasks() {
+	for _, task := range faultplan.Tasks() {
 		onStage(t, func(st *stage) {
 			t := st.t
-			deaf := testkit.Fault{Failure: testkit.Failure(testkit.Deaf), Actor: task, Phase: testkit.Phase(task)}
-			trial, err := st.faults.Start(t.Context(), st.s, script().Job(), testkit.FaultPlan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
+			deaf := faultplan.Fault{Failure: faultplan.Failure(faultplan.Deaf), Actor: task, Phase: faultplan.Phase(task)}
+			trial, err := st.faults.Start(t.Context(), st.s, script().Job(), faultplan.FaultPlan{Faults: []faultplan.Fault{deaf}, Cancel: faultplan.NoCancel})
 			noError(t, err)
 			time.Sleep(time.Second)
 			begin := time.Now()
@@ -269,13 +270,13 @@ func TestScenarioLate(t *testing.T) {
 func TestScenarioClose(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond, 3 * time.Second, 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			faults, journal := testkit.NewFaults(), journal.NewMemory()
+			faults, journal := faultplan.NewFaults(), journal.NewMemory()
 			s, err := actors.New(t.Context(), faults.Config(actors.Config{
 				Journal: journal, MaxRuns: 1 << 20, Stall: stall, Drain: time.Second}))
 			noError(t, err)
-			var trials []*testkit.Trial
+			var trials []*faultplan.Trial
 			for _, plan := range seeds(0, len(allCells())) {
-				plan.Journal = testkit.Calm // a slow one would have Start take its time
+				plan.Journal = faultplan.Calm // a slow one would have Start take its time
 				trial, err := faults.Start(t.Context(), s, script().Job(), plan)
 				noError(t, err)
 				trials = append(trials, trial)

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 )
 
 var seed = flag.Int64("seed", -1, "simulate this seed alone, two hundred times over")
@@ -67,8 +67,8 @@ func TestSim(t *testing.T) {
 	fmt.Fprintf(t.Output(), "%d runs in %s, %.0f a second\n", runs, took.Round(time.Millisecond), float64(runs)/took.Seconds())
 }
 
-func seeds(from, to int) []testkit.FaultPlan {
-	var plans []testkit.FaultPlan
+func seeds(from, to int) []faultplan.FaultPlan {
+	var plans []faultplan.FaultPlan
 	for s := from; s < to; s++ {
 		plans = append(plans, newPlan(uint64(s)))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -74,7 +75,7 @@ func post(bug string, send func()) actors.Definition {
 					time.Sleep(4 * time.Second)
 					return nil
 				}
-				return pause(ctx, 4*time.Second)
+				return faultplan.Pause(ctx, 4*time.Second)
 			}},
 		}}, err
 	}}

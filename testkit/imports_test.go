@@ -26,7 +26,7 @@ const module = "github.com/seed889630bf/lastword"
 
 // rule says what the packages that its pattern names may import besides the standard library. Each field is a list with
 // spaces between. Ours are patterns of this module's packages. A library is an import path or, ending in "/...", a path
-// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit,
+// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit, forTests,
 // testLibraries, and what is in tests by its import path, where lastword/ is this module.
 type rule struct {
 	pkgs, ours, libs, tests string
@@ -38,7 +38,7 @@ type rule struct {
 const offline = "net net/http log"
 
 // protocol is what a package may import that speaks another system's format.
-const protocol = "messages messages/model transport/door transport/door/*"
+const protocol = "messages messages/model transport/door transport/door/* transport/internal/jsonrpc transport/internal/pieces transport/internal/rpc"
 
 // library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
 const (
@@ -50,56 +50,61 @@ const (
 // that none names fails, and so does a rule that names no package.
 var rules = []rule{
 	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/validate", ours: "messages messages/jsonwalk messages/words",
+	{pkgs: "internal/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/validate", ours: "messages internal/jsonwalk messages/words",
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/jsonwalk", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/decode", ours: "messages messages/model internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/*", ours: "messages", denied: offline + " os/exec log/slog"},
-	{pkgs: "messages/*/*", ours: "messages messages/*", denied: offline + " os/exec log/slog"},
 	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},
 	{pkgs: "supervision/fault", ours: "messages", denied: offline + " os"},
-	{pkgs: "actors/regular", denied: offline},
-	{pkgs: "actors/atomicfile", libs: "golang.org/x/sys/...", denied: offline},
-	{pkgs: "actors/confined", ours: "actors/regular messages actors/atomicfile", denied: offline},
+	{pkgs: "internal/regular", denied: offline},
+	{pkgs: "internal/atomicfile", libs: "golang.org/x/sys/...", denied: offline},
+	{pkgs: "actors/confined", ours: "internal/regular messages internal/atomicfile", denied: offline},
 	{pkgs: "actors/journal", ours: "messages", denied: offline + " os"},
 	{pkgs: "actors/jobschema", ours: "messages", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
 	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
-	{pkgs: "actors", ours: "actors/internal/log messages messages/validate messages/words supervision supervision/fault actors/jobschema actors/journal",
+	{pkgs: "actors", ours: "actors/internal/log messages internal/validate messages/words supervision supervision/fault actors/jobschema actors/journal",
 		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
-	{pkgs: "actors/internal/structured", ours: "messages messages/* messages/*/* supervision actors",
+	{pkgs: "actors/internal/structured", ours: "messages messages/* internal/validate internal/decode supervision actors",
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/call", ours: "messages messages/* supervision actors", denied: offline},
-	{pkgs: "actors/prompt", ours: "messages messages/* supervision actors actors/call actors/jobschema", denied: offline},
+	{pkgs: "actors/prompt", ours: "internal/validate messages messages/* supervision actors actors/call actors/jobschema", denied: offline},
 	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
-		ours: "messages messages/validate messages/model messages/secret messages/words actors actors/atomicfile actors/confined actors/regular",
+		ours: "messages internal/validate messages/model messages/secret messages/words actors internal/atomicfile actors/confined internal/regular",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
-	{pkgs: "actors/chat/conversation", ours: "actors/regular messages messages/model messages/words actors/confined actors/atomicfile", denied: offline},
-	{pkgs: "actors/chat/internal/citation", ours: "messages/model/decode", denied: offline},
-	{pkgs: "actors/plan", ours: "messages messages/validate messages/model messages/words supervision actors actors/jobschema actors/plan/internal/expression",
+	{pkgs: "actors/chat/conversation", ours: "internal/regular messages messages/model messages/words actors/confined internal/atomicfile", denied: offline},
+	{pkgs: "actors/chat/internal/citation", ours: "internal/decode", denied: offline},
+	{pkgs: "actors/plan", ours: "messages internal/validate messages/model messages/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
 	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
-	{pkgs: "actors/webhook", ours: "messages messages/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
+	{pkgs: "actors/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
-		ours: "actors/regular messages messages/* supervision supervision/fault actors actors/confined actors/jobschema actors/schedule",
+		ours: "internal/regular internal/validate messages messages/* supervision supervision/fault actors actors/confined actors/jobschema actors/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
-		ours: "actors/regular messages messages/* supervision actors actors/llmstxt actors/internal/structured actors/call actors/atomicfile actors/confined actors/jobschema",
+		ours: "internal/regular messages messages/* supervision actors actors/llmstxt actors/internal/structured actors/call internal/atomicfile actors/confined actors/jobschema",
 		libs: "go.uber.org/zap", tests: "lastword/transport/repository", denied: offline},
 	{pkgs: "actors/llmstxt", ours: library, tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os"},
 	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
 		tests: "lastword/actors/llmstxt github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/llmstxt/internal/*/*", ours: library, libs: parsers, denied: offline},
+	{pkgs: "transport/internal/jsonrpc", ours: "messages transport/door/auth"},
+	{pkgs: "transport/internal/rpc", ours: "transport/door transport/internal/jsonrpc"},
+	{pkgs: "transport/internal/pieces", ours: "messages messages/model transport/door transport/door/*"},
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
-	{pkgs: "transport/door/auth", ours: "actors/regular messages messages/words", tests: "lastword/transport/server"},
+	{pkgs: "transport/door/auth", ours: "internal/regular messages messages/words", tests: "lastword/transport/server"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
-	{pkgs: "transport/door", ours: "messages messages/validate messages/model messages/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate"},
+	{pkgs: "transport/door", ours: "messages internal/validate messages/model messages/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
+		tests: "lastword/transport/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/internal/credential", tests: "lastword/actors"},
 	{pkgs: "transport/looopy/internal/credential", ours: "messages"},
@@ -111,25 +116,25 @@ var rules = []rule{
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
-	{pkgs: "transport/repository", ours: "actors/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
-	{pkgs: "transport/repository/internal/archive", ours: "actors/regular messages messages/redact transport/internal/*"},
-	{pkgs: "transport/llm", ours: "actors/regular messages messages/* messages/*/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
-	{pkgs: "transport/llm/*", ours: "actors/regular messages messages/* messages/*/* transport/llm"},
-	{pkgs: "transport/sqlite", ours: "actors/regular actors/confined actors/atomicfile messages actors/journal",
+	{pkgs: "transport/repository", ours: "internal/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
+	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages messages/redact transport/internal/*"},
+	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk messages messages/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
+	{pkgs: "internal/probe", ours: "internal/regular internal/decode messages messages/* transport/llm"},
+	{pkgs: "transport/sqlite", ours: "internal/regular actors/confined internal/atomicfile messages actors/journal",
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
 		tests: "lastword/actors"},
-	{pkgs: "transport/repository/internal/git", ours: "actors/regular messages messages/redact messages/words transport/internal/*",
+	{pkgs: "transport/repository/internal/git", ours: "internal/regular messages messages/redact messages/words transport/internal/*",
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... go.uber.org/zap golang.org/x/crypto/ssh/..."},
-	{pkgs: "transport/mcp", ours: "messages messages/validate messages/model messages/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
+	{pkgs: "transport/mcp", ours: "messages internal/validate messages/model messages/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/messages/source lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
 	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages messages/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
-		ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/lines transport/server",
+		ours: "messages internal/jsonwalk messages/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/jsonrpc transport/internal/lines transport/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
-	{pkgs: "transport/http", ours: "messages messages/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
+	{pkgs: "transport/http", ours: "messages internal/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
 		tests: "lastword/actors lastword/transport/server github.com/coder/websocket"},
 	{pkgs: "transport/web", tests: "lastword/messages"},
 	{pkgs: "transport/telemetry", ours: "messages transport/internal/dial", libs: "github.com/prometheus/client_golang/...", tests: "lastword/actors lastword/supervision"},
@@ -139,56 +144,58 @@ var rules = []rule{
 	{pkgs: "cmd/internal/environment"},
 	{pkgs: "cmd/internal/terminaltest"},
 	{pkgs: "cmd/internal/trust",
-		ours: "actors/regular messages actors/atomicfile actors/chat/tool actors/confined cmd/internal/environment cmd/internal/settings"},
+		ours: "internal/regular messages internal/atomicfile actors/chat/tool actors/confined cmd/internal/environment cmd/internal/settings"},
 	{pkgs: "cmd/internal/terminal",
-		ours:  "messages messages/model messages/words transport/door/transcript transport/llm/probe cmd/internal/environment cmd/internal/terminaltest",
+		ours:  "messages messages/model messages/words transport/door/transcript internal/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
 		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
-	{pkgs: "cmd/internal/exit", ours: "actors/regular messages messages/words", libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/settings", ours: "actors/regular messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
+	{pkgs: "cmd/internal/exit", ours: "internal/regular messages messages/words", libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/internal/settings", ours: "internal/regular internal/jsonwalk messages messages/* transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
-		ours: "actors/regular messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
+		ours: "internal/regular messages messages/redact actors/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",
-		ours: "actors/regular messages messages/redact actors/atomicfile actors/confined actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings cmd/internal/trust",
+		ours: "internal/regular messages messages/redact internal/atomicfile actors/confined actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings cmd/internal/trust",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap"},
 	{pkgs: "cmd/internal/chatui", ours: "messages messages/words transport/door/transcript cmd/internal/terminal",
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/doctor",
-		ours: "messages messages/words transport/door/auth transport/http/client transport/llm transport/llm/probe cmd/internal/build " +
+		ours: "messages messages/words transport/door/auth transport/http/client transport/llm internal/probe cmd/internal/build " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "cmd/internal/trust actors/regular messages messages/model messages/redact actors/chat actors/chat/tool actors/confined messages/secret transport/mcp/source " +
+		ours: "cmd/internal/trust internal/regular messages messages/model messages/redact actors/chat actors/chat/tool actors/confined messages/secret transport/mcp/source " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
-			"transport/llm transport/llm/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
+		ours: "internal/regular internal/validate messages messages/* supervision/fault actors actors/* actors/*/* transport/door transport/door/* " +
+			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},
 	{pkgs: "cmd/internal/drawing", ours: "actors/plan"},
-	{pkgs: "cmd/internal/tokenfile", ours: "actors/regular messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
-	{pkgs: "cmd/internal/backup", ours: "actors/regular actors/atomicfile messages messages/words"},
+	{pkgs: "cmd/internal/tokenfile", ours: "internal/regular messages/words internal/atomicfile transport/door/auth cmd/internal/exit"},
+	{pkgs: "cmd/internal/backup", ours: "internal/regular internal/atomicfile messages messages/words"},
 	{pkgs: "cmd/internal/checks",
-		ours: "actors/regular messages messages/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
+		ours: "internal/regular messages messages/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/editor", ours: "actors/regular messages messages/* actors actors/chat actors/chat/* actors/confined transport/acp transport/door cmd/internal/*",
+	{pkgs: "cmd/internal/editor", ours: "internal/regular messages messages/* actors actors/chat actors/chat/* actors/confined transport/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/plans", ours: "actors/regular messages messages/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
+	{pkgs: "cmd/internal/plans", ours: "internal/regular messages messages/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "actors/regular messages messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
+		ours: "internal/regular messages messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "internal/atomicfile internal/explain internal/probe internal/regular messages messages/* actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/messages/source lastword/actors/..."},
 	{pkgs: "testkit/fatal"},
-	{pkgs: "testkit/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
+	{pkgs: "internal/faultplan", ours: "messages supervision actors actors/journal"},
+	{pkgs: "internal/standin", tests: "github.com/sashabaranov/go-openai"},
+	{pkgs: "internal/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab",
 		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +
 			"github.com/sashabaranov/go-openai github.com/coder/websocket github.com/evanw/esbuild/pkg/api github.com/nats-io/... golang.org/x/tools/go/packages"},
@@ -197,13 +204,16 @@ var rules = []rule{
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab/world"},
-	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay testkit/stories",
+	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/faultplan internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
 		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
 }
 
 // inLab reports whether the package is of the lab, a module of its own beside testkit.
+// forTests are packages beside testkit that only tests import.
+var forTests = []string{"internal/faultplan", "internal/standin", "internal/stories"}
+
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 
 const lab = "testkit/lab"
@@ -297,17 +307,17 @@ type room struct {
 var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
-	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
+	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/internal/pieces", "transport/internal/rpc", "transport/web", "transport/http",
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
-	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*", "transport/repository/internal/*"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server"}},
+	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
-	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log"}},
+	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/regular"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
-	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},
+	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/validate"}},
 }
 
 func roomOf(pkg string) int {
@@ -319,7 +329,7 @@ func roomOf(pkg string) int {
 // TestRoomsImportDownwards holds that the house has no more floors than it shows.
 func TestRoomsImportDownwards(t *testing.T) {
 	for _, src := range readModule(t) {
-		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") {
+		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") || slices.Contains(forTests, src.pkg) {
 			continue
 		}
 		mine := roomOf(src.pkg)
@@ -347,7 +357,7 @@ func picture(sources []source) string {
 			pkgs[at], below[at] = map[string]bool{}, map[int]bool{}
 		}
 		whole[at] = append(whole[at], src.pkg)
-		name := strings.TrimPrefix(strings.TrimPrefix(src.pkg, rooms[at].name), "/")
+		name := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(src.pkg, "internal/"), rooms[at].name), "/")
 		for _, top := range []string{"transport/", "actors/"} {
 			name = strings.TrimPrefix(name, top)
 		}
@@ -507,7 +517,7 @@ func (r *rule) allows(src source, imp string) bool {
 	tests := strings.Fields(r.tests)
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
 		mine := slices.ContainsFunc(strings.Fields(r.ours), func(p string) bool { return matches(p, rel) })
-		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || matches("testkit/*", rel) ||
+		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || slices.Contains(forTests, rel) || matches("testkit/*", rel) ||
 			inLab(src.pkg) || covers(tests, "lastword/"+rel))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
@@ -518,7 +528,7 @@ func (r *rule) allows(src source, imp string) bool {
 
 // mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
 func mayStartGoroutines(src source) bool {
-	return src.test || strings.HasPrefix(src.path, "testkit/") || src.path == "supervision/task.go" ||
+	return src.test || strings.HasPrefix(src.path, "testkit/") || slices.Contains(forTests, src.pkg) || src.path == "supervision/task.go" ||
 		strings.HasPrefix(src.pkg, "transport/")
 }
 

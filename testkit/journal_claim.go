@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // offer appends the first block of a run.

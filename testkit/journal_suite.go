@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -267,8 +268,8 @@ func numbered(run messages.RunID, from uint64, bodies ...messages.Body) []messag
 var (
 	queued  = messages.RunQueued{Job: "suite", Mode: messages.Detached}
 	started = messages.RunStarted{Node: "suite"}
-	begun   = messages.TaskStarted{Task: Write, Attempt: 1}
-	done    = messages.TaskCompleted{Task: Write, Attempt: 1}
+	begun   = messages.TaskStarted{Task: faultplan.Write, Attempt: 1}
+	done    = messages.TaskCompleted{Task: faultplan.Write, Attempt: 1}
 	success = messages.RunCompleted{By: messages.ByRun, Artifacts: []messages.Artifact{}}
 )
 
@@ -281,7 +282,7 @@ func failed(by messages.Author) messages.RunFailed {
 func talk(n int) []messages.Body {
 	var said []messages.Body
 	for i := range n {
-		said = append(said, messages.TextDelta{Stream: Write, Task: Write, Index: uint64(i), Offset: 3 * i,
+		said = append(said, messages.TextDelta{Stream: faultplan.Write, Task: faultplan.Write, Index: uint64(i), Offset: 3 * i,
 			Text: fmt.Sprintf("%02d ", i%100)})
 	}
 	return said

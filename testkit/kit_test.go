@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
@@ -42,7 +43,7 @@ func TestRepository(t *testing.T) {
 
 // TestCheckRefuses breaks a log in every way that Check is to see.
 func TestCheckRefuses(t *testing.T) {
-	whole := log(t, testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: "word ", Times: 3}}})
+	whole := log(t, faultplan.Script{Analyze: []faultplan.Step{{Do: faultplan.Say, Text: "word ", Times: 3}}})
 	if err := testkit.CheckLog(0, whole); err != nil {
 		t.Fatalf("the whole log: %v", err)
 	}
@@ -77,7 +78,7 @@ func renumber(e messages.Event, seq uint64) messages.Event {
 }
 
 // log runs the script and returns its events.
-func log(t *testing.T, script testkit.Script) []messages.Event {
+func log(t *testing.T, script faultplan.Script) []messages.Event {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{})
 	must(t, err)

@@ -100,7 +100,7 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-var inRepository = regexp.MustCompile(`^(actors|cmd|docs|messages|supervision|testkit|transport)/[\w./-]*$`)
+var inRepository = regexp.MustCompile(`^(actors|cmd|docs|internal|messages|supervision|testkit|transport)/[\w./-]*$`)
 
 // TestPagesNamePaths holds that a path of this repository that a page has in backticks is there. What a release has had may be gone.
 func TestPagesNamePaths(t *testing.T) {

@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // bare are calls that wait for a pipe, read without a bound, or carry headers to another origin. The packages
-// actors/regular and transport/internal/dial have what to call instead.
+// internal/regular and transport/internal/dial have what to call instead.
 var bare = map[string]bool{
 	"os.Open": true, "os.OpenFile": true, "os.ReadFile": true, "os.OpenRoot": true, "os.DirFS": true,
 	"http.Client": true, "http.Transport": true, "http.DefaultClient": true, "http.DefaultTransport": true,
@@ -21,14 +22,14 @@ var bare = map[string]bool{
 
 // allowed are functions that call one anyway, and why they may.
 var allowed = map[string]string{
-	"actors/atomicfile Change os.OpenRoot":                   "its path ends with a separator: only a folder opens",
+	"internal/atomicfile Change os.OpenRoot":                 "its path ends with a separator: only a folder opens",
 	"actors/command outOfMemory os.ReadFile":                 "/proc/vmstat",
 	"cmd/lastword write os.OpenFile":                         "makes a new file",
 	"cmd/lastword writeBackup os.OpenFile":                   "makes a new file",
 	"transport/repository/internal/git OpenFile os.OpenFile": "opens by regular.Flags, and checks what it has opened",
 	"transport/repository/internal/git openHTTP http.Client": "counts what the client of package dial reads",
 	"transport/llm (all) http.Client":                        "its transport is of package dial, and it follows no redirect",
-	"transport/llm/probe Run http.Client":                    "closes idle connections alone",
+	"internal/probe Run http.Client":                         "closes idle connections alone",
 	"transport/sqlite lockDir os.OpenFile":                   "O_RDWR waits for no pipe",
 	"transport/sqlite open os.OpenFile":                      "O_RDWR waits for no pipe",
 }
@@ -37,11 +38,11 @@ var allowed = map[string]string{
 // by one client.
 func TestNamedFilesAndClients(t *testing.T) {
 	used := map[string]bool{}
-	for _, top := range []string{"actors", "cmd", "messages", "supervision", "transport"} {
+	for _, top := range []string{"actors", "cmd", "internal", "messages", "supervision", "transport"} {
 		err := filepath.WalkDir(filepath.Join("..", top), func(name string, d fs.DirEntry, err error) error {
 			pkg := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), ".."+string(filepath.Separator)))
 			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
-				pkg == "actors/regular" || pkg == "transport/internal/dial" || pkg == "cmd/lastword/package" { // a tool of ours, for our own files
+				pkg == "internal/regular" || pkg == "transport/internal/dial" || pkg == "cmd/lastword/package" || slices.Contains(forTests, pkg) { // tools of ours, for our own files
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -68,7 +69,7 @@ func TestNamedFilesAndClients(t *testing.T) {
 							id = pkg + " (all) " + call
 						}
 						if used[id] = true; allowed[id] == "" {
-							t.Errorf("%s: %s calls %s; read named files by actors/regular, and make clients by transport/internal/dial", name, where, call)
+							t.Errorf("%s: %s calls %s; read named files by internal/regular, and make clients by transport/internal/dial", name, where, call)
 						}
 					}
 					return true

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // TestRuntime tests that the runtime keeps its promises on a journal, with two Systems as two nodes. open is as in

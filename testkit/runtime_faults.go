@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -53,16 +54,16 @@ func (v *victim) heal() {
 	v.healed = true
 }
 
-func jobOf(name string, steps ...Step) actors.Job {
-	job := Script{Fetch: steps}.Job()
+func jobOf(name string, steps ...faultplan.Step) actors.Job {
+	job := faultplan.Script{Fetch: steps}.Job()
 	job.Name = name
 	return job
 }
 
 // chatty emits a milestone every 50 ms for a while.
-var chatty = []Step{{Do: Report, Done: 1, Total: 2}, {Do: Sleep, For: 50 * time.Millisecond}, {Do: Said, Text: ""},
-	{Do: Sleep, For: 50 * time.Millisecond}, {Do: Emit, Body: messages.ToolStarted{Call: "1", Tool: "disk"}},
-	{Do: Emit, Body: messages.ToolCompleted{Call: "1"}}}
+var chatty = []faultplan.Step{{Do: faultplan.Report, Done: 1, Total: 2}, {Do: faultplan.Sleep, For: 50 * time.Millisecond}, {Do: faultplan.Said, Text: ""},
+	{Do: faultplan.Sleep, For: 50 * time.Millisecond}, {Do: faultplan.Emit, Body: messages.ToolStarted{Call: "1", Tool: "disk"}},
+	{Do: faultplan.Emit, Body: messages.ToolCompleted{Call: "1"}}}
 
 // troubles are permanent faults of a journal for one run. With a lasting one no block of the run lands.
 var troubles = []struct {
@@ -143,7 +144,7 @@ func (s runtimeSuite) full() {
 	s.in("for 20 s", func(w *world) {
 		store := &fullStore{Journal: w.journal}
 		a := w.node("a", store)
-		run := w.start(a, jobOf("first", Step{Do: Sleep, For: time.Second}, Step{Do: Say, Text: "still here"}))
+		run := w.start(a, jobOf("first", faultplan.Step{Do: faultplan.Sleep, For: time.Second}, faultplan.Step{Do: faultplan.Say, Text: "still here"}))
 		store.full.Store(true)
 		time.Sleep(5 * time.Second)
 		for range 3 {
@@ -246,7 +247,7 @@ func (s runtimeSuite) healed() {
 				a := w.node("a", v)
 				steps := slices.Clone(chatty)
 				if what != "is done" {
-					steps = append(steps, Step{Do: Hang})
+					steps = append(steps, faultplan.Step{Do: faultplan.Hang})
 				}
 				run := w.start(a, jobOf("victim", steps...))
 				time.Sleep(10 * time.Second)
@@ -325,7 +326,7 @@ func (w *world) kept(m *mortal, once bool, deadly ...string) (made []string) {
 					if len(deadly) > 0 && step == deadly[0] {
 						m.strike()
 					}
-					return 10, pause(ctx, 60*time.Millisecond)
+					return 10, faultplan.Pause(ctx, 60*time.Millisecond)
 				})
 				if sum += n; err != nil {
 					return err

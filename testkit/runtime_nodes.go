@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -17,19 +18,19 @@ import (
 func errand(called func()) actors.Job {
 	talk := func(ctx context.Context, t *actors.TaskContext, stream string) error {
 		for range 3 {
-			if err := errors.Join(t.AppendText(stream, "word "), pause(ctx, 60*time.Millisecond)); err != nil {
+			if err := errors.Join(t.AppendText(stream, "word "), faultplan.Pause(ctx, 60*time.Millisecond)); err != nil {
 				return err
 			}
 		}
 		return t.FinishText(stream, "word word word ")
 	}
 	return actors.Job{Name: "errand", Tasks: []actors.Task{
-		{Name: Fetch, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "first") }},
-		{Name: Analyze, Once: true, Run: func(ctx context.Context, t *actors.TaskContext) error {
+		{Name: faultplan.Fetch, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "first") }},
+		{Name: faultplan.Analyze, Once: true, Run: func(ctx context.Context, t *actors.TaskContext) error {
 			called()
-			return pause(ctx, 10*time.Millisecond)
+			return faultplan.Pause(ctx, 10*time.Millisecond)
 		}},
-		{Name: Write, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "last") }},
+		{Name: faultplan.Write, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "last") }},
 	}}
 }
 
@@ -161,7 +162,7 @@ func (w *world) successor(m *mortal, cancelAfter time.Duration, restart bool) {
 		allowed = []outcome{canceled}
 	case cancelAfter > 0:
 		allowed = []outcome{completed, nodeLost, canceled, settled, unstarted}
-	case !m.alive() && (!restart || slices.ContainsFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze })):
+	case !m.alive() && (!restart || slices.ContainsFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == faultplan.Analyze })):
 		allowed = []outcome{completed, nodeLost} // the task that runs once may have been called before the node died
 	}
 	w.ends(end, allowed...)
@@ -199,7 +200,7 @@ func (s runtimeSuite) waiting() {
 func (s runtimeSuite) handOver() {
 	for _, after := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
 		s.in(fmt.Sprintf("after %s", after), func(w *world) {
-			job := Script{Fetch: []Step{{Do: Sleep, For: time.Minute}}, Write: []Step{{Do: Sleep, For: time.Minute}}}.Job()
+			job := faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Sleep, For: time.Minute}}, Write: []faultplan.Step{{Do: faultplan.Sleep, For: time.Minute}}}.Job()
 			job.Restart = true
 			a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
 			run := w.start(a, job)
@@ -221,7 +222,7 @@ func (s runtimeSuite) handOver() {
 	}
 	s.in("a task that runs once", func(w *world) {
 		job := errand(func() {})
-		job.Restart, job.Tasks[1].Run = true, func(ctx context.Context, _ *actors.TaskContext) error { return pause(ctx, time.Minute) }
+		job.Restart, job.Tasks[1].Run = true, func(ctx context.Context, _ *actors.TaskContext) error { return faultplan.Pause(ctx, time.Minute) }
 		a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
 		run := w.start(a, job)
 		time.Sleep(time.Second)
@@ -272,7 +273,7 @@ func (s runtimeSuite) sleeper() {
 	s.in("asleep", func(w *world) {
 		m := w.mortal(sleeps, 0)
 		a, b := w.node("a", m), w.node("b", w.journal)
-		run := w.start(a, Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job())
+		run := w.start(a, faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Ask, Body: question}}}.Job())
 		atA := w.follow(a, run.ID(), 0)
 		time.Sleep(time.Minute) // the claim is held all this time
 		if state, _ := b.State(w.within(time.Second), run.ID()); state.Status.IsEnded() {

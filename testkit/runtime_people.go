@@ -11,14 +11,15 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
-	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // cancelRace cancels a run at its node and at another around the moment at which it ends.
 func (s runtimeSuite) cancelRace() {
-	script := Script{Fetch: []Step{{Do: Sleep, For: time.Second}}}
+	script := faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Sleep, For: time.Second}}}
 	for ms := -6; ms <= 6; ms++ {
 		for _, elsewhere := range []bool{false, true} {
 			s.in(fmt.Sprintf("%d ms after the end, elsewhere %t", ms, elsewhere), func(w *world) {
@@ -44,7 +45,7 @@ func (s runtimeSuite) cancelRace() {
 // cancelUnstarted cancels a run that a node has written and never started.
 func (s runtimeSuite) cancelUnstarted() {
 	for name, jobs := range map[string][]actors.Job{
-		"a job that the node knows":   {{Name: "suite", Tasks: Script{Fetch: []Step{{Do: Hang}}}.Job().Tasks}},
+		"a job that the node knows":   {{Name: "suite", Tasks: faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Hang}}}.Job().Tasks}},
 		"a job that it does not know": nil,
 	} {
 		s.in(name, func(w *world) {
@@ -68,7 +69,9 @@ func (s runtimeSuite) cancelUnstarted() {
 }
 
 // asking is a job that asks a question; the answer is its result.
-func asking() actors.Job { return Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job() }
+func asking() actors.Job {
+	return faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Ask, Body: question}}}.Job()
+}
 
 // twoAnswers gives two answers at the same time: both at the owner, both at another node, or one at each.
 func (s runtimeSuite) twoAnswers() {
@@ -119,7 +122,7 @@ func (s runtimeSuite) attached() {
 	for _, dead := range []bool{false, true} {
 		for _, calls := range []bool{false, true} {
 			s.in(fmt.Sprintf("its node dies: %t, another caller: %t", dead, calls), func(w *world) {
-				job := Script{Fetch: []Step{{Do: Sleep, For: 5 * time.Minute}}}.Job()
+				job := faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Sleep, For: 5 * time.Minute}}}.Job()
 				job.Restart = true
 				m := w.mortal(dies, 0)
 				a, b, c := w.node("a", m), w.node("b", w.journal, job), w.node("c", w.journal, job)
@@ -190,7 +193,7 @@ func (s runtimeSuite) betweenAttempts() {
 func (s runtimeSuite) quota() {
 	s.in("two nodes", func(w *world) {
 		a, b := w.node("a", w.journal), w.node("b", w.journal)
-		job := jobOf("slow", Step{Do: Sleep, For: time.Minute})
+		job := jobOf("slow", faultplan.Step{Do: faultplan.Sleep, For: time.Minute})
 		o := actors.Options{Principal: "ann", Key: "the first"}
 		first, err := a.Start(w.within(time.Minute), job, o)
 		for range 31 {
@@ -217,7 +220,7 @@ func (s runtimeSuite) quota() {
 
 // parents is a job that waits for two children, one after the other.
 func parents(work time.Duration) actors.Job {
-	child := Script{Fetch: []Step{{Do: Sleep, For: work}}}.Job()
+	child := faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Sleep, For: work}}}.Job()
 	child.Tasks = child.Tasks[:1]
 	raise := func(ctx context.Context, t *actors.TaskContext) error {
 		for range 2 {
@@ -306,7 +309,7 @@ func (s runtimeSuite) familyGoesOn() {
 	s.atEachAppend("", fates, func(w *world, first *mortal) {
 		parent := parents(time.Second)
 		parent.Restart = true
-		child := Script{Fetch: []Step{{Do: Sleep, For: time.Second}}}.Job()
+		child := faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Sleep, For: time.Second}}}.Job()
 		child.Tasks, child.Restart = child.Tasks[:1], true
 		a := w.node("a", first, parent, child)
 		b := w.node("b", w.journal, parent, child)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
 	"github.com/seed889630bf/lastword/testkit/internal/replay"
@@ -19,7 +20,7 @@ import (
 // Stage is a System on virtual time, for the runs of one test.
 type Stage struct {
 	*actors.System
-	Faults *Faults
+	faults *faultplan.Faults
 	t      *testing.T
 }
 
@@ -28,7 +29,7 @@ type Stage struct {
 func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		faults := NewFaults()
+		faults := faultplan.NewFaults()
 		s, err := actors.New(t.Context(), faults.Config(config))
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +47,7 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 // Run starts a run of the job with the given faults.
 func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	s.t.Helper()
-	trial, err := s.Faults.Start(s.t.Context(), s.System, job, FaultPlan{Faults: faults})
+	trial, err := s.faults.Start(s.t.Context(), s.System, job, faultplan.FaultPlan{Faults: faults})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -33,7 +33,6 @@ func ExampleSystem() {
 
 // A fault strikes any job, where and how the test says: its event comes first, and what comes of it is blamed on it.
 func TestFaultsOfAnyJob(t *testing.T) {
-	work := func(a testkit.Action) testkit.Failure { return testkit.Failure(a) }
 	for _, c := range []struct {
 		fault testkit.Fault
 		by    messages.Author
@@ -43,13 +42,13 @@ func TestFaultsOfAnyJob(t *testing.T) {
 		{testkit.Fault{Failure: testkit.TurnGoexit, Actor: "think"}, messages.BySupervisor, messages.CausePanic},
 		{testkit.Fault{Failure: testkit.Stop, Actor: "speak"}, messages.BySupervisor, messages.CauseError},
 		{testkit.Fault{Failure: testkit.TurnPanic, Actor: testkit.RunActor, Phase: "speak"}, messages.BySupervisor, messages.CausePanic},
-		{testkit.Fault{Failure: work(testkit.Goexit), Actor: "speak"}, messages.BySupervisor, messages.CausePanic},
-		{testkit.Fault{Failure: work(testkit.Fail), Actor: "think", Phase: actors.WorkBegins}, messages.ByRun, messages.CauseError},
-		{testkit.Fault{Failure: work(testkit.Fail), Actor: "speak", Phase: testkit.Phase(messages.KindTextDone)},
+		{testkit.Fault{Failure: testkit.Goexit, Actor: "speak"}, messages.BySupervisor, messages.CausePanic},
+		{testkit.Fault{Failure: testkit.Fail, Actor: "think", Phase: actors.WorkBegins}, messages.ByRun, messages.CauseError},
+		{testkit.Fault{Failure: testkit.Fail, Actor: "speak", Phase: testkit.Phase(messages.KindTextDone)},
 			messages.ByRun, messages.CauseError},
-		{testkit.Fault{Failure: work(testkit.Deaf), Actor: "speak", Phase: testkit.Phase(messages.KindTextDone)},
+		{testkit.Fault{Failure: testkit.Deaf, Actor: "speak", Phase: testkit.Phase(messages.KindTextDone)},
 			messages.ByRun, messages.CauseStalled},
-		{testkit.Fault{Failure: work(testkit.Retry), Actor: "speak"}, messages.ByRun, ""},
+		{testkit.Fault{Failure: testkit.Retry, Actor: "speak"}, messages.ByRun, ""},
 		{testkit.Fault{Failure: testkit.Flood, Actor: "speak"}, messages.ByRun, ""},
 	} {
 		t.Run(c.fault.String(), func(t *testing.T) {

@@ -14,15 +14,15 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // TestMain is a server of MCP too: the tests start their own program as one.
 func TestMain(m *testing.M) {
 	if era := os.Getenv("CHAT_TEST_SERVER"); era != "" {
-		testkit.MCPServer{Modern: era == "modern", Handle: serve}.Serve(os.Stdin, os.Stdout)
+		standin.MCPServer{Modern: era == "modern", Handle: serve}.Serve(os.Stdin, os.Stdout)
 		return
 	}
 	os.Exit(m.Run())
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 var swapped atomic.Bool
 
-func serve(s *testkit.MCPSession, method string, params json.RawMessage) (any, error) {
+func serve(s *standin.MCPSession, method string, params json.RawMessage) (any, error) {
 	if method == "tools/list" {
 		var tools []any
 		for name := range strings.FieldsSeq("book crash picture swap weather") {

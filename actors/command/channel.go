@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

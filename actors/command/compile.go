@@ -14,8 +14,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

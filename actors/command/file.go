@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
-	"github.com/seed889630bf/lastword/messages/validate"
+	"github.com/seed889630bf/lastword/internal/validate"
 )
 
 // fileSchema is the JSON Schema of an operator's file.

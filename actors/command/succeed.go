@@ -22,7 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/jobschema"
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
 

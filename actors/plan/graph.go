@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
-	"github.com/seed889630bf/lastword/messages/validate"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Problems are the faults of a plan, in the order of its text.

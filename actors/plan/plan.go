@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 

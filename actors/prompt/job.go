@@ -8,9 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/jobschema"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/supervision"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Target is a receiver of events.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -110,9 +111,9 @@ func TestMembersOfRequests(t *testing.T) {
 // What nobody reads of messages, calls and tools reaches the server, and what the server sent so goes back with the answer.
 func TestOpaqueMembers(t *testing.T) {
 	m, url := passage(t)
-	m.Answer(testkit.Frame(`{"choices":[{"index":0,"delta":{"reasoning":"Hm","reasoning_details":[{"type":"reasoning.text","index":0,"text":"H"}]}}]}`),
-		testkit.Frame(`{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"m","signature":"s"}]}}]}`),
-		testkit.Frame(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","extra_content":{"google":{"thought_signature":"t"}},"function":{"name":"f","arguments":"{}"}}]}}]}`),
+	m.Answer(standin.Frame(`{"choices":[{"index":0,"delta":{"reasoning":"Hm","reasoning_details":[{"type":"reasoning.text","index":0,"text":"H"}]}}]}`),
+		standin.Frame(`{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"m","signature":"s"}]}}]}`),
+		standin.Frame(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","extra_content":{"google":{"thought_signature":"t"}},"function":{"name":"f","arguments":"{}"}}]}}]}`),
 		testkit.Finish("tool_calls"), testkit.Done())
 	m.Always(testkit.Text("Done."), testkit.Finish("stop"), testkit.Done())
 	const tools = `"tools":[{"type":"function","cache_control":{"type":"ephemeral"},"function":{"name":"f","strict":true}}]`
@@ -142,8 +143,8 @@ func TestOpaqueMembers(t *testing.T) {
 		t.Errorf("the next request has %s", said)
 	}
 	// A response that goes on after another has them from the log.
-	m.Answer(testkit.Frame(`{"choices":[{"index":0,"delta":{"reasoning":"Hm"}}]}`),
-		testkit.Frame(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","extra_content":{"x":1},"function":{"name":"f","arguments":"{}"}}]}}]}`),
+	m.Answer(standin.Frame(`{"choices":[{"index":0,"delta":{"reasoning":"Hm"}}]}`),
+		standin.Frame(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","extra_content":{"x":1},"function":{"name":"f","arguments":"{}"}}]}}]}`),
 		testkit.Finish("tool_calls"), testkit.Done())
 	const flat = `"tools":[{"type":"function","name":"f","strict":true}]`
 	_, body, err = testkit.ReadURL(t, http.MethodPost, url+"/v1/responses", `{"model":"m","input":"Hi",`+flat+`}`)
@@ -186,7 +187,7 @@ func TestClassOfFailuresAtDoors(t *testing.T) {
 		{500, `{"error":{"message":"the request exceeds the available context size"}}`, 400, "context_length_exceeded", "", "false", "600"},
 	} {
 		m, url := passage(t)
-		m.Always(testkit.Header("Retry-After", "600"), testkit.Header("X-Request-Id", "req_1"), testkit.JSON(c.status, c.body))
+		m.Always(standin.Header("Retry-After", "600"), standin.Header("X-Request-Id", "req_1"), standin.JSON(c.status, c.body))
 		for path, body := range map[string]string{"/v1/chat/completions": `"messages":[{"role":"user","content":"Hi"}]`,
 			"/v1/chat/completions?": `"stream":true,"messages":[{"role":"user","content":"Hi"}]`, "/v1/responses": `"input":"Hi"`} {
 			r := testkit.OpenURL(t.Context(), t, http.MethodPost, url+path, `{"model":"m",`+body+`}`)
@@ -220,7 +221,7 @@ func TestUsageAsTold(t *testing.T) {
 			`"usage":{"input_tokens":7,"input_tokens_details":{"cached_tokens":0},"output_tokens":3,"output_tokens_details":{"reasoning_tokens":2},"total_tokens":10}`},
 	} {
 		m, url := passage(t)
-		m.Always(testkit.Text("Hi."), testkit.Finish("stop"), testkit.Frame(`{"choices":[]`+told+`}`), testkit.Done())
+		m.Always(testkit.Text("Hi."), testkit.Finish("stop"), standin.Frame(`{"choices":[]`+told+`}`), testkit.Done())
 		_, whole, _ := testkit.ReadURL(t, http.MethodPost, url+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`)
 		_, response, _ := testkit.ReadURL(t, http.MethodPost, url+"/v1/responses", `{"model":"m","input":"Hi"}`)
 		if !strings.Contains(whole, want[0]) || !strings.Contains(response, want[1]) || strings.Contains(whole, "usage") != (told != "") ||

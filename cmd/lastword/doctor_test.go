@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/probe"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // What doctor says of real servers is true for the server at hand, and never asks for more context than the model was
@@ -38,7 +39,7 @@ func TestDoctorOnRecordedServers(t *testing.T) {
 		"ollama, short training":   {ollama, []string{"32768", short}, "context-size", "lastword models load tiny:latest --context 12288"},
 		"ollama, nothing to raise": {ollama, []string{"32768", shortest}, "context-size", trained},
 	} {
-		m := testkit.NewRecordedModel(t, "../../transport/llm/testdata/real-wire", c.paths, c.edits...)
+		m := standin.NewRecordedModel(t, "../../transport/llm/testdata/real-wire", c.paths, c.edits...)
 		got := run(t, []string{"LASTWORD_BASE_URL=" + m.URL()}, "doctor", "--json", "--model", "tiny")
 		var said doctorReport
 		if err := json.Unmarshal([]byte(got.stdout), &said); err != nil {

@@ -9,9 +9,10 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/probe"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 const description = `{"purpose":"Garden grows things for people.","concepts":[{"name":"Bed","meaning":"Where things grow."}],` +
@@ -72,9 +73,9 @@ func TestGenerateGoesByTheProfile(t *testing.T) {
 // Contract, section 7: "Budgets are computed from the model's loaded context." A server that says its context is
 // never asked for too much, and one that says nothing is asked again with less.
 func TestGenerateKeepsToTheContext(t *testing.T) {
-	for dialect, says := range map[testkit.Dialect]bool{testkit.LMStudio: true, testkit.OpenAI: false} {
-		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect,
-			Models: []testkit.ServedModel{{ID: "scripted", Loaded: true, Context: 3100}}})
+	for dialect, says := range map[standin.Dialect]bool{standin.LMStudio: true, standin.OpenAI: false} {
+		m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: dialect,
+			Models: []standin.ServedModel{{ID: "scripted", Loaded: true, Context: 3100}}})
 		dir := seededGarden(t)
 		long := "# Garden\n\n" + strings.Repeat("It grows a great many things of all kinds.\n", 2000)
 		must(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte(long), 0o644))

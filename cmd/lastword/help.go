@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
+	"github.com/seed889630bf/lastword/internal/probe"
 )
 
 // helpColumns is the width of help texts.

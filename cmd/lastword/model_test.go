@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -34,8 +35,8 @@ func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	o := testkit.ModelOptions{Key: *key}
 	if *name != "" {
-		o.Dialect = testkit.LMStudio
-		o.Models = []testkit.ServedModel{{ID: "idle"}, {ID: *name, Loaded: true}}
+		o.Dialect = standin.LMStudio
+		o.Models = []standin.ServedModel{{ID: "idle"}, {ID: *name, Loaded: true}}
 	}
 	m, err := testkit.ListenModel(o)
 	ts.Check(err)
@@ -78,18 +79,18 @@ func pieceOf(arg string) (testkit.Piece, error) {
 		a, _ := strconv.Atoi(answer)
 		return testkit.Usage(p, a), nil
 	case "frame":
-		return testkit.Frame(words), nil
+		return standin.Frame(words), nil
 	case "error":
 		return testkit.ErrorFrame(words), nil
 	case "status":
 		code, err := strconv.Atoi(words)
-		return testkit.JSON(code, `{"error":{"message":"no such luck"}}`), err
+		return standin.JSON(code, `{"error":{"message":"no such luck"}}`), err
 	case "done":
 		return testkit.Done(), nil
 	case "cut":
 		return testkit.Cut(), nil
 	case "reset":
-		return testkit.Reset(), nil
+		return standin.Reset(), nil
 	case "stall":
 		return testkit.Stall(), nil
 	}
@@ -149,14 +150,14 @@ func serveDialect(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || flags.NArg() == 0 {
 		ts.Fatalf("usage: dialect [-key key] [-date time] kind [name[:context]]...")
 	}
-	o := testkit.ModelOptions{Dialect: testkit.Dialect(flags.Arg(0)), Key: *key}
+	o := testkit.ModelOptions{Dialect: standin.Dialect(flags.Arg(0)), Key: *key}
 	if flags.Arg(0) == "openai" {
-		o.Dialect = testkit.OpenAI
+		o.Dialect = standin.OpenAI
 	}
 	for _, arg := range flags.Args()[1:] {
 		name, context, loaded := strings.Cut(arg, ":")
 		n, _ := strconv.Atoi(context)
-		s := testkit.ServedModel{ID: name, Loaded: loaded, Context: n}
+		s := standin.ServedModel{ID: name, Loaded: loaded, Context: n}
 		if strings.HasPrefix(name, "embed") {
 			s.Kind = "embeddings"
 		}
@@ -167,7 +168,7 @@ func serveDialect(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(m.Close)
 	if *date != 0 {
 		at := time.Now().Add(-*date).UTC().Format(http.TimeFormat)
-		m.AnswerTo("/v1/models", testkit.Header("Date", at), testkit.JSON(200, `{"object":"list","data":[{"id":"scripted"}]}`))
+		m.AnswerTo("/v1/models", standin.Header("Date", at), standin.JSON(200, `{"object":"list","data":[{"id":"scripted"}]}`))
 	}
 	ts.Setenv("LASTWORD_BASE_URL", m.URL())
 	models.Store(ts.MkAbs("."), m)

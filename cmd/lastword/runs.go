@@ -20,8 +20,8 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/explain"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/explain"
 	"github.com/seed889630bf/lastword/messages/words"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )

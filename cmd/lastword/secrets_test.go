@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -76,7 +77,7 @@ func TestPromptTellsNoSecret(t *testing.T) {
 func TestProviderCheckTellsNoSecret(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Always(indiscreet()...)
-	m.AnswerTo("/v1/models", testkit.Header("Server", gardenToken), testkit.JSON(200, `{"data":[{"id":"`+apiKey+`"}]}`))
+	m.AnswerTo("/v1/models", standin.Header("Server", gardenToken), standin.JSON(200, `{"data":[{"id":"`+apiKey+`"}]}`))
 	file := filepath.Join(t.TempDir(), "profile.json")
 	for _, flags := range [][]string{{"--json"}, {"--progress", "plain"}} {
 		got := run(t, entrusted(), append([]string{"provider", "check", "--base-url", m.URL(), "--write", file, "--only",

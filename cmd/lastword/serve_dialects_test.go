@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -68,7 +69,7 @@ func TestServeCountsDialects(t *testing.T) {
 // A client's tools and the form of its answer reach the model, whose calls are the answer. Only that the model has the name
 // of the request.
 func TestServeClientsTools(t *testing.T) {
-	m := testkit.NewModelWith(t, testkit.ModelOptions{Models: []testkit.ServedModel{{ID: "org/qwen", Loaded: true, Context: 8192}}})
+	m := standin.NewModelWith(t, testkit.ModelOptions{Models: []standin.ServedModel{{ID: "org/qwen", Loaded: true, Context: 8192}}})
 	s := serveHTTP(t, t.TempDir(), "--dialects", "openai", "--base-url", m.URL(), "--ephemeral")
 	if _, list := s.get("/v1/models"); !strings.Contains(list, `"prompt"`) || !strings.Contains(list, `"org/qwen"`) {
 		t.Errorf("the models are %s", list)

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/erlmcp"
 	"github.com/seed889630bf/lastword/transport/looopy"

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"

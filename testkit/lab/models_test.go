@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/llm"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // TestModelServers runs the scenarios of docs/models.md against the servers of models that are on the PATH, with a tiny

@@ -13,6 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/pieces"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // Paths that this package serves. The card needs no token; without one it lists only the skill for messages that name
@@ -27,7 +30,7 @@ type server struct{ door *door.Door }
 // New returns the handler for Path and CardPath.
 func New(d *door.Door) *door.Handler {
 	s := server{d}
-	rpc := &door.RPC{Door: d, Serve: func(c *door.Caller, call door.Call) (any, func(*door.Wire) error, error) {
+	rpc := &rpc.Server{Door: d, Serve: func(c *rpc.Caller, call jsonrpc.Call) (any, func(*rpc.Wire) error, error) {
 		result, begun, err := s.serve(c, call)
 		if err != nil {
 			err = refusal(err)
@@ -61,7 +64,7 @@ type params struct {
 }
 
 // serve handles a call. If the method streams, result is the first event of the stream, and begun writes the others.
-func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*door.Wire) error, err error) {
+func (s server) serve(c *rpc.Caller, call jsonrpc.Call) (result any, begun func(*rpc.Wire) error, err error) {
 	ctx, r := c.Context, c.Request
 	var p params
 	switch err := auth.Require(ctx, auth.ReadRuns); {
@@ -70,7 +73,7 @@ func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*d
 	case cmp.Or(r.Header.Get("A2A-Version"), r.URL.Query().Get("A2A-Version")) != "1.0":
 		return nil, nil, wrong(versionNotSupported, "this agent speaks A2A 1.0; say so in A2A-Version")
 	}
-	if err := door.Params(call, &p); err != nil {
+	if err := jsonrpc.Params(call, &p); err != nil {
 		return nil, nil, err
 	}
 	w := s.reader(s.origin(r), p.ID, p.HistoryLength)
@@ -95,7 +98,7 @@ func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*d
 			result, err = s.pushes(ctx, call.Method, p.TaskID)
 			return result, nil, err
 		}
-		return nil, nil, door.NoMethod(call)
+		return nil, nil, jsonrpc.NoMethod(call)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -110,7 +113,7 @@ func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*d
 // reader returns a writer that reads the task with the id.
 func (s server) reader(base string, id messages.RunID, length *int) *writer {
 	w := &writer{server: s, base: base, id: id, length: length}
-	w.words = door.NewWordPieces(w.piece)
+	w.words = pieces.NewWords(w.piece)
 	return w
 }
 
@@ -139,8 +142,8 @@ func (w *writer) fold(ctx context.Context) (*task, error) {
 }
 
 // follow returns a function that writes the events after the first one.
-func (w *writer) follow(ctx context.Context) func(*door.Wire) error {
-	return func(to *door.Wire) error {
+func (w *writer) follow(ctx context.Context) func(*rpc.Wire) error {
+	return func(to *rpc.Wire) error {
 		if w.Wire = to; w.run.Ended != nil {
 			return nil
 		}

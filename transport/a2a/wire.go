@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // part is a part of a message or artifact: text, data, or a URL. Raw bytes are refused.
@@ -114,12 +115,12 @@ const (
 )
 
 func wrong(code int, format string, args ...any) error {
-	return &door.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &jsonrpc.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // refusal returns the error with the details that the protocol requires.
-func refusal(err error) *door.RPCError {
-	e := *door.RPCErrorOf(err)
+func refusal(err error) *jsonrpc.RPCError {
+	e := *jsonrpc.RPCErrorOf(err)
 	problem, _ := e.Data.(map[string]any) // missing if the error's code says everything
 	reason, _ := problem["code"].(string)
 	if code, ok := map[messages.Code]int{messages.CodeNotFound: notFound, messages.CodeConflict: unsupported,
@@ -128,7 +129,7 @@ func refusal(err error) *door.RPCError {
 	}
 	name, known := map[int]string{notFound: "TASK_NOT_FOUND", notCancelable: "TASK_NOT_CANCELABLE", badContent: "CONTENT_TYPE_NOT_SUPPORTED",
 		noPush: "PUSH_NOTIFICATION_NOT_SUPPORTED", unsupported: "UNSUPPORTED_OPERATION", versionNotSupported: "VERSION_NOT_SUPPORTED",
-		door.MethodNotFound: "METHOD_NOT_FOUND"}[e.Code]
+		jsonrpc.MethodNotFound: "METHOD_NOT_FOUND"}[e.Code]
 	if !known {
 		name = strings.ToUpper(reason)
 	}

@@ -13,16 +13,19 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/pieces"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // writer reads a task from its beginning and writes it to one client. It is a door.Reader.
 type writer struct {
 	server
-	*door.Wire           // set once the client gets events; nil before
-	call       door.Call // the request that is answered
-	base       string    // the server's URL
-	id         messages.RunID
-	length     *int // how many messages of the history the client wants; nil means all
+	*rpc.Wire              // set once the client gets events; nil before
+	call      jsonrpc.Call // the request that is answered
+	base      string       // the server's URL
+	id        messages.RunID
+	length    *int // how many messages of the history the client wants; nil means all
 
 	head    uint64 // the client gets the task after this event; 0 means now
 	seen    string // and after this question is answered
@@ -34,8 +37,8 @@ type writer struct {
 	status status // of the task
 	paused bool   // the task has asked something since the client got it
 
-	words         *door.WordPieces // the text so far, in whole words
-	before, after []byte           // the constant parts of a frame, around a piece of text
+	words         *pieces.Words // the text so far, in whole words
+	before, after []byte        // the constant parts of a frame, around a piece of text
 }
 
 // Events reads a batch, and reports whether the client has everything.
@@ -72,7 +75,7 @@ func (w *writer) asked() *transcript.Item {
 func (w *writer) Beat() { w.Wire.Beat() }
 
 // Refuse writes why no more events follow.
-func (w *writer) Refuse(err error) { w.Emit(door.AnswerTo(w.call, nil, refusal(err))) }
+func (w *writer) Refuse(err error) { w.Emit(jsonrpc.AnswerTo(w.call, nil, refusal(err))) }
 
 // take handles an operation of the run.
 func (w *writer) take(op *transcript.Op) {
@@ -115,7 +118,7 @@ func (w *writer) artifact(a artifact, follows bool) {
 }
 
 func (w *writer) frame(a artifact, follows bool) []byte {
-	return door.AnswerTo(w.call, event{Artifact: &update{TaskID: w.id, ContextID: w.context(), Artifact: &a, Append: follows}}, nil)
+	return jsonrpc.AnswerTo(w.call, event{Artifact: &update{TaskID: w.id, ContextID: w.context(), Artifact: &a, Append: follows}}, nil)
 }
 
 func (w *writer) context() string { return contextOf(w.id, w.run.Queued.Labels) }
@@ -212,7 +215,7 @@ func (w *writer) says(role, id string, parts ...part) message {
 func (w *writer) change(op *transcript.Op, to string, parts ...part) {
 	w.status = *w.statusOf(op.Event, to, parts)
 	if w.Wire != nil {
-		w.Emit(door.AnswerTo(w.call, event{Status: &update{TaskID: w.id, ContextID: w.context(), Status: &w.status}}, nil))
+		w.Emit(jsonrpc.AnswerTo(w.call, event{Status: &update{TaskID: w.id, ContextID: w.context(), Status: &w.status}}, nil))
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/acp"
 	"github.com/seed889630bf/lastword/transport/door"
 )

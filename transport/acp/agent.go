@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
@@ -145,7 +146,7 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 	defer func() {
 		if crash := recover(); crash != nil {
 			e.Log.Error("a message of the editor crashes", "method", method, "crash", crash, "stack", string(debug.Stack()))
-			result, failed = nil, &acp.RequestError{Code: door.InternalError, Message: fmt.Sprintf("%s crashed: %v", method, crash)}
+			result, failed = nil, &acp.RequestError{Code: jsonrpc.InternalError, Message: fmt.Sprintf("%s crashed: %v", method, crash)}
 		}
 	}()
 	answer := map[string]func(context.Context, params) (any, error){
@@ -161,7 +162,7 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 	}
 	var p params
 	if err := json.Unmarshal([]byte(cmp.Or(string(text), "{}")), &p); err != nil {
-		return nil, &acp.RequestError{Code: door.InvalidParams, Message: err.Error()}
+		return nil, &acp.RequestError{Code: jsonrpc.InvalidParams, Message: err.Error()}
 	}
 	result, err := answer(ctx, p)
 	if failed, ok := errors.AsType[*acp.RequestError](err); ok {
@@ -175,14 +176,14 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 
 // refusal returns an error in the protocol's format.
 func refusal(why *door.Reason, run messages.RunID) *acp.RequestError {
-	refused := &acp.RequestError{Code: door.InternalError, Message: why.Message, Data: object{"code": why.Code, "retryable": why.Retryable}}
+	refused := &acp.RequestError{Code: jsonrpc.InternalError, Message: why.Message, Data: object{"code": why.Code, "retryable": why.Retryable}}
 	switch code := messages.Code(why.Code); {
 	case run != "":
 		refused.Data = object{"code": why.Code, "run_id": run}
 	case code == messages.CodeNotFound:
 		refused.Code = -32002
 	case code == messages.CauseInvalidInput:
-		refused.Code = door.InvalidParams
+		refused.Code = jsonrpc.InvalidParams
 	}
 	return refused
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
@@ -105,7 +105,7 @@ func (o output) Write(line []byte) (int, error) {
 		_ = json.Unmarshal(line, &m) // it is our own
 		o.editor.in.goOn(m.ID)
 		if m.Result.Session != "" {
-			all = append(all, door.Notification(acp.ClientMethodSessionUpdate, object{"sessionId": m.Result.Session, "update": o.editor.commands()})...)
+			all = append(all, jsonrpc.Notification(acp.ClientMethodSessionUpdate, object{"sessionId": m.Result.Session, "update": o.editor.commands()})...)
 			all = append(all, '\n')
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 )

@@ -18,12 +18,14 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/fatal"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // words is a dialect of lines: each operation, and END.
@@ -278,11 +280,11 @@ func TestAnswer(t *testing.T) {
 		`{"jsonrpc":"1.0","id":"a","method":"m"}`:   `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
 	} {
 		begun := 0
-		rpc := &door.RPC{Door: door.New(door.Config{}), Serve: func(_ *door.Caller, c door.Call) (any, func(*door.Wire) error, error) {
+		rpc := &rpc.Server{Door: door.New(door.Config{}), Serve: func(_ *rpc.Caller, c jsonrpc.Call) (any, func(*rpc.Wire) error, error) {
 			if c.Method == "no" {
 				return nil, nil, messages.InvalidInput("no")
 			}
-			return c.Method, func(*door.Wire) error { begun++; return nil }, nil
+			return c.Method, func(*rpc.Wire) error { begun++; return nil }, nil
 		}}
 		w := httptest.NewRecorder()
 		must(t, rpc.Post(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))))

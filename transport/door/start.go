@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )

@@ -1,9 +1,12 @@
 package door
 
 import (
+	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Stream writes an HTTP response of unknown length, one frame at a time. One goroutine uses it at a time: [Heartbeats]
@@ -167,4 +170,14 @@ func (w *timed) Write(data []byte) (int, error) {
 			return written, err
 		}
 	}
+}
+
+// JSON returns v as JSON. If v has no JSON form, it returns a JSON-RPC error object instead.
+func JSON(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		data, _ = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32603, // internal error
+			"message": err.Error(), "data": map[string]any{"code": auth.CodeInternal, "retryable": false}}}) // strings
+	}
+	return data
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // Error codes of erlmcp in addition to those of JSON-RPC.
@@ -32,7 +34,7 @@ const Path = "/erlmcp"
 // New returns the handler for Path.
 func New(d *door.Door) *door.Handler {
 	s := server{d}
-	rpc := &door.RPC{Door: d, Known: "2025-11-25", Serve: s.serve,
+	rpc := &rpc.Server{Door: d, Known: "2025-11-25", Serve: s.serve,
 		Capabilities: map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}}}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST " + Path: rpc.Post,
@@ -41,7 +43,7 @@ func New(d *door.Door) *door.Handler {
 }
 
 // begun writes the stream that a call has begun.
-type begun = func(*door.Wire) error
+type begun = func(*rpc.Wire) error
 
 // params are the parameters of all methods.
 type params struct {
@@ -58,10 +60,10 @@ type params struct {
 }
 
 // serve answers one call. All methods that name a run answer with the run's task, except tasks/result.
-func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begun, err error) {
+func (s server) serve(caller *rpc.Caller, c jsonrpc.Call) (result any, stream begun, err error) {
 	var p params
 	ctx := caller.Context
-	if err := door.Params(c, &p); err != nil {
+	if err := jsonrpc.Params(c, &p); err != nil {
 		return nil, nil, err
 	}
 	id := cmp.Or(p.StreamID, p.TaskID)
@@ -84,7 +86,7 @@ func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begu
 		result, err = s.result(ctx, id)
 		return result, nil, found(err)
 	default:
-		return nil, nil, door.NoMethod(c)
+		return nil, nil, jsonrpc.NoMethod(c)
 	}
 	if err == nil {
 		result, err = s.task(ctx, id)
@@ -115,7 +117,7 @@ func (s server) callTool(ctx context.Context, p params) (any, begun, error) {
 	}
 	job, err := s.Job(p.Name)
 	if err != nil {
-		return nil, nil, &door.RPCError{Code: toolNotFound, Message: err.Error()}
+		return nil, nil, &jsonrpc.RPCError{Code: toolNotFound, Message: err.Error()}
 	}
 	streams, delay, err := streamOf(p.Stream)
 	if err != nil {
@@ -163,7 +165,7 @@ func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Dur
 	if token == nil {
 		meta["progressToken"] = id
 	}
-	return map[string]any{"streamId": id, "_meta": meta}, func(to *door.Wire) error {
+	return map[string]any{"streamId": id, "_meta": meta}, func(to *rpc.Wire) error {
 		w := &writer{SegmentWriter: door.SegmentWriter{Run: id}, Wire: to, ctx: ctx, delay: delay, token: token}
 		// A subscriber that falls behind gets what has accumulated as one chunk.
 		follow := messages.FollowOptions{Rate: float64(time.Second) / float64(max(delay, time.Millisecond))}
@@ -177,7 +179,7 @@ func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Dur
 // found converts not_found to erlmcp's error code.
 func found(err error) error {
 	if messages.CodeOf(err) == messages.CodeNotFound {
-		return &door.RPCError{Code: taskNotFound, Message: err.Error()}
+		return &jsonrpc.RPCError{Code: taskNotFound, Message: err.Error()}
 	}
 	return err
 }
@@ -204,7 +206,7 @@ func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
 		return nil, err
 	}
 	limit, cancel := context.WithTimeoutCause(ctx, longestResult,
-		&door.RPCError{Code: taskRunning, Message: "the task has not ended; ask again"})
+		&jsonrpc.RPCError{Code: taskRunning, Message: "the task has not ended; ask again"})
 	defer cancel()
 	return s.whole(limit, id)
 }

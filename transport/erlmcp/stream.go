@@ -9,12 +9,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // writer writes a run to one subscriber.
 type writer struct {
 	door.SegmentWriter
-	*door.Wire
+	*rpc.Wire
 	ctx    context.Context
 	delay  time.Duration // minimum time between two chunks
 	token  any           // the subscriber's progress token, or nil
@@ -51,7 +53,7 @@ var table = transcript.Dialect[*writer]{
 		transcript.Run:      {transcript.End: (*writer).end},
 	}}
 
-func (w *writer) notify(method string, params any) { w.Emit(door.Notification(method, params)) }
+func (w *writer) notify(method string, params any) { w.Emit(jsonrpc.Notification(method, params)) }
 
 // chunk writes a chunk. It waits until the subscriber's minimum delay has passed.
 func (w *writer) chunk(data any, total int) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
 // answer turns the chunks of one answer into parts. It tells thoughts from text, joins the pieces of tool calls, and

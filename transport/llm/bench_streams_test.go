@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -100,7 +101,7 @@ func TestServer(t *testing.T) {
 		t.Skip("is the other process of BenchmarkStreams")
 	}
 	m := testkit.NewModel(t)
-	m.Always(testkit.Ticks(perSecond*seconds, time.Second/perSecond), testkit.Finish("stop"), testkit.Done())
+	m.Always(standin.Ticks(perSecond*seconds, time.Second/perSecond), testkit.Finish("stop"), testkit.Done())
 	fmt.Println(m.URL())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sashabaranov/go-openai"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -23,7 +23,7 @@ const frame = `data: {"id":"chatcmpl-9aXq3vT1mVwqQkYzN0Jp4sUe7bRtH","object":"ch
 // answering is the transport of an answer of n tokens, one frame for each Read.
 func answering(n int) *played {
 	body := strings.Repeat(frame, n) + doneFrame
-	return &played{fixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: testkit.Chunked, End: "clean", Body: body},
+	return &played{fixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: standin.Chunked, End: "clean", Body: body},
 		append(slices.Repeat([]int{len(frame)}, n), len(doneFrame))}
 }
 

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/internal/sse"

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -19,7 +19,7 @@ import (
 func bubble(t *testing.T, config llm.Config, handle http.HandlerFunc, f func(t *testing.T, c *llm.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := testkit.NewNetwork()
+		p := standin.NewNetwork()
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then does the server look out for the client's leaving
 			handle(w, r)

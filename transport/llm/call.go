@@ -17,10 +17,10 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
 // call is one call of a model, with all its attempts. It belongs to the goroutine of the consumer.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	kit "github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
-	kit "github.com/seed889630bf/lastword/testkit"
 )
 
 // modelFault is one way in which a server fails or seems to fail, and how a call must end.

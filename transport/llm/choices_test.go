@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -18,7 +19,7 @@ func told(t *testing.T, frames ...string) *heard {
 	m := testkit.NewModel(t)
 	var pieces []testkit.Piece
 	for _, f := range frames {
-		pieces = append(pieces, testkit.Frame(f))
+		pieces = append(pieces, standin.Frame(f))
 	}
 	m.Answer(append(pieces, testkit.Done())...)
 	return listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
@@ -167,7 +168,7 @@ func TestForms(t *testing.T) {
 		m := testkit.NewModel(t)
 		var pieces []testkit.Piece
 		for _, f := range c.frames {
-			pieces = append(pieces, testkit.Frame(f))
+			pieces = append(pieces, standin.Frame(f))
 		}
 		m.Answer(append(pieces, testkit.Done())...)
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
@@ -184,7 +185,7 @@ func TestForms(t *testing.T) {
 // An old call without a list is a call, too.
 func TestFunctionCall(t *testing.T) {
 	m := testkit.NewModel(t)
-	m.Answer(testkit.Frame(delta(`"function_call":{"name":"f","arguments":"{\"x\":"}`)), testkit.Frame(delta(`"function_call":{"arguments":"1}"}`)),
+	m.Answer(standin.Frame(delta(`"function_call":{"name":"f","arguments":"{\"x\":"}`)), standin.Frame(delta(`"function_call":{"arguments":"1}"}`)),
 		testkit.Finish("function_call"), testkit.Done())
 	h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
 	if len(h.end.Calls) != 1 || h.end.Calls[0].Name != "f" || h.end.Calls[0].Arguments != `{"x":1}` {
@@ -195,7 +196,7 @@ func TestFunctionCall(t *testing.T) {
 // The model that answers may be another one than was asked.
 func TestModelThatAnswers(t *testing.T) {
 	m := testkit.NewModel(t)
-	m.Answer(testkit.Named("other"), testkit.Text("a"), testkit.Done())
+	m.Answer(standin.Named("other"), testkit.Text("a"), testkit.Done())
 	if h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello()); h.end.Model != "other" || h.err != nil {
 		t.Error(h, h.end.Model)
 	}

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
 // chunk is one frame of a stream. Its members are raw JSON, nil if they are missing. Servers differ in nearly all

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -85,7 +86,7 @@ var stops = map[string]struct {
 func TestCancel(t *testing.T) {
 	for name, s := range stops {
 		for _, pieces := range [][]testkit.Piece{
-			{testkit.Stall()}, {testkit.Head(), testkit.Stall()}, {testkit.Text("Hel"), testkit.Stall()}, {testkit.Text("Hel"), testkit.Comments(time.Millisecond)},
+			{testkit.Stall()}, {standin.Head(), testkit.Stall()}, {testkit.Text("Hel"), testkit.Stall()}, {testkit.Text("Hel"), standin.Comments(time.Millisecond)},
 		} {
 			m := testkit.NewModel(t)
 			m.Answer(pieces...)
@@ -157,9 +158,9 @@ func TestReuse(t *testing.T) {
 	for i := range 30 {
 		switch {
 		case i%3 == 0:
-			m.Answer(testkit.Text("fine"), testkit.Done(), testkit.Pace(2*time.Millisecond))
+			m.Answer(testkit.Text("fine"), testkit.Done(), standin.Pace(2*time.Millisecond))
 		case i%3 == 1:
-			m.Answer(testkit.JSON(503, `{"error":"busy"}`))
+			m.Answer(standin.JSON(503, `{"error":"busy"}`))
 		}
 		listen(t.Context(), c, hello())
 	}
@@ -172,7 +173,7 @@ func TestKeepAlives(t *testing.T) {
 	m := testkit.NewModel(t)
 	pieces := []testkit.Piece{testkit.Role()}
 	for range 150 {
-		pieces = append(pieces, testkit.Comment("keep-alive"))
+		pieces = append(pieces, standin.Comment("keep-alive"))
 	}
 	m.Answer(append(pieces, testkit.Text("ok"), testkit.Done())...)
 	if h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello()); h.text != "ok" || h.err != nil {
@@ -188,10 +189,10 @@ func TestLimits(t *testing.T) {
 		message string
 	}{
 		"a line of 9 MiB":    {[]testkit.Piece{testkit.Text("a"), testkit.Text(long)}, llm.Limits{}, "a frame of the answer is larger than 8 MiB"},
-		"a line without end": {[]testkit.Piece{testkit.Text("a"), testkit.Send("data: {" + long)}, llm.Limits{}, "a frame of the answer is larger than 8 MiB"},
+		"a line without end": {[]testkit.Piece{testkit.Text("a"), standin.Send("data: {" + long)}, llm.Limits{}, "a frame of the answer is larger than 8 MiB"},
 		"a long answer": {[]testkit.Piece{testkit.Text("a"), testkit.Tokens(1000, 0), testkit.Done()}, llm.Limits{ResponseBytes: 10 << 10},
 			"the answer is larger than 10240 bytes"},
-		"endless comments": {[]testkit.Piece{testkit.Text("a"), testkit.Send(strings.Repeat(":\n", 10<<10))}, llm.Limits{ResponseBytes: 10 << 10},
+		"endless comments": {[]testkit.Piece{testkit.Text("a"), standin.Send(strings.Repeat(":\n", 10<<10))}, llm.Limits{ResponseBytes: 10 << 10},
 			"the answer is larger than 10240 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestLimits(t *testing.T) {
 // A long error is read no further than it is of use.
 func TestLongError(t *testing.T) {
 	m := testkit.NewModel(t)
-	m.Answer(testkit.JSON(400, `{"error":"`+strings.Repeat("x", 5<<20)+`"}`))
+	m.Answer(standin.JSON(400, `{"error":"`+strings.Repeat("x", 5<<20)+`"}`))
 	h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
 	if h.end.Verdict.Cause != messages.CauseProviderError || len(h.err.Error()) > 3000 {
 		t.Errorf("%d bytes of error: %.80s", len(h.err.Error()), h.err)
@@ -222,16 +223,16 @@ func TestNoStream(t *testing.T) {
 		piece         testkit.Piece
 		code, message string
 	}{
-		"page":           {testkit.Status(200, "text/html", page), "html", "an HTML page instead of an answer: Sign in"},
-		"page as stream": {testkit.Status(200, "text/event-stream", page), "html", "Sign in"},
-		"page at 502":    {testkit.Status(502, "text/html", page), "html", "http 502: an HTML page instead of an answer: Sign in"},
-		"error":          {testkit.JSON(200, `{"error":{"message":"boom","code":7}}`), "7", "boom"},
-		"error on lines": {testkit.JSON(200, "{\n  \"error\": {\n    \"message\": \"boom\"\n  }\n}\n"), "", "boom"},
-		"detail":         {testkit.JSON(200, `{"detail":"Not Found"}`), "json", "a document instead of a stream: Not Found"},
-		"completion": {testkit.JSON(200, `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`),
+		"page":           {standin.Status(200, "text/html", page), "html", "an HTML page instead of an answer: Sign in"},
+		"page as stream": {standin.Status(200, "text/event-stream", page), "html", "Sign in"},
+		"page at 502":    {standin.Status(502, "text/html", page), "html", "http 502: an HTML page instead of an answer: Sign in"},
+		"error":          {standin.JSON(200, `{"error":{"message":"boom","code":7}}`), "7", "boom"},
+		"error on lines": {standin.JSON(200, "{\n  \"error\": {\n    \"message\": \"boom\"\n  }\n}\n"), "", "boom"},
+		"detail":         {standin.JSON(200, `{"detail":"Not Found"}`), "json", "a document instead of a stream: Not Found"},
+		"completion": {standin.JSON(200, `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`),
 			"json", "a document instead of a stream"},
-		"brotli": {testkit.Header("Content-Encoding", "br"), "encoding", "compressed"},
-		"words":  {testkit.Status(200, "text/plain", "Ollama is running"), "text", "not a stream: Ollama is running"},
+		"brotli": {standin.Header("Content-Encoding", "br"), "encoding", "compressed"},
+		"words":  {standin.Status(200, "text/plain", "Ollama is running"), "text", "not a stream: Ollama is running"},
 	} {
 		m := testkit.NewModel(t)
 		m.Answer(c.piece)
@@ -248,7 +249,7 @@ func TestErrorEvent(t *testing.T) {
 		`{"message":"boom"}`: "boom", "boom": "boom", `"boom"`: "boom", "": "without a message", "null": "null", "[DONE]": "[DONE]",
 	} {
 		m := testkit.NewModel(t)
-		m.Answer(testkit.Text("a"), testkit.Event("error", data), testkit.Done())
+		m.Answer(testkit.Text("a"), standin.Event("error", data), testkit.Done())
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
 		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.err.Error(), message) || h.text != "a" {
 			t.Errorf("%q: %s", data, h)
@@ -260,7 +261,7 @@ func TestRedirect(t *testing.T) {
 	other := testkit.NewModel(t)
 	for _, status := range []int{301, 302, 307, 308} {
 		m := testkit.NewModel(t)
-		m.Answer(testkit.Header("Location", other.URL()+"/chat/completions"), testkit.Status(status, "text/plain", ""))
+		m.Answer(standin.Header("Location", other.URL()+"/chat/completions"), standin.Status(status, "text/plain", ""))
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Key: "sesame-sesame"}), hello())
 		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.err.Error(), "redirects to http://"+other.Host()) {
 			t.Errorf("%d: %s", status, h)
@@ -277,18 +278,18 @@ func TestKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	must(t, os.WriteFile(file, []byte(key+"\n"), 0o600))
 	for name, pieces := range map[string][]testkit.Piece{
-		"error":       {testkit.JSON(401, `{"error":{"message":"bad key `+key+`","code":"`+key+`"}}`)},
-		"page":        {testkit.Status(401, "text/html", "<title>"+key+"</title>")},
-		"text":        {testkit.Status(401, "text/plain", key)},
+		"error":       {standin.JSON(401, `{"error":{"message":"bad key `+key+`","code":"`+key+`"}}`)},
+		"page":        {standin.Status(401, "text/html", "<title>"+key+"</title>")},
+		"text":        {standin.Status(401, "text/plain", key)},
 		"frame":       {testkit.ErrorFrame("key " + key)},
 		"cut":         {testkit.Cut()},
-		"garbage":     {testkit.Wire("HTTP/1.1 999 " + key + "\r\nBad " + key + "\r\n\r\n")},
-		"long":        {testkit.JSON(401, `{"error":{"message":"`+strings.Repeat("x", 1995)+key+`"}}`)},
-		"text at 200": {testkit.Status(200, "text/plain", strings.Repeat("x", 1995)+key)},
-		"fine":        {testkit.Named(key), testkit.Text("fine"), testkit.Finish(key), testkit.Done()},
+		"garbage":     {standin.Wire("HTTP/1.1 999 " + key + "\r\nBad " + key + "\r\n\r\n")},
+		"long":        {standin.JSON(401, `{"error":{"message":"`+strings.Repeat("x", 1995)+key+`"}}`)},
+		"text at 200": {standin.Status(200, "text/plain", strings.Repeat("x", 1995)+key)},
+		"fine":        {standin.Named(key), testkit.Text("fine"), testkit.Finish(key), testkit.Done()},
 	} {
 		for _, config := range []llm.Config{{Key: key}, {KeyFile: file}} {
-			m := testkit.NewModelWith(t, testkit.ModelOptions{Key: key})
+			m := standin.NewModelWith(t, testkit.ModelOptions{Key: key})
 			m.Always(pieces...)
 			config.BaseURL, config.Retries = m.URL(), -1
 			h := listen(t.Context(), client(t, config), hello())
@@ -311,7 +312,7 @@ func TestShortKey(t *testing.T) {
 		"none":    "http 400: maximum context length of x, xx",
 	} {
 		m := testkit.NewModel(t)
-		m.Answer(testkit.JSON(400, `{"error":"maximum context length of x, xx"}`))
+		m.Answer(standin.JSON(400, `{"error":"maximum context length of x, xx"}`))
 		c := client(t, llm.Config{BaseURL: m.URL(), Key: key, Retries: -1})
 		h, r := listen(t.Context(), c, hello()), hello()
 		r.Model = "x/" + key
@@ -401,7 +402,7 @@ func TestProfiles(t *testing.T) {
 		"a common server": {llm.Config{}, "uvicorn", "eof+finish"},
 	} {
 		m := testkit.NewModel(t)
-		m.Always(append([]testkit.Piece{testkit.Header("Server", c.header)}, generic...)...)
+		m.Always(append([]testkit.Piece{standin.Header("Server", c.header)}, generic...)...)
 		c.config.BaseURL = m.URL()
 		if h := listen(t.Context(), client(t, c.config), hello()); h.end.Verdict.Signal != c.want {
 			t.Errorf("%s: %s", name, h)

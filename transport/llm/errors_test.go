@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -79,7 +80,7 @@ func TestErrorsInFrames(t *testing.T) {
 func TestEventsOfFailures(t *testing.T) {
 	for _, name := range []string{"error", "ERROR", "exception", "failed", "server_error", "response.failed"} {
 		m := testkit.NewModel(t)
-		m.Answer(testkit.Frame(chosen(`"delta":{"content":"a"}`)), testkit.Event(name, `{"x":"boom"}`), testkit.Done())
+		m.Answer(standin.Frame(chosen(`"delta":{"content":"a"}`)), standin.Event(name, `{"x":"boom"}`), testkit.Done())
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
 		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.end.Verdict.Message, "boom") {
 			t.Errorf("%s: %s", name, h)
@@ -131,30 +132,30 @@ func TestOtherProtocols(t *testing.T) {
 		want   string
 		pieces []testkit.Piece
 	}{
-		{"Anthropic's", []testkit.Piece{testkit.Event("message_start", `{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}`),
-			testkit.Event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`), testkit.Event("message_stop", `{"type":"message_stop"}`)}},
-		{"Anthropic's", []testkit.Piece{testkit.Frame(`{"type":"ping"}`), testkit.Frame(`{"type":"content_block_delta","delta":{"text":"Hello"}}`)}},
-		{"Anthropic's", []testkit.Piece{testkit.JSON(200, `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`)}},
-		{"Responses", []testkit.Piece{testkit.Event("response.created", `{"type":"response.created","response":{"id":"r"}}`), testkit.Done()}},
-		{"Responses", []testkit.Piece{testkit.Frame(`{"type":"response.output_text.delta","delta":"Hello"}`), testkit.Done()}},
-		{"Responses", []testkit.Piece{testkit.JSON(200, `{"id":"r","object":"response","status":"completed","output":[]}`)}},
-		{"Gemini's", []testkit.Piece{testkit.Frame(`{"candidates":[{"content":{"parts":[{"text":"Hello"}]},"finishReason":"STOP"}]}`)}},
-		{"Cohere's", []testkit.Piece{testkit.Event("content-delta", `{"type":"content-delta","delta":{"message":{"content":{"text":"Hello"}}}}`)}},
-		{"Cohere's", []testkit.Piece{testkit.Frame(`{"event_type":"text-generation","text":"Hello","is_finished":false}`)}},
-		{"Bedrock's", []testkit.Piece{testkit.Frame(`{"contentBlockDelta":{"delta":{"text":"Hello"}}}`)}},
-		{"Ollama's", []testkit.Piece{testkit.Status(200, "application/x-ndjson", `{"model":"m","message":{"role":"assistant","content":"Hello"},"done":false}`+"\n")}},
-		{"llama.cpp's", []testkit.Piece{testkit.Frame(`{"index":0,"content":"Hello","stop":false,"tokens_predicted":1}`)}},
-		{"TGI's", []testkit.Piece{testkit.Send(`data:{"index":1,"token":{"id":1,"text":"Hello"},"generated_text":null,"details":null}` + "\n\n")}},
-		{"DashScope's", []testkit.Piece{testkit.Event("result", `{"output":{"text":"Hello","finish_reason":"null"},"usage":{},"request_id":"r"}`)}},
-		{"Ernie's", []testkit.Piece{testkit.Frame(`{"id":"e","sentence_id":0,"is_end":false,"result":"Hello"}`)}},
-		{"Mistral's", []testkit.Piece{testkit.Event("message.output.delta", `{"type":"message.output.delta","content":"Hello"}`)}},
-		{"Coze's", []testkit.Piece{testkit.Event("conversation.message.delta", `{"type":"answer","content":"Hello"}`)}},
-		{"Dify's", []testkit.Piece{testkit.Frame(`{"event":"message","answer":"Hello","conversation_id":"c"}`)}},
-		{"AI SDK's", []testkit.Piece{testkit.Frame(`{"type":"text-delta","id":"1","delta":"Hello"}`), testkit.Done()}},
-		{"AG-UI", []testkit.Piece{testkit.Frame(`{"type":"RUN_STARTED","threadId":"t"}`)}},
-		{"Workers AI's", []testkit.Piece{testkit.Frame(`{"response":"Hello","p":"abc"}`), testkit.Done()}},
-		{"LM Studio's", []testkit.Piece{testkit.Event("chat.start", `{"type":"chat.start"}`)}},
-		{"JSON-RPC", []testkit.Piece{testkit.JSON(200, `{"jsonrpc":"2.0","id":1,"result":{}}`)}},
+		{"Anthropic's", []testkit.Piece{standin.Event("message_start", `{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}`),
+			standin.Event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`), standin.Event("message_stop", `{"type":"message_stop"}`)}},
+		{"Anthropic's", []testkit.Piece{standin.Frame(`{"type":"ping"}`), standin.Frame(`{"type":"content_block_delta","delta":{"text":"Hello"}}`)}},
+		{"Anthropic's", []testkit.Piece{standin.JSON(200, `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`)}},
+		{"Responses", []testkit.Piece{standin.Event("response.created", `{"type":"response.created","response":{"id":"r"}}`), testkit.Done()}},
+		{"Responses", []testkit.Piece{standin.Frame(`{"type":"response.output_text.delta","delta":"Hello"}`), testkit.Done()}},
+		{"Responses", []testkit.Piece{standin.JSON(200, `{"id":"r","object":"response","status":"completed","output":[]}`)}},
+		{"Gemini's", []testkit.Piece{standin.Frame(`{"candidates":[{"content":{"parts":[{"text":"Hello"}]},"finishReason":"STOP"}]}`)}},
+		{"Cohere's", []testkit.Piece{standin.Event("content-delta", `{"type":"content-delta","delta":{"message":{"content":{"text":"Hello"}}}}`)}},
+		{"Cohere's", []testkit.Piece{standin.Frame(`{"event_type":"text-generation","text":"Hello","is_finished":false}`)}},
+		{"Bedrock's", []testkit.Piece{standin.Frame(`{"contentBlockDelta":{"delta":{"text":"Hello"}}}`)}},
+		{"Ollama's", []testkit.Piece{standin.Status(200, "application/x-ndjson", `{"model":"m","message":{"role":"assistant","content":"Hello"},"done":false}`+"\n")}},
+		{"llama.cpp's", []testkit.Piece{standin.Frame(`{"index":0,"content":"Hello","stop":false,"tokens_predicted":1}`)}},
+		{"TGI's", []testkit.Piece{standin.Send(`data:{"index":1,"token":{"id":1,"text":"Hello"},"generated_text":null,"details":null}` + "\n\n")}},
+		{"DashScope's", []testkit.Piece{standin.Event("result", `{"output":{"text":"Hello","finish_reason":"null"},"usage":{},"request_id":"r"}`)}},
+		{"Ernie's", []testkit.Piece{standin.Frame(`{"id":"e","sentence_id":0,"is_end":false,"result":"Hello"}`)}},
+		{"Mistral's", []testkit.Piece{standin.Event("message.output.delta", `{"type":"message.output.delta","content":"Hello"}`)}},
+		{"Coze's", []testkit.Piece{standin.Event("conversation.message.delta", `{"type":"answer","content":"Hello"}`)}},
+		{"Dify's", []testkit.Piece{standin.Frame(`{"event":"message","answer":"Hello","conversation_id":"c"}`)}},
+		{"AI SDK's", []testkit.Piece{standin.Frame(`{"type":"text-delta","id":"1","delta":"Hello"}`), testkit.Done()}},
+		{"AG-UI", []testkit.Piece{standin.Frame(`{"type":"RUN_STARTED","threadId":"t"}`)}},
+		{"Workers AI's", []testkit.Piece{standin.Frame(`{"response":"Hello","p":"abc"}`), testkit.Done()}},
+		{"LM Studio's", []testkit.Piece{standin.Event("chat.start", `{"type":"chat.start"}`)}},
+		{"JSON-RPC", []testkit.Piece{standin.JSON(200, `{"jsonrpc":"2.0","id":1,"result":{}}`)}},
 	} {
 		for _, profile := range []model.Profile{model.Strict, model.Generic} {
 			m := testkit.NewModel(t)
@@ -189,7 +190,7 @@ func TestTriedOnce(t *testing.T) {
 		{503, `{"error":"overloaded"}`, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			transport := &counted{played: &played{fixtureResponse{Status: c.status, Framing: testkit.Chunked, Body: c.body}, []int{len(c.body)}}}
+			transport := &counted{played: &played{fixtureResponse{Status: c.status, Framing: standin.Chunked, Body: c.body}, []int{len(c.body)}}}
 			h := listen(t.Context(), client(t, llm.Config{Transport: transport}), hello())
 			overflow := strings.Contains(c.body, "exceed_context")
 			if h.end.Verdict.Cause != map[bool]messages.Code{false: messages.CauseProviderError, true: messages.CauseContextExceeded}[overflow] || transport.n != c.tries {
@@ -273,7 +274,7 @@ func TestStaleConnection(t *testing.T) {
 			t.Errorf("%s: %v after %d requests", name, err, len(sent))
 		}
 	}
-	for name, pieces := range map[string][]testkit.Piece{"new": {testkit.Cut()}, "reused": {testkit.Wire("HTT"), testkit.Cut()}} {
+	for name, pieces := range map[string][]testkit.Piece{"new": {testkit.Cut()}, "reused": {standin.Wire("HTT"), testkit.Cut()}} {
 		m := testkit.NewModel(t)
 		c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
 		if name == "reused" {

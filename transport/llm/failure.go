@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/words"
 )

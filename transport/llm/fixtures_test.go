@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"text/tabwriter"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -29,11 +30,11 @@ type fixture struct {
 type fixtureResponse struct {
 	Status      int             `json:"status"`
 	ContentType string          `json:"content_type"`
-	Framing     testkit.Framing `json:"framing"`
+	Framing     standin.Framing `json:"framing"`
 	// End is "clean", with the framing; "fin" or "rst", without it; or "hang", silence after the body.
 	End  string `json:"end"`
 	Body string `json:"body"`
-	// SplitBytes is the size of the writes, see [testkit.Split].
+	// SplitBytes is the size of the writes, see [standin.Split].
 	SplitBytes int `json:"split_bytes,omitempty"`
 }
 
@@ -51,16 +52,16 @@ type expectation struct {
 // answer returns the fixture as an answer of a [testkit.Model].
 func (f fixture) answer() []testkit.Piece {
 	r := f.Response
-	pieces := []testkit.Piece{testkit.Split(r.SplitBytes), testkit.Framed(r.Framing)}
-	if r.Framing == testkit.ContentLength && r.End != "clean" {
-		pieces = append(pieces, testkit.Length(len(r.Body)+1))
+	pieces := []testkit.Piece{standin.Split(r.SplitBytes), standin.Framed(r.Framing)}
+	if r.Framing == standin.ContentLength && r.End != "clean" {
+		pieces = append(pieces, standin.Length(len(r.Body)+1))
 	}
-	pieces = append(pieces, testkit.Status(r.Status, r.ContentType, r.Body))
+	pieces = append(pieces, standin.Status(r.Status, r.ContentType, r.Body))
 	switch r.End {
 	case "fin":
 		pieces = append(pieces, testkit.Cut())
 	case "rst":
-		pieces = append(pieces, testkit.Reset())
+		pieces = append(pieces, standin.Reset())
 	case "hang":
 		pieces = append(pieces, testkit.Stall())
 	}

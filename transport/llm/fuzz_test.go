@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -34,10 +34,10 @@ func FuzzDecoder(f *testing.F) {
 		f.Add([]byte(s), false, byte(0), byte(2))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, strict bool, ending, n byte) {
-		r := fixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: testkit.Chunked, Body: string(raw),
+		r := fixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: standin.Chunked, Body: string(raw),
 			End: []string{"clean", "fin", "rst"}[ending%3]}
 		if ending/3%2 == 1 {
-			r.Framing = testkit.CloseDelimited
+			r.Framing = standin.CloseDelimited
 		}
 		profile := map[bool]model.Profile{true: model.Strict, false: model.Generic}[strict]
 		play := func(pieces []int) *heard {
@@ -102,7 +102,7 @@ func unlawful(h *heard, r fixtureResponse, strict bool) string {
 		return "completed in spite of an error frame"
 	case v.Outcome == model.Completed && v.Signal == "done" && !done:
 		return "done without [DONE]"
-	case v.Outcome == model.Completed && v.Signal != "done" && (strict || !finish || r.End != "clean" || r.Framing != testkit.Chunked):
+	case v.Outcome == model.Completed && v.Signal != "done" && (strict || !finish || r.End != "clean" || r.Framing != standin.Chunked):
 		return "completed without evidence"
 	case v.Outcome == model.Completed && h.text == "" && h.thought == "" && len(h.end.Calls) == 0:
 		return "completed without a word"

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"go.uber.org/goleak"
@@ -80,9 +80,9 @@ func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := &http.Response{StatusCode: p.Status, Status: http.StatusText(p.Status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Content-Type": {p.ContentType}}, ContentLength: -1, Request: r}
 	switch p.Framing {
-	case testkit.Chunked:
+	case standin.Chunked:
 		out.TransferEncoding = []string{"chunked"}
-	case testkit.ContentLength:
+	case standin.ContentLength:
 		out.ContentLength = int64(len(p.Body))
 	}
 	out.Body = &playing{played: p, rest: p.Body, pieces: slices.Clone(p.pieces), closed: make(chan struct{}), ctx: r.Context()}

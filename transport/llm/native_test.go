@@ -11,12 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-var served = []testkit.ServedModel{
+var served = []standin.ServedModel{
 	{ID: "a", Loaded: true, Context: 8192, MaxContext: 32768},
 	{ID: "b", Format: "mlx", Quant: "4bit", Context: 2048},
 	{ID: "e", Kind: "embeddings", Context: 512},
@@ -35,19 +36,19 @@ func TestModels(t *testing.T) {
 		return list
 	}
 	for _, c := range []struct {
-		dialect testkit.Dialect
+		dialect standin.Dialect
 		server  string
 		list    []llm.Info
 	}{
-		{testkit.LMStudio, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server, m.Resizable = llm.LMStudio, true })},
-		{testkit.Ollama, llm.Ollama, all(func(_ int, m *llm.Info) { m.Server, m.Kind, m.Resizable = llm.Ollama, "llm", true })},
-		{testkit.VLLM, llm.VLLM, all(func(i int, m *llm.Info) {
+		{standin.LMStudio, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server, m.Resizable = llm.LMStudio, true })},
+		{standin.Ollama, llm.Ollama, all(func(_ int, m *llm.Info) { m.Server, m.Kind, m.Resizable = llm.Ollama, "llm", true })},
+		{standin.VLLM, llm.VLLM, all(func(i int, m *llm.Info) {
 			*m = llm.Info{ID: m.ID, Loaded: true, Context: served[i].Context, MaxContext: served[i].Context, Server: llm.VLLM}
 		})},
-		{testkit.OpenAI, "", all(func(_ int, m *llm.Info) { *m = llm.Info{ID: m.ID, Loaded: true} })},
+		{standin.OpenAI, "", all(func(_ int, m *llm.Info) { *m = llm.Info{ID: m.ID, Loaded: true} })},
 	} {
 		for _, key := range []string{"", "sk-sesame"} {
-			m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, Key: key, JIT: true})
+			m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, Key: key, JIT: true})
 			server, list, err := client(t, llm.Config{BaseURL: m.URL(), Key: key}).Models(t.Context())
 			if server != c.server || !slices.Equal(list, c.list) || err != nil {
 				t.Errorf("%q: %q, %+v, %v\nwant %+v", c.dialect, server, list, err, c.list)
@@ -57,7 +58,7 @@ func TestModels(t *testing.T) {
 }
 
 func TestModelsOfLlamaCPP(t *testing.T) {
-	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LlamaCPP, Models: served[:1]})
+	m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: standin.LlamaCPP, Models: served[:1]})
 	want := []llm.Info{{ID: "a", Loaded: true, Context: 8192, MaxContext: 32768, Format: "gguf", Server: llm.LlamaCPP}}
 	server, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context())
 	if server != llm.LlamaCPP || !slices.Equal(list, want) || err != nil {
@@ -67,12 +68,12 @@ func TestModelsOfLlamaCPP(t *testing.T) {
 
 // A list that is empty says nothing of its owner.
 func TestModelsNone(t *testing.T) {
-	idle := []testkit.ServedModel{{ID: "a"}}
+	idle := []standin.ServedModel{{ID: "a"}}
 	for _, c := range []struct {
-		dialect testkit.Dialect
+		dialect standin.Dialect
 		server  string
-	}{{testkit.LMStudio, llm.LMStudio}} {
-		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: idle})
+	}{{standin.LMStudio, llm.LMStudio}} {
+		m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: idle})
 		server, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context())
 		if server != c.server || len(list) != 1 || list[0].Loaded || err != nil {
 			t.Errorf("%q: %q, %+v, %v", c.dialect, server, list, err)
@@ -85,9 +86,9 @@ func TestModelsFail(t *testing.T) {
 	closed.Close()
 	silent := testkit.NewModel(t)
 	silent.AnswerTo("/v1/models", testkit.Stall())
-	locked := testkit.NewModelWith(t, testkit.ModelOptions{Key: "sk-other"})
+	locked := standin.NewModelWith(t, testkit.ModelOptions{Key: "sk-other"})
 	loading := testkit.NewModel(t)
-	loading.AnswerTo("/v1/models", testkit.JSON(503, `{"error":{"message":"Loading model"}}`))
+	loading.AnswerTo("/v1/models", standin.JSON(503, `{"error":{"message":"Loading model"}}`))
 	for name, c := range map[string]struct {
 		m         *testkit.Model
 		code      messages.Code
@@ -114,16 +115,16 @@ func TestModelsFail(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	for _, c := range []struct {
-		dialect testkit.Dialect
+		dialect standin.Dialect
 		options llm.LoadOptions
 		context int
 	}{
-		{testkit.LMStudio, llm.LoadOptions{}, 2048},
-		{testkit.LMStudio, llm.LoadOptions{Context: 16384}, 16384},
-		{testkit.LMStudio, llm.LoadOptions{TTL: 5 * time.Minute}, 2048},
-		{testkit.Ollama, llm.LoadOptions{Context: 16384, TTL: time.Hour}, 16384},
+		{standin.LMStudio, llm.LoadOptions{}, 2048},
+		{standin.LMStudio, llm.LoadOptions{Context: 16384}, 16384},
+		{standin.LMStudio, llm.LoadOptions{TTL: 5 * time.Minute}, 2048},
+		{standin.Ollama, llm.LoadOptions{Context: 16384, TTL: time.Hour}, 16384},
 	} {
-		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, JIT: true})
+		m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, JIT: true})
 		l := client(t, llm.Config{BaseURL: m.URL()})
 		info, err := l.Load(t.Context(), "b", c.options)
 		if err != nil || !info.Loaded || info.Context != c.context || m.Loaded("b") != c.context || info.Server == "" {
@@ -139,25 +140,25 @@ func TestLoad(t *testing.T) {
 }
 
 func asked(m *testkit.Model, words string) bool {
-	return slices.ContainsFunc(m.Requests(), func(r testkit.ModelRequest) bool { return strings.Contains(string(r.Body), words) })
+	return slices.ContainsFunc(m.Requests(), func(r standin.ModelRequest) bool { return strings.Contains(string(r.Body), words) })
 }
 
 func TestLoadRefused(t *testing.T) {
 	for _, c := range []struct {
-		dialect testkit.Dialect
+		dialect standin.Dialect
 		id      string
 		options llm.LoadOptions
 		code    messages.Code
 	}{
-		{testkit.OpenAI, "a", llm.LoadOptions{}, "invalid_input"},
-		{testkit.VLLM, "a", llm.LoadOptions{}, "invalid_input"},
-		{testkit.LlamaCPP, "a", llm.LoadOptions{}, "invalid_input"},
-		{testkit.LlamaCPP, "a", llm.LoadOptions{Context: 1}, "invalid_input"},
-		{testkit.LMStudio, "none", llm.LoadOptions{}, "provider_error"},
-		{testkit.LMStudio, "b", llm.LoadOptions{Context: 1, TTL: 1}, "invalid_input"},
-		{testkit.Ollama, "none", llm.LoadOptions{}, "invalid_input"},
+		{standin.OpenAI, "a", llm.LoadOptions{}, "invalid_input"},
+		{standin.VLLM, "a", llm.LoadOptions{}, "invalid_input"},
+		{standin.LlamaCPP, "a", llm.LoadOptions{}, "invalid_input"},
+		{standin.LlamaCPP, "a", llm.LoadOptions{Context: 1}, "invalid_input"},
+		{standin.LMStudio, "none", llm.LoadOptions{}, "provider_error"},
+		{standin.LMStudio, "b", llm.LoadOptions{Context: 1, TTL: 1}, "invalid_input"},
+		{standin.Ollama, "none", llm.LoadOptions{}, "invalid_input"},
 	} {
-		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served})
+		m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served})
 		if _, err := client(t, llm.Config{BaseURL: m.URL()}).Load(t.Context(), c.id, c.options); messages.CodeOf(err) != c.code {
 			t.Errorf("%s, %s, %+v: %v", c.dialect, c.id, c.options, err)
 		}
@@ -201,8 +202,8 @@ func TestLoadByRouter(t *testing.T) {
 
 // The list by which LM Studio is known is the one that is given.
 func TestModelsAskedOnce(t *testing.T) {
-	for dialect, path := range map[testkit.Dialect]string{testkit.LMStudio: "/api/v1/models"} {
-		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Models: served})
+	for dialect, path := range map[standin.Dialect]string{standin.LMStudio: "/api/v1/models"} {
+		m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Models: served})
 		if _, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context()); err != nil || len(list) != len(served) {
 			t.Errorf("%s: %+v, %v", dialect, list, err)
 		}

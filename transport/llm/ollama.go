@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 // ollama is the native protocol of Ollama.

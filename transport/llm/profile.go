@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/decode"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
 // ServerProfile is what "provider check" has learned about a server. The zero value says nothing.

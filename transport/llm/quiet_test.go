@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -114,8 +115,8 @@ func TestServersWordsHoldNoSecret(t *testing.T) {
 		"JSON": strings.ReplaceAll(knownToken, "-", `\u002D`),
 	} {
 		m := testkit.NewModel(t)
-		m.AnswerTo("/v1/models", testkit.JSON(200, `{"data":[{"id":"`+said+`","owned_by":"vllm"}]}`))
-		m.Answer(testkit.JSON(400, `{"error":{"message":"no `+said+`","code":"`+said+`"}}`))
+		m.AnswerTo("/v1/models", standin.JSON(200, `{"data":[{"id":"`+said+`","owned_by":"vllm"}]}`))
+		m.Answer(standin.JSON(400, `{"error":{"message":"no `+said+`","code":"`+said+`"}}`))
 		c := keyed(t, m)
 		_, list, err := c.Models(t.Context())
 		h := listen(t.Context(), c, hello())

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -20,7 +21,7 @@ func recorded(t testing.TB, name string) []testkit.Piece {
 	t.Helper()
 	text, err := os.ReadFile("testdata/real-wire/" + name + ".txt")
 	must(t, err)
-	pieces, err := testkit.Recorded(string(text))
+	pieces, err := standin.Recorded(string(text))
 	must(t, err)
 	return pieces
 }
@@ -54,7 +55,7 @@ func TestRecordedStreams(t *testing.T) {
 	} {
 		for _, size := range []int{0, 1, 7} {
 			m := testkit.NewModel(t)
-			m.Always(append([]testkit.Piece{testkit.Split(size)}, recorded(t, name)...)...)
+			m.Always(append([]testkit.Piece{standin.Split(size)}, recorded(t, name)...)...)
 			c := client(t, llm.Config{BaseURL: m.URL(), Profile: model.Strict, Retries: -1})
 			for range 2 { // the second on a connection that the server may have closed
 				h, calls := listen(t.Context(), c, hello()), ""
@@ -109,11 +110,11 @@ func TestCutPrompt(t *testing.T) {
 		{1 << 20, 4096, 4096, true}, {1 << 20, 3900, 4096, true}, {1 << 20, 1000, 4096, true}, // the oldest messages were dropped
 		{20000, 4096, 4096, false}, {40000, 4000, 4096, true}, {40000, 1000, 32768, false}, {1 << 20, 4096, 0, false},
 	} {
-		o := testkit.ModelOptions{Dialect: testkit.VLLM, Models: []testkit.ServedModel{{ID: "m", Loaded: true, Context: c.context, MaxContext: 32768}}}
+		o := testkit.ModelOptions{Dialect: standin.VLLM, Models: []standin.ServedModel{{ID: "m", Loaded: true, Context: c.context, MaxContext: 32768}}}
 		if c.context == 0 {
 			o = testkit.ModelOptions{}
 		}
-		m := testkit.NewModelWith(t, o)
+		m := standin.NewModelWith(t, o)
 		m.Answer(testkit.Text("x"), testkit.Finish("stop"), testkit.Usage(c.read, 1), testkit.Done())
 		r := hello()
 		r.Messages[0].Content = strings.Repeat("word ", c.bytes/5)
@@ -133,9 +134,9 @@ func TestEndlessAnswers(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&b, `data: {"choices":[{"delta":{"content":"t%d "}}]}`+"\n\n", i)
 		}
-		return testkit.Send(b.String())
+		return standin.Send(b.String())
 	}
-	loop := testkit.Send(strings.Repeat(`data: {"choices":[{"delta":{"content":"the same words again, "}}]}`+"\n\n", 6000))
+	loop := standin.Send(strings.Repeat(`data: {"choices":[{"delta":{"content":"the same words again, "}}]}`+"\n\n", 6000))
 	for name, c := range map[string]struct {
 		pieces    []testkit.Piece
 		limits    llm.Limits
@@ -148,7 +149,7 @@ func TestEndlessAnswers(t *testing.T) {
 		"a lower bound":  {pieces: []testkit.Piece{words(200), testkit.Stall()}, limits: llm.Limits{Tokens: 100}, endless: "the answer had 100 tokens and no end"},
 		"a long answer":  {pieces: []testkit.Piece{words(30000), testkit.Finish("stop"), testkit.Done()}},
 		"asked for":      {pieces: []testkit.Piece{words(40000), testkit.Finish("stop"), testkit.Done()}, most: 50000},
-		"a short circle": {pieces: []testkit.Piece{testkit.Send(strings.Repeat(`data: {"choices":[{"delta":{"reasoning":" x"}}]}`+"\n\n", 5000)), testkit.Stall()}, endless: "the answer repeated itself without end"},
+		"a short circle": {pieces: []testkit.Piece{standin.Send(strings.Repeat(`data: {"choices":[{"delta":{"reasoning":" x"}}]}`+"\n\n", 5000)), testkit.Stall()}, endless: "the answer repeated itself without end"},
 	} {
 		m := testkit.NewModel(t)
 		m.Answer(c.pieces...)
@@ -191,7 +192,7 @@ func TestRecordedRouter(t *testing.T) {
 
 // On Ollama the context that was loaded stays loaded, whatever the next requests are; on its OpenAI route it would not.
 func TestOllamaKeepsItsContext(t *testing.T) {
-	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{{ID: "tiny:latest", MaxContext: 32768}}})
+	m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: standin.Ollama, Models: []standin.ServedModel{{ID: "tiny:latest", MaxContext: 32768}}})
 	c := client(t, llm.Config{BaseURL: m.URL(), Server: &llm.ServerProfile{Kind: llm.Ollama}, Retries: -1})
 	if info, err := c.Load(t.Context(), "tiny", llm.LoadOptions{Context: 16384}); err != nil || info.ID != "tiny:latest" || info.Context != 16384 {
 		t.Fatalf("%+v, %v", info, err)
@@ -221,7 +222,7 @@ func TestOllamaKeepsItsContext(t *testing.T) {
 // Ollama's own stream, as recorded and as its errors and calls come.
 func TestOllamaStream(t *testing.T) {
 	line := func(message, more string) testkit.Piece {
-		return testkit.Send(`{"model":"m","message":{"role":"assistant",` + message + `},"done":` + more + "}\n")
+		return standin.Send(`{"model":"m","message":{"role":"assistant",` + message + `},"done":` + more + "}\n")
 	}
 	for name, c := range map[string]struct {
 		pieces               []testkit.Piece
@@ -235,14 +236,14 @@ func TestOllamaStream(t *testing.T) {
 		"calls": {pieces: []testkit.Piece{line(`"content":"","tool_calls":[{"function":{"index":0,"name":"f","arguments":{"x":1}}},`+
 			`{"function":{"index":1,"name":"f","arguments":{"x":2}}}]`, "false"), line(`"content":""`, `true,"done_reason":"stop"`)},
 			calls: `f {"x":1} f {"x":2} `},
-		"an error": {pieces: []testkit.Piece{line(`"content":"a"`, "false"), testkit.Send(`{"error":"the runner died"}` + "\n")}, text: "a",
+		"an error": {pieces: []testkit.Piece{line(`"content":"a"`, "false"), standin.Send(`{"error":"the runner died"}` + "\n")}, text: "a",
 			cause: messages.CauseProviderError},
 		"a killed runner": {pieces: []testkit.Piece{line(`"content":"a"`, "false")}, text: "a", cause: messages.CauseTransportClosed},
 	} {
 		for _, size := range []int{0, 1, 7} {
 			m := testkit.NewModel(t)
 			m.AnswerTo("/api/ps", recorded(t, "ollama33-api-ps")...)
-			m.AnswerTo("/api/chat", append([]testkit.Piece{testkit.Split(size), testkit.Header("Content-Type", "application/x-ndjson")}, c.pieces...)...)
+			m.AnswerTo("/api/chat", append([]testkit.Piece{standin.Split(size), standin.Header("Content-Type", "application/x-ndjson")}, c.pieces...)...)
 			l := client(t, llm.Config{BaseURL: m.URL(), Server: &llm.ServerProfile{Kind: llm.Ollama}, Retries: -1})
 			h, calls := listen(t.Context(), l, hello()), ""
 			for _, call := range h.end.Calls {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/looopy"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
@@ -18,17 +19,17 @@ import (
 )
 
 // busy says something of every sort.
-func busy() testkit.Script {
-	return testkit.Script{
-		Fetch: []testkit.Step{
-			{Do: testkit.Report, Done: 1, Total: 3},
-			{Do: testkit.Log, Text: "looking", Times: 5},
+func busy() faultplan.Script {
+	return faultplan.Script{
+		Fetch: []faultplan.Step{
+			{Do: faultplan.Report, Done: 1, Total: 3},
+			{Do: faultplan.Log, Text: "looking", Times: 5},
 		},
-		Analyze: []testkit.Step{
-			{Do: testkit.Say, Text: "word ", Times: 200},
-			{Do: testkit.Said, Text: strings.Repeat("word ", 200)},
+		Analyze: []faultplan.Step{
+			{Do: faultplan.Say, Text: "word ", Times: 200},
+			{Do: faultplan.Said, Text: strings.Repeat("word ", 200)},
 		},
-		Write: []testkit.Step{{Do: testkit.Emit, Text: "wrote a.md", Body: messages.ArtifactWritten{
+		Write: []faultplan.Step{{Do: faultplan.Emit, Text: "wrote a.md", Body: messages.ArtifactWritten{
 			Artifact: messages.Artifact{Name: "notes/a b.md", Bytes: 3, SHA256: messages.Digest("abc")}}}},
 	}
 }
@@ -125,7 +126,7 @@ func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
 // gated is a job that waits for its gate.
 func gated() (actors.Definition, chan struct{}) {
 	gate := make(chan struct{})
-	return scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Await, Gate: gate}}}), gate
+	return scripted(faultplan.Script{Analyze: []faultplan.Step{{Do: faultplan.Await, Gate: gate}}}), gate
 }
 
 func TestTheFirstEventComesAtOnce(t *testing.T) {
@@ -144,9 +145,9 @@ func TestTheFirstEventComesAtOnce(t *testing.T) {
 }
 
 func TestACrashIsOneFailedResult(t *testing.T) {
-	for _, crash := range []testkit.Action{testkit.Panic, testkit.NilMap, testkit.Goexit, testkit.PanicInGo} {
+	for _, crash := range []faultplan.Action{faultplan.Panic, faultplan.NilMap, faultplan.Goexit, faultplan.PanicInGo} {
 		inEachEra(t, func(t *testing.T, how era) {
-			job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: crash, Text: "oh dear"}}})
+			job := scripted(faultplan.Script{Analyze: []faultplan.Step{{Do: crash, Text: "oh dear"}}})
 			s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 			c := dial(t, s, how)
 			for _, token := range []any{nil, "tok"} {
@@ -271,8 +272,8 @@ func unread(t *testing.T, c *client) (*http.Response, messages.RunID) {
 
 func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 	const words = 60000
-	job := scripted(testkit.Script{Analyze: []testkit.Step{
-		{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
+	job := scripted(faultplan.Script{Analyze: []faultplan.Step{
+		{Do: faultplan.Say, Text: strings.Repeat("word ", 20), Times: words}}})
 	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
@@ -359,8 +360,8 @@ func TestWhatARunIsStartedWith(t *testing.T) {
 
 // A client that reads nothing is heard all the same: the run ends though nobody takes what it said.
 func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
-	job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: "word ", Times: 1000},
-		{Do: testkit.Await, Gate: make(chan struct{})}}})
+	job := scripted(faultplan.Script{Analyze: []faultplan.Step{{Do: faultplan.Say, Text: "word ", Times: 1000},
+		{Do: faultplan.Await, Gate: make(chan struct{})}}})
 	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	in, ours := io.Pipe()
@@ -391,10 +392,10 @@ func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 // Over HTTP what is not read is somewhere on its way, until there is no more room: then too a cancel is heard at
 // once.
 func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
-	job := scripted(testkit.Script{Analyze: []testkit.Step{
-		{Do: testkit.Say, Text: strings.Repeat("word ", 20_000), Times: 300},
-		{Do: testkit.Emit, Body: messages.ArtifactWritten{Artifact: messages.Artifact{Name: "a", SHA256: messages.Digest("")}}},
-		{Do: testkit.Await, Gate: make(chan struct{})}}})
+	job := scripted(faultplan.Script{Analyze: []faultplan.Step{
+		{Do: faultplan.Say, Text: strings.Repeat("word ", 20_000), Times: 300},
+		{Do: faultplan.Emit, Body: messages.ArtifactWritten{Artifact: messages.Artifact{Name: "a", SHA256: messages.Digest("")}}},
+		{Do: faultplan.Await, Gate: make(chan struct{})}}})
 	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)

@@ -18,8 +18,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -90,9 +90,9 @@ func add(t testing.TB, s *mcp.Server, tool mcp.JobTool) {
 func library(s *mcp.Server) *server.MCPServer { return s.Library().(*server.MCPServer) }
 
 // scripted is the job script, which does what the script says, whatever its input.
-func scripted(s testkit.Script) actors.Definition { return named("script", s) }
+func scripted(s faultplan.Script) actors.Definition { return named("script", s) }
 
-func named(name string, s testkit.Script) actors.Definition {
+func named(name string, s faultplan.Script) actors.Definition {
 	return actors.Definition{Name: name, New: func(json.RawMessage) (actors.Job, error) { return s.Job(), nil }}
 }
 

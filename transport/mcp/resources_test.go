@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
@@ -274,9 +274,9 @@ func TestArtifactsThatChange(t *testing.T) {
 		held.Add(1)
 		return heldFile{strings.NewReader("abc"), &held, a.Name == "cut.txt"}, nil
 	}
-	script := testkit.Script{}
+	script := faultplan.Script{}
 	for _, name := range []string{"a.txt", "cut.txt", "gone.txt"} {
-		script.Write = append(script.Write, testkit.Step{Do: testkit.Emit, Body: messages.ArtifactWritten{
+		script.Write = append(script.Write, faultplan.Step{Do: faultplan.Emit, Body: messages.ArtifactWritten{
 			Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
 	}
 	s, _ := doorTo(t, mcp.Config{Open: open}, []actors.Definition{scripted(script)})

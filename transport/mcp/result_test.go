@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -39,9 +39,9 @@ func TestAResultListsSomeArtifacts(t *testing.T) {
 		"pages/1 index.md pages/2": "index.md +2", "pages/1 pages/2": "pages/1 pages/2 +0",
 		"1 2 3 4 5 6 7 8 9 10": "1 2 3 4 5 6 7 8 +2",
 	} {
-		script := testkit.Script{}
+		script := faultplan.Script{}
 		for name := range strings.FieldsSeq(names) {
-			script.Write = append(script.Write, testkit.Step{Do: testkit.Emit, Body: messages.ArtifactWritten{
+			script.Write = append(script.Write, faultplan.Step{Do: faultplan.Emit, Body: messages.ArtifactWritten{
 				Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
 		}
 		s := serving(t, []actors.Definition{scripted(script)}, mcp.JobTool{Job: "script"})

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -60,11 +61,11 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 }
 
 func TestProgressIsShort(t *testing.T) {
-	job := scripted(testkit.Script{Fetch: []testkit.Step{
-		{Do: testkit.Say, Text: strings.Repeat("ü€", 100)}, {Do: testkit.Emit, Text: "ask", Body: messages.ToolStarted{Call: "c", Tool: "t"}},
-		{Do: testkit.Report, Done: 3, Total: 10}, {Do: testkit.Emit, Text: "tell", Body: messages.ToolCompleted{Call: "c"}},
-		{Do: testkit.Report, Done: 4}, {Do: testkit.Emit, Text: "end", Body: messages.ToolStarted{Call: "d", Tool: "t"}},
-		{Do: testkit.Log, Text: "a line"},
+	job := scripted(faultplan.Script{Fetch: []faultplan.Step{
+		{Do: faultplan.Say, Text: strings.Repeat("ü€", 100)}, {Do: faultplan.Emit, Text: "ask", Body: messages.ToolStarted{Call: "c", Tool: "t"}},
+		{Do: faultplan.Report, Done: 3, Total: 10}, {Do: faultplan.Emit, Text: "tell", Body: messages.ToolCompleted{Call: "c"}},
+		{Do: faultplan.Report, Done: 4}, {Do: faultplan.Emit, Text: "end", Body: messages.ToolStarted{Call: "d", Tool: "t"}},
+		{Do: faultplan.Log, Text: "a line"},
 	}})
 	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 	var said []string

@@ -14,6 +14,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/pieces"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // Error codes of NANO in addition to those of JSON-RPC.
@@ -50,7 +53,7 @@ func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
 // New returns the handler for the Paths, and for NANO's own paths /mcp and /ws.
 func New(d *door.Door) *door.Handler {
 	s := &server{Door: d, streams: map[string]*stream{}}
-	rpc := &door.RPC{Door: d, Known: "2025-01-07", Capabilities: map[string]any{"streaming": true}, Serve: s.run}
+	rpc := &rpc.Server{Door: d, Known: "2025-01-07", Capabilities: map[string]any{"streaming": true}, Serve: s.run}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /mcp": rpc.Post, "POST /nano/mcp": rpc.Post,
 		"GET /ws": rpc.Open, "GET /nano/ws": rpc.Open,
@@ -58,7 +61,7 @@ func New(d *door.Door) *door.Handler {
 }
 
 // begun pushes the chunks of a stream over a WebSocket.
-type begun = func(to *door.Wire) error
+type begun = func(to *rpc.Wire) error
 
 // params are the parameters of run.
 type params struct {
@@ -74,12 +77,12 @@ type params struct {
 }
 
 // run answers a call: it polls a stream, or starts a run and then streams it or waits for its end.
-func (s *server) run(c *door.Caller, call door.Call) (any, begun, error) {
+func (s *server) run(c *rpc.Caller, call jsonrpc.Call) (any, begun, error) {
 	if call.Method != "run" {
-		return nil, nil, door.NoMethod(call)
+		return nil, nil, jsonrpc.NoMethod(call)
 	}
 	var p params
-	if err := door.Params(call, &p); err != nil {
+	if err := jsonrpc.Params(call, &p); err != nil {
 		return nil, nil, err
 	}
 	if p.StreamID != "" {
@@ -125,7 +128,7 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 	case err != nil:
 		return nil, err
 	case end.Failed != nil:
-		return nil, &door.RPCError{Code: door.InternalError, Message: end.Failed.Message,
+		return nil, &jsonrpc.RPCError{Code: jsonrpc.InternalError, Message: end.Failed.Message,
 			Data: map[string]any{"code": end.Failed.Code, "retryable": end.Failed.Retryable, "provider": end.Failed.Provider,
 				"run_id": id, "text": end.Text}}
 	}
@@ -133,13 +136,13 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 }
 
 // poll returns the chunks that exist. On a WebSocket, the chunks are pushed instead.
-func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
+func (s *server) poll(c *rpc.Caller, p params) (any, begun, error) {
 	found, err := s.find(c, p.StreamID)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case p.FromSeq < 0 || p.WaitMS < 0:
-		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
+		return nil, nil, &jsonrpc.RPCError{Code: jsonrpc.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
 	case c.Socket:
 		return found.started(c, p.FromSeq)
 	}
@@ -159,11 +162,11 @@ func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
 
 // newStream returns a new stream of the caller. If there are too many, it removes the oldest that has ended. Without
 // tokens, an address is a client.
-func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
+func (s *server) newStream(c *rpc.Caller, streams bool) (*stream, error) {
 	host, _, _ := net.SplitHostPort(c.Request.RemoteAddr) // the address of a Unix socket has no port
 	name := auth.From(c.Context).Name
 	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: cmp.Or(name, "@"+cmp.Or(host, c.Request.RemoteAddr)),
-		streams: streams, principal: name, pieces: door.NewNumberedPieces(maxBytes)}
+		streams: streams, principal: name, pieces: pieces.NewNumbered(maxBytes)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, oldest := 0, (*stream)(nil)
@@ -177,7 +180,7 @@ func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
 		}
 	}
 	if live >= maxStreams && oldest == nil {
-		return nil, &door.RPCError{Code: door.InternalError, Message: "you have 64 streams; wait until one has ended",
+		return nil, &jsonrpc.RPCError{Code: jsonrpc.InternalError, Message: "you have 64 streams; wait until one has ended",
 			Data: map[string]any{"code": messages.CauseLimitExceeded, "retryable": true}}
 	}
 	if live >= maxStreams {
@@ -198,11 +201,11 @@ func (s *server) drop(one *stream) {
 
 // find returns the caller's stream. Errors: notFound, also for the streams of others; expired; wrongState for the
 // stream of a call that did not ask for chunks.
-func (s *server) find(c *door.Caller, id string) (*stream, error) {
+func (s *server) find(c *rpc.Caller, id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	refuse := func(code int, why string) (*stream, error) {
-		return nil, &door.RPCError{Code: code, Message: why, Data: map[string]string{"stream_id": id}}
+		return nil, &jsonrpc.RPCError{Code: code, Message: why, Data: map[string]string{"stream_id": id}}
 	}
 	one := s.streams[id]
 	switch {

@@ -7,6 +7,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/transport/internal/pieces"
+	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
 // chunk is a piece of text in the format of NANO.
@@ -34,7 +37,7 @@ type stream struct {
 	gone     bool   // the stream was removed
 	watchers int    // number of callers that follow the stream
 	stop     func() // ends the reading of the run
-	pieces   *door.NumberedPieces
+	pieces   *pieces.Numbered
 }
 
 // touch records that the stream is used. The server's mu must be held.
@@ -68,7 +71,7 @@ func (s *stream) expire() {
 	s.timer.Stop()
 	s.timer = time.AfterFunc(remembered, func() { s.server.drop(s) })
 	s.pieces.End(nil)
-	s.pieces = door.NewNumberedPieces(0)
+	s.pieces = pieces.NewNumbered(0)
 	s.pieces.End(nil)
 }
 
@@ -89,9 +92,9 @@ func (s *stream) begin(run messages.RunID, answered string) {
 // them. It returns when got returns false, after the last chunk, or when ctx is done. A stream does not expire while it
 // is followed.
 func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, ended bool) bool) {
-	pieces := s.watch(1)
+	answer := s.watch(1)
 	defer s.watch(-1)
-	pieces.Follow(ctx, from, func(part door.Batch) bool {
+	answer.Follow(ctx, from, func(part pieces.Batch) bool {
 		var chunks []chunk
 		for i, piece := range part.Pieces {
 			chunks = append(chunks, chunk{StreamID: s.id, Seq: part.From + i, Delta: piece})
@@ -104,7 +107,7 @@ func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, 
 }
 
 // watch changes the number of callers that follow the stream by n.
-func (s *stream) watch(n int) *door.NumberedPieces {
+func (s *stream) watch(n int) *pieces.Numbered {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	s.watchers += n
@@ -115,12 +118,12 @@ func (s *stream) watch(n int) *door.NumberedPieces {
 }
 
 // started returns the result of a call that gets chunks, and the function that pushes them over the caller's WebSocket.
-func (s *stream) started(c *door.Caller, from int) (result any, push begun, err error) {
+func (s *stream) started(c *rpc.Caller, from int) (result any, push begun, err error) {
 	if c.Socket {
-		push = func(to *door.Wire) (err error) {
+		push = func(to *rpc.Wire) (err error) {
 			s.follow(c.Context, from, func(chunks []chunk, _ bool) bool {
 				for _, one := range chunks {
-					to.Emit(door.Notification("run", one))
+					to.Emit(jsonrpc.Notification("run", one))
 				}
 				err = to.Flush()
 				return err == nil

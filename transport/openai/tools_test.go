@@ -14,8 +14,8 @@ import (
 
 	client "github.com/sashabaranov/go-openai"
 
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/regular"
 )
 
 // login is a user name and token for a Git host.

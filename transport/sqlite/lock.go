@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/regular"
 )
 
 // Owner describes the process that has opened a directory for writing.

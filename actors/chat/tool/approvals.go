@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/regular"
 )
 
 // Approvals is a file with a line of JSON for each tool that may always be called without asking the user, which several

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Set holds tools by name. It never changes, and is safe for concurrent use. nil is the empty Set.

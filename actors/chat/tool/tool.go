@@ -16,8 +16,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/validate"
 )
 
 // Access is what a tool does outside of its run.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/seed889630bf/lastword/messages/validate"
+	"github.com/seed889630bf/lastword/internal/validate"
 )
 
 // shape is the form that an answer must have.

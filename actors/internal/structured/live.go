@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/internal/decode"
 )
 
 // live streams the strings of an object that is still incomplete, over all attempts.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/regular"
 )
 
 // About is what a backup says of itself in its first file.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/probe"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 	"github.com/seed889630bf/lastword/transport/llm"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // judged checks a line of doctor's.

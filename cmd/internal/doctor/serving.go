@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http/client"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // ServingIDs are the checks of a server that lastword serve has started.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/regular"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -8,6 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
@@ -63,9 +64,9 @@ func TestGenerateFindsAModel(t *testing.T) {
 	nobody, err := testkit.ListenModel(testkit.ModelOptions{})
 	must(t, err)
 	nobody.Close()
-	idle := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{
+	idle := standin.NewModelWith(t, testkit.ModelOptions{Dialect: standin.Ollama, Models: []standin.ServedModel{
 		{ID: "one"}, {ID: "two"}}})
-	busy := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
+	busy := standin.NewModelWith(t, testkit.ModelOptions{Dialect: standin.LMStudio, Models: []standin.ServedModel{
 		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"},
 		{ID: "small", Loaded: true, Context: 6000}}})
 	by := ModelFinder{Endpoint: settings.Endpoint{Env: []string{"OPENAI_API_KEY=of-another"}}, Servers: []string{nobody.URL(), idle.URL(), busy.URL()}}
@@ -96,7 +97,7 @@ func TestGenerateWaitsForAModel(t *testing.T) {
 		loading.Host(): {Endpoint: settings.Endpoint{BaseURL: loading.URL()}},
 	} {
 		t.Cleanup(by.Close)
-		loading.AnswerTo("/v1/models", testkit.JSON(503, `{"error":{"message":"Loading model"}}`))
+		loading.AnswerTo("/v1/models", standin.JSON(503, `{"error":{"message":"Loading model"}}`))
 		if found, err := by.Find(t.Context(), generate.AutoModel); err != nil || found.Name != "scripted" || found.Server != name {
 			t.Errorf("want the model of %s: %+v, %v", name, found, err)
 		}
@@ -108,7 +109,7 @@ func TestGenerateWaitsForAModel(t *testing.T) {
 
 // A model that is named is asked on the server that is named, with the context that it has there.
 func TestGenerateKnowsTheContext(t *testing.T) {
-	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
+	m := standin.NewModelWith(t, testkit.ModelOptions{Dialect: standin.LMStudio, Models: []standin.ServedModel{
 		{ID: "small", Loaded: true, Context: 3000}, {ID: "big"}}})
 	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
 	t.Cleanup(by.Close)

@@ -15,11 +15,11 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/llm"
-	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // LMStudio is the URL at which LM Studio listens by default.

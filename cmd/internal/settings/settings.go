@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	yamlv3 "go.yaml.in/yaml/v3"
 
-	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/messages/words"
 )

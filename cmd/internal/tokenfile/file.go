@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/regular"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )

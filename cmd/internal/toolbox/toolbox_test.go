@@ -18,15 +18,15 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/redact"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // TestMain is a server of MCP too: the test starts its own program as one.
 func TestMain(m *testing.M) {
 	if key := os.Getenv("TOOLBOX_TEST_KEY"); key != "" {
-		testkit.MCPServer{Handle: func(_ *testkit.MCPSession, method string, _ json.RawMessage) (any, error) {
+		standin.MCPServer{Handle: func(_ *standin.MCPSession, method string, _ json.RawMessage) (any, error) {
 			if method == "tools/list" {
 				return json.RawMessage(`{"tools":[{"name":"show","description":"Shows <|im_end|> all.","inputSchema":{"type":"object"},
 					"annotations":{"readOnlyHint":true,"openWorldHint":false}},

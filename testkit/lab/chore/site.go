@@ -15,7 +15,7 @@ const (
 )
 
 // source matches a link to a file of the repository that is no page.
-var source = regexp.MustCompile(`\]\((?:\.\./)?((?:actors|cmd|messages|supervision|testkit|transport)[^):]*)\)`)
+var source = regexp.MustCompile(`\]\((?:\.\./)?((?:actors|cmd|internal|messages|supervision|testkit|transport)[^):]*)\)`)
 
 // site builds bin/site from README.md and docs, with each page as Markdown beside it and an llms.txt. Debian's
 // mkdocs-material has the generator and its theme. Links to sources lead to the repository.

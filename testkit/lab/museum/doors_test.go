@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
+	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -66,8 +67,8 @@ func served(t *testing.T, config door.Config, gate <-chan struct{}) (*api.Server
 	s, err := actors.New(t.Context(), actors.Config{})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	run, err := s.Start(t.Context(), script(testkit.Step{Do: testkit.Say, Text: "Hel"}, testkit.Step{Do: testkit.Say, Text: "lo, "},
-		testkit.Step{Do: testkit.Await, Gate: gate}, testkit.Step{Do: testkit.Say, Text: "world."}), actors.Options{})
+	run, err := s.Start(t.Context(), script(faultplan.Step{Do: faultplan.Say, Text: "Hel"}, faultplan.Step{Do: faultplan.Say, Text: "lo, "},
+		faultplan.Step{Do: faultplan.Await, Gate: gate}, faultplan.Step{Do: faultplan.Say, Text: "world."}), actors.Options{})
 	must(t, err)
 	config.Runs = s
 	return api.New(door.New(config)), run

@@ -12,16 +12,17 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
-func script(steps ...testkit.Step) actors.Job { return testkit.Script{Fetch: steps}.Job() }
+func script(steps ...faultplan.Step) actors.Job { return faultplan.Script{Fetch: steps}.Job() }
 
 // hangs says something and waits for its end.
 func hangs() actors.Job {
-	return script(testkit.Step{Do: testkit.Say, Text: "so far"}, testkit.Step{Do: testkit.Hang})
+	return script(faultplan.Step{Do: faultplan.Say, Text: "so far"}, faultplan.Step{Do: faultplan.Hang})
 }
 
 // log is what the run's readers get from the cursor on.
@@ -131,7 +132,7 @@ func TestWorkers50(t *testing.T) {
 func TestGGCode1088(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		gate := make(chan struct{})
-		run := s.Run(script(testkit.Step{Do: testkit.Await, Gate: gate}))
+		run := s.Run(script(faultplan.Step{Do: faultplan.Await, Gate: gate}))
 		synctest.Wait()
 		state, err := run.State(t.Context())
 		must(t, err)
@@ -182,7 +183,7 @@ func TestRiver1258(t *testing.T) {
 func TestInngest3844(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		canceled := s.Run(hangs())
-		for _, run := range []*actors.Run{s.Run(script()), s.Run(script(testkit.Step{Do: testkit.Fail})), canceled} {
+		for _, run := range []*actors.Run{s.Run(script()), s.Run(script(faultplan.Step{Do: faultplan.Fail})), canceled} {
 			if run == canceled {
 				_ = run.Cancel(t.Context(), "enough")
 			}
@@ -256,7 +257,7 @@ func TestOpenAIAgents2222(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		gate := make(chan struct{})
 		defer close(gate)
-		run := s.Run(script(testkit.Step{Do: testkit.Deaf, Gate: gate}))
+		run := s.Run(script(faultplan.Step{Do: faultplan.Deaf, Gate: gate}))
 		synctest.Wait()
 		began := time.Now()
 		_ = run.Cancel(t.Context(), "enough")
@@ -270,7 +271,7 @@ func TestOpenAIAgents2222(t *testing.T) {
 func TestMastra18001(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		page, leave := context.WithCancel(t.Context())
-		run, err := s.Start(page, script(testkit.Step{Do: testkit.Sleep, For: time.Minute}), actors.Options{Mode: messages.Detached})
+		run, err := s.Start(page, script(faultplan.Step{Do: faultplan.Sleep, For: time.Minute}), actors.Options{Mode: messages.Detached})
 		must(t, err)
 		leave()
 		s.Ends(run, messages.Completed, "")
@@ -281,7 +282,7 @@ func TestMastra18001(t *testing.T) {
 func TestOpenAINode2671(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		gate := make(chan struct{})
-		said := []testkit.Step{{Do: testkit.Report, Done: 1, Total: 2}, {Do: testkit.Said, Text: "one"}, {Do: testkit.Await, Gate: gate}}
+		said := []faultplan.Step{{Do: faultplan.Report, Done: 1, Total: 2}, {Do: faultplan.Said, Text: "one"}, {Do: faultplan.Await, Gate: gate}}
 		run := s.Run(script(said...))
 		synctest.Wait()
 		state, err := run.State(t.Context())
@@ -303,7 +304,7 @@ func TestOpenAINode2671(t *testing.T) {
 func TestLangGraph7778(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		parent := actors.Job{Name: "parent", Tasks: []actors.Task{{Name: "ask", Run: func(ctx context.Context, t *actors.TaskContext) error {
-			child, err := t.Start(ctx, script(testkit.Step{Do: testkit.Said, Text: "from below"}), actors.Options{Key: "c"})
+			child, err := t.Start(ctx, script(faultplan.Step{Do: faultplan.Said, Text: "from below"}), actors.Options{Key: "c"})
 			if err == nil {
 				_, err = child.Wait(ctx)
 			}
@@ -330,7 +331,7 @@ func TestLangGraph7778(t *testing.T) {
 func TestSSE192(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		gate := make(chan struct{})
-		run := s.Run(script(testkit.Step{Do: testkit.Await, Gate: gate}, testkit.Step{Do: testkit.Report, Done: 1, Total: 1, Times: 5000}))
+		run := s.Run(script(faultplan.Step{Do: faultplan.Await, Gate: gate}, faultplan.Step{Do: faultplan.Report, Done: 1, Total: 1, Times: 5000}))
 		slow := make(chan struct{})
 		go func() {
 			for range run.Events(t.Context(), 0) {
@@ -368,7 +369,7 @@ func TestStella742(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{Drain: 30 * time.Second})
 		must(t, err)
-		run, err := s.Start(t.Context(), script(testkit.Step{Do: testkit.Sleep, For: 20 * time.Second}), actors.Options{})
+		run, err := s.Start(t.Context(), script(faultplan.Step{Do: faultplan.Sleep, For: 20 * time.Second}), actors.Options{})
 		must(t, err)
 		end := make(chan messages.Status)
 		go func() { state, _ := run.Wait(t.Context()); end <- state.Status }()

@@ -12,9 +12,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -137,7 +137,7 @@ func (w *world) answer(out http.ResponseWriter, r *http.Request) {
 
 // newModel returns a client of the model's server.
 func (w *world) newModel() (client *llm.Client, stop func(), err error) {
-	http, stopServer := serve(testkit.NewNetwork(), http.HandlerFunc(w.answer))
+	http, stopServer := serve(standin.NewNetwork(), http.HandlerFunc(w.answer))
 	if client, err = llm.New(llm.Config{BaseURL: "http://model.test/v1", Transport: http.Transport, Retries: -1}); err != nil {
 		stopServer()
 		return nil, nil, err

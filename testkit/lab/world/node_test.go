@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/agui"
@@ -18,7 +19,7 @@ import (
 )
 
 // serve serves the handler on the network, and returns a client of it.
-func serve(on *testkit.Network, handler http.Handler) (client *http.Client, stop func()) {
+func serve(on *standin.Network, handler http.Handler) (client *http.Client, stop func()) {
 	server := &http.Server{Handler: handler}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(on) })
@@ -34,7 +35,7 @@ func serve(on *testkit.Network, handler http.Handler) (client *http.Client, stop
 type node struct {
 	system  *actors.System
 	link    *link
-	net     *testkit.Network
+	net     *standin.Network
 	client  *http.Client
 	stop    func()
 	closing atomic.Bool
@@ -42,7 +43,7 @@ type node struct {
 }
 
 func newNode(name string, store journal.Journal, jobs []actors.Definition, disturb func() testkit.Disturbance) (*node, error) {
-	n := &node{net: testkit.NewNetwork(), closed: make(chan struct{})}
+	n := &node{net: standin.NewNetwork(), closed: make(chan struct{})}
 	n.link = &link{Journal: &testkit.Journal{Journal: store, Disturb: func(journal.Block) testkit.Disturbance { return disturb() }},
 		awake: make(chan struct{})}
 	var err error

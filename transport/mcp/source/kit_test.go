@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		if era == "late" && os.Mkdir(os.Getenv("STUB_ONCE"), 0o700) == nil {
 			_, _ = in.ReadString('\n') // its first life is asked to discover, and answers nothing
 		}
-		testkit.MCPServer{Modern: era != "legacy", Handle: stub.handle}.Serve(in, os.Stdout)
+		standin.MCPServer{Modern: era != "legacy", Handle: stub.handle}.Serve(in, os.Stdout)
 		return
 	}
 	os.Exit(m.Run())
@@ -38,7 +38,7 @@ type stub struct {
 	swapped bool
 }
 
-func (s *stub) handle(session *testkit.MCPSession, method string, params json.RawMessage) (any, error) {
+func (s *stub) handle(session *standin.MCPSession, method string, params json.RawMessage) (any, error) {
 	if method == "tools/list" {
 		return s.list(), nil
 	}

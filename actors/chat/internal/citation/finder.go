@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/internal/decode"
 )
 
 // Mark is a position in a text that cites a source.

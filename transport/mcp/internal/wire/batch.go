@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // batchVersion is the only protocol version with batches (arrays of messages).
@@ -25,7 +25,7 @@ func (s *Session) read(text []byte) (m message, fail *Error) {
 	if s == nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || s.client().version != batchVersion {
 		return parse(text)
 	}
-	all, _, fail := door.Split(text)
+	all, _, fail := jsonrpc.Split(text)
 	if fail != nil {
 		return m, fail
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // Exchange is one request in progress. Its methods are safe for concurrent use.
@@ -133,7 +133,7 @@ func (x *Exchange) Fail(e *Error) {
 }
 
 func (x *Exchange) notify(eventID, method string, params any) error {
-	message, err := encode(door.RPCMessage{Method: method, Params: params})
+	message, err := encode(jsonrpc.RPCMessage{Method: method, Params: params})
 	if err != nil {
 		return err
 	}

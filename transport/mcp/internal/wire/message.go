@@ -8,9 +8,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
-	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // message is a parsed JSON-RPC message, or a batch.
@@ -120,7 +120,7 @@ func validID(id json.RawMessage) bool {
 
 // encode returns the message as JSON on one line. A marshaler that panics becomes an error, because callers do not
 // recover.
-func encode(m door.RPCMessage) (message []byte, err error) {
+func encode(m jsonrpc.RPCMessage) (message []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it cannot be encoded as JSON: panic: %v", p)
@@ -135,7 +135,7 @@ func encodeAnswer(id json.RawMessage, o outcome) ([]byte, error) {
 	if o.batch != nil {
 		return append(append([]byte{'['}, bytes.Join(o.batch, []byte{','})...), ']'), nil
 	}
-	m := door.RPCMessage{ID: id, Result: o.result, Error: o.fail}
+	m := jsonrpc.RPCMessage{ID: id, Result: o.result, Error: o.fail}
 	switch {
 	case id == nil:
 		m.ID = json.RawMessage("null")

@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // question is a request of the server that waits for the client's answer.
@@ -37,7 +37,7 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 	}
 	id, a := x.session.addQuestion(x)
 	defer x.session.removeQuestion(id)
-	message, err := encode(door.RPCMessage{ID: json.RawMessage(id), Method: string(method), Params: params})
+	message, err := encode(jsonrpc.RPCMessage{ID: json.RawMessage(id), Method: string(method), Params: params})
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 
 // withdraw tells the client that the answer is not needed any more.
 func (x *Exchange) withdraw(id, reason string) {
-	message, err := encode(door.RPCMessage{Method: methodCancelled, Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
+	message, err := encode(jsonrpc.RPCMessage{Method: methodCancelled, Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
 	if err != nil {
 		return
 	}

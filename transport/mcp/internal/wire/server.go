@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // Method handles requests of one JSON-RPC method in place of the mcp-go server. The client gets an *Error as it is. For
@@ -95,7 +96,7 @@ var errEnded = errors.New("the request has its answer")
 
 // Error is a JSON-RPC error. With a Scope, the response over HTTP has status 403 and names the scope in
 // WWW-Authenticate.
-type Error = door.RPCError
+type Error = jsonrpc.RPCError
 
 // Error codes that JSON-RPC leaves to the server, as the official SDKs use them.
 const (

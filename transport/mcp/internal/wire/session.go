@@ -13,8 +13,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // Session is the state of one client, for protocol versions with sessions. An idle session costs no more than this
@@ -68,7 +68,7 @@ func (s *Session) Notify(method string, params any) error {
 	}
 	to := s.streams[len(s.streams)-1]
 	s.mu.Unlock()
-	message, err := encode(door.RPCMessage{Method: method, Params: params})
+	message, err := encode(jsonrpc.RPCMessage{Method: method, Params: params})
 	if err != nil {
 		return err
 	}

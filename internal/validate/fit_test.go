@@ -1,0 +1,137 @@
+package validate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/internal/validate"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const tried = `{"type":"object","required":["id"],"additionalProperties":false,"$defs":{"age":{"maximum":150}},
+	"properties":{"id":{},"wait_ms":{"type":"integer","minimum":0,"maximum":50000},
+	"p":{"exclusiveMinimum":0.25,"exclusiveMaximum":1.5,"multipleOf":0.5},
+	"name":{"type":["string","null"],"minLength":1,"maxLength":3,"pattern":"^[a-z]+$"},
+	"kind":{"enum":["a","b",3]},"only":{"const":{"x":1}},"age":{"$ref":"#/$defs/age"},
+	"format":{"type":"string","enum":["1","2"]},
+	"tags":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string"}},
+	"deep":{"type":"object","properties":{"n/m":{"type":"number","maximum":7}},"required":["n/m"]},
+	"mode":{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"ms":{"maximum":5}}}]}}}`
+
+func compiled(t *testing.T, raw string) *validate.Schema {
+	t.Helper()
+	s, err := validate.Compile(json.RawMessage(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What is wrong with arguments is said as people say it: which one, what it was, and what it may be; and all of it.
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	s := compiled(t, tried)
+	for given, want := range map[string]string{
+		`{"id":1,"wait_ms":60000}`:           `wait_ms: 60000 is too much; write 50000 or less`,
+		`{"id":1,"wait_ms":-1}`:              `wait_ms: -1 is too little; write 0 or more`,
+		`{"id":1,"wait_ms":"5"}`:             `wait_ms: this is a text; write a whole number`,
+		`{"id":1,"wait_ms":1.5}`:             `wait_ms: this is a number; write a whole number`,
+		`{"id":1,"p":0}`:                     `p: exclusiveMinimum: got 0, want 0.25`,
+		`{"id":1,"p":2}`:                     `p: exclusiveMaximum: got 2, want 1.5`,
+		`{"id":1,"p":0.7}`:                   `p: multipleOf: got 0.7, want 0.5`,
+		`{"id":1,"name":""}`:                 `name: "" is no match of ^[a-z]+$; name: this is too short: minLength: got 0, want 1`,
+		`{"id":1,"name":"abcd"}`:             `name: this is too long: maxLength: got 4, want 3`,
+		`{"id":1,"name":"A"}`:                `name: "A" is no match of ^[a-z]+$`,
+		`{"id":1,"name":7}`:                  `name: this is a number; write nothing or a text`,
+		`{"id":1,"kind":"c"}`:                `kind: there is no c; there are a, b, 3`,
+		`{"id":1,"format":3}`:                `format: this is a number; write a text`,
+		`{"id":1,"only":1}`:                  `only: const failed`,
+		`{"id":1,"age":151}`:                 `age: 151 is too much; write 150 or less`,
+		`{"id":1,"tags":[]}`:                 `tags: this is too short: minItems: got 0, want 1`,
+		`{"id":1,"tags":["a","b","c"]}`:      `tags: this is too long: maxItems: got 3, want 2`,
+		`{"id":1,"tags":["a","a"]}`:          `tags: items at 0 and 1 are equal`,
+		`{"id":1,"tags":["a",1]}`:            `tags.1: this is a number; write a text`,
+		`{"id":1,"deep":{"n/m":8}}`:          `deep.n/m: 8 is too much; write 7 or less`,
+		`{"id":1,"deep":{}}`:                 `deep: n/m is missing`,
+		`{"id":1,"mode":{"ms":6}}`:           `mode: this fits none of the forms that it may have, or several`,
+		`{"id":1,"more":1}`:                  `more: there is no field more here; did you mean mode?`,
+		`{}`:                                 `id is missing`,
+		`{"more":1}`:                         `id is missing; more: there is no field more here; did you mean mode?`,
+		`7`:                                  `this is a number; write an object, with a field on each line`,
+		`{"id":1,"tags":"[\"a\",\"a\"]"}`:    `tags: items at 0 and 1 are equal`,
+		`{"id":1,"deep":"{\"n/m\": \"x\"}"}`: `deep.n/m: this is a text; write a number`,
+	} {
+		got, err := s.Fit(json.RawMessage(given))
+		if messages.CodeOf(err) != "invalid_input" || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %s, %v; want %s", given, got, err, want)
+		}
+	}
+}
+
+// Arguments are taken as clients and models send them.
+func TestArgumentsAsTheyAreSent(t *testing.T) {
+	s := compiled(t, tried)
+	for given, want := range map[string]string{
+		`{"id": 1}`:                           `{"id": 1}`, // as it came
+		`{"id":1,"wait_ms":5.0}`:              `{"id":1,"wait_ms":5}`,
+		`{"id":1,"wait_ms":5e3}`:              `{"id":1,"wait_ms":5000}`,
+		`{"id":1.0}`:                          `{"id":1.0}`,
+		`{"id":1,"wait_ms":null,"name":null}`: `{"id":1,"name":null}`,
+		`{"id":1,"format":2}`:                 `{"format":"2","id":1}`,
+		`{"id":1,"tags":"[\"a\"]"}`:           `{"id":1,"tags":["a"]}`,
+		`{"id":1,"deep":"{\"n/m\":1}"}`:       `{"deep":{"n/m":1},"id":1}`,
+		`{"id":9007199254740993,"wait_ms":1}`: `{"id":9007199254740993,"wait_ms":1}`,
+	} {
+		if got, err := s.Fit(json.RawMessage(given)); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v; want %s", given, got, err, want)
+		}
+	}
+}
+
+// A schema stays within itself, whatever it refers to.
+func TestSchemasLoadNothing(t *testing.T) {
+	for _, ref := range []string{"file:///etc/passwd", "https://example.com/schema.json", "other.json"} {
+		if _, err := validate.Compile(json.RawMessage(`{"$ref":"` + ref + `"}`)); err == nil {
+			t.Errorf("%s was read", ref)
+		}
+	}
+}
+
+// What people answer fits, or the error says what would.
+func TestAnswersFit(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{"type":"boolean"}`, `"maybe"`, "this is a text; write true or false"},
+		{`{"type":"boolean"}`, `null`, ""},
+		{`{"type":"integer","minimum":1,"maximum":9}`, `12`, "12 is too much; write 9 or less"},
+		{`{"type":"integer"}`, `12`, ""},
+		{`{"enum":["red",5]}`, `"blue"`, "there is no blue; there are red, 5"},
+		{`{"type":"string","pattern":"2$"}`, `"x"`, `"x" is no match of 2$`},
+		{`{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"number"}}}`, `{"b":1}`,
+			"a is missing"},
+		{`[]`, `5`, ""},
+		{`{"$ref":"https://example.com/else"}`, `5`, ""},
+	} {
+		err := validate.Answer(json.RawMessage(c[0]), json.RawMessage(c[1]))
+		if (err == nil) != (c[2] == "") || err != nil && !strings.Contains(err.Error(), c[2]) {
+			t.Errorf("%s for %s: %v", c[1], c[0], err)
+		}
+	}
+}
+
+// A small schema whose parts refer to each other cannot hold its process.
+func TestValidationIsBounded(t *testing.T) {
+	var parts []string
+	for i := range 60 {
+		parts = append(parts, fmt.Sprintf(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i, i+1, i+1))
+	}
+	for _, last := range []string{`false`, `{"type":"string"}`} {
+		s, err := validate.Compile([]byte(`{"$ref":"#/$defs/a0","$defs":{` + strings.Join(parts, ",") + `,"a60":` + last + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := strings.Join(s.Problems([]byte(`1`)), "; "); !strings.Contains(wrong, "too long to check") {
+			t.Errorf("%s: %s", last, wrong)
+		}
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package testkit
-
-import "net"
-
-// unsent is not known here: after an RST the last bytes may be missing.
-func unsent(*net.TCPConn) int { return 0 }
