@@ -2,6 +2,8 @@ package actors
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -135,8 +137,11 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 		return nil
 	}
 	queued := *fold.Peek().Queued
-	job, known := o.jobOf(queued)
-	restarts := known && head.Epoch > 0 && canRestart(job, fold)
+	job, why := o.jobOf(queued)
+	if why == nil && head.Epoch > 0 {
+		why = cannotRestart(job, fold)
+	}
+	restarts := why == nil && head.Epoch > 0
 	var unborn map[messages.RunID]bool
 	var waited time.Duration
 	if restarts {
@@ -160,40 +165,46 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 		return nil
 	}
 	o.readers.notify(r.id)
-	if head.Epoch == 0 && known || restarts {
+	if why == nil {
 		o.launch(r, c)
 		return nil
 	}
 	r.mu.Lock()
 	r.claim = c
 	r.mu.Unlock()
-	o.takeOver(r, errNodeLost)
+	o.takeOver(r, messages.Errorf(messages.CauseNodeLost, "the node that ran it is gone, and %v", why))
 	return r
 }
 
-// jobOf makes the job that a log names, if this node knows the job. A factory that takes too long counts as unknown,
-// so that the claims of other runs do not wait for it.
-func (o *owner) jobOf(queued messages.RunQueued) (Job, bool) {
-	made := make(chan Job, 1)
+// jobOf makes the job that a log names, or says why it cannot. A factory that takes too long is an error, so that the
+// claims of other runs do not wait for it.
+func (o *owner) jobOf(queued messages.RunQueued) (Job, error) {
+	type result struct {
+		job Job
+		err error
+	}
+	made := make(chan result, 1)
 	o.retryUntilDone(func() bool {
 		job, err := o.makeJob(queued.Job, queued.Input)
-		if err != nil || job.validate() != nil {
-			job = Job{}
+		if err == nil {
+			err = job.validate()
 		}
-		made <- job
+		made <- result{job, err}
 		return true
 	})
 	patience := time.NewTimer(log.ReadTimeout)
 	defer patience.Stop()
+	var got result
 	select {
-	case job := <-made:
-		if job.Name != "" {
-			return job, true
-		}
+	case got = <-made:
 	case <-patience.C:
-		o.log.Error("a job's factory does not return", zap.String("job", queued.Job))
+		got.err = errors.New("its factory does not return")
 	}
-	return Job{Name: queued.Job}, false
+	if got.err != nil {
+		o.log.Warn("the job of a run cannot be made", zap.String("job", queued.Job), zap.Error(got.err))
+		return Job{Name: queued.Job}, fmt.Errorf("its job %s cannot be made again: %w", queued.Job, got.err)
+	}
+	return got.job, nil
 }
 
 // waited returns how long a run has waited for people, since its limits stand still meanwhile.

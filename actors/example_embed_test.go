@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -159,24 +160,21 @@ func ExampleTask() {
 
 // A task starts sub-runs. They have logs of their own, and are cancelled with their parent.
 func ExampleTaskContext_Start() {
-	system := newNode(actors.Config{})
+	square := actors.Func("square", func(_ context.Context, _ *actors.TaskContext, n int) (int, error) { return n * n, nil })
+	system := newNode(actors.Config{Jobs: []actors.Definition{square}})
 	defer system.Close(context.Background())
-	square := func(n int) actors.Job {
-		return task("square", func(_ context.Context, t *actors.TaskContext) error { return t.Result(n*n, false) })
-	}
 	run := must(system.Start(context.Background(), task("sum", func(ctx context.Context, t *actors.TaskContext) error {
 		sum := 0
 		for n := 1; n <= 3; n++ {
-			child, err := t.Start(ctx, square(n), actors.Options{Key: fmt.Sprint("square of ", n)})
+			child, err := t.Submit(ctx, messages.Request{Job: "square", Input: json.RawMessage(strconv.Itoa(n)), Key: fmt.Sprint("square of ", n)})
 			if err != nil {
 				return err
 			}
-			state, err := child.Wait(ctx)
+			result, err := child.Result(ctx) // an error if the sub-run did not complete
 			if err != nil {
 				return err
 			}
-			part := 0
-			_ = json.Unmarshal(state.End.Result, &part)
+			part, _ := strconv.Atoi(string(result))
 			sum += part
 		}
 		return t.Result(sum, false)

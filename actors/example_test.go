@@ -19,12 +19,12 @@ func Example() {
 	greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, name string) (string, error) {
 		return "Hello, " + name + ".", t.AppendText("answer", "Hello, "+name+".") // every reader gets it as it comes
 	})
+	greet.Restart = true // a node that dies takes no run with it: another calls the function again
 	system, err := actors.New(ctx, actors.Config{Jobs: []actors.Definition{greet}})
 	if err != nil {
 		panic(err)
 	}
 	defer system.Close(context.Background()) // a fresh context: ctx may be done by then
-
 	id, err := system.Submit(ctx, messages.Request{Job: "greet", Input: json.RawMessage(`"world"`)})
 	if err != nil {
 		panic(err)

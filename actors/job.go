@@ -27,13 +27,20 @@ type Job struct {
 	// Tasks run in this order, each in a child actor of the run. There is at least one. Closures may share variables,
 	// since a task begins after the task before it has returned.
 	Tasks []Task
-	// Restart lets another node, or the next start of this one, continue a run whose node is gone. Every task that
-	// had begun gets another attempt, from the first on. Steps that [Do] has kept are not repeated, answers and
-	// sub-runs in the log are found again, and [TaskContext.Earlier] returns the rest of the log.
+	// Restart says that the job may be called again. Then another node, or the next start of this one, continues a
+	// run whose node is gone. Every task that had begun gets another attempt, from the first on. Steps that [Do] has
+	// kept are not repeated, answers and sub-runs in the log are found again, and [TaskContext.Earlier] returns the
+	// rest of the log.
 	//
-	// Without Restart such a run fails with node_lost, unless it was waiting for people. A run whose task with Once
-	// had begun never starts again: to continue in the middle of such work, make it a step with [DoOnce].
+	// Without Restart the run continues if its newest task has asked for a step, if that task's Policy has RetryCrash,
+	// or if the run was waiting for people. Else it fails with node_lost. A run whose task with Once had begun never
+	// starts again: to continue in the middle of such work, make it a step with [DoOnce].
 	Restart bool
+	// NoRestart says that no node may call the job again after its node is gone, whatever else the job says.
+	NoRestart bool
+	// Version is the version of the job's code, and is in run.queued. If a run goes on with another version, a kept
+	// step that the code no longer asks for is an error, and not a notice.
+	Version string
 
 	limits messages.Limits // of its Definition
 }
@@ -60,10 +67,13 @@ type Definition struct {
 	Name string
 	// JobSpec is what doors, plans and people need to know: title, schemas, effects.
 	messages.JobSpec
-	// Restart sets [Job.Restart] of every job that New makes.
-	Restart bool
+	// Restart and NoRestart set the same fields of every [Job] that New makes. Version is that of jobs without one.
+	Restart, NoRestart bool
+	Version            string
 	// New makes a job from its JSON input. Bad input is an invalid_input error.
 	New func(input json.RawMessage) (Job, error)
+	// SubJobs are jobs that only its tasks start, as sub-runs. A System knows them too, and [System.Jobs] does not list them.
+	SubJobs []Definition
 	// Wrong says why the job cannot work, such as a field that its configuration lacks. A System refuses such a job.
 	Wrong error
 }
@@ -102,7 +112,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if err := j.validate(); err != nil {
 		return messages.RunQueued{}, err
 	}
-	q := messages.RunQueued{Job: j.Name, Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits.Or(j.limits)}
+	q := messages.RunQueued{Job: j.Name, Version: j.Version, Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits.Or(j.limits)}
 	switch q.Mode {
 	case "":
 		q.Mode = messages.Detached
@@ -129,7 +139,11 @@ func taskMessage(task, what, detail string) string {
 	return fmt.Sprintf("%s %s: %s", task, what, detail)
 }
 
-// Func defines a job by a plain function: a single task, with the job's name. The input is JSON for an In. An unknown
+// Func defines a job by a plain function: a single task, with the job's name. Effects of f outside of [Do] may happen
+// twice once f has called Do, or once Restart or a Policy with RetryCrash is set: if the node is lost, another attempt
+// calls f again. Without all of them such a run fails with node_lost.
+//
+// The input is JSON for an In. An unknown
 // field or a value that does not fit is invalid_input; no input is the zero In. If In is not a JSON object, the input
 // may also be an object whose member "input" is the In. The value that f returns is the run's result. An error or a
 // panic of f fails the run, as in any task. f may ignore its TaskContext. Schemas come from the types; see package
@@ -200,8 +214,12 @@ func check(body messages.Body, message string) error {
 	return log.Storable(body, message)
 }
 
-// queued makes the first event of a run, and checks everything that the caller gave.
-func (s *System) queued(j Job, o Options) (q messages.RunQueued, err error) {
+// queued makes the first event of a run, and checks everything that the caller gave. The job gets what its definition
+// says of recovery.
+func (s *System) queued(j *Job, o Options) (q messages.RunQueued, err error) {
+	if d := s.definition(j.Name); d != nil {
+		d.describe(j)
+	}
 	if err = s.guarded(func() (err error) { q, err = j.queued(o); return err }); err != nil {
 		return q, err
 	}
@@ -211,6 +229,9 @@ func (s *System) queued(j Job, o Options) (q messages.RunQueued, err error) {
 	}
 	if labels > mostLabels {
 		return q, messages.InvalidInput("the labels take %d bytes: they may take %d", labels, mostLabels)
+	}
+	if len(j.Version) > mostName || !utf8.ValidString(j.Version) {
+		return q, messages.InvalidInput("the version of the job %s has at most %d bytes of UTF-8", j.Name, mostName)
 	}
 	if len(o.Principal) > mostName || len(o.Key) > mostName || strings.ContainsRune(o.Key, 0) || !utf8.ValidString(o.Key) {
 		return q, messages.InvalidInput("a principal and a key have at most %d bytes, and a key is text without NUL", mostName)

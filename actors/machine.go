@@ -323,6 +323,9 @@ func (m *machine) attemptOver(a *attempt, err error) {
 		err = a.overdue
 	}
 	if err == nil {
+		err = m.unasked(a)
+	}
+	if err == nil {
 		m.phase = settling{a}
 		m.cancelUnclaimed(a)
 		m.completed(a)

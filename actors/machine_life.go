@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -68,29 +70,49 @@ func (m *machine) adoptChildren() {
 // mostAttempts is the number of attempts after which no node restarts the run: the task may be what kills the nodes.
 const mostAttempts = 10
 
-// canRestart reports whether another node may start the run again. The job must allow it, or the run only waits for
-// people; and no task that must not run twice has begun.
-func canRestart(job Job, f *messages.Fold) bool {
+// errSaidNothing says how a job's run can go on.
+var errSaidNothing = errors.New("its job has not said that it may be called again: " +
+	"set Restart if the job may be called again, or put its effects into actors.Do (retry, for a command)")
+
+// cannotRestart returns why no node may start the run again, or nil. The newest task or its job must have said that it
+// may be called again, or the run only waits for people; and no task that must not run twice has begun.
+func cannotRestart(job Job, f *messages.Fold) error {
 	state := f.Peek()
-	if state.Canceling || state.Status.IsEnded() {
-		return false
-	}
-	known, may, waits := 0, job.Restart, false
-	for _, task := range job.Tasks {
-		now, begun := f.Task(task.Name)
+	newest, tired, waits := -1, "", false
+	for _, now := range state.Tasks {
+		at := slices.IndexFunc(job.Tasks, func(t Task) bool { return t.Name == now.Name })
 		switch {
-		case !begun:
-			continue
-		case task.Once, now.Status == messages.TaskGaveUp:
-			return false
+		case at < 0:
+			return fmt.Errorf("its job %s no longer has the task %s, which had begun", job.Name, now.Name)
+		case job.Tasks[at].Once:
+			return fmt.Errorf("its task %s had begun and has Once: it is never called again", now.Name)
+		case now.Status == messages.TaskGaveUp:
+			return fmt.Errorf("its task %s had failed", now.Name)
 		case now.Attempt >= mostAttempts:
-			may = false
+			tired = now.Name
 		}
-		known++
-		asks := func(in messages.Input) bool { return in.Task == task.Name && !in.Closed }
-		waits = waits || now.Status == messages.TaskRunning && slices.ContainsFunc(state.Inputs, asks)
+		newest = max(newest, at)
+		waits = waits || now.Status == messages.TaskRunning && slices.ContainsFunc(state.Inputs,
+			func(in messages.Input) bool { return in.Task == now.Name && !in.Closed })
 	}
-	return (may || waits) && known == len(state.Tasks) // a log with other tasks is of another version of the job
+	switch {
+	case state.Canceling || state.Status.IsEnded():
+		return errEnding
+	case job.NoRestart:
+		return errors.New("its job has NoRestart: it is never called again")
+	case waits:
+		return nil
+	case tired != "":
+		return fmt.Errorf("its task %s has been called %d times", tired, mostAttempts)
+	case job.Restart || newest >= 0 && mayRepeat(&job.Tasks[newest], state):
+		return nil
+	}
+	return errSaidNothing
+}
+
+// mayRepeat reports whether the task's policy, or a step that it has asked for, says that it may be called again.
+func mayRepeat(task *Task, state *messages.State) bool {
+	return task.Policy.RetryCrash || slices.ContainsFunc(state.Kept, func(k messages.StepKept) bool { return k.Task == task.Name })
 }
 
 // handOver stops the work of a run that another node may start again, and leaves it without a terminal. Any other run
@@ -100,8 +122,8 @@ func (m *machine) handOver() {
 	case *ending, done:
 		return
 	}
-	if !canRestart(m.job, &m.ledger.Fold) {
-		m.expire(messages.CauseShutdown)
+	if why := cannotRestart(m.job, &m.ledger.Fold); why != nil {
+		m.fail(messages.Errorf(messages.CauseShutdown, "%s, and %v", errShutdown.Message, why))
 		return
 	}
 	w := &ending{}

@@ -14,7 +14,6 @@ import (
 
 // Reasons why a run has no actor that could end it.
 var (
-	errNodeLost     = messages.Errorf(messages.CauseNodeLost, "the node that ran it is gone")
 	errParentEnded  = messages.Errorf(messages.CauseError, "the actor of the parent run ended")
 	errActorKilled  = messages.Errorf(messages.CauseError, "the run's actor was stopped from outside")
 	errHandedOver   = messages.Errorf(messages.CodeUnavailable, "the node shut down; another goes on with the run")
@@ -109,7 +108,7 @@ func (o *owner) settled(r *activeRun, why error) bool {
 	}
 	if !r.log.HasTerminal() && r.log.Dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
-		if why == errNodeLost || r.refused {
+		if messages.CodeOf(why) == messages.CauseNodeLost || r.refused {
 			failed.By = messages.ByRecovery
 		}
 		r.log.With(time.Now().UTC(), func(l *log.Ledger) { failed.Cause = l.Cause("", failed.Cause) })

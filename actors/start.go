@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // mostChildren bounds the live sub-runs of one tree.
@@ -28,7 +29,7 @@ const mostChildren = 1000
 // conflict, unavailable, and those of Config.Admit.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
-	queued, err := s.queued(job, o)
+	queued, err := s.queued(&job, o)
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +119,44 @@ func (t *TaskContext) Submit(ctx context.Context, q messages.Request) (*Run, err
 
 // makeJob calls the job's factory, and turns its panic into an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
-	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
-	if i < 0 {
+	d := s.definition(name)
+	if d == nil {
 		return job, messages.InvalidInput("there is no job %q", name)
 	}
-	d := &s.config.Jobs[i]
 	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
-	job.Restart, job.limits = job.Restart || d.Restart, d.Limits
+	d.describe(&job)
+	job.limits = d.Limits
 	return job, err
+}
+
+// definition returns the definition of the job with the name, or nil.
+func (s *System) definition(name string) *Definition {
+	return find(s.config.Jobs, name)
+}
+
+// find returns the definition with the name, first among the jobs and then among those of their sub-runs, or nil.
+func find(jobs []Definition, name string) *Definition {
+	if i := slices.IndexFunc(jobs, func(d Definition) bool { return d.Name == name }); i >= 0 {
+		return &jobs[i]
+	}
+	for i := range jobs {
+		if d := find(jobs[i].SubJobs, name); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// describe gives the job what its definition says of recovery.
+func (d *Definition) describe(job *Job) {
+	job.Restart, job.NoRestart = job.Restart || d.Restart, job.NoRestart || d.NoRestart
+	job.Version = cmp.Or(job.Version, d.Version)
+}
+
+// knows reports whether the job could be made again after its node is lost. A replayed log needs none, nor does a
+// System that knows no job: its runs never go on.
+func (s *System) knows(name string) bool {
+	return s.definition(name) != nil || s.config.Recorded != nil || len(s.config.Jobs) == 0
 }
 
 // Jobs describes the jobs that Submit can start, in the order of Config.Jobs.
@@ -335,6 +366,25 @@ func (r *Run) State(ctx context.Context) (messages.State, error) { return r.syst
 // ended.
 func (r *Run) Wait(ctx context.Context) (messages.State, error) {
 	return r.system.readers.wait(ctx, r.id, r.live)
+}
+
+// Result waits for the run's end and returns its result as JSON. If the run did not complete, the error names the run
+// and why. Its code is the cause in the run's terminal, and no policy repeats it.
+func (r *Run) Result(ctx context.Context) (json.RawMessage, error) {
+	state, err := r.Wait(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case state.Status == messages.Completed:
+		return state.End.Result, nil
+	}
+	why := cmp.Or(state.End.Error, errCanceled)
+	what := "run"
+	if state.Queued.Parent != "" {
+		what = "sub-run"
+	}
+	return nil, supervision.Permanent(messages.Errorf(state.End.Cause, "the %s %s of job %s ended %s (%s): %s",
+		what, r.id, state.Queued.Job, state.Status, state.End.Cause, why.Message))
 }
 
 // Cancel asks the run to end; see [System.Cancel].

@@ -1,50 +1,86 @@
 package actors
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
 const maxStepResult, maxStepName = 1 << 20, 256 // bytes
 
 // Do makes a step of the task: it calls fn, and returns once the run's log durably holds the result. A later attempt,
-// on this node or another, gets the result from the log and does not call fn. So a restarted run (see Job.Restart)
-// continues after its last step.
+// on this node or another, gets the result from the log and does not call fn. Before the task's first call of fn, the
+// log durably says that the task may be called again: if the node is lost, the run continues after its last step.
 //
-//	receipt, err := actors.Do(ctx, t, "charge", func(ctx context.Context) (Receipt, error) { … })
+//	receipt, err := actors.Do(ctx, t, "charge", func(ctx context.Context) (Receipt, error) { … }, actors.Step{Input: order})
 //
 // The name is unique in its task and the same in every attempt: 1 to 256 bytes. The result is kept as JSON of at most
-// 1 MiB, without secrets, and Do returns what a later attempt would find. An error from supervision.Permanent is kept
-// too, as its code and sentence. After any other error, or after ctx has ended with an error, the next attempt calls
-// fn again. The same happens if the node dies before the result is durable: use [DoOnce] where that must not be.
+// 1 MiB, without secrets, and Do returns what a later attempt would find: the JSON has no field that T lacks, and null
+// only where T has it. An error from supervision.Permanent is kept too, as its code and sentence. After any other error,
+// or after ctx has ended with an error, the next attempt calls fn again; the same attempt gets the same error again.
+// The next attempt also calls fn if the node dies before the result is durable: use [DoOnce] where that must not be.
 //
 // fn runs in the caller's goroutine, and its panic is the task's. What it says through t belongs to its attempt:
 // texts and artifacts of a failed attempt are taken back, even if the step is kept. So return what later attempts
-// must say again.
-func Do[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, t, name, false, fn)
+// must say again. A step within fn uses the ctx that fn gets.
+func Do[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error), about ...Step) (T, error) {
+	return step(ctx, t, name, false, fn, about)
 }
 
 // DoOnce is Do for work that must not happen twice. It calls fn once the log durably says that the step begins. An
 // attempt that finds a step begun but not ended gets a permanent error. All errors of fn are kept, except that a
 // retryable one (supervision.RetryAfter, or a messages.Error with Retryable) lets the next attempt call fn again.
-func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, t, name, true, fn)
+func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error), about ...Step) (T, error) {
+	return step(ctx, t, name, true, fn, about)
 }
+
+// Step says more of a step than its name.
+type Step struct {
+	// Input is what the step depends on; the log keeps the digest of its JSON. A kept result of another input is a
+	// permanent error.
+	Input any
+	// Policy repeats fn within the step as it would repeat a task, but no crash. Without it, the task's own repeats all.
+	Policy *supervision.Policy
+	// Optional: a later attempt may take another branch, and not ask for the step. Else the run says so in a notice.
+	Optional bool
+}
+
+// asked is what an attempt knows of its steps. The attempt's mu guards it.
+type asked struct {
+	// steps holds the steps that the log had before the attempt began, and a zero one for each step that the attempt
+	// asks for.
+	steps map[string]messages.StepKept
+	may   bool             // the log durably says that the task may be called again
+	found map[string]bool  // the steps that it asked for and the log had
+	first map[string]error // the first error of each step that it asked for
+}
+
+// withinStep is the key of the name of the step that a context belongs to.
+type withinStep struct{}
 
 // step decodes the stored result even if fn has just returned it, so that the first attempt and a later one see the
 // same.
-func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn func(context.Context) (T, error)) (result T, err error) {
-	stored, err := t.step(ctx, name, once, func() (any, error) { return fn(ctx) })
+func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn func(context.Context) (T, error), about []Step) (result T, err error) {
+	if len(about) > 1 {
+		return result, messages.InvalidInput("step %q is described by %d values of actors.Step: use one", name, len(about))
+	}
+	stored, err := t.step(ctx, name, once, append(about, Step{})[0], func() (any, error) {
+		return fn(context.WithValue(ctx, withinStep{}, name))
+	})
 	if err != nil {
 		return result, err
 	}
-	if err := json.Unmarshal(stored, &result); err != nil {
+	if err := readStrictly(stored, &result); err != nil {
 		return *new(T), supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
 			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
 			name, err))
@@ -52,48 +88,168 @@ func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn
 	return result, nil
 }
 
+// readStrictly decodes JSON that must fit: no field that the type lacks, no null or list that it reads as another.
+func readStrictly[T any](stored json.RawMessage, result *T) error {
+	d := json.NewDecoder(bytes.NewReader(stored))
+	d.DisallowUnknownFields()
+	if err := d.Decode(result); err != nil {
+		return err
+	}
+	if !bytes.Contains(stored, []byte("null")) && !bytes.ContainsRune(stored, '[') {
+		return nil
+	}
+	read, err := json.Marshal(*result)
+	var was, is any
+	if err = cmp.Or(err, json.Unmarshal(stored, &was), json.Unmarshal(read, &is)); err != nil {
+		return err
+	}
+	if !sameNulls(was, is) {
+		return errors.New("it has null, or a list of another length, where the type has a value")
+	}
+	return nil
+}
+
+// sameNulls reports whether what is null in was is null or absent in is, and lists are as long.
+func sameNulls(was, is any) bool {
+	switch was := was.(type) {
+	case nil:
+		return is == nil
+	case []any:
+		now, ok := is.([]any)
+		return !ok || slices.EqualFunc(was, now, sameNulls)
+	case map[string]any:
+		now, _ := is.(map[string]any)
+		for name, value := range was {
+			if v, ok := now[name]; ok && !sameNulls(value, v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // step returns the step's result from the log or, once the log durably holds it, from f.
-func (t *TaskContext) step(ctx context.Context, name string, once bool, f func() (any, error)) (json.RawMessage, error) {
+func (t *TaskContext) step(ctx context.Context, name string, once bool, about Step, f func() (any, error)) (json.RawMessage, error) {
 	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
 		return nil, messages.InvalidInput("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
+	}
+	input, err := about.digest(name)
+	if err != nil {
+		return nil, err
 	}
 	a := t.attempt
 	a.mu.Lock()
 	before, known := a.steps[name]
+	first, may := a.first[name], a.may
+	a.note(name, before)
+	a.mu.Unlock()
+	switch {
+	case first != nil:
+		return nil, first
+	case known && before.Step == "":
+		return nil, messages.InvalidInput("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
+	}
+	within, _ := ctx.Value(withinStep{}).(string)
+	kept := messages.StepKept{Step: name, Input: input, Optional: about.Optional, Within: within}
+	result, err := t.kept(before, kept, once)
+	if result == nil && err == nil {
+		result, err = t.make(ctx, kept, once, !may, about.repeating(ctx, t, f))
+	}
+	if err != nil {
+		a.mu.Lock()
+		a.first[name] = err
+		a.mu.Unlock()
+	}
+	return result, err
+}
+
+// digest returns the digest of the step's input, or "" if it has none.
+func (s *Step) digest(name string) (string, error) {
+	if s.Input == nil {
+		return "", nil
+	}
+	data, err := json.Marshal(s.Input)
+	if err != nil {
+		return "", messages.InvalidInput("the input of step %q is not JSON: %v", name, err)
+	}
+	return messages.Digest(string(data)), nil
+}
+
+// repeating returns f, repeated as the step's policy says.
+func (s *Step) repeating(ctx context.Context, t *TaskContext, f func() (any, error)) func() (any, error) {
+	if s.Policy == nil {
+		return f
+	}
+	return func() (any, error) {
+		for n := 1; ; n++ {
+			result, err := f()
+			if err == nil {
+				return result, nil
+			}
+			d := s.Policy.Decide(supervision.Failure{Attempt: n, Err: err}, t.attempt.run.system.jitter())
+			if !d.Retry {
+				return nil, err
+			}
+			if supervision.Sleep(ctx, d.Delay); ctx.Err() != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// note notes that the attempt asks for the step, of which the log had before.
+func (a *asked) note(name string, before messages.StepKept) {
 	if a.steps == nil {
 		a.steps = map[string]messages.StepKept{}
 	}
+	if a.first == nil {
+		a.found, a.first = map[string]bool{}, map[string]error{}
+	}
 	a.steps[name] = messages.StepKept{}
-	a.mu.Unlock()
+	if isKept(before) {
+		a.found[name] = true
+	}
+}
+
+// isKept reports whether the step is not made again.
+func isKept(k messages.StepKept) bool {
+	return k.Result != nil || k.Error != nil && !k.Error.Retryable || k.Begun && !k.Again
+}
+
+// kept returns what the log has of the step: its result, why it is not made, or neither.
+func (t *TaskContext) kept(before, now messages.StepKept, once bool) (json.RawMessage, error) {
 	switch {
-	case known && before.Step == "":
-		return nil, messages.InvalidInput("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
+	case isKept(before) && !before.Begun && before.Input != "" && now.Input != "" && before.Input != now.Input:
+		return nil, supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
+			"the kept result of step %q is of another input: give the step another name for another input", now.Step))
 	case before.Result != nil:
 		return before.Result, nil
 	case before.Error != nil && !before.Error.Retryable:
 		return nil, supervision.Permanent(new(*before.Error))
 	case before.Begun && once:
 		return nil, supervision.Permanent(messages.Errorf(messages.CauseError,
-			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", name))
-	case ctx.Err() != nil:
+			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", now.Step))
+	}
+	return nil, nil
+}
+
+// make makes the step, and keeps how it ended.
+func (t *TaskContext) make(ctx context.Context, kept messages.StepKept, once, first bool, f func() (any, error)) (json.RawMessage, error) {
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	since := a.run.log.Newest()
-	if told, ok, err := t.Recorded(ctx, messages.StepKept{Step: name, Task: t.Name()}); ok {
+	kept.Since = t.attempt.run.log.Newest()
+	if told, ok, err := t.Recorded(ctx, messages.StepKept{Step: kept.Step, Task: t.Name()}); ok {
 		f = func() (any, error) { return stepOutcome(told, err) }
 	}
-	if once {
-		err := t.keep(messages.StepKept{Step: name, Begun: true}, "begins", t.work.Send)
-		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may say that the step began, but f is not called
-			unmade := &messages.Error{Code: messages.CodeUnavailable, Message: "the step was not made", Retryable: true}
-			_ = t.keep(messages.StepKept{Step: name, Error: unmade}, "was not made", t.work.Conclude)
+	if once || first {
+		if err := t.begin(ctx, kept, once); err != nil {
 			return nil, err
 		}
 	}
 	result, err := f()
-	kept := messages.StepKept{Step: name, Since: since}
 	if err == nil {
-		if kept.Result, err = stepResult(name, result); err == nil {
+		if kept.Result, err = stepResult(kept.Step, result); err == nil {
 			return kept.Result, t.keep(kept, "is done", t.work.Conclude)
 		}
 	}
@@ -105,6 +261,23 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 		err = supervision.Permanent(kept.Error)
 	}
 	return nil, cmp.Or(t.keep(kept, "failed", t.work.Conclude), err)
+}
+
+// begin returns once the log durably says that the step begins. If it fails, the log may say so and the step is not
+// made; a step that must not happen twice is then free again.
+func (t *TaskContext) begin(ctx context.Context, kept messages.StepKept, once bool) error {
+	kept.Since, kept.Begun, kept.Again = 0, true, !once
+	err := t.keep(kept, "begins", t.work.Send)
+	if err = cmp.Or(err, context.Cause(ctx)); err == nil {
+		a := t.attempt
+		a.mu.Lock()
+		a.may = true
+		a.mu.Unlock()
+	} else if once {
+		unmade := &messages.Error{Code: messages.CodeUnavailable, Message: "the step was not made", Retryable: true}
+		_ = t.keep(messages.StepKept{Step: kept.Step, Error: unmade}, "was not made", t.work.Conclude)
+	}
+	return err
 }
 
 // stepOutcome converts a step's recorded end to a result or an error.
@@ -152,7 +325,43 @@ func (m *machine) findKept(a *attempt) {
 			a.steps = map[string]messages.StepKept{}
 		}
 		if k.Task == a.task.Name {
-			a.steps[k.Step] = k
+			a.steps[k.Step], a.may = k, true
 		}
 	}
+}
+
+// unasked names the kept steps that a completed attempt did not ask for: its code has changed. That is an error if the
+// job's version has changed as well, and otherwise a notice.
+func (m *machine) unasked(a *attempt) error {
+	a.mu.Lock()
+	var names []string
+	for name, k := range a.steps {
+		if k.Step != "" && isKept(k) && !k.Optional && !a.stoodFor(k) {
+			names = append(names, strconv.Quote(name))
+		}
+	}
+	a.mu.Unlock()
+	if names == nil {
+		return nil
+	}
+	slices.Sort(names)
+	text := "earlier attempts kept steps of task " + a.task.Name + " that the code no longer asks for: " + strings.Join(names, ", ")
+	if then := m.ledger.Fold.Peek().Queued.Version; m.job.Version != "" && m.job.Version != then {
+		return supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
+			"%s; the run began with version %q of the job, and this is %q: ask for them, or start the run again", text, then, m.job.Version))
+	}
+	text = words.Clip(text, messages.LogLineBytes-len("…"))
+	_ = m.record(messages.Notice{Task: a.task.Name, Code: messages.NoticeStepUnused, Text: text}, text)
+	return nil
+}
+
+// stoodFor reports whether the log had the result of a step around this one.
+func (a *asked) stoodFor(k messages.StepKept) bool {
+	for k.Within != "" {
+		if a.found[k.Within] {
+			return true
+		}
+		k = a.steps[k.Within]
+	}
+	return false
 }

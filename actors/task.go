@@ -43,9 +43,7 @@ type attempt struct {
 	judged   bool // the machine has taken the outcome
 	children int  // number of children that it asked for without a name
 	noticed  map[messages.Notice]bool
-	// steps holds the steps that the log had before the attempt began, and a zero one for each step that the attempt
-	// asks for.
-	steps map[string]messages.StepKept
+	asked
 }
 
 // running reports whether the attempt's work runs.
@@ -327,15 +325,20 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 
 // Start starts a sub-run, and returns when the run's log names it. Its actor is below the run's actor. It is
 // cancelled with the run, and the run ends after it. An attempt that starts a sub-run of the same name gets the same
-// sub-run; the name is Options.Key or else the number of the sub-run in its task. Sub-runs count towards no
+// sub-run; the name is Options.Key or else the number of the sub-run in its task. Its job is in Config.Jobs or SubJobs
+// there, so that it can go on after its node is lost; a System without Jobs takes any. Sub-runs count towards no
 // principal's limit. A tree has at most 1,000 live sub-runs, and is at most Config.MaxDepth deep.
 func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	a := t.attempt
 	s := a.run.system
 	o.Principal = a.run.principal
-	queued, err := s.queued(job, o)
+	queued, err := s.queued(&job, o)
 	if err != nil {
 		return nil, err
+	}
+	if !s.knows(job.Name) {
+		return nil, messages.InvalidInput("the job %q of a sub-run is not in Config.Jobs, and could not go on after its node is lost: "+
+			"add its Definition, or name it in SubJobs of the parent's", job.Name)
 	}
 	if queued.Parent = a.run.id; strings.Count(string(queued.Parent), ".") >= s.config.MaxDepth {
 		return nil, messages.Errorf(messages.CauseLimitExceeded,

@@ -313,7 +313,7 @@ func (j *judge) keep(b StepKept) Rule {
 			said++
 		}
 	}
-	if said != 1 {
+	if said != 1 || b.Again && !b.Begun {
 		return RuleBody
 	}
 	if b.Begun && j.canceling {

@@ -294,6 +294,7 @@ func (w *teller) keep(task string) func() {
 		switch w.pick("begin", "result", "error") {
 		case "begin":
 			b.Begun = was == "" && !w.judge.canceling
+			b.Again = b.Begun && rapid.Bool().Draw(w.t, "again")
 		case "error":
 			b.Error = &messages.Error{Code: "error", Message: "it broke", Retryable: rapid.Bool().Draw(w.t, "retryable")}
 		}

@@ -140,6 +140,7 @@ const (
 	NoticeModelSwapped  NoticeCode = "model_swapped"  // another model answered than the one that was asked
 	NoticeHistoryCut    NoticeCode = "history_cut"    // the model does not see all that was said before
 	NoticeStageSkipped  NoticeCode = "stage_skipped"  // the run goes on without a part of its work
+	NoticeStepUnused    NoticeCode = "step_unused"    // an earlier attempt kept a step that the code no longer asks for
 )
 
 func (Notice) info() *KindInfo { return noticed }
@@ -181,22 +182,30 @@ var unknown = row[Unknown]("", "", "", traits{
 	early: true,
 })
 
-// StepKept keeps the Result or the Error of a task's step, so that no later attempt repeats the step. An error that
-// is Retryable leaves the step to the next attempt.
+// StepKept says that a task's step begins, or keeps its Result or Error, so that no later attempt repeats the step. An
+// error that is Retryable leaves the step to the next attempt.
 type StepKept struct {
 	Step   string          `json:"step"`
 	Task   string          `json:"task"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
-	// Begun: the step must not happen twice, and is about to begin. Another StepKept follows at its end.
+	// Begun: the step is about to begin. Another StepKept follows at its end.
 	Begun bool `json:"begun,omitempty"`
+	// Again, beside Begun: the step may happen again, and so may its task's other steps. Else it must not happen twice.
+	Again bool `json:"again,omitempty"`
+	// Input is the digest of the step's input, if the code names one. A kept result of another input is refused.
+	Input string `json:"input,omitempty"`
+	// Optional: later attempts need not ask for the step.
+	Optional bool `json:"optional,omitempty"`
+	// Within is the step of the same task that made this one.
+	Within string `json:"within,omitempty"`
 	// Since is the number of the newest event when the step began. The step's own events have greater numbers.
 	Since uint64 `json:"since,omitempty"`
 }
 
 func (StepKept) info() *KindInfo { return stepKept }
 
-var stepKept = row[StepKept](KindStepKept, "steps", "A task's step has ended, and will not be made again.", traits{
+var stepKept = row[StepKept](KindStepKept, "steps", "A task's step begins, or has ended and will not be made again.", traits{
 	legal: with(StepKept.legal),
 	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),
 })
@@ -208,8 +217,8 @@ func (b StepKept) legal(f *Fold) *Refusal {
 	switch {
 	case b.Step == "" || b.Task == "" || known && !again:
 		return violates(RuleStep, "step %q of task %q has no name of its own, or is kept", b.Step, b.Task)
-	case b.Begun == (b.Result != nil || b.Error != nil) || b.Result != nil && b.Error != nil:
-		return violates(RuleBody, "step %q begins, has a result or has an error", b.Step)
+	case b.Begun == (b.Result != nil || b.Error != nil) || b.Result != nil && b.Error != nil || b.Again && !b.Begun:
+		return violates(RuleBody, "step %q begins, perhaps again, has a result or has an error", b.Step)
 	case b.Begun && f.s.Canceling:
 		return violates(RuleCancel, "a cancel has been accepted")
 	}

@@ -444,6 +444,9 @@ func things() []mutation {
 			insert(stepEnded, StepKept{Step: "pay2", Task: "a", Result: json.RawMessage(`2`), Error: failure})},
 		{"a step begins and has a result", "full", RuleBody,
 			insert(stepEnded, StepKept{Step: "pay2", Task: "a", Result: json.RawMessage(`2`), Begun: true})},
+		{"a step that begins again begins twice", "full", RuleStep, insert(stepBegins, StepKept{Step: "pay", Task: "a", Begun: true, Again: true})},
+		{"a step is made again and has a result", "full", RuleBody,
+			insert(stepEnded, StepKept{Step: "pay2", Task: "a", Result: json.RawMessage(`2`), Again: true})},
 		{"a step without a name", "full", RuleStep, body(func(b *StepStarted) { b.Step = "" })},
 	}
 }

@@ -10,6 +10,8 @@ import (
 type RunQueued struct {
 	// Job is the name of the job.
 	Job string `json:"job"`
+	// Version is the version of the job's code, if the job names one.
+	Version string `json:"version,omitempty"`
 	// Input is the job's input as JSON, without secrets.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Principal is on whose behalf the run is; "" is whoever runs the program.

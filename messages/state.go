@@ -56,7 +56,7 @@ type State struct {
 	Inputs   []Input      `json:"inputs,omitempty"`
 	Children []ChildState `json:"children,omitempty"`
 	Steps    []StepState  `json:"steps,omitempty"`
-	// Kept holds the ends of tasks' steps that are kept.
+	// Kept holds the newest StepKept of each step of a task.
 	Kept []StepKept `json:"kept,omitempty"`
 	// Notices say what the run goes without.
 	Notices []Notice `json:"notices,omitempty"`

@@ -31,14 +31,39 @@ import (
 //     effect inside [actors.Do] that was broken before its result was kept may happen once more.
 //   - A file is on disk when the job says that it is, and has the size and digest of the terminal.
 //
-// Each of effects counts what the job has done elsewhere, over all runs. If the input has a field out, each run gets
+// Each of with is one of these: a func() int counts an effect that the job has made elsewhere, over all runs; a
+// map[string]any has the answers to questions by their Request; a func(messages.InputRequired) any gives them. A
+// question without an answer fails the test, which says its name and prompt. If the input has a field out, each run gets
 // an empty folder of its own there. Unbroken, the job must complete, and always do the same. Work that ignores a
 // cancel must end by itself.
-func Check(t *testing.T, definition actors.Definition, input any, effects ...func() int) {
+func Check(t *testing.T, definition actors.Definition, input any, with ...any) {
 	t.Helper()
-	for _, says := range brokenPromises(t, definition, input, effects) {
+	effects, answer := sorted(t, with)
+	for _, says := range brokenPromises(t, definition, input, effects, answer) {
 		t.Error(says)
 	}
+}
+
+// answering returns the answer to a question, or nil.
+type answering func(messages.InputRequired) any
+
+// sorted tells the effects from what answers.
+func sorted(t *testing.T, with []any) (effects []func() int, answer answering) {
+	t.Helper()
+	answer = func(messages.InputRequired) any { return nil }
+	for _, w := range with {
+		switch w := w.(type) {
+		case func() int:
+			effects = append(effects, w)
+		case map[string]any:
+			answer = func(q messages.InputRequired) any { return w[q.Request] }
+		case func(messages.InputRequired) any:
+			answer = w
+		default:
+			t.Fatalf("testkit.Check takes func() int, map[string]any and func(messages.InputRequired) any, not %T", w)
+		}
+	}
+	return effects, answer
 }
 
 // way is a way to break a run; each constant names what happens.
@@ -54,19 +79,19 @@ const (
 )
 
 // brokenPromises runs the unbroken job, then one run for each way and point, and returns the violations.
-func brokenPromises(t *testing.T, definition actors.Definition, input any, effects []func() int) []string {
+func brokenPromises(t *testing.T, definition actors.Definition, input any, effects []func() int, answer answering) []string {
 	t.Helper()
 	text, err := json.Marshal(input)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := &breaking{definition: definition, input: text, effects: effects}
+	whole := &breaking{definition: definition, input: text, effects: effects, answer: answer}
 	if whole.run(t); whole.end.Status != messages.Completed {
 		t.Fatalf("unbroken, the job does not complete: it is %s, %+v", whole.end.Status, whole.end.End)
 	}
 	for _, how := range []way{crashing, hanging, cancelling, restarting, refusing} {
 		for _, at := range whole.points {
-			b := &breaking{definition: definition, input: text, effects: effects, how: how, at: at, whole: whole}
+			b := &breaking{definition: definition, input: text, effects: effects, answer: answer, how: how, at: at, whole: whole}
 			b.run(t)
 			whole.broken = append(whole.broken, b.broken...)
 		}
@@ -80,6 +105,7 @@ type breaking struct {
 	definition actors.Definition
 	input      json.RawMessage
 	effects    []func() int
+	answer     answering
 	how        way
 	at         string    // the point, such as "fetch returns"
 	whole      *breaking // the unbroken run to compare with, or nil if this is that run
@@ -160,8 +186,9 @@ func (b *breaking) play(t *testing.T) {
 		return s
 	}
 	s := start("a", &Journal{Journal: b.node, Disturb: b.disturb}, b.inject)
+	nodes := []*actors.System{s}
 	if b.how == restarting {
-		start("b", w.journal, nil)
+		nodes = append(nodes, start("b", w.journal, nil))
 	}
 	id, err := s.Submit(t.Context(), messages.Request{Job: b.definition.Name, Input: b.input, Mode: messages.Detached})
 	if err != nil {
@@ -176,9 +203,30 @@ func (b *breaking) play(t *testing.T) {
 			b.log = w.log(id)
 			return
 		}
+		b.reply(t, nodes)
 		time.Sleep(500 * time.Millisecond)
 	}
 	t.Fatalf("%s at %s: the run does not end within an hour", b.how, b.at)
+}
+
+// reply answers the run's open questions on the node that has the run.
+func (b *breaking) reply(t *testing.T, nodes []*actors.System) {
+	for _, q := range b.end.Inputs {
+		if q.Closed || b.end.Canceling {
+			continue
+		}
+		value := b.answer(messages.InputRequired{Request: q.Request, Task: q.Task, Prompt: q.Prompt, Schema: q.Schema, InputKind: q.Kind})
+		if value == nil {
+			t.Fatalf("%s at %s: the question %q of %s waits for an answer, and testkit.Check has none: %s", b.how, b.at, q.Request, q.Task, q.Prompt)
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			t.Fatalf("the answer to %q is not JSON: %v", q.Request, err)
+		}
+		for _, node := range nodes {
+			_ = node.Answer(t.Context(), b.end.RunID, q.Request, data, b.end.Queued.Principal) // the log tells
+		}
+	}
 }
 
 // inject breaks the run at the point. A task of a node that is gone never continues.

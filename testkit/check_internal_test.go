@@ -92,7 +92,7 @@ func TestCheckFindsBugs(t *testing.T) {
 	} {
 		t.Run(bug, func(t *testing.T) {
 			sent := 0
-			got := brokenPromises(t, post(bug, func() { sent++ }), letter{Out: "x", Text: "Dear all"}, []func() int{func() int { return sent }})
+			got := brokenPromises(t, post(bug, func() { sent++ }), letter{Out: "x", Text: "Dear all"}, []func() int{func() int { return sent }}, nil)
 			if found := slices.ContainsFunc(got, func(says string) bool { return strings.HasPrefix(says, want) }); found != (want != "") || want == "" && len(got) > 0 {
 				t.Errorf("it finds\n%s\nwant %s", strings.Join(got, "\n"), want)
 			}

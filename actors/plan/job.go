@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
@@ -80,7 +81,9 @@ const inputSchema = `{"type":"object","additionalProperties":false,"required":["
 
 // Define returns the definition of the job. The plan of an [Input] may be a text.
 func Define(config Config) actors.Definition {
-	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
+	within := slices.DeleteFunc(append(slices.Clip(config.Jobs), config.Read, config.Write),
+		func(d actors.Definition) bool { return d.New == nil })
+	return actors.Definition{Name: Name, SubJobs: within, JobSpec: messages.JobSpec{
 		Title: "Run a plan",
 		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
 			"or a plan within. Check it with plan_check first.",

@@ -242,8 +242,11 @@ func (r *runner) finish() error {
 		if cause == "" {
 			cause = messages.CauseError
 		}
-		return supervision.Permanent(messages.Errorf(cause,
-			"the step %s %s: %s", c.failed, f.outcome, f.message))
+		where := ""
+		if f.run != "" {
+			where = fmt.Sprintf(" (%s, sub-run %s)", cause, f.run)
+		}
+		return supervision.Permanent(messages.Errorf(cause, "the step %s %s%s: %s", c.failed, f.outcome, where, f.message))
 	}
 	count := map[Outcome]int{}
 	outcomes := make(map[string]Outcome, len(c.steps))
@@ -292,12 +295,8 @@ func (r *runner) keep(result any) error {
 	if err != nil {
 		return err
 	}
-	state, err := run.Wait(r.ctx)
-	if err != nil {
-		return err
-	}
-	if e := endingOf(state); e.outcome != completed {
-		return messages.Errorf(e.cause, "the result cannot be kept: %s", e.message)
+	if _, err = run.Result(r.ctx); err != nil {
+		return fmt.Errorf("the result cannot be kept: %w", err)
 	}
 	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, r.degraded)
 }

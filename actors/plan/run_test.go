@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -120,6 +121,8 @@ func transcript(events []messages.Event) string {
 	return b.String()
 }
 
+var subRun = regexp.MustCompile(`r_\w+\.c\d+`)
+
 // The file testdata/runs.txtar has plans, and what their logs say.
 func TestRuns(t *testing.T) {
 	const file = "testdata/runs.txtar"
@@ -139,7 +142,7 @@ func TestRuns(t *testing.T) {
 				replay(t, s, in, w.Config, events)
 				got := transcript(events) + string(state.Status)
 				if state.End.Error != nil {
-					got += fmt.Sprintf(" by %s: %s", state.End.Cause, state.End.Error.Message)
+					got += fmt.Sprintf(" by %s: %s", state.End.Cause, subRun.ReplaceAllString(state.End.Error.Message, "SUB-RUN"))
 				} else {
 					got += " with " + string(state.End.Result)
 				}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -26,22 +25,13 @@ import (
 
 // greet is a job: it looks up a greeting once, and says it.
 func greet(lookUp func(language string) (string, error)) actors.Definition {
-	d := actors.Func("greet", func(ctx context.Context, t *actors.TaskContext, in greeting) (string, error) {
+	return actors.Func("greet", func(ctx context.Context, t *actors.TaskContext, in greeting) (string, error) {
 		hello, err := actors.Do(ctx, t, "look up", func(context.Context) (string, error) { return lookUp(in.Language) })
 		if err != nil {
 			return "", err
 		}
 		return hello + ", " + in.Name, t.AppendText("answer", hello+", "+in.Name)
 	})
-	once := d.New
-	d.New = func(input json.RawMessage) (actors.Job, error) {
-		job, err := once(input)
-		for i := range job.Tasks {
-			job.Tasks[i].Policy.RetryCrash = true
-		}
-		return job, err
-	}
-	return d
 }
 
 type greeting struct {

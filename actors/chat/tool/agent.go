@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // Job returns a tool that runs the job in a sub-run of the turn's run, so that readers of the tree see its events. The
@@ -25,42 +24,33 @@ func Job(d actors.Definition) Tool {
 		if err != nil {
 			return "", err
 		}
-		state, err := c.subRun(ctx, work, d.Limits)
+		run, err := c.Task.Start(ctx, work, actors.Options{Key: c.ID, Limits: d.Limits})
+		if err != nil {
+			return "", err
+		}
+		state, err := run.Wait(ctx)
 		switch {
 		case err != nil:
+			_ = run.Cancel(context.WithoutCancel(ctx), context.Cause(ctx).Error()) // else the turn waits for it
 			return "", err
 		case d.Summary != nil:
 			return d.Summary(state), nil
 		}
-		return said(state)
+		return said(run.Result(ctx))
 	}
 	return t
 }
 
-// subRun runs the work to its end, or cancels it.
-func (c *Call) subRun(ctx context.Context, work actors.Job, limits messages.Limits) (messages.State, error) {
-	run, err := c.Task.Start(ctx, work, actors.Options{Key: c.ID, Limits: limits})
+// said describes the result of a sub-run, or returns why it has none.
+func said(data json.RawMessage, err error) (string, error) {
 	if err != nil {
-		return messages.State{}, err
-	}
-	state, err := run.Wait(ctx)
-	if err != nil {
-		_ = run.Cancel(context.WithoutCancel(ctx), context.Cause(ctx).Error()) // else the turn waits for it
-	}
-	return state, err
-}
-
-// said describes the outcome of a sub-run, or returns its error.
-func said(state messages.State) (string, error) {
-	if state.Status != messages.Completed {
-		why := cmp.Or(state.End.Error, &messages.Error{Message: "it was canceled"})
-		return "", messages.Errorf(cmp.Or(state.End.Cause, "canceled_by_user"), "the agent failed: %s", why.Message)
+		return "", err
 	}
 	var result struct {
 		Text string `json:"text"`
 	}
-	if json.Unmarshal(state.End.Result, &result) == nil && result.Text != "" {
+	if json.Unmarshal(data, &result) == nil && result.Text != "" {
 		return result.Text, nil
 	}
-	return string(state.End.Result), nil
+	return string(data), nil
 }

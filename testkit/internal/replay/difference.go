@@ -99,11 +99,21 @@ func (r *run) difference(log []messages.Event, names *strings.Replacer) *differe
 	return first
 }
 
-// sayingOf returns a milestone without what differs between times and places, and the subject that it is about; ""
-// for a delta.
+// sayingOf returns a milestone without what differs between times, places and versions, and the subject that it is
+// about; "" for what is not compared.
 func sayingOf(e messages.Event, names *strings.Replacer) (s said, about string) {
 	if e.IsDelta() || e.Body == nil {
 		return s, ""
+	}
+	switch b := e.Body.(type) {
+	case messages.RunQueued:
+		b.Version, e.Body = "", b
+	case messages.StepKept:
+		if b.Again { // it says that the run may be called again, which older versions did not say
+			return s, ""
+		}
+		b.Input, b.Optional, b.Within = "", false, ""
+		e.Body = b
 	}
 	fields := fieldsOf(e.Body)
 	for _, volatile := range []string{"id", "node", "epoch", "evidence", "first_token_ms", "delay_ms", "waited_ms", "since"} {
