@@ -37,6 +37,8 @@ type item struct {
 
 	listed  int    // position in the maintainers' navigation, from 1; 0 if it is not there
 	group   string // its group in the navigation
+	label   string // its name there, or ""
+	place   int    // place in the order in which a site's pages deserve links, from 1; 0 for none
 	pages   int    // number of pages in that group
 	begins  bool   // in a long table: other pages stand under it
 	members string // the package that the file represents: its name or its folder

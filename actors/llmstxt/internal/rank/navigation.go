@@ -99,9 +99,13 @@ func (x pageIndex) find(dir, target string, loose bool) string {
 	return best
 }
 
-// navigate finds the maintainers' own order: structured files with four or more texts that are pages, pages that
+// navigate finds the maintainers' own order: the navigation of a site; else structured files with four or more texts that are pages, pages that
 // mostly list others, and numbered pages. The first tables count most.
 func (r *ranking) navigate() {
+	if s := r.findSite(); s != nil {
+		r.follow(s)
+		return
+	}
 	tables := r.tables()
 	place := 0
 	for n, list := range tables {
@@ -113,11 +117,16 @@ func (r *ranking) navigate() {
 			}
 			place++
 			x.listed, x.group = place, l.group
-			x.Title = cmp.Or(x.Title, l.title)
+			x.label = l.title
 			x.add(weight*(1-0.5*float64(i)/float64(len(list))), "listed in the navigation")
 			x.begins = len(list) > shortTable && hasSubpages(list, i)
 		}
 	}
+	r.count()
+}
+
+// count counts the pages of each group.
+func (r *ranking) count() {
 	groups := make(map[string]int)
 	for _, x := range r.items {
 		if x.listed > 0 {

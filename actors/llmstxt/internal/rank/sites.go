@@ -1,0 +1,60 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
+)
+
+// configBytes is how much of a site's configuration or page is read for the navigation.
+const configBytes = 192 << 10
+
+// leastSite is the number of pages from which on a site's navigation decides which pages are linked.
+const leastSite = 6
+
+// findSite returns the documentation site with the most pages, or nil.
+func (r *ranking) findSite() *site.Site {
+	var files []string
+	for i := range r.repo.Files {
+		if f := &r.repo.Files[i]; f.Place != scan.Test && f.Place != scan.Generated && f.Place != scan.Example {
+			files = append(files, f.Path)
+		}
+	}
+	all := site.Read(site.NewRepository(files, func(p string) string { return r.head(p, configBytes) }))
+	if len(all) == 0 || len(all[0].Pages()) < leastSite {
+		return nil
+	}
+	return all[0]
+}
+
+// follow takes order, groups and labels of pages from a site, and how well each page deserves a link.
+func (r *ranking) follow(s *site.Site) {
+	places := s.Ranked()
+	for i, p := range places {
+		x := r.at[p.Page]
+		if x == nil || x.class != classPage {
+			continue
+		}
+		x.listed, x.group, x.label = p.Order, p.Branch, p.Label
+		x.Note = cmp.Or(x.Note, p.Description)
+		if !p.Late {
+			x.place = i + 1
+			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), fmt.Sprintf("in the navigation of the site (%s)", s.Framework))
+		}
+	}
+	r.count()
+}
+
+// byPlace puts the README first, then pages in the order in which the site's navigation speaks for them, then others by
+// points.
+func (r *ranking) byPlace(x, y *item) int {
+	if x.Path == r.readme.Path || y.Path == r.readme.Path {
+		return boolToInt(y.Path == r.readme.Path) - boolToInt(x.Path == r.readme.Path)
+	}
+	if x.place > 0 && y.place > 0 {
+		return x.place - y.place
+	}
+	return cmp.Or(boolToInt(y.place > 0)-boolToInt(x.place > 0), byPoints(x, y))
+}
