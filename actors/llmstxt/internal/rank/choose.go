@@ -125,15 +125,31 @@ const (
 	LastingOptional = 3
 )
 
-// maxLinks returns how many links a repository gets. It grows with the number of pages and sources.
-func (r *ranking) maxLinks() int {
-	n := 0
+// knee is the number of links from which on a maintainer would add few: pages of a site's navigation, other pages, and
+// sources, which only say what the pages do not.
+const (
+	mostSitePages  = 40
+	mostOtherPages = 4
+	mostSiteSource = 8
+)
+
+// maxLinks returns how many pages and sources a repository gets, and how many of them are pages. Without a site they
+// share the room in proportion to their numbers.
+func (r *ranking) maxLinks() (links, pages int) {
+	n := map[class]int{}
+	placed := 0
 	for _, x := range r.items {
-		if x.class == classPage || x.class == classSource {
-			n++
-		}
+		n[x.class]++
+		placed += boolToInt(x.place > 0)
 	}
-	return 24 + int(3.2*math.Sqrt(float64(n)))
+	if placed >= leastSite {
+		pages = min(placed, mostSitePages) + min(n[classPage]-placed, mostOtherPages)
+		return pages + min(n[classSource], mostSiteSource), pages
+	}
+	all := max(1, n[classPage]+n[classSource])
+	links = 14 + int(2.4*math.Sqrt(float64(all)))
+	portion := min(0.85, max(0.3, 0.80+0.65*(float64(n[classPage])/float64(all)-0.5)))
+	return links, int(float64(links) * portion)
 }
 
 // choose keeps the best files of each class. Pages and sources share the room in proportion to their numbers.
@@ -147,6 +163,7 @@ func (r *ranking) choose() (chosen []*item) {
 	}
 	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
 	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
+	slices.SortStableFunc(byClass[classPage], r.byPlace)
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
 		if page.IsLicence(path.Base(x.Path)) {
@@ -170,22 +187,19 @@ func (r *ranking) choose() (chosen []*item) {
 		}
 		return n
 	}
-	room := min(r.maxLinks(), most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
-	examples := take(classExample, min(12, (room+5)/6, room-1), leastPoints)
+	links, pages := r.maxLinks()
+	room := min(links, most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
+	examples := take(classExample, min(6, (room+5)/6, room-1), leastPoints)
 	settings := take(classSetting, max(3, room/10), 0.3)
-	room = max(0, room-settings-examples)
-	pages, sources := len(byClass[classPage]), len(byClass[classSource])
-	all := max(1, pages+sources)
-	portion := min(0.85, max(0.3, 0.80+0.65*(float64(pages)/float64(all)-0.5)))
+	if room = max(0, room-settings-examples); room < links {
+		pages = pages * room / links
+	}
 	least := leastPoints
-	if all <= room {
+	if len(byClass[classPage])+len(byClass[classSource]) <= room {
 		least = -0.25 // a small repository is listed completely
 	}
-	forPages := int(float64(room) * portion)
-	if room-forPages > sources {
-		forPages = room - sources
-	}
-	n := take(classPage, forPages, least)
+	pages = max(pages, room-len(byClass[classSource]))
+	n := take(classPage, pages, least)
 	take(classSource, room-n, least)
 	return chosen
 }

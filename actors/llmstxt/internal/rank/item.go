@@ -195,7 +195,8 @@ var (
 	optionalName = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot-instructions|contributing|` +
 		`(un)?licen[cs]e|copying|change(log|s)|history|news|release[-_]notes|upgrad(e|ing)|migrat(ion|ing)|security)` +
 		`([-_]([A-Z0-9.+]+|guide|policy|[vV]?\d.*))?(\.(md|mdx|rst|txt|adoc|asc|org|markdown|rdoc))?$`)
-	changeName = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes)\.\w+$`)
+	changeName = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes|analyzerreleases)([-_.].*)?\.\w+$`)
+	oldChanges = regexp.MustCompile(`(?i)^(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d`)
 	peopleName = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
@@ -235,8 +236,10 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "written by a program"
 	case page.IsLicence(base) && !isOptional(f.Path):
 		return "a licence of a part"
-	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base):
-		return "what changed in a part"
+	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base), oldChanges.MatchString(base):
+		return "what changed in a part, or long ago"
+	case !r.explains(f):
+		return "neither explains nor runs"
 	case toolFile.MatchString(base):
 		return "for tools"
 	case wording.MatchString(f.Path):
@@ -256,6 +259,23 @@ func (r *ranking) excludeReason(f *scan.File) string {
 	}
 	return ""
 }
+
+// explains reports whether a file is of a kind that a reader of the index opens: pages, sources, manifests, and settings
+// that frameworks look for or that show how the product is set up. Pictures, data and certificates are not.
+func (r *ranking) explains(f *scan.File) bool {
+	low := strings.ToLower(path.Base(f.Path))
+	switch {
+	case f.Kind == scan.Source, f.Kind == scan.Document, f.Kind == scan.Manifest, isPageFile(f), isOptional(f.Path):
+		return true
+	case media.MatchString(low):
+		return false
+	}
+	return conventional.MatchString("/"+f.Path) || prose.EndsWithAny(low, structured...) ||
+		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
+}
+
+var media = regexp.MustCompile(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
+	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js)$`)
 
 var toolConfig = regexp.MustCompile(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
 
