@@ -238,8 +238,6 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "a licence of a part"
 	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base), oldChanges.MatchString(base):
 		return "what changed in a part, or long ago"
-	case !r.explains(f):
-		return "neither explains nor runs"
 	case toolFile.MatchString(base):
 		return "for tools"
 	case wording.MatchString(f.Path):
@@ -256,6 +254,8 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "an older version"
 	case isToolConfig(f) && !r.named.Targets[f.Path]:
 		return "sets up tools, not the product"
+	case !r.explains(f):
+		return "neither explains nor runs"
 	}
 	return ""
 }
