@@ -15,7 +15,7 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader}
+var described = []reader{mkdocsReader, sphinxReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
