@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -29,13 +30,16 @@ type ranking struct {
 	faces    map[string]*item // the file that represents a folder, by folder, as far as known
 	settings bool             // the repository consists of settings
 	specs    Uses
+	site     *site.Site      // the documentation site; nil if there is none
+	onSite   map[string]bool // its pages
 	marks    map[string]bool // folders whose paths contain words that speak against their files
 }
 
 // rank collects the evidence for all files of the survey.
 func (v *survey) rank(ctx context.Context) *ranking {
 	r := &ranking{survey: v, at: make(map[string]*item), folders: foldersOf(v.repo.Files),
-		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
+		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool), onSite: make(map[string]bool)}
+	r.findSite()
 	r.readItems()
 	r.index = newPageIndex(r.items)
 	r.navigate()

@@ -145,7 +145,7 @@ func (r *ranking) chooseExamples() {
 // classOf returns the class of a file.
 func (r *ranking) classOf(f *scan.File) class {
 	switch {
-	case f.Path == r.readme.Path:
+	case f.Path == r.readme.Path, r.onSite[f.Path]:
 		return classPage
 	case isOptional(f.Path):
 		return classOptional
@@ -226,7 +226,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 	switch {
 	case f.Size == 0:
 		return "empty"
-	case f.Path == r.readme.Path:
+	case f.Path == r.readme.Path, r.onSite[f.Path]:
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
 		return "for tools, or for the host"
@@ -270,9 +270,11 @@ func (r *ranking) explains(f *scan.File) bool {
 	case media.MatchString(low):
 		return false
 	}
-	return conventional.MatchString("/"+f.Path) || prose.EndsWithAny(low, structured...) ||
+	return conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
 		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
 }
+
+var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
 
 var media = regexp.MustCompile(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
 	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js)$`)

@@ -102,8 +102,8 @@ func (x pageIndex) find(dir, target string, loose bool) string {
 // navigate finds the maintainers' own order: the navigation of a site; else structured files with four or more texts that are pages, pages that
 // mostly list others, and numbered pages. The first tables count most.
 func (r *ranking) navigate() {
-	if s := r.findSite(); s != nil {
-		r.follow(s)
+	if r.site != nil {
+		r.followSite()
 		return
 	}
 	tables := r.tables()

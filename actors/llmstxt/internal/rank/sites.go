@@ -14,24 +14,27 @@ const configBytes = 192 << 10
 // leastSite is the number of pages from which on a site's navigation decides which pages are linked.
 const leastSite = 6
 
-// findSite returns the documentation site with the most pages, or nil.
-func (r *ranking) findSite() *site.Site {
+// findSite finds the documentation site with the most pages, if one has enough.
+func (r *ranking) findSite() {
 	var files []string
 	for i := range r.repo.Files {
-		if f := &r.repo.Files[i]; f.Place != scan.Test && f.Place != scan.Generated && f.Place != scan.Example {
+		if f := &r.repo.Files[i]; f.Place != scan.Test {
 			files = append(files, f.Path)
 		}
 	}
 	all := site.Read(site.NewRepository(files, func(p string) string { return r.head(p, configBytes) }))
 	if len(all) == 0 || len(all[0].Pages()) < leastSite {
-		return nil
+		return
 	}
-	return all[0]
+	r.site = all[0]
+	for _, p := range r.site.Pages() {
+		r.onSite[p] = true
+	}
 }
 
-// follow takes order, groups and labels of pages from a site, and how well each page deserves a link.
-func (r *ranking) follow(s *site.Site) {
-	places := s.Ranked()
+// followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
+func (r *ranking) followSite() {
+	places := r.site.Ranked()
 	for i, p := range places {
 		x := r.at[p.Page]
 		if x == nil || x.class != classPage {
@@ -41,7 +44,7 @@ func (r *ranking) follow(s *site.Site) {
 		x.Note = cmp.Or(x.Note, p.Description)
 		if !p.Late {
 			x.place = i + 1
-			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), fmt.Sprintf("in the navigation of the site (%s)", s.Framework))
+			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), fmt.Sprintf("in the navigation of the site (%s)", r.site.Framework))
 		}
 	}
 	r.count()

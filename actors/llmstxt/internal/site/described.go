@@ -221,4 +221,6 @@ func matching(texts []string, pattern string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return !re.MatchString(s) })
 }
 
-func byLower(a, b string) int { return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b)) }
+func byLower(a, b string) int {
+	return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
+}
