@@ -15,7 +15,7 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, mintlifyReader}
+var described = []reader{mkdocsReader, sphinxReader, mdbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
@@ -109,6 +109,8 @@ func readJSON(text string) (v any) {
 // mapOf returns a value as a map with texts as keys. It is empty for all but maps.
 func mapOf(v any) front {
 	switch v := v.(type) {
+	case front: // below front matter
+		return v
 	case map[string]any:
 		return v
 	case map[any]any:
