@@ -1,6 +1,8 @@
 package site
 
 import (
+	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -11,7 +13,8 @@ import (
 // listItem is an item of a list of links in Markdown, or a heading above items.
 type listItem struct {
 	label, target string
-	link, heading bool
+	link          bool
+	heading       int // level of a heading, or 0
 	items         []*listItem
 }
 
@@ -31,7 +34,7 @@ func listItems(markdown string) []*listItem {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			within = &listItem{label: plain(n, source), heading: true}
+			within = &listItem{label: plain(n, source), heading: n.Level}
 			root.items = append(root.items, within)
 		case *ast.ThematicBreak:
 			within = root
@@ -65,12 +68,42 @@ func itemsOf(list ast.Node, source []byte) (items []*listItem) {
 func linksOf(block ast.Node, source []byte) (items []*listItem) {
 	for n := block.FirstChild(); n != nil; n = n.NextSibling() {
 		if l, ok := n.(*ast.Link); ok {
-			items = append(items, &listItem{label: plain(l, source), target: strings.TrimSpace(string(l.Destination)), link: true})
+			items = append(items, &listItem{label: plain(l, source), target: target(string(l.Destination)), link: true})
 		} else if n.Type() == ast.TypeInline {
 			items = append(items, linksOf(n, source)...)
 		}
 	}
 	return items
+}
+
+// target returns the path of a link without its anchor.
+func target(link string) string {
+	link, _, _ = strings.Cut(link, "#")
+	if plain, err := url.PathUnescape(link); err == nil {
+		link = plain
+	}
+	return strings.TrimSpace(link)
+}
+
+// external matches links out of a site.
+var external = regexp.MustCompile(`^([a-z][a-z+.-]*:|//)`)
+
+// listed returns the places of a list: those that page returns for links, and groups for all else that has places below.
+func listed(items []*listItem, page func(label, target string) *Node) (nodes []*Node) {
+	for _, item := range items {
+		var n *Node
+		if item.target != "" && !external.MatchString(item.target) {
+			n = page(item.label, item.target)
+		}
+		children := listed(item.items, page)
+		if n == nil {
+			n = group(item.label, children)
+		} else {
+			n.Children = children
+		}
+		nodes = join(nodes, n)
+	}
+	return nodes
 }
 
 // plain returns the text of a node without markup.
