@@ -83,13 +83,6 @@ func forgeOf(host string) forge {
 	return forge{}
 }
 
-func (l linker) commit() string {
-	if l.kind == refCommit {
-		return l.ref
-	}
-	return l.origin.Commit
-}
-
 // url returns the URL of a file or, if the path ends with a slash, of a folder. Without a ref it is below base, or
 // relative.
 func (l linker) url(p string) string {

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
@@ -22,7 +21,11 @@ func (r *ranking) findSite() {
 			files = append(files, f.Path)
 		}
 	}
-	all := site.Read(site.NewRepository(files, func(p string) string { return r.head(p, configBytes) }))
+	repository := site.NewRepository(files, func(p string) string { return r.head(p, configBytes) })
+	all := site.Read(repository)
+	if len(all) == 0 {
+		all = site.Folders(repository)
+	}
 	if len(all) == 0 || len(all[0].Pages()) < leastSite {
 		return
 	}
@@ -44,7 +47,7 @@ func (r *ranking) followSite() {
 		x.Note = cmp.Or(x.Note, p.Description)
 		if !p.Late {
 			x.place = i + 1
-			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), fmt.Sprintf("in the navigation of the site (%s)", r.site.Framework))
+			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())
 		}
 	}
 	r.count()

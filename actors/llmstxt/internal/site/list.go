@@ -85,8 +85,8 @@ func target(link string) string {
 	return strings.TrimSpace(link)
 }
 
-// external matches links out of a site.
-var external = regexp.MustCompile(`^([a-z][a-z+.-]*:|//)`)
+// external matches links out of a site, and to parts of a page.
+var external = regexp.MustCompile(`^([a-z][a-z+.-]*:|//|#)`)
 
 // listed returns the places of a list: those that page returns for links, and groups for all else that has places below.
 func listed(items []*listItem, page func(label, target string) *Node) (nodes []*Node) {

@@ -112,6 +112,34 @@ func Read(r *Repository) []*Site {
 	return all
 }
 
+// documentation matches folders of pages that document a project.
+var documentation = regexp.MustCompile(`(?i)^(docs?|documentation|guides?|book|manual|wiki|handbook|content)$`)
+
+// Folders returns the folders of documentation at the root of a repository, for one whose site no framework makes. The
+// one with the most pages comes first.
+func Folders(r *Repository) (all []*Site) {
+	last := ""
+	for _, f := range r.Files {
+		dir, _, below := strings.Cut(f, "/")
+		if below && dir != last && documentation.MatchString(dir) {
+			if s := Folder(r, dir); s != nil {
+				all = append(all, s)
+			}
+		}
+		last = dir
+	}
+	slices.SortStableFunc(all, func(a, b *Site) int { return len(b.Pages()) - len(a.Pages()) })
+	return all
+}
+
+// String says where the navigation was read.
+func (s *Site) String() string {
+	if s.Framework == "" {
+		return "in the folder of documentation"
+	}
+	return "in the navigation of the site (" + s.Framework + ")"
+}
+
 // Pages returns the paths of all pages in the order of the navigation, each once.
 func (s *Site) Pages() (pages []string) {
 	seen := make(map[string]bool)
