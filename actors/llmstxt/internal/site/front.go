@@ -16,9 +16,9 @@ func frontMatter(text string) front {
 	f := front{}
 	text = strings.ReplaceAll(strings.TrimLeft(text, "\ufeff \t\r\n"), "\r\n", "\n")
 	if body, ok := fenced(text, "---"); ok {
-		_ = yaml.Unmarshal([]byte(body), &f) // what cannot be read is no front matter
+		_ = yaml.Unmarshal([]byte(body), (*map[string]any)(&f)) // what cannot be read is no front matter
 	} else if body, ok := fenced(text, "+++"); ok {
-		_ = toml.Unmarshal([]byte(body), &f)
+		_ = toml.Unmarshal([]byte(body), (*map[string]any)(&f))
 	}
 	return f
 }
