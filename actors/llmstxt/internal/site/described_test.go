@@ -50,6 +50,7 @@ func repository(a *txtar.Archive) (r *site.Repository, want string) {
 		files = append(files, f.Name)
 	}
 	slices.Sort(files)
+	files = slices.Compact(files)
 	return site.NewRepository(files, func(p string) string { return texts[p] }), want
 }
 

@@ -76,9 +76,11 @@ func linksOf(block ast.Node, source []byte) (items []*listItem) {
 	return items
 }
 
-// target returns the path of a link without its anchor.
+// target returns the path of a link without its query and anchor.
 func target(link string) string {
-	link, _, _ = strings.Cut(link, "#")
+	if at := strings.IndexAny(link, "#?"); at >= 0 {
+		link = link[:at]
+	}
 	if plain, err := url.PathUnescape(link); err == nil {
 		link = plain
 	}
