@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ func repository(a *txtar.Archive) (r *site.Repository, want string) {
 	for _, f := range a.Files {
 		if f.Name == "want" {
 			want = string(f.Data)
+			continue
+		}
+		if !fs.ValidPath(f.Name) {
 			continue
 		}
 		texts[f.Name] = string(f.Data)
