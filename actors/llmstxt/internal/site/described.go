@@ -15,7 +15,8 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader}
+var described = []reader{mkdocsReader, sphinxReader, mdbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader,
+	exdocReader, doccReader, docsifyReader}
 
 // builder adds pages to a site, each once.
 type builder struct {

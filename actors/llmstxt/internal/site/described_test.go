@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,10 +47,14 @@ func repository(a *txtar.Archive) (r *site.Repository, want string) {
 			want = string(f.Data)
 			continue
 		}
+		if !fs.ValidPath(f.Name) {
+			continue
+		}
 		texts[f.Name] = string(f.Data)
 		files = append(files, f.Name)
 	}
 	slices.Sort(files)
+	files = slices.Compact(files)
 	return site.NewRepository(files, func(p string) string { return texts[p] }), want
 }
 

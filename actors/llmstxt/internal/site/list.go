@@ -18,8 +18,8 @@ type listItem struct {
 	items         []*listItem
 }
 
-// maxList bounds lists of links: their parser needs more than linear time for deep ones.
-const maxList = 1 << 20 // bytes
+// maxList bounds lists of links: their parser needs time that grows with the square of the length for hostile ones.
+const maxList = 128 << 10 // bytes
 
 // listItems returns the items of the lists in a Markdown text, and the links outside of lists. Items below a heading
 // belong to it, up to the next heading or rule.
@@ -76,9 +76,11 @@ func linksOf(block ast.Node, source []byte) (items []*listItem) {
 	return items
 }
 
-// target returns the path of a link without its anchor.
+// target returns the path of a link without its query and anchor.
 func target(link string) string {
-	link, _, _ = strings.Cut(link, "#")
+	if at := strings.IndexAny(link, "#?"); at >= 0 {
+		link = link[:at]
+	}
 	if plain, err := url.PathUnescape(link); err == nil {
 		link = plain
 	}

@@ -111,14 +111,20 @@ func (p *python) value(stops string) any {
 	return unknown{}
 }
 
+// Sums beyond these limits are unknown: a program of a few lines can double a value many times.
+const (
+	maxText  = 4 << 10 // bytes
+	maxItems = 4 << 10
+)
+
 func added(a, b any) any {
 	switch a := a.(type) {
 	case string:
-		if b, ok := b.(string); ok {
+		if b, ok := b.(string); ok && len(a)+len(b) <= maxText {
 			return a + b
 		}
 	case []any:
-		if b, ok := b.([]any); ok {
+		if b, ok := b.([]any); ok && len(a)+len(b) <= maxItems {
 			return append(a[:len(a):len(a)], b...)
 		}
 	}
@@ -162,7 +168,7 @@ func (p *python) texts() any {
 		if !strings.Contains(prefix, "r") {
 			text = pythonEscapes.Replace(text)
 		}
-		if strings.Contains(prefix, "f") {
+		if strings.Contains(prefix, "f") && len(text) <= maxText {
 			text = p.formatted(text)
 			known = known && !strings.Contains(text, "{")
 		}
@@ -204,7 +210,7 @@ var pythonField = regexp.MustCompile(`\{\w+\}`)
 // formatted puts known values into a text. Fields that are not known stay.
 func (p *python) formatted(text string) string {
 	return pythonField.ReplaceAllStringFunc(text, func(field string) string {
-		if v, ok := p.names[field[1:len(field)-1]].(string); ok && !strings.Contains(v, "{") {
+		if v, ok := p.names[field[1:len(field)-1]].(string); ok && !strings.Contains(v, "{") && len(v) <= maxText {
 			return v
 		}
 		return field

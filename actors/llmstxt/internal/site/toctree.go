@@ -29,42 +29,38 @@ func (s *toctreeScan) lines(lines []string) {
 		line := strings.TrimSpace(lines[0])
 		indent := indentOf(lines[0])
 		lines = lines[1:]
-		if m := rstDirective.FindStringSubmatch(line); m != nil {
+		rst, myst := rstDirective.FindStringSubmatch(line), mystDirective.FindStringSubmatch(line)
+		switch {
+		case rst != nil && opaque[rst[1]]:
 			body := indented(lines, indent)
-			if s.directive(m[1], m[2], body) {
-				lines = lines[len(body):]
-			}
-		} else if m := mystDirective.FindStringSubmatch(line); m != nil {
-			body := fencedLines(lines, m[1])
-			if m[2] == "" && m[1][0] == ':' {
-				continue // the end of a fence
-			}
-			if s.directive(m[2], m[3], body) || m[2] == "" {
-				lines = lines[min(len(body)+1, len(lines)):]
-			}
-		} else if strings.HasSuffix(line, "::") {
+			s.directive(rst[1], rst[2], body)
+			lines = lines[len(body):]
+		case rst != nil:
+		case myst != nil && (opaque[myst[2]] || myst[2] == "" && myst[1][0] != ':'): // ":::" ends a fence
+			body := fencedLines(lines, myst[1])
+			s.directive(myst[2], myst[3], body)
+			lines = lines[min(len(body)+1, len(lines)):]
+		case strings.HasSuffix(line, "::"):
 			lines = lines[len(indented(lines, indent)):]
 		}
 	}
 }
 
-// directive reads a directive, and reports whether its body is no part of the document.
-func (s *toctreeScan) directive(name, argument string, body []string) bool {
+// opaque are the directives whose bodies are no part of the document.
+var opaque = map[string]bool{"toctree": true, "nbgallery": true, "nblinkgallery": true, "include": true, "code": true,
+	"code-block": true, "code-cell": true, "sourcecode": true, "parsed-literal": true}
+
+func (s *toctreeScan) directive(name, argument string, body []string) {
 	switch name {
 	case "toctree", "nbgallery", "nblinkgallery":
 		s.found = append(s.found, readToctree(body))
-		return true
 	case "include":
 		if s.include != nil {
 			inner := toctreeScan{}
 			inner.lines(strings.Split(s.include(strings.TrimSpace(argument)), "\n"))
 			s.found = append(s.found, inner.found...)
 		}
-		return true
-	case "code", "code-block", "sourcecode", "parsed-literal", "code-cell":
-		return true
 	}
-	return false
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

@@ -196,7 +196,7 @@ func (c *cursor) call(f, of any, name string, args []any) any {
 
 var wrapper = regexp.MustCompile(`^(define|with)[A-Z]`)
 
-// wrapped returns the object among the arguments of a function such as defineConfig.
+// wrapped returns the object among the arguments of a function such as defineConfig, else the first of them.
 func wrapped(args []any) any {
 	for _, v := range args {
 		if f, ok := v.(*function); ok {
@@ -206,7 +206,7 @@ func wrapped(args []any) any {
 			return o
 		}
 	}
-	return unknown("wrapper")
+	return append(args, unknown("wrapper"))[0]
 }
 
 // joined returns a path of those parts that are known.
@@ -256,9 +256,12 @@ func (c *cursor) method(list []any, name string, args []any) any {
 	return unknown(name)
 }
 
-func flat(list []any) []any {
+func flat(list []any) any {
 	var all []any
 	for _, v := range list {
+		if len(all) > maxValues {
+			return unknown("too long")
+		}
 		if inner, ok := v.([]any); ok {
 			all = append(all, inner...)
 		} else {

@@ -2,7 +2,6 @@ package literal
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -117,11 +116,6 @@ func (c *cursor) conditional() any {
 	return c.expression()
 }
 
-var precedence = map[string]int{
-	"??": 1, "||": 1, "&&": 2, "===": 3, "!==": 3, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "in": 4, "instanceof": 4,
-	"+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "**": 6,
-}
-
 func (c *cursor) binary(above int) any {
 	v := c.unary()
 	for {
@@ -140,50 +134,6 @@ func (c *cursor) binary(above int) any {
 			return v
 		}
 	}
-}
-
-func combine(operator string, a, b any) any {
-	known := !isUnknown(a) && !isUnknown(b)
-	switch {
-	case operator == "||" && truthy(a), operator == "??" && a != nil && !isUnknown(a):
-		return a
-	case operator == "||", operator == "??":
-		if isUnknown(b) {
-			return a
-		}
-		return b
-	case operator == "&&" && known:
-		if truthy(a) {
-			return b
-		}
-		return a
-	case operator == "+" && known:
-		return add(a, b)
-	case strings.HasSuffix(operator, "==") && scalar(a) && scalar(b):
-		return a == b
-	case strings.HasPrefix(operator, "!=") && scalar(a) && scalar(b):
-		return a != b
-	}
-	return unknown(operator)
-}
-
-func scalar(v any) bool {
-	_, ok := show(v)
-	return ok || v == nil
-}
-
-func add(a, b any) any {
-	x, ok := a.(float64)
-	y, also := b.(float64)
-	if ok && also {
-		return x + y
-	}
-	s, ok := show(a)
-	t, also := show(b)
-	if ok && also && len(s)+len(t) <= maxText {
-		return s + t
-	}
-	return unknown("+")
 }
 
 // skipType passes a type of TypeScript.
@@ -237,19 +187,6 @@ func (c *cursor) unary() any {
 		return made(c.nested(c.unary))
 	}
 	return c.nested(c.postfix)
-}
-
-func negate(operator string, v any) any {
-	n, ok := v.(float64)
-	switch {
-	case operator == "!" && !isUnknown(v):
-		return !truthy(v)
-	case operator == "-" && ok:
-		return -n
-	case operator == "+" && ok:
-		return n
-	}
-	return unknown(operator)
 }
 
 // made returns the path of a new URL.
@@ -309,28 +246,6 @@ func (c *cursor) generic() int {
 	return 0
 }
 
-func member(v any, name string) any {
-	if o, ok := v.(*Object); ok {
-		if v, ok := o.values[name]; ok {
-			return v
-		}
-		if name == "default" {
-			return v
-		}
-	}
-	return unknown(name)
-}
-
-func index(v, key any) any {
-	list, ok := v.([]any)
-	n, isNumber := key.(float64)
-	if ok && isNumber && n >= 0 && int(n) < len(list) {
-		return list[int(n)]
-	}
-	name, _ := show(key)
-	return member(v, name)
-}
-
 func (c *cursor) primary() any {
 	t := c.peek(0)
 	switch {
@@ -365,17 +280,6 @@ func (c *cursor) primary() any {
 		return v
 	}
 	return unknown(t.text)
-}
-
-func parseNumber(text string) any {
-	text = strings.ReplaceAll(text, "_", "")
-	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
-		return float64(n)
-	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return n
-	}
-	return unknown(text)
 }
 
 var constants = map[string]any{"true": true, "false": false, "null": nil, "undefined": nil}

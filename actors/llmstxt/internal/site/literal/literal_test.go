@@ -77,6 +77,7 @@ func TestBounds(t *testing.T) {
 		"itself":         "const a = [a, a]; export default a",
 		"recursion":      "const f = x => f([x, x]); export default f(1)",
 		"imports itself": "import a from './a'; export default [a, a]",
+		"exports itself": "export {default} from './a'",
 		"double text":    "const f = x => x + x; export default " + double,
 		"double list":    "const f = x => [...x, ...x]; export default " + strings.Replace(double, "'x'", "[1]", 1),
 		"double concat":  "const f = x => x.concat(x, x); export default " + strings.Replace(double, "'x'", "[1]", 1),

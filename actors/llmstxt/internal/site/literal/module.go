@@ -48,13 +48,16 @@ type imported struct {
 	from, name string
 }
 
-// Read returns what the module exports by default. A function stands for what it returns. Function text returns the text
-// of a file, or "". A file whose name ends in .json holds one value.
+// Read returns what the module exports by default. A function stands for what it returns, and an unknown call for its
+// first object. Function text returns the text of a file, or "". A file whose name ends in .json holds one value.
 func Read(file string, text func(string) string) any {
 	p := &program{text: text, modules: make(map[string]*module), steps: maxSteps}
 	v := p.module(file).value("default")
 	if f, ok := v.(*function); ok {
 		v = f.call(nil)
+	}
+	for u, ok := v.(Unknown); ok && len(u.Args) > 0; u, ok = v.(Unknown) {
+		v = wrapped(u.Args)
 	}
 	left := maxValues
 	return copied(v, &left, 0)
@@ -111,7 +114,12 @@ func (p *program) force(v any) any {
 			return value
 		}
 		return member(value, v.member)
-	case imported:
+	case imported: // in a circle, perhaps
+		if p.depth > maxDepth {
+			return unknown("too deep")
+		}
+		p.depth++
+		defer func() { p.depth-- }()
 		return v.m.load(v.from).value(v.name)
 	}
 	return v

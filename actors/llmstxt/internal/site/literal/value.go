@@ -3,7 +3,6 @@ package literal
 import (
 	"iter"
 	"slices"
-	"strconv"
 )
 
 // A value is nil, a bool, float64, string, []any, *Object or Unknown.
@@ -56,8 +55,8 @@ func (o *Object) merge(v any) {
 // Get returns a value inside of objects, and nil if there is none.
 func Get(v any, path ...string) any {
 	for _, key := range path {
-		o, ok := v.(*Object)
-		if !ok {
+		o, _ := v.(*Object)
+		if o == nil {
 			return nil
 		}
 		v = o.values[key]
@@ -70,33 +69,6 @@ func unknown(why string) any { return Unknown{Name: why} }
 func isUnknown(v any) bool {
 	_, ok := v.(Unknown)
 	return ok
-}
-
-func truthy(v any) bool {
-	switch v := v.(type) {
-	case nil, Unknown:
-		return false
-	case bool:
-		return v
-	case float64:
-		return v != 0
-	case string:
-		return v != ""
-	}
-	return true
-}
-
-// show returns a scalar as the text that a program would add to another.
-func show(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64), true
-	case bool:
-		return strconv.FormatBool(v), true
-	}
-	return "", false
 }
 
 const (
