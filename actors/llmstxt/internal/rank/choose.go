@@ -135,6 +135,7 @@ const (
 	mostSitePages  = 40
 	mostOtherPages = 4
 	mostSiteSource = 8
+	fewLinks       = 30 // up to here sources fill up what pages leave
 )
 
 // maxLinks returns how many pages and sources a repository gets, and how many of them are pages. Without a site they
@@ -148,7 +149,7 @@ func (r *ranking) maxLinks() (links, pages int) {
 	}
 	if placed >= leastSite {
 		pages = min(placed, mostSitePages) + min(n[classPage]-placed, mostOtherPages)
-		return pages + min(n[classSource], mostSiteSource), pages
+		return pages + min(n[classSource], max(mostSiteSource, fewLinks-pages)), pages
 	}
 	all := max(1, n[classPage]+n[classSource])
 	links = 14 + int(2.4*math.Sqrt(float64(all)))

@@ -16,7 +16,7 @@ import (
 
 // described are the frameworks whose configuration is data, and those that have none.
 var described = []reader{mkdocsReader, sphinxReader, mdbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader,
-	exdocReader, doccReader, docsifyReader}
+	exdocReader, doccReader, docsifyReader, hexoReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
