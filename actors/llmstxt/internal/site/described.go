@@ -1,7 +1,7 @@
 package site
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
@@ -15,7 +15,8 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader}
+var described = []reader{mkdocsReader, sphinxReader, mdbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader,
+	exdocReader, doccReader, docsifyReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
@@ -28,21 +29,29 @@ func newBuilder(r *Repository, framework, config string) *builder {
 	return &builder{r, &Site{Framework: framework, Config: config}, make(map[string]bool)}
 }
 
-// node returns a Node of a page, and nil if the page is missing or stands elsewhere already.
-func (b *builder) node(file, label, url string) *Node {
+// place returns a Node of a page and its front matter. It is nil if the page is a draft, missing, or stands already.
+func (b *builder) place(file string) (*Node, front) {
 	switch {
 	case !b.has(file):
 		b.Unread++
-		return nil
+		return nil, nil
 	case b.seen[file]:
-		return nil
+		return nil, nil
 	}
 	b.seen[file] = true
 	n, f := b.page(file)
 	if f.flag("draft") {
-		return nil
+		return nil, nil
 	}
-	n.Label, n.URL = label, url
+	return n, f
+}
+
+// node returns a Node of a page with its label and URL, or nil as place does.
+func (b *builder) node(file, label, url string) *Node {
+	n, _ := b.place(file)
+	if n != nil {
+		n.Label, n.URL = label, url
+	}
 	return n
 }
 
@@ -81,9 +90,28 @@ func readYAML(text string) (v any) {
 	return v
 }
 
+var jsonExtra = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"|//[^\n]*|(?s:/\*.*?\*/)|,(?:\s|//[^\n]*|(?s:/\*.*?\*/))*[\]}]`)
+
+// readJSON returns the value of a JSON text. It accepts comments, and commas after last items.
+func readJSON(text string) (v any) {
+	text = jsonExtra.ReplaceAllStringFunc(text, func(part string) string {
+		switch part[0] {
+		case '/':
+			return " "
+		case ',':
+			return part[len(part)-1:]
+		}
+		return part
+	})
+	_ = json.Unmarshal([]byte(text), &v) // what cannot be read is no configuration
+	return v
+}
+
 // mapOf returns a value as a map with texts as keys. It is empty for all but maps.
 func mapOf(v any) front {
 	switch v := v.(type) {
+	case front: // below front matter
+		return v
 	case map[string]any:
 		return v
 	case map[any]any:
@@ -220,5 +248,3 @@ func matching(texts []string, pattern string) []string {
 	re := glob(pattern)
 	return slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return !re.MatchString(s) })
 }
-
-func byLower(a, b string) int { return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b)) }

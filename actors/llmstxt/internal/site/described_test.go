@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,11 @@ func TestSites(t *testing.T) {
 			}
 			var got strings.Builder
 			r, want := repository(a)
-			for _, s := range site.Read(r) {
+			sites := site.Read(r)
+			if len(sites) == 0 {
+				sites = append(sites, site.Folder(r, "docs"))
+			}
+			for _, s := range sites {
 				write(&got, s)
 			}
 			if got.String() != want {
@@ -42,10 +47,14 @@ func repository(a *txtar.Archive) (r *site.Repository, want string) {
 			want = string(f.Data)
 			continue
 		}
+		if !fs.ValidPath(f.Name) {
+			continue
+		}
 		texts[f.Name] = string(f.Data)
 		files = append(files, f.Name)
 	}
 	slices.Sort(files)
+	files = slices.Compact(files)
 	return site.NewRepository(files, func(p string) string { return texts[p] }), want
 }
 

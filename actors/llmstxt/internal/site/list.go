@@ -1,6 +1,8 @@
 package site
 
 import (
+	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -11,12 +13,13 @@ import (
 // listItem is an item of a list of links in Markdown, or a heading above items.
 type listItem struct {
 	label, target string
-	link, heading bool
+	link          bool
+	heading       int // level of a heading, or 0
 	items         []*listItem
 }
 
-// maxList bounds lists of links: their parser needs more than linear time for deep ones.
-const maxList = 1 << 20 // bytes
+// maxList bounds lists of links: their parser needs time that grows with the square of the length for hostile ones.
+const maxList = 128 << 10 // bytes
 
 // listItems returns the items of the lists in a Markdown text, and the links outside of lists. Items below a heading
 // belong to it, up to the next heading or rule.
@@ -31,7 +34,7 @@ func listItems(markdown string) []*listItem {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			within = &listItem{label: plain(n, source), heading: true}
+			within = &listItem{label: plain(n, source), heading: n.Level}
 			root.items = append(root.items, within)
 		case *ast.ThematicBreak:
 			within = root
@@ -65,12 +68,44 @@ func itemsOf(list ast.Node, source []byte) (items []*listItem) {
 func linksOf(block ast.Node, source []byte) (items []*listItem) {
 	for n := block.FirstChild(); n != nil; n = n.NextSibling() {
 		if l, ok := n.(*ast.Link); ok {
-			items = append(items, &listItem{label: plain(l, source), target: strings.TrimSpace(string(l.Destination)), link: true})
+			items = append(items, &listItem{label: plain(l, source), target: target(string(l.Destination)), link: true})
 		} else if n.Type() == ast.TypeInline {
 			items = append(items, linksOf(n, source)...)
 		}
 	}
 	return items
+}
+
+// target returns the path of a link without its query and anchor.
+func target(link string) string {
+	if at := strings.IndexAny(link, "#?"); at >= 0 {
+		link = link[:at]
+	}
+	if plain, err := url.PathUnescape(link); err == nil {
+		link = plain
+	}
+	return strings.TrimSpace(link)
+}
+
+// external matches links out of a site.
+var external = regexp.MustCompile(`^([a-z][a-z+.-]*:|//)`)
+
+// listed returns the places of a list: those that page returns for links, and groups for all else that has places below.
+func listed(items []*listItem, page func(label, target string) *Node) (nodes []*Node) {
+	for _, item := range items {
+		var n *Node
+		if item.target != "" && !external.MatchString(item.target) {
+			n = page(item.label, item.target)
+		}
+		children := listed(item.items, page)
+		if n == nil {
+			n = group(item.label, children)
+		} else {
+			n.Children = children
+		}
+		nodes = join(nodes, n)
+	}
+	return nodes
 }
 
 // plain returns the text of a node without markup.

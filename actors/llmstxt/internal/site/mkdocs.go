@@ -233,8 +233,7 @@ func (m *mkdocs) summarized(dir string, items []*listItem) (nodes []*Node) {
 		switch {
 		case item.target != "" && mkdocsLink.MatchString(item.target):
 		case item.target != "":
-			slash := strings.Repeat("/", strings.Count(item.target[len(item.target)-1:], "/"))
-			found = m.target(item.label, path.Join(dir, item.target)+slash)
+			found = m.target(item.label, path.Join(dir, item.target)+slashOf(item.target))
 		case strings.Contains(item.label, "*"):
 			found = m.globbed(path.Join(dir, item.label))
 		}

@@ -184,7 +184,7 @@ func (v *vitepress) place(label string, to any, base string, children []*Node) *
 	if _, unknown := to.(literal.Unknown); unknown {
 		v.Unread++
 	}
-	if !ok || external.MatchString(target) {
+	if !ok || external.MatchString(target) || strings.HasPrefix(target, "#") {
 		return n
 	}
 	file, url := v.find(v.join(base, target))
@@ -198,10 +198,7 @@ func (v *vitepress) place(label string, to any, base string, children []*Node) *
 	return n
 }
 
-var (
-	tags     = regexp.MustCompile(`<[^>]*>`)
-	external = regexp.MustCompile(`^(\w+://|//|mailto:|#)`)
-)
+var tags = regexp.MustCompile(`<[^>]*>`)
 
 // join returns a link below a base. VuePress takes links that begin with a slash as they are.
 func (v *vitepress) join(base, to string) string {
