@@ -184,7 +184,7 @@ func (v *vitepress) place(label string, to any, base string, children []*Node) *
 	if _, unknown := to.(literal.Unknown); unknown {
 		v.Unread++
 	}
-	if !ok || external.MatchString(target) {
+	if !ok || external.MatchString(target) || strings.HasPrefix(target, "#") {
 		return n
 	}
 	file, url := v.find(v.join(base, target))
