@@ -42,7 +42,7 @@ func (v *survey) rank(ctx context.Context) *ranking {
 	r.findSite()
 	r.readItems()
 	r.index = newPageIndex(r.items)
-	r.navigate()
+	r.followSite()
 	r.findEntries()
 	r.findPackages()
 	r.readPages()

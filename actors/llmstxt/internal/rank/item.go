@@ -40,7 +40,6 @@ type item struct {
 	label   string // its name there, or ""
 	place   int    // place in the order in which a site's pages deserve links, from 1; 0 for none
 	pages   int    // number of pages in that group
-	begins  bool   // in a long table: other pages stand under it
 	members string // the package that the file represents: its name or its folder
 	command bool   // that package is a program
 	entry   string // the manifest that names the file as an entry point
@@ -204,7 +203,7 @@ var (
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
 	// inner matches files that are not for others, and foreign matches files that others have made.
 	marked = regexp.MustCompile(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
-		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|deprecated|legacy|` +
+		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
 		`blog|_posts|posts|news|rfcs?|proposals|website|snap|m4|_\w+)([/_.-]|$)`)

@@ -37,6 +37,9 @@ func (r *ranking) findSite() {
 
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
+	if r.site == nil {
+		return
+	}
 	places := r.site.Ranked()
 	for i, p := range places {
 		x := r.at[p.Page]

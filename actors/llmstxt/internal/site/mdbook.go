@@ -31,6 +31,20 @@ func readMdBook(r *Repository, config string) *Site {
 	return b.Site
 }
 
+// gitbookReader reads a SUMMARY.md without a book.toml, in the form of GitBook and HonKit.
+var gitbookReader = reader{config: regexp.MustCompile(`(^|/)SUMMARY\.md$`), read: func(r *Repository, config string) *Site {
+	dir := folderOf(config)
+	b := newBuilder(r, "GitBook", config)
+	b.Root.Children = listed(listItems(r.Text(config)), func(label, target string) *Node {
+		url := trimExt(target)
+		if isIndex(target) {
+			url = strings.TrimPrefix(folderOf(target)+"/", "/")
+		}
+		return b.node(within(dir, target), label, url)
+	})
+	return b.Site
+}}
+
 // parts returns the items of a summary: only headings of level 1 after the first heading name a part.
 func parts(items []*listItem) (list []*listItem) {
 	title := true
