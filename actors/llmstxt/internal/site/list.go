@@ -19,7 +19,7 @@ type listItem struct {
 }
 
 // maxList bounds lists of links: their parser needs time that grows with the square of the length for hostile ones.
-const maxList = 128 << 10 // bytes
+const maxList = 64 << 10 // bytes
 
 // listItems returns the items of the lists in a Markdown text, and the links outside of lists. Items below a heading
 // belong to it, up to the next heading or rule.

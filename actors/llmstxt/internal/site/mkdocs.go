@@ -137,7 +137,7 @@ func (m *mkdocs) target(label, name string) []*Node {
 	case strings.Contains(name, "*"):
 		return m.globbed(name)
 	}
-	return join(nil, m.target1(name, label))
+	return join(nil, m.pageAt(name, label))
 }
 
 var mkdocsLink = regexp.MustCompile(`^([a-z][a-z+.-]*:|/|#)`)
@@ -164,18 +164,19 @@ func (m *mkdocs) globbed(pattern string) (nodes []*Node) {
 		return nodes
 	}
 	for _, p := range matching(m.pages, pattern) {
-		nodes = join(nodes, m.target1(p, ""))
+		nodes = join(nodes, m.pageAt(p, ""))
 	}
 	return nodes
 }
 
-func (m *mkdocs) target1(page, label string) *Node {
+// pageAt returns the Node of a page, and nil for a file that is no page.
+func (m *mkdocs) pageAt(page, label string) *Node {
 	page, _, _ = strings.Cut(page, "#")
 	if _, ok := slices.BinarySearch(m.pages, page); !ok && mkdocsPage.MatchString(page) {
 		m.Unread++
 		return nil
 	} else if !ok {
-		return nil // a file that is no page
+		return nil
 	}
 	return m.node(within(m.dir, page), label, m.prefix+m.url(page))
 }
@@ -204,12 +205,8 @@ func (m *mkdocs) section(dir string) []*Node {
 	if summary := within(m.dir, path.Join(dir, m.summary)); m.summary != "" && m.has(summary) {
 		return m.summarized(dir, listItems(m.Text(summary)))
 	}
-	s := &arrangement{mkdocs: m, dir: dir, named: make(map[string]bool)}
-	for _, name := range m.folders[dir] {
-		s.names = append(s.names, name)
-	}
-	slices.SortStableFunc(s.names, mkdocsOrder)
-	return s.nodes()
+	names := slices.SortedStableFunc(slices.Values(m.folders[dir]), mkdocsOrder)
+	return (&arrangement{m, dir, names, make(map[string]bool)}).nodes()
 }
 
 // mkdocsOrder puts the page of a folder first, and folders last.

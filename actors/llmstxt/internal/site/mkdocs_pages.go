@@ -80,7 +80,7 @@ func (a *arrangement) list(list []any) (nodes []*Node) {
 func (a *arrangement) place(label, name string) *Node {
 	p := path.Join(a.dir, name)
 	if !strings.HasSuffix(name, "/") {
-		return a.target1(p, label)
+		return a.pageAt(p, label)
 	}
 	settings := a.settings(p)
 	if settings.flag("hide") {
