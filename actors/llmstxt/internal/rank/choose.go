@@ -181,7 +181,7 @@ func (r *ranking) choose() (chosen []*item) {
 		n := 0
 		for _, x := range byClass[c] {
 			switch {
-			case n < most && x.points >= least && (!x.marked || x.points >= leastPoints):
+			case n < most && (x.place > 0 || x.points >= least && (!x.marked || x.points >= leastPoints)):
 				n++
 				chosen = append(chosen, x)
 			case x.points >= least:
@@ -196,7 +196,8 @@ func (r *ranking) choose() (chosen []*item) {
 	room := min(links, most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
 	examples := take(classExample, min(6, (room+5)/6, room-1), leastPoints)
 	settings := take(classSetting, max(3, room/10), 0.3)
-	if room = max(0, room-settings-examples); room < links {
+	if left := room - settings - examples; r.site == nil || links > most {
+		room = max(0, left)
 		pages = pages * room / links
 	}
 	least := leastPoints

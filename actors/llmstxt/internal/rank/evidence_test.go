@@ -20,15 +20,11 @@ func TestNavigationInAnyFormat(t *testing.T) {
 	}
 	for _, table := range []string{
 		"-- mkdocs.yml --\nsite_name: Animals\nnav:\n  - Large:\n      - The zoo: zoo.md\n      - The ape: ape.md\n  - Small:\n    - The yak: yak.md\n    - The bee: bee.md\n",
-		"-- docs/sidebars.js --\nmodule.exports = { docs: [{ type: 'category', label: 'Large', items: ['zoo', 'ape'] },\n" +
-			" { type: 'category', label: 'Small', items: ['yak', 'bee'] }] }\n",
 		"-- docs/.vitepress/config.mts --\nexport default { themeConfig: { sidebar: [\n { text: 'Large', items: [{ text: 'The zoo', link: '/zoo' }, { text: 'The ape', link: '/ape' }] },\n" +
 			" { text: 'Small', items: [{ text: 'The yak', link: '/yak' }, { text: 'The bee', link: '/bee' }] }] } }\n",
 		"-- docs/docs.json --\n{\"navigation\": [{\"group\": \"Large\", \"pages\": [\"zoo\", \"ape\"]}, {\"group\": \"Small\", \"pages\": [\"yak\", \"bee\"]}]}\n",
-		"-- docs/toc.yml --\n- name: Large\n  items:\n  - name: The zoo\n    href: zoo.md\n  - name: The ape\n    href: ape.md\n" +
-			"- name: Small\n  items:\n  - name: The yak\n    href: yak.md\n  - name: The bee\n    href: bee.md\n",
 		"-- docs/SUMMARY.md --\n# Animals\n\n## Large\n\n- [The zoo](zoo.md)\n  - [The ape](ape.md)\n\n## Small\n\n- [The yak](yak.md)\n- [The bee](bee.md)\n",
-		"-- docs/index.rst --\nAnimals\n=======\n\n.. toctree::\n   :caption: Large\n\n   zoo\n   ape\n\n.. toctree::\n   :caption: Small\n\n   yak\n   bee\n",
+		"-- docs/conf.py --\nextensions = [\"myst_parser\"]\n-- docs/index.rst --\nAnimals\n=======\n\n.. toctree::\n   :caption: Large\n\n   zoo\n   ape\n\n.. toctree::\n   :caption: Small\n\n   yak\n   bee\n",
 	} {
 		index := build(t, pages.String()+table, scan.Origin{}, rank.Options{})
 		var paths, titles []string

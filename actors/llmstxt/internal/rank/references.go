@@ -129,7 +129,7 @@ func (v *survey) readText(x *item) (t text) {
 var forOldCallers = regexp.MustCompile(`(?i)^[\s"'#/*]*deprecated\b`)
 
 func isWordByte(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // Words before a name that a line defines, in most languages.

@@ -11,7 +11,7 @@ import (
 const configBytes = 192 << 10
 
 // leastSite is the number of pages from which on a site's navigation decides which pages are linked.
-const leastSite = 6
+const leastSite = 4
 
 // findSite finds the documentation site with the most pages, if one has enough.
 func (r *ranking) findSite() {
@@ -22,16 +22,16 @@ func (r *ranking) findSite() {
 		}
 	}
 	repository := site.NewRepository(files, func(p string) string { return r.head(p, configBytes) })
-	all := site.Read(repository)
-	if len(all) == 0 {
-		all = site.Folders(repository)
+	found := site.Folders(repository)
+	if all := site.Read(repository); len(all) > 0 {
+		found = all[0]
 	}
-	if len(all) == 0 || len(all[0].Pages()) < leastSite {
+	if found == nil || len(found.Pages()) < leastSite {
 		return
 	}
-	r.site = all[0]
-	for _, p := range r.site.Pages() {
-		r.onSite[p] = true
+	r.site = found
+	for _, p := range found.Pages() {
+		r.onSite[p] = found.Framework != "" // a folder may hold what no reader should see
 	}
 }
 

@@ -34,6 +34,14 @@ func readMdBook(r *Repository, config string) *Site {
 // gitbookReader reads a SUMMARY.md without a book.toml, in the form of GitBook and HonKit.
 var gitbookReader = reader{config: regexp.MustCompile(`(^|/)SUMMARY\.md$`), read: func(r *Repository, config string) *Site {
 	dir := folderOf(config)
+	for above := dir; ; above = folderOf(above) {
+		if r.has(path.Join(above, "book.toml")) {
+			return nil
+		}
+		if above == "" {
+			break
+		}
+	}
 	b := newBuilder(r, "GitBook", config)
 	b.Root.Children = listed(listItems(r.Text(config)), func(label, target string) *Node {
 		url := trimExt(target)

@@ -115,20 +115,25 @@ func Read(r *Repository) []*Site {
 // documentation matches folders of pages that document a project.
 var documentation = regexp.MustCompile(`(?i)^(docs?|documentation|guides?|book|manual|wiki|handbook|content)$`)
 
-// Folders returns the folders of documentation at the root of a repository, for one whose site no framework makes. The
-// one with the most pages comes first.
-func Folders(r *Repository) (all []*Site) {
-	last := ""
+// Folders returns the folders of documentation at the root of a repository as one site, for a repository whose site no
+// framework makes. It is nil if there is none.
+func Folders(r *Repository) *Site {
+	all, last := &Site{}, ""
 	for _, f := range r.Files {
 		dir, _, below := strings.Cut(f, "/")
 		if below && dir != last && documentation.MatchString(dir) {
 			if s := Folder(r, dir); s != nil {
-				all = append(all, s)
+				all.Root.Children = append(all.Root.Children, &Node{Label: readable(dir), Children: s.Root.Children})
 			}
 		}
 		last = dir
 	}
-	slices.SortStableFunc(all, func(a, b *Site) int { return len(b.Pages()) - len(a.Pages()) })
+	switch len(all.Root.Children) {
+	case 0:
+		return nil
+	case 1:
+		all.Root.Children = all.Root.Children[0].Children
+	}
 	return all
 }
 
