@@ -239,7 +239,7 @@ Without a heading, but of some length.
 	for _, l := range index.Sections[0].Links {
 		titles = append(titles, l.Title)
 	}
-	want := "Same (docs/one.md), Same (docs/two.md), lib, Sampling (client), Sampling (server)"
+	want := "Sampling (client), Same (docs/one.md), Sampling (server), Same (docs/two.md), lib"
 	if got := strings.Join(titles, ", "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -29,16 +30,19 @@ type ranking struct {
 	faces    map[string]*item // the file that represents a folder, by folder, as far as known
 	settings bool             // the repository consists of settings
 	specs    Uses
+	site     *site.Site      // the documentation site; nil if there is none
+	onSite   map[string]bool // its pages
 	marks    map[string]bool // folders whose paths contain words that speak against their files
 }
 
 // rank collects the evidence for all files of the survey.
 func (v *survey) rank(ctx context.Context) *ranking {
 	r := &ranking{survey: v, at: make(map[string]*item), folders: foldersOf(v.repo.Files),
-		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
+		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool), onSite: make(map[string]bool)}
+	r.findSite()
 	r.readItems()
 	r.index = newPageIndex(r.items)
-	r.navigate()
+	r.followSite()
 	r.findEntries()
 	r.findPackages()
 	r.readPages()
@@ -125,15 +129,32 @@ const (
 	LastingOptional = 3
 )
 
-// maxLinks returns how many links a repository gets. It grows with the number of pages and sources.
-func (r *ranking) maxLinks() int {
-	n := 0
+// knee is the number of links from which on a maintainer would add few: pages of a site's navigation, other pages, and
+// sources, which only say what the pages do not.
+const (
+	mostSitePages  = 40
+	mostOtherPages = 4
+	mostSiteSource = 8
+	fewLinks       = 30 // up to here sources fill up what pages leave
+)
+
+// maxLinks returns how many pages and sources a repository gets, and how many of them are pages. Without a site they
+// share the room in proportion to their numbers.
+func (r *ranking) maxLinks() (links, pages int) {
+	n := map[class]int{}
+	placed := 0
 	for _, x := range r.items {
-		if x.class == classPage || x.class == classSource {
-			n++
-		}
+		n[x.class]++
+		placed += boolToInt(x.place > 0)
 	}
-	return 24 + int(3.2*math.Sqrt(float64(n)))
+	if placed >= leastSite {
+		pages = min(placed, mostSitePages) + min(n[classPage]-placed, mostOtherPages)
+		return pages + min(n[classSource], max(mostSiteSource, fewLinks-pages)), pages
+	}
+	all := max(1, n[classPage]+n[classSource])
+	links = 14 + int(2.4*math.Sqrt(float64(all)))
+	portion := min(0.85, max(0.3, 0.80+0.65*(float64(n[classPage])/float64(all)-0.5)))
+	return links, int(float64(links) * portion)
 }
 
 // choose keeps the best files of each class. Pages and sources share the room in proportion to their numbers.
@@ -147,6 +168,7 @@ func (r *ranking) choose() (chosen []*item) {
 	}
 	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
 	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
+	slices.SortStableFunc(byClass[classPage], r.byPlace)
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
 		if page.IsLicence(path.Base(x.Path)) {
@@ -159,7 +181,7 @@ func (r *ranking) choose() (chosen []*item) {
 		n := 0
 		for _, x := range byClass[c] {
 			switch {
-			case n < most && x.points >= least && (!x.marked || x.points >= leastPoints):
+			case n < most && (x.place > 0 || x.points >= least && (!x.marked || x.points >= leastPoints)):
 				n++
 				chosen = append(chosen, x)
 			case x.points >= least:
@@ -170,22 +192,20 @@ func (r *ranking) choose() (chosen []*item) {
 		}
 		return n
 	}
-	room := min(r.maxLinks(), most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
-	examples := take(classExample, min(12, (room+5)/6, room-1), leastPoints)
+	links, pages := r.maxLinks()
+	room := min(links, most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
+	examples := take(classExample, min(6, (room+5)/6, room-1), leastPoints)
 	settings := take(classSetting, max(3, room/10), 0.3)
-	room = max(0, room-settings-examples)
-	pages, sources := len(byClass[classPage]), len(byClass[classSource])
-	all := max(1, pages+sources)
-	portion := min(0.85, max(0.3, 0.80+0.65*(float64(pages)/float64(all)-0.5)))
+	if left := room - settings - examples; r.site == nil || links > most {
+		room = max(0, left)
+		pages = pages * room / links
+	}
 	least := leastPoints
-	if all <= room {
+	if len(byClass[classPage])+len(byClass[classSource]) <= room {
 		least = -0.25 // a small repository is listed completely
 	}
-	forPages := int(float64(room) * portion)
-	if room-forPages > sources {
-		forPages = room - sources
-	}
-	n := take(classPage, forPages, least)
+	pages = max(pages, room-len(byClass[classSource]))
+	n := take(classPage, pages, least)
 	take(classSource, room-n, least)
 	return chosen
 }

@@ -18,9 +18,5 @@ func Read(p, text string) []string {
 	page.MentionsIn(text).Path(p)
 	source.Declarations(text)
 	namesIn(text)
-	index := newPageIndex([]*item{{Link: Link{Path: p}}})
-	for _, name := range []string{p, "nav.yml", "sidebars.js", "index.rst"} {
-		index.table(name, text)
-	}
 	return append(lines, page.FeaturesOf(p, text).Heading)
 }

@@ -93,7 +93,7 @@ func moduleName(name string) string {
 	return strings.Trim(shortName(prefix), ".")
 }
 
-// facts returns lines that are true of this commit and can be checked, and that help an agent to install, build and
+// facts returns lines that can be checked, that stay true when the file is committed, and that help an agent to install, build and
 // run.
 func (v *survey) facts() []Fact {
 	m := v.product()
@@ -107,10 +107,6 @@ func (v *survey) facts() []Fact {
 	} else {
 		m = manifest.Manifest{Requires: m.Requires, License: m.License, Scripts: m.Scripts}
 	}
-	commit := v.links.commit()
-	if v.options.Ref == RefRelative {
-		commit = "" // the files behind the links may be newer
-	}
 	facts := []Fact{
 		{label, packageFact(m)},
 		{"Version", version},
@@ -122,7 +118,6 @@ func (v *survey) facts() []Fact {
 		{"Licence", v.licence(m.License)},
 		{"Repository", v.links.home},
 		{"Folder", v.links.prefix},
-		{"Commit", commit},
 		{"Links", v.linksFact(version)},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Value == "" })

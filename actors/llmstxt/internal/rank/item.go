@@ -37,8 +37,9 @@ type item struct {
 
 	listed  int    // position in the maintainers' navigation, from 1; 0 if it is not there
 	group   string // its group in the navigation
+	label   string // its name there, or ""
+	place   int    // place in the order in which a site's pages deserve links, from 1; 0 for none
 	pages   int    // number of pages in that group
-	begins  bool   // in a long table: other pages stand under it
 	members string // the package that the file represents: its name or its folder
 	command bool   // that package is a program
 	entry   string // the manifest that names the file as an entry point
@@ -143,7 +144,7 @@ func (r *ranking) chooseExamples() {
 // classOf returns the class of a file.
 func (r *ranking) classOf(f *scan.File) class {
 	switch {
-	case f.Path == r.readme.Path:
+	case f.Path == r.readme.Path, r.onSite[f.Path]:
 		return classPage
 	case isOptional(f.Path):
 		return classOptional
@@ -193,15 +194,16 @@ var (
 	optionalName = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot-instructions|contributing|` +
 		`(un)?licen[cs]e|copying|change(log|s)|history|news|release[-_]notes|upgrad(e|ing)|migrat(ion|ing)|security)` +
 		`([-_]([A-Z0-9.+]+|guide|policy|[vV]?\d.*))?(\.(md|mdx|rst|txt|adoc|asc|org|markdown|rdoc))?$`)
-	changeName = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes)\.\w+$`)
+	changeName = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes|analyzerreleases)([-_.].*)?\.\w+$`)
+	oldChanges = regexp.MustCompile(`(?i)^(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d`)
 	peopleName = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
-	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^cran-comments|^cmakelists\.txt$`)
+	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$`)
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
 	// inner matches files that are not for others, and foreign matches files that others have made.
 	marked = regexp.MustCompile(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
-		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|deprecated|legacy|` +
+		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
 		`blog|_posts|posts|news|rfcs?|proposals|website|snap|m4|_\w+)([/_.-]|$)`)
@@ -223,7 +225,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 	switch {
 	case f.Size == 0:
 		return "empty"
-	case f.Path == r.readme.Path:
+	case f.Path == r.readme.Path, r.onSite[f.Path]:
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
 		return "for tools, or for the host"
@@ -233,8 +235,8 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "written by a program"
 	case page.IsLicence(base) && !isOptional(f.Path):
 		return "a licence of a part"
-	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base):
-		return "what changed in a part"
+	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base), oldChanges.MatchString(base):
+		return "what changed in a part, or long ago"
 	case toolFile.MatchString(base):
 		return "for tools"
 	case wording.MatchString(f.Path):
@@ -251,9 +253,30 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "an older version"
 	case isToolConfig(f) && !r.named.Targets[f.Path]:
 		return "sets up tools, not the product"
+	case !r.explains(f):
+		return "neither explains nor runs"
 	}
 	return ""
 }
+
+// explains reports whether a file is of a kind that a reader of the index opens: pages, sources, manifests, and settings
+// that frameworks look for or that show how the product is set up. Pictures, data and certificates are not.
+func (r *ranking) explains(f *scan.File) bool {
+	low := strings.ToLower(path.Base(f.Path))
+	switch {
+	case f.Kind == scan.Source, f.Kind == scan.Document, f.Kind == scan.Manifest, isPageFile(f), isOptional(f.Path):
+		return true
+	case media.MatchString(low):
+		return false
+	}
+	return conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
+		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
+}
+
+var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
+
+var media = regexp.MustCompile(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
+	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js)$`)
 
 var toolConfig = regexp.MustCompile(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
 

@@ -43,35 +43,35 @@ type linker struct {
 
 // site is how a host shows files: what is between the repository's page and the path of a file, with %s for the ref,
 // and what leads to a line.
-type site struct{ page, raw, line string }
+type forge struct{ page, raw, line string }
 
 var (
-	gitHub    = site{"blob/%s/", "raw/%s/", "#L"}
-	gitLab    = site{"-/blob/%s/", "-/raw/%s/", "#L"}
-	gitea     = site{"src/%s/", "raw/%s/", "#L"} // and Forgejo
-	bitbucket = site{"src/%s/", "raw/%s/", "#lines-"}
-	gitiles   = site{"+/%s/", "+/%s/", "#"}
-	sourceHut = site{"tree/%s/item/", "blob/%s/", "#L"}
+	gitHub    = forge{"blob/%s/", "raw/%s/", "#L"}
+	gitLab    = forge{"-/blob/%s/", "-/raw/%s/", "#L"}
+	gitea     = forge{"src/%s/", "raw/%s/", "#L"} // and Forgejo
+	bitbucket = forge{"src/%s/", "raw/%s/", "#lines-"}
+	gitiles   = forge{"+/%s/", "+/%s/", "#"}
+	sourceHut = forge{"tree/%s/item/", "blob/%s/", "#L"}
 
-	forges = map[string]site{"github.com": gitHub, "gitlab.com": gitLab, "bitbucket.org": bitbucket,
+	forges = map[string]forge{"github.com": gitHub, "gitlab.com": gitLab, "bitbucket.org": bitbucket,
 		"codeberg.org": gitea, "git.sr.ht": sourceHut}
 	// others recognizes hosts by the beginning of their name, or of a part of it.
-	others = map[string]site{"github": gitHub, "gitee": gitHub, "gitlab": gitLab, "salsa.debian.org": gitLab,
+	others = map[string]forge{"github": gitHub, "gitee": gitHub, "gitlab": gitLab, "salsa.debian.org": gitLab,
 		"invent.kde.org": gitLab, "framagit": gitLab, "code.videolan.org": gitLab, "gitea": gitea, "forgejo": gitea,
 		"codeberg": gitea}
 )
 
-// siteOf returns the site of a host: of the well-known ones, and of self-hosted ones whose name says what they run.
+// forgeOf returns the site of a host: of the well-known ones, and of self-hosted ones whose name says what they run.
 // Self-hosted Bitbucket has other pages than bitbucket.org, and a gist has no folders.
-func siteOf(host string) site {
+func forgeOf(host string) forge {
 	parts := append(strings.Split(host, "."), host)
 	switch {
-	case forges[host] != (site{}):
+	case forges[host] != (forge{}):
 		return forges[host]
 	case strings.HasSuffix(host, ".googlesource.com"):
 		return gitiles
 	case slices.Contains(parts, "gist"):
-		return site{}
+		return forge{}
 	}
 	for _, part := range parts {
 		for start, known := range others {
@@ -80,14 +80,7 @@ func siteOf(host string) site {
 			}
 		}
 	}
-	return site{}
-}
-
-func (l linker) commit() string {
-	if l.kind == refCommit {
-		return l.ref
-	}
-	return l.origin.Commit
+	return forge{}
 }
 
 // url returns the URL of a file or, if the path ends with a slash, of a folder. Without a ref it is below base, or
@@ -101,7 +94,7 @@ func (l linker) url(p string) string {
 	}
 	isFolder := strings.HasSuffix(p, "/")
 	p = escapePath(path.Join(l.prefix, p))
-	s, ref := siteOf(l.origin.Host), escapePath(l.ref)
+	s, ref := forgeOf(l.origin.Host), escapePath(l.ref)
 	if s == gitea { // its URLs name the kind of ref
 		ref = [...]string{refCommit: "commit/", refTag: "tag/", refBranch: "branch/", refHead: ""}[l.kind] + ref
 	}
@@ -124,7 +117,7 @@ func (l linker) line(path string, line int) string {
 	case l.ref == "":
 		return url + "#L" + strconv.Itoa(line)
 	default:
-		return url + siteOf(l.origin.Host).line + strconv.Itoa(line)
+		return url + forgeOf(l.origin.Host).line + strconv.Itoa(line)
 	}
 }
 
@@ -138,7 +131,7 @@ func escapePath(p string) string { return (&url.URL{Path: p}).EscapedPath() }
 // the host's links is unknown, links are below the caller's base, or else relative.
 func (v *survey) newLinker() linker {
 	l := v.published()
-	if v.options.Ref == RefRelative || l.origin.Remote == "" || siteOf(l.origin.Host) == (site{}) {
+	if v.options.Ref == RefRelative || l.origin.Remote == "" || forgeOf(l.origin.Host) == (forge{}) {
 		l.ref, l.kind = "", 0
 	}
 	if l.ref == "" && v.options.BaseURL != "" {
@@ -193,7 +186,7 @@ func moduleHome(name string) (repository, dir string) {
 		return "github.com/go-" + parts[1] + "/" + parts[1], ""
 	case host == "gopkg.in":
 		return "github.com/" + parts[1] + "/" + parts[2], ""
-	case forges[host] != (site{}) && len(parts) > 2:
+	case forges[host] != (forge{}) && len(parts) > 2:
 		return strings.Join(parts[:3], "/"), path.Join(parts[3:]...)
 	}
 	return "", ""
@@ -204,7 +197,7 @@ func (v *survey) linkManifest(l *linker) {
 	for _, u := range []*Unit{v.units[0], v.root()} {
 		for _, address := range []string{l.origin.Remote, u.About.Repository, u.About.Homepage} {
 			o := scan.ParseOrigin(address, u.About.Commit, "")
-			if o.Remote == "" || address != u.About.Repository && forges[o.Host] == (site{}) ||
+			if o.Remote == "" || address != u.About.Repository && forges[o.Host] == (forge{}) ||
 				o.Host == "github.com" && strings.Contains(o.Owner, "/") {
 				continue
 			}

@@ -54,7 +54,7 @@ func TestLinksToHostsWhoseFormIsNotKnown(t *testing.T) {
 			if got := find(index, "a.md").URL; got != want {
 				t.Errorf("%s with the base %q: %s, want %s", remote, base, got, want)
 			}
-			for _, fact := range []rank.Fact{{"Repository", origin.Remote}, {"Commit", commit}} {
+			for _, fact := range []rank.Fact{{"Repository", origin.Remote}} {
 				if origin.Remote == "" || !slices.Contains(index.Facts, fact) {
 					t.Errorf("%s: no %v in %v", remote, fact, index.Facts)
 				}

@@ -60,7 +60,7 @@ func (v *survey) describePage(c *item) {
 	if c.members != "" && c.class == classPage {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
-	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
+	c.Title = cmp.Or(c.Title, title, c.label, distinction(c.Path))
 	c.Note = cmp.Or(c.Note, p.Note())
 }
 

@@ -55,9 +55,6 @@ func (r *ranking) readPages() {
 		}
 		first[read.sum] = x.Path
 		x.add(0.8*logShare(read.ProseLines+2*read.Fences, 120), "")
-		if x.begins && read.ProseLines > 1 {
-			x.add(0.9, "begins a chapter")
-		}
 		x.opening(read.Heading)
 	}
 }
@@ -139,7 +136,7 @@ func (r *ranking) linkedBy(from, text string) (list []*item) {
 		}
 		x := r.at[p]
 		if x == nil {
-			if to := r.index.find(path.Dir(from), target, false); to != "" {
+			if to := r.index.find(path.Dir(from), target); to != "" {
 				x = r.at[to]
 			} else if r.folders[p] {
 				x = r.linkOf(p)

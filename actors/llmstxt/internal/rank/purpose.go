@@ -46,45 +46,19 @@ var (
 // codePoints is the threshold below which the code is consulted, because README and manifest say little.
 const codePoints = -14
 
-// purpose returns the text with the most points of weigh. With equal points the order is README, manifest, code.
-func (v *survey) purpose() purpose {
-	var best, later purpose
+// purpose returns the text with the most points of weigh. With equal points the order is README, manifest, code. It is
+// empty if no text clearly says what the project is: then a person must say it.
+func (v *survey) purpose() (best purpose) {
 	for _, p := range v.purposes() {
 		if p.text = openingOf(p.text); p.text == "" {
 			continue
 		}
-		if why := v.scorePurpose(&p); why == "" {
-			low := strings.ToLower(prose.Sentence(p.text))
-			if later.text == "" && prose.Is(p.text) && !noPurpose.In(low) && !distracting.In(low) && !isAdvice(low) && !prose.IsBoilerplate(low) {
-				later = p
-			}
-		} else if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
+		if why := v.scorePurpose(&p); why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
 			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, noun.Count(p.points, "point"))
 		}
 	}
-	if best.text == "" {
-		best = v.assemblePurpose(later)
-	}
 	return best
-}
-
-// assemblePurpose returns the title with what the README's first list says, or else the first prose anywhere.
-func (v *survey) assemblePurpose(later purpose) purpose {
-	var parts []string
-	for line := range strings.Lines(v.readmeText) {
-		item, ok := strings.CutPrefix(line, "- ")
-		if item = strings.TrimRight(page.Plain(item), " .,;:"); !ok && len(parts) > 0 && strings.TrimSpace(line) == "" {
-			break
-		} else if ok && item != "" && len(item) < 120 && len(parts) < 4 {
-			parts = append(parts, item)
-		}
-	}
-	if len(parts) < 2 || len(parts) < 3 && later.text != "" {
-		return later
-	}
-	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path,
-		reason: "the README's title and its first list"}
 }
 
 // purposes lists the candidates. They do not depend on folder names.
@@ -182,11 +156,11 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 		return ""
 	case p.whole:
 		why = "is made to say it"
-	case !p.top:
-		return ""
+	case p.least < farDown && hasSubject(sentence, names):
+		p.points -= 10
+		why = "says what it does"
 	default:
-		p.points -= 20
-		why = "says most of the candidates"
+		return ""
 	}
 	if kind != "" {
 		p.points += 14
@@ -232,8 +206,8 @@ func (v *survey) names() []string {
 // hasDefinition looks for "<name> is …", "This package provides …" and similar phrases within the first words.
 func hasDefinition(sentence string, names []string) bool {
 	for _, verb := range sayingVerbs {
-		subject, _, ok := strings.Cut(sentence, verb)
-		if !ok || len(subject) > 60 {
+		subject, said, ok := strings.Cut(sentence, verb)
+		if !ok || len(subject) > 60 || prose.StartsWithAny(said, "very ", "so ", "quite ", "really ", "easy ", "simple to ", "not ", "now ", "currently ") {
 			continue
 		}
 		subject, article := strings.CutPrefix(subject, "the ")
@@ -259,7 +233,18 @@ func hasDefinition(sentence string, names []string) bool {
 			}
 		}
 	}
-	return prose.ContainsAny(sentence, "是", "です", "는 ")
+	return prose.ContainsAny(sentence, "是一", "这是", "本项目是", "です", "는 ")
+}
+
+// hasSubject reports whether the sentence begins with one of the names and goes on with what it does.
+func hasSubject(sentence string, names []string) bool {
+	for _, article := range []string{"the ", "le ", "la ", "der ", "die ", "das ", "el "} {
+		sentence = strings.TrimPrefix(sentence, article)
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		does, ok := strings.CutPrefix(sentence, name+" ")
+		return ok && !prose.StartsWithAny(does, "is ", "are ", "uses ")
+	})
 }
 
 // isNounPhrase recognizes "A library for …", "Fast JSON parser for …": the words before the first verb or preposition

@@ -116,10 +116,20 @@ func (v *survey) readText(x *item) (t text) {
 	if f.Kind == scan.Source && source.IsCopy(head) {
 		t.aside = "copied from elsewhere, as it says"
 	}
+	if forOldCallers.MatchString(head) {
+		t.aside = "kept for old callers, as it says"
+	}
 	t.exports = source.Reexports(f.Language, head)
 	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
 	return t
+}
+
+// forOldCallers matches sources whose first words are that they are deprecated.
+var forOldCallers = regexp.MustCompile(`(?i)^[\s"'#/*]*deprecated\b`)
+
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // Words before a name that a line defines, in most languages.

@@ -50,9 +50,9 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 			"and some are only turned slowly, which may be too slow for large ones.",
 		readme + "Please right-click on the button of the widget with the page.\n":                                            "",
 		readme + "\U0001F389 A turner with a lever for widgets.\n":                                                            "A turner with a lever for widgets.",
-		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n": "The Widget is a resource that one can turn.",
+		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n": "", // far from the title
 		readme + "**Even Turner** is a first-class demo application.\n\nFrob uses this application to turn widgets on the web.\n\n" +
-			"This application works on any widget.\n": "Even Turner is a first-class demo application.",
+			"This application works on any widget.\n": "", // the subject is another thing
 		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                                                             "",
 		"-- go.mod --\nmodule example.com/frob\n-- main.go --\n// Package main provides the entry point for the Frob program.\npackage main\n":                                         "",
 		readme + "## Use\n\nSee it.\n-- package.json --\n" + `{"name":"frob","description":"Frob"}`:                                                                                    "",

@@ -1,0 +1,142 @@
+package site
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var exdocReader = reader{config: regexp.MustCompile(`(^|/)mix\.exs$`), mark: "extras", read: readExDoc}
+
+// exGroup is a group of pages of ExDoc and what matches their paths.
+type exGroup struct {
+	name     string
+	patterns []*regexp.Regexp
+	nodes    []*Node
+}
+
+func readExDoc(r *Repository, config string) *Site {
+	b, dir := newBuilder(r, "ExDoc", config), folderOf(config)
+	text := exWords.ReplaceAllStringFunc(exComment.ReplaceAllString(r.Text(config), ""), func(words string) string {
+		return `["` + strings.Join(strings.Fields(words[3:len(words)-1]), `", "`) + `"]`
+	})
+	if m := exApp.FindStringSubmatch(text); m != nil {
+		b.Base = "https://hexdocs.pm/" + m[1]
+	}
+	groups := b.exGroups(exList(text, "groups_for_extras"))
+	for _, page := range exPages(exList(text, "extras"), b.below(dir)) {
+		n := b.node(within(dir, page.file), page.label, strings.ToLower(cmp.Or(page.name, stem(page.file)))+".html")
+		i := slices.IndexFunc(groups, func(g *exGroup) bool {
+			return slices.ContainsFunc(g.patterns, func(re *regexp.Regexp) bool { return re.MatchString(page.file) })
+		})
+		if i < 0 {
+			b.Root.Children = join(b.Root.Children, n)
+		} else {
+			groups[i].nodes = join(groups[i].nodes, n)
+		}
+	}
+	for _, g := range groups {
+		b.Root.Children = join(b.Root.Children, group(g.name, g.nodes))
+	}
+	return b.Site
+}
+
+var (
+	exComment = regexp.MustCompile(`(?m)^\s*#.*$`)
+	exWords   = regexp.MustCompile(`~w\([^)]*\)|~w\[[^\]]*\]|~w\{[^}]*\}`)
+	exApp     = regexp.MustCompile(`(?:\bapp:|@app)\s+:(\w+)`)
+	exPage    = regexp.MustCompile(`Path\.wildcard\("([^"]+)"|"([^"]+\.(?:md|livemd|cheatmd|txt))"`)
+	exOption  = regexp.MustCompile(`\b(title|filename):\s*"([^"]*)"`)
+	exKey     = regexp.MustCompile(`(?:"([^"\n]+)"|\b([A-Za-z]\w*))(?::|\s*=>)\s`)
+	exRegex   = regexp.MustCompile(`~r(?:\{([^}]*)\}|/((?:\\.|[^/\\])*)/|\|([^|]*)\||"([^"]*)"|\(([^)]*)\))`)
+)
+
+// exList returns the text of the lists that an option of mix.exs joins, either in place or in a function of its own.
+func exList(text, option string) string {
+	at := regexp.MustCompile(`\bdefp?\s+` + option + `\b(?:\(\))?,?\s*do:?`).FindStringIndex(text)
+	if at == nil {
+		at = regexp.MustCompile(`\b` + option + `:`).FindStringIndex(text)
+	}
+	if at == nil {
+		return ""
+	}
+	p := &python{rest: text[at[1]:]} // brackets and texts of Elixir are those of Python
+	for more := true; more; {
+		p.rest = strings.TrimLeft(p.rest, " \n")
+		if _, arguments, ok := strings.Cut(p.rest, "("); ok && strings.HasPrefix(p.rest, "Path.wildcard(") {
+			p.rest = arguments
+			p.skip(")")
+		} else if p.rest != "" && p.rest[0] == '[' {
+			p.rest = p.rest[1:]
+			p.skip("]")
+		} else {
+			break
+		}
+		p.rest, more = strings.CutPrefix(strings.TrimLeft(p.rest, ")] \n"), "++")
+	}
+	return text[at[1] : len(text)-len(p.rest)]
+}
+
+// extra is a page of ExDoc: its file, and the options that it has.
+type extra struct{ file, label, name string }
+
+// exPages returns the pages that the text of a list names.
+func exPages(list string, files []string) (pages []extra) {
+	found := exPage.FindAllStringSubmatchIndex(list, -1)
+	for i, at := range found {
+		if at[2] >= 0 {
+			for _, file := range matching(files, list[at[2]:at[3]]) {
+				pages = append(pages, extra{file: file})
+			}
+			continue
+		}
+		page, end := extra{file: list[at[4]:at[5]]}, len(list)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		for _, option := range exOption.FindAllStringSubmatch(list[at[1]:end], -1) {
+			if option[1] == "title" {
+				page.label = option[2]
+			} else {
+				page.name = option[2]
+			}
+		}
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+// exGroups returns the groups that the text of a list names. What only a program can match is unread.
+func (b *builder) exGroups(list string) (groups []*exGroup) {
+	found := exKey.FindAllStringSubmatchIndex(list, -1)
+	for i, at := range found {
+		g, end := &exGroup{}, len(list)
+		if g.name = list[at[0]:at[1]]; at[2] >= 0 {
+			g.name = list[at[2]:at[3]]
+		} else {
+			g.name = list[at[4]:at[5]]
+		}
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		if g.patterns = exPatterns(list[at[1]:end]); len(g.patterns) == 0 {
+			b.Unread++
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+func exPatterns(text string) (patterns []*regexp.Regexp) {
+	for _, m := range exRegex.FindAllStringSubmatch(text, -1) {
+		if re, err := regexp.Compile(strings.ReplaceAll(strings.Join(m[1:], ""), `\/`, "/")); err == nil {
+			patterns = append(patterns, re)
+		}
+	}
+	for _, page := range exPage.FindAllStringSubmatch(exRegex.ReplaceAllString(text, ""), -1) {
+		patterns = append(patterns, glob(path.Clean(cmp.Or(page[1], page[2]))))
+	}
+	return patterns
+}

@@ -1,0 +1,245 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+)
+
+var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
+
+// mkdocs reads a site of MkDocs. Its pages are paths below dir.
+type mkdocs struct {
+	*builder
+	config  front
+	dir     string
+	prefix  string // of the URLs, for a site that another includes
+	pages   []string
+	folders map[string][]string
+	summary string          // name of the file of the literate-nav plugin, or ""
+	entered map[string]bool // folders whose navigation stands already
+}
+
+func readMkDocs(r *Repository, config string) *Site {
+	m := newMkDocs(newBuilder(r, "MkDocs", config), config)
+	m.Base = baseURL(m.config["site_url"])
+	for _, u := range textsOf(m.config["site_url"]) { // !ENV [NAME, default]
+		m.Base = cmp.Or(m.Base, baseURL(u))
+	}
+	m.Root.Children = m.all()
+	return m.Site
+}
+
+func newMkDocs(b *builder, config string) *mkdocs {
+	m := &mkdocs{builder: b, config: mapOf(readYAML(b.Text(config))), entered: make(map[string]bool)}
+	dir := folderOf(config)
+	if parent := m.config.text("INHERIT"); parent != "" {
+		m.config = inherit(mapOf(readYAML(b.Text(within(dir, parent)))), m.config)
+	}
+	m.dir = within(dir, cmp.Or(m.config.text("docs_dir"), "docs"))
+	if plugin, ok := mkdocsPlugin(m.config, "literate-nav"); ok {
+		m.summary = cmp.Or(plugin.text("nav_file"), "SUMMARY.md")
+	}
+	m.pages = m.published()
+	m.folders = folders(m.pages)
+	return m
+}
+
+// inherit returns the settings of a file over those of the file that it inherits from.
+func inherit(parent, child front) front {
+	merged := maps.Clone(parent)
+	for k, v := range child {
+		if over, ok := v.(map[string]any); ok {
+			v = map[string]any(inherit(mapOf(merged[k]), over))
+		}
+		merged[k] = v
+	}
+	return merged
+}
+
+// mkdocsPlugin returns the settings of a plugin, and whether the site uses it.
+func mkdocsPlugin(config front, name string) (front, bool) {
+	if plugin, ok := mapOf(config["plugins"])[name]; ok {
+		return mapOf(plugin), true
+	}
+	for _, item := range listOf(config["plugins"]) {
+		if label, value := entry(item); label == name || value == name {
+			return mapOf(value), true
+		}
+	}
+	return nil, false
+}
+
+var mkdocsPage = regexp.MustCompile(`(?i)\.(md|markdown|mdown|mkdn?|ipynb)$`)
+
+// published returns the pages that the site has, sorted.
+func (m *mkdocs) published() (pages []string) {
+	rules := ignore.Bounded(context.Background(), 1<<26).
+		With("", ".*\n/templates/\n"+m.config.text("exclude_docs")+"\n"+m.config.text("draft_docs"))
+	for _, p := range m.below(m.dir) {
+		name := path.Base(p)
+		hidden := name == m.summary || name == "README.md" && m.has(within(m.dir, path.Join(path.Dir(p), "index.md")))
+		if mkdocsPage.MatchString(p) && !hidden && !excluded(rules, p) {
+			pages = append(pages, p)
+		}
+	}
+	return pages
+}
+
+// excluded reports whether rules exclude a path or a folder above it.
+func excluded(rules *ignore.Rules, p string) bool {
+	for i, c := range p {
+		if c == '/' && rules.Match(p[:i], true) == ignore.Leave {
+			return true
+		}
+	}
+	return rules.Match(p, false) == ignore.Leave
+}
+
+// all returns the navigation of the site.
+func (m *mkdocs) all() []*Node {
+	if nav := listOf(m.config["nav"]); len(nav) > 0 {
+		return m.nav(nav)
+	}
+	return m.section("")
+}
+
+// nav returns the places that a list in the configuration names.
+func (m *mkdocs) nav(list []any) (nodes []*Node) {
+	for _, item := range list {
+		label, value := entry(item)
+		if children := listOf(value); children != nil {
+			nodes = join(nodes, group(label, m.nav(children)))
+		} else {
+			nodes = append(nodes, m.target(label, textOf(value))...)
+		}
+	}
+	return nodes
+}
+
+// target returns the places that a text in a navigation names. Links out of the site have none.
+func (m *mkdocs) target(label, name string) []*Node {
+	included, isSite := strings.CutPrefix(name, "!include ")
+	switch {
+	case name == "" || mkdocsLink.MatchString(name):
+		return nil
+	case isSite:
+		return join(nil, m.include(label, strings.TrimSpace(included)))
+	case strings.HasSuffix(name, "/"):
+		folder := path.Clean(name)
+		return join(nil, group(cmp.Or(label, readable(path.Base(folder))), m.section(folder)))
+	case strings.Contains(name, "*"):
+		return m.globbed(name)
+	}
+	return join(nil, m.pageAt(name, label))
+}
+
+var mkdocsLink = regexp.MustCompile(`^([a-z][a-z+.-]*:|/|#)`)
+
+// include returns the navigation of another site, as the monorepo plugin does.
+func (m *mkdocs) include(label, config string) *Node {
+	file := within(folderOf(m.Config), config)
+	if m.prefix != "" || !m.has(file) {
+		m.Unread++
+		return nil
+	}
+	other := newMkDocs(m.builder, file)
+	name := other.config.text("site_name")
+	other.prefix = strings.ToLower(strings.ReplaceAll(name, " ", "-")) + "/"
+	return group(cmp.Or(label, name), other.all())
+}
+
+// globbed returns the pages and folders that a pattern matches, without those that stand already.
+func (m *mkdocs) globbed(pattern string) (nodes []*Node) {
+	if folder, ok := strings.CutSuffix(pattern, "/"); ok {
+		for _, p := range matching(slices.Sorted(maps.Keys(m.folders)), folder) {
+			nodes = join(nodes, group(readable(path.Base(p)), m.section(p)))
+		}
+		return nodes
+	}
+	for _, p := range matching(m.pages, pattern) {
+		nodes = join(nodes, m.pageAt(p, ""))
+	}
+	return nodes
+}
+
+// pageAt returns the Node of a page, and nil for a file that is no page.
+func (m *mkdocs) pageAt(page, label string) *Node {
+	page, _, _ = strings.Cut(page, "#")
+	if _, ok := slices.BinarySearch(m.pages, page); !ok && mkdocsPage.MatchString(page) {
+		m.Unread++
+		return nil
+	} else if !ok {
+		return nil
+	}
+	return m.node(within(m.dir, page), label, m.prefix+m.url(page))
+}
+
+// url returns the path of a page: a folder, unless use_directory_urls is false.
+func (m *mkdocs) url(page string) string {
+	name := trimExt(page)
+	if base := path.Base(name); base == "index" || base == "README" {
+		name = strings.TrimSuffix(name, base) + "index"
+	}
+	if m.config["use_directory_urls"] == false {
+		return name + ".html"
+	}
+	if folder, ok := strings.CutSuffix("/"+name, "/index"); ok {
+		return strings.TrimPrefix(folder+"/", "/")
+	}
+	return name + "/"
+}
+
+// section returns the places in a folder: those of its summary, of its file .pages, or all.
+func (m *mkdocs) section(dir string) []*Node {
+	if dir = strings.TrimPrefix(path.Clean(dir), "."); m.entered[dir] {
+		return nil
+	}
+	m.entered[dir] = true
+	if summary := within(m.dir, path.Join(dir, m.summary)); m.summary != "" && m.has(summary) {
+		return m.summarized(dir, listItems(m.Text(summary)))
+	}
+	names := slices.SortedStableFunc(slices.Values(m.folders[dir]), mkdocsOrder)
+	return (&arrangement{m, dir, names, make(map[string]bool)}).nodes()
+}
+
+// mkdocsOrder puts the page of a folder first, and folders last.
+func mkdocsOrder(a, b string) int {
+	rank := func(name string) int {
+		switch base := trimExt(name); {
+		case strings.HasSuffix(name, "/"):
+			return 2
+		case base == "index" || base == "README":
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+}
+
+// summarized returns the places of a summary of the literate-nav plugin.
+func (m *mkdocs) summarized(dir string, items []*listItem) (nodes []*Node) {
+	for _, item := range items {
+		var found []*Node
+		switch {
+		case item.target != "" && mkdocsLink.MatchString(item.target):
+		case item.target != "":
+			found = m.target(item.label, path.Join(dir, item.target)+slashOf(item.target))
+		case strings.Contains(item.label, "*"):
+			found = m.globbed(path.Join(dir, item.label))
+		}
+		if children := m.summarized(dir, item.items); len(found) == 1 {
+			found[0].Children = append(found[0].Children, children...)
+		} else if len(found) == 0 {
+			found = join(nil, group(item.label, children))
+		}
+		nodes = append(nodes, found...)
+	}
+	return nodes
+}

@@ -1,0 +1,35 @@
+package site
+
+import "github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+
+// scripted are the frameworks whose configuration is a program.
+var scripted = []reader{docusaurusReader, vitepressReader, starlightReader}
+
+// program returns what a configuration that is a program says.
+func (r *Repository) program(file string) any {
+	return literal.Read(file, func(file string) string {
+		if !r.has(file) {
+			return ""
+		}
+		return r.Text(file)
+	})
+}
+
+// items returns the items of a list in a configuration. What is unknown in it, or instead of it, counts as unread.
+func (b *builder) items(v any) (known []any) {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		list = []any{v}
+	}
+	for _, item := range list {
+		if _, ok := item.(literal.Unknown); ok {
+			b.Unread++
+		} else {
+			known = append(known, item)
+		}
+	}
+	return known
+}
+
+// textAt returns a text in a configuration.
+func textAt(v any, path ...string) string { return textOf(literal.Get(v, path...)) }

@@ -1,0 +1,166 @@
+package site
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Node is a place in a site's navigation: a page, a group of places, or a group with a page of its own.
+type Node struct {
+	Label       string // in the navigation; "" if the page's own title is shown
+	Title       string // the title in the page's front matter, or ""
+	Description string // in the page's front matter, or ""
+	Page        string // path of the page in the repository; "" for groups without one, and for pages that are generated
+	URL         string // path of the page below the site's base, without a leading slash
+	Children    []*Node
+}
+
+// Site is a documentation site.
+type Site struct {
+	Framework string // its name as its makers write it
+	Config    string // path of the configuration
+	Base      string // URL of the site without a slash at its end; "" if the configuration has none
+	Root      Node   // has no label and no page
+	// Unread counts parts of the navigation that only a program can compute, and entries whose pages are not in the
+	// repository.
+	Unread int
+}
+
+// Repository is what the readers see of a repository.
+type Repository struct {
+	Files []string                 // paths, sorted
+	Text  func(path string) string // the text of a file; "" if it cannot be read
+	known map[string]bool
+}
+
+// NewRepository returns a Repository.
+func NewRepository(files []string, text func(path string) string) *Repository {
+	r := &Repository{files, text, make(map[string]bool, len(files))}
+	for _, f := range files {
+		r.known[f] = true
+	}
+	return r
+}
+
+// has reports whether the repository has the file.
+func (r *Repository) has(file string) bool { return r.known[file] }
+
+// under returns the files below a folder; "" is the root.
+func (r *Repository) under(dir string) []string {
+	if dir == "" || dir == "." {
+		return r.Files
+	}
+	dir += "/"
+	from, _ := slices.BinarySearch(r.Files, dir)
+	n := 0
+	for from+n < len(r.Files) && strings.HasPrefix(r.Files[from+n], dir) {
+		n++
+	}
+	return r.Files[from : from+n]
+}
+
+// first returns the first of the files that the repository has, or "".
+func (r *Repository) first(files ...string) string {
+	for _, f := range files {
+		if r.has(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// within returns the path of a name in a folder. It is "" for a name that leads out of the repository.
+func within(dir, name string) string {
+	p := path.Join(dir, name)
+	if p == ".." || strings.HasPrefix(p, "../") || strings.HasPrefix(p, "/") {
+		return ""
+	}
+	return p
+}
+
+// reader reads the site that a configuration describes. It returns a Site without pages if there is none.
+type reader struct {
+	config *regexp.Regexp // matches the base names or paths of its configurations
+	mark   string         // what a configuration contains
+	read   func(r *Repository, config string) *Site
+}
+
+// readers are the frameworks, each in a file of its own.
+var readers = slices.Concat(scripted, described)
+
+// elsewhere matches folders whose sites do not document the project.
+var elsewhere = regexp.MustCompile(`(^|/)(examples?|templates?|tests?|e2e|fixtures?|__\w+__|node_modules|playground|starter|boilerplate)(/|$)`)
+
+// Read returns the sites of a repository, the one with the most pages first.
+func Read(r *Repository) []*Site {
+	var all []*Site
+	for _, f := range r.Files {
+		if elsewhere.MatchString(path.Dir(f)) {
+			continue
+		}
+		for _, reader := range readers {
+			if reader.config.MatchString(f) && (reader.mark == "" || strings.Contains(r.Text(f), reader.mark)) {
+				if s := reader.read(r, f); s != nil && len(s.Pages()) > 0 {
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Site) int { return len(b.Pages()) - len(a.Pages()) })
+	return all
+}
+
+// documentation matches folders of pages that document a project.
+var documentation = regexp.MustCompile(`(?i)^(docs?|documentation|guides?|book|manual|wiki|handbook|content)$`)
+
+// Folders returns the folders of documentation at the root of a repository as one site, for a repository whose site no
+// framework makes. It is nil if there is none.
+func Folders(r *Repository) *Site {
+	all, last := &Site{}, ""
+	for _, f := range r.Files {
+		dir, _, below := strings.Cut(f, "/")
+		if below && dir != last && documentation.MatchString(dir) {
+			if s := Folder(r, dir); s != nil {
+				all.Root.Children = append(all.Root.Children, &Node{Label: readable(dir), Children: s.Root.Children})
+			}
+		}
+		last = dir
+	}
+	switch len(all.Root.Children) {
+	case 0:
+		return nil
+	case 1:
+		all.Root.Children = all.Root.Children[0].Children
+	}
+	return all
+}
+
+// String says where the navigation was read.
+func (s *Site) String() string {
+	if s.Framework == "" {
+		return "in the folder of documentation"
+	}
+	return "in the navigation of the site (" + s.Framework + ")"
+}
+
+// Pages returns the paths of all pages in the order of the navigation, each once.
+func (s *Site) Pages() (pages []string) {
+	seen := make(map[string]bool)
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		if n.Page != "" && !seen[n.Page] {
+			seen[n.Page] = true
+			pages = append(pages, n.Page)
+		}
+		for _, c := range n.Children {
+			walk(c)
+		}
+	}
+	walk(&s.Root)
+	return pages
+}
+
+// baseOf returns the name of a page without its ending.
+func baseOf(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
