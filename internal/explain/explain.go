@@ -172,11 +172,11 @@ func (r *Run) queued(b messages.RunQueued) {
 
 func (r *Run) canceling(b messages.RunCanceling) {
 	r.canceled = r.sum.UpdatedAt
-	who := cmp.Or(name(b.By), "Somebody") + " canceled it"
-	if b.By == "" && b.Reason != "" {
-		who = "It was canceled"
+	who := cmp.Or(name(b.By), "Somebody")
+	if b.By == "" && strings.HasPrefix(b.Reason, "its parent ") {
+		who = "Its parent run"
 	}
-	r.say("%s after %s%s.", who, took(r.in()), after(": ", b.Reason))
+	r.say("%s canceled it after %s%s.", who, took(r.in()), after(": ", b.Reason))
 }
 
 // failure describes something that failed, and what followed.
