@@ -64,9 +64,11 @@ type Command struct {
 	Result string `json:"result"`
 	// Children says what happens to processes that the program leaves behind: end (default), or keep.
 	Children string `json:"children"`
+	// Stderr says what stays of stderr: the newest lines, as the log (default); keep adds the text "stderr".
+	Stderr string `json:"stderr"`
 	// TTY gives the program a pseudo-terminal.
 	TTY bool `json:"tty"`
-	// MaxOutput bounds how much of stdout the log keeps; 0 means 2 MiB.
+	// MaxOutput bounds how much of stdout, and of stderr that is kept, the log keeps; 0 means 2 MiB.
 	MaxOutput Size `json:"max_output"`
 
 	arguments []template
@@ -81,6 +83,9 @@ const day = 24 * time.Hour
 
 // KeepChildren is the value of Command.Children that keeps them.
 const KeepChildren = "keep"
+
+// KeepStderr is the value of Command.Stderr that keeps it as a text.
+const KeepStderr = "keep"
 
 // defaultOutput is how much of a program's stdout the run's log keeps by default.
 const defaultOutput = 2 << 20

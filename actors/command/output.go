@@ -112,8 +112,9 @@ func (w *whole) end() string {
 	return rest
 }
 
-// texts turns stdout into texts of the run. One goroutine uses it.
+// texts turns stdout, or stderr that is kept, into texts of the run. One goroutine uses it.
 type texts struct {
+	of       string // stdout or stderr
 	task     *actors.TaskContext
 	runes    whole
 	stream   *redact.Stream
@@ -131,23 +132,22 @@ type texts struct {
 	lines  splitter
 }
 
-func newTexts(t *actors.TaskContext, r *runner) *texts {
-	s := &texts{task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, defaultOutput))}
+func newTexts(t *actors.TaskContext, r *runner, of string) *texts {
+	s := &texts{of: of, task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, defaultOutput))}
 	s.most = min(textBytes, max(s.room/4, readBytes))
 	s.tail.most = mostText
 	if r.Result == "json" {
 		s.tail.most = mostLine
 	}
-	s.progress = r.lineProgress(t)
 	return s
 }
 
 // name returns the name of the current text.
 func (s *texts) name() string {
 	if s.number == 1 {
-		return "stdout"
+		return s.of
 	}
-	return "stdout." + strconv.Itoa(s.number)
+	return s.of + "." + strconv.Itoa(s.number)
 }
 
 func (s *texts) write(piece []byte) error { return s.say(s.stream.Push(s.runes.push(piece))) }
@@ -194,7 +194,7 @@ func (s *texts) next() error {
 	for (len(s.kept)+1)*s.most > s.room && len(s.kept) > 0 {
 		oldest := s.kept[0]
 		oldest.Dropped = true
-		if err := s.task.Emit(oldest, fmt.Sprintf("dropped %s of stdout", words.Count(oldest.Bytes, "byte"))); err != nil {
+		if err := s.task.Emit(oldest, fmt.Sprintf("dropped %s of %s", words.Count(oldest.Bytes, "byte"), s.of)); err != nil {
 			return err
 		}
 		s.kept = s.kept[1:]
@@ -278,11 +278,18 @@ type logLines struct {
 	progress func(line string)
 	lines    splitter
 	last     string
+	kept     *texts // nil if only the newest lines are kept
 }
 
 func (l *logLines) write(piece []byte) error { return l.say(l.stream.Push(l.runes.push(piece)), false) }
 
-func (l *logLines) end() error { return l.say(l.stream.Push(l.runes.end())+l.stream.Close(), true) }
+func (l *logLines) end() error {
+	err := l.say(l.stream.Push(l.runes.end())+l.stream.Close(), true)
+	if l.kept != nil {
+		err = cmp.Or(err, l.kept.end())
+	}
+	return err
+}
 
 // say emits the complete lines of the text, several to an event.
 func (l *logLines) say(text string, end bool) (err error) {
@@ -307,6 +314,9 @@ func (l *logLines) say(text string, end bool) (err error) {
 		l.lines.end(line)
 	}
 	flush()
+	if l.kept != nil && err == nil {
+		err = l.kept.say(text)
+	}
 	return err
 }
 

@@ -128,8 +128,12 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	if err := x.resultFile(cmd); err != nil {
 		return nil, err
 	}
-	x.stdout = newTexts(t, x.runner)
+	x.stdout = newTexts(t, x.runner, "stdout")
+	x.stdout.progress = x.lineProgress(t)
 	x.stderr = &logLines{task: t, stream: x.Config.Secrets.Stream(), progress: x.lineProgress(t)}
+	if x.Stderr == KeepStderr {
+		x.stderr.kept = newTexts(t, x.runner, "stderr")
+	}
 	var theirs []io.Closer
 	defer func() {
 		for _, c := range theirs {

@@ -177,3 +177,14 @@ func TestResultIsAsTheOperatorSays(t *testing.T) {
 		})
 	}
 }
+
+// Stderr that is kept is a text with all lines, divided as stdout is.
+func TestStderrIsKeptAsAText(t *testing.T) {
+	const all = 588_895 + len("out\n")
+	for keep, want := range map[string]int{"": len("out\n"), command.KeepStderr: all} {
+		s := run(t, command.Command{Command: shell("seq 100000 >&2; echo out"), Stderr: keep, Result: "none"}, "{}")
+		if text := output(s); len(text) != want || !strings.Contains(text, "out\n") {
+			t.Errorf("%q: the run keeps %d bytes instead of %d", keep, len(text), want)
+		}
+	}
+}

@@ -237,7 +237,9 @@ func say(s messages.State) string {
 	}
 	end := tail{most: mostSaid}
 	for _, t := range s.Streams {
-		end.write(t.Text())
+		if !strings.HasPrefix(t.Name, "stderr") { // the log has its newest lines
+			end.write(t.Text())
+		}
 	}
 	if text := strings.TrimSpace(end.String()); text != "" {
 		fmt.Fprintf(&b, "\n%s", text)

@@ -268,8 +268,7 @@ func explainCommand(p *host.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
-		sentences, err := explain.Read(c.Follow(cmd.Context(), id, want), state.Milestone)
+		sentences, err := explain.Read(c.Follow(cmd.Context(), id, messages.FollowOptions{}), state.Milestone)
 		for _, says := range sentences {
 			fmt.Fprintln(cmd.OutOrStdout(), words.Printable(says))
 		}

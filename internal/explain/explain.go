@@ -14,29 +14,28 @@ import (
 
 // Run collects what to say about one run. The zero Run has no events. It is not safe for concurrent use.
 type Run struct {
-	lines   []string
-	sum     messages.Summary
-	started time.Time
-	waited  messages.State // holds the run's Inputs, Children and Artifacts
-	reason  string         // message of the last failure
-	failed  int            // number of failures, of which mostFailures are described
-	skipped []string       // steps of a plan
-	running []string       // tasks
-	models  []string
-	calls   int
-	tools   []string
-	usage   *messages.Usage
-	over    bool
+	lines    []string
+	sum      messages.Summary
+	started  time.Time
+	waited   messages.State // holds the run's Inputs, Children and Artifacts
+	canceled time.Time      // when somebody asked to cancel it
+	reason   string         // message of the last failure
+	inTask   bool           // the last failure was that of a task
+	failed   int            // number of failures, of which mostFailures are described
+	skipped  []string       // steps of a plan
+	running  []string       // tasks
+	models   []string
+	calls    int
+	tools    []string
+	usage    *messages.Usage
+	over     bool
 }
 
 // mostFailures is how many failures are described one by one.
 const mostFailures = 6
 
-// Add adds the next event of the log. Deltas may be left out.
+// Add adds the next event of the log. Deltas tell only how long a process lived.
 func (r *Run) Add(e messages.Event) {
-	if e.IsDelta() {
-		return
-	}
 	last := r.sum.UpdatedAt
 	r.sum.Add(e)
 	switch b := e.Body.(type) {
@@ -110,13 +109,21 @@ func (r *Run) Add(e messages.Event) {
 			r.say("A part of the result is a substitute, because a model did not answer as it should.")
 		}
 	case messages.RunFailed:
+		if b.By == messages.ByRecovery && b.Cause == messages.CauseNodeLost {
+			r.end("The process that ran it was gone after %s. It failed %s later%s.", took(last.Sub(r.sum.QueuedAt)), took(e.Time.Sub(last)), after(": ", message(b.Error)))
+			break
+		}
 		r.end("It failed after %s%s: %s", took(r.in()), because(b), r.why(b.Error, b.Cause))
 	case messages.RunCanceled:
-		r.end("It ended as canceled after %s%s.", took(r.in()), authors[b.By])
+		if r.canceled.IsZero() {
+			r.end("It ended as canceled after %s%s.", took(r.in()), authors[b.By])
+		} else {
+			r.end("It ended %s later%s.", took(e.Time.Sub(r.canceled)), authors[b.By])
+		}
 	}
 }
 
-// Read reads a log up to the event with the given number, and explains it. The events may be milestones only.
+// Read reads a log up to the event with the given number, and explains it. Without deltas a lost process seems gone since its last milestone.
 func Read(log iter.Seq2[messages.Event, error], upTo uint64) ([]string, error) {
 	var r Run
 	for e, err := range log {
@@ -164,11 +171,12 @@ func (r *Run) queued(b messages.RunQueued) {
 }
 
 func (r *Run) canceling(b messages.RunCanceling) {
-	who := "It was canceled"
-	if b.By != "" {
-		who = name(b.By) + " canceled it"
+	r.canceled = r.sum.UpdatedAt
+	who := cmp.Or(name(b.By), "Somebody")
+	if b.By == "" && strings.HasPrefix(b.Reason, "its parent ") {
+		who = "Its parent run"
 	}
-	r.say("%s after %s%s.", who, took(r.in()), after(": ", b.Reason))
+	r.say("%s canceled it after %s%s.", who, took(r.in()), after(": ", b.Reason))
 }
 
 // failure describes something that failed, and what followed.
@@ -176,19 +184,26 @@ func (r *Run) failure(what string, err *messages.Error, then string) {
 	if r.failed++; r.failed > mostFailures {
 		return
 	}
-	why := "no reason is given"
-	if err != nil {
-		why = err.Message
-	}
+	why, before := cmp.Or(message(err), "no reason is given"), r.reason
+	inTask, wasInTask := then != "", r.inTask
+	r.reason, r.inTask = why, inTask
 	switch {
 	case r.failed == 1:
 		r.say("The first failure was that of %s, after %s: %s. %s", what, took(r.in()), strings.TrimSuffix(why, "."), then)
-	case why == r.reason:
+	case inTask && !wasInTask && strings.HasSuffix(why, before):
 		r.say("Because of that %s failed. %s", what, then)
+	case strings.HasSuffix(before, why):
+		r.say("Then %s failed in the same way. %s", what, then)
 	default:
 		r.say("Then %s failed: %s. %s", what, strings.TrimSuffix(why, "."), then)
 	}
-	r.reason = why
+}
+
+func message(err *messages.Error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Message
 }
 
 // why describes the cause of the run's failure, unless the sentence before just did.

@@ -259,7 +259,7 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 		switch {
 		case stream.Thought:
 			thoughts = append(thoughts, stream.Text())
-		case stream.Len() > 0:
+		case stream.Len() > 0 && !strings.HasPrefix(stream.Name, "stderr"):
 			texts = append(texts, stream.Text())
 		}
 	}

@@ -181,14 +181,13 @@ type explanation struct {
 	Sentences []string `json:"sentences" doc:"What happened and why, from the events alone"`
 }
 
-// explainRun tells a run from its milestones up to now.
+// explainRun tells a run from its events up to the last milestone.
 func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error) {
 	state, err := s.Run(ctx, in.ID)
 	if err != nil {
 		return explanation{}, err
 	}
-	milestones := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
-	sentences, err := explain.Read(messages.Each(s.Runs.Follow(ctx, in.ID, milestones)), state.Milestone)
+	sentences, err := explain.Read(messages.Each(s.Runs.Follow(ctx, in.ID, messages.FollowOptions{})), state.Milestone)
 	return explanation{sentences}, err
 }
 

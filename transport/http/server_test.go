@@ -116,7 +116,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%s %s", got.Status, got.body)
 	}
 	w.until(id, messages.KindRunCanceled)
-	if got := w.call("GET", "/v1/runs/"+string(id)+"/explanation", ""); !strings.Contains(got.body, `"It ended as canceled after `) ||
+	if got := w.call("GET", "/v1/runs/"+string(id)+"/explanation", ""); !strings.Contains(got.body, `"Somebody canceled it after `) ||
 		!strings.Contains(got.body, ": enough.") {
 		t.Errorf("the explanation: %s %s", got.Status, got.body)
 	}

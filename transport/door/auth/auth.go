@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -156,7 +157,7 @@ func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middlewa
 // Wrap puts a door behind the checks. The door finds its caller with [From], and the caller's trace in the context. The
 // request has no Authorization field any more, so that no door can log or forward a token.
 func (m *Middleware) Wrap(door http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return m.drained(func(w http.ResponseWriter, r *http.Request) {
 		r, ok := m.admit(w, r)
 		if !ok {
 			return
@@ -187,9 +188,32 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 
 // Public is like Wrap, but needs no token. It is for metadata and health checks.
 func (m *Middleware) Public(door http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return m.drained(func(w http.ResponseWriter, r *http.Request) {
 		if r, ok := m.admit(w, r); ok {
 			m.meter(w, r, door)
+		}
+	})
+}
+
+// Limits of what drained reads: less than smallRest bytes the HTTP server reads itself, more than drainBodies times the
+// largest body nobody reads.
+const (
+	smallRest   = 256 << 10
+	drainBodies = 4
+	drainTime   = 10 * time.Second
+)
+
+// drained reads the rest of a body that nobody has read, after the answer. A client that is cut while it sends would
+// not read the answer. One that asked before it sends (Expect) has the answer already.
+func (m *Middleware) drained(serve http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		serve(w, r)
+		if r.ProtoMajor != 1 || r.ContentLength >= 0 && r.ContentLength <= smallRest || r.Header.Get("Expect") != "" {
+			return
+		}
+		c := http.NewResponseController(w)
+		if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(drainTime)) == nil {
+			_, _ = io.CopyN(io.Discard, r.Body, drainBodies*m.maxBody) // the answer is out: an error helps nobody
 		}
 	})
 }

@@ -312,3 +312,25 @@ func TestAnswerToARequestNotReadWholeArrives(t *testing.T) {
 		t.Errorf("%s, %v", resp.Status, err)
 	}
 }
+
+// A client that reads only after it has sent its body reads the refusal.
+func TestRefusalArrivesAfterABodyThatIsTooLarge(t *testing.T) {
+	_, line := newLine(t, "mia", auth.Admin)
+	for addr, want := range map[string]int{
+		serve(t, newMiddleware(t, auth.Config{}).Wrap(door())):                                                       http.StatusRequestEntityTooLarge,
+		serve(t, newMiddleware(t, auth.Config{MaxBody: 32 << 20, Tokens: load(t, tokenFile(t, line))}).Wrap(door())): http.StatusUnauthorized,
+	} {
+		c, err := net.Dial("tcp", addr)
+		must(t, err)
+		defer func() { _ = c.Close() }()
+		_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", 17<<20)
+		must(t, err)
+		_, err = c.Write(make([]byte, 17<<20))
+		must(t, err)
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		must(t, err)
+		if resp.StatusCode != want {
+			t.Errorf("%s instead of %d", resp.Status, want)
+		}
+	}
+}

@@ -208,6 +208,7 @@ func Refuse(w http.ResponseWriter, err error) {
 	h.Set("Content-Type", problemType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body))) // the client has all of it before its own body is drained
 	maps.Copy(h, p.Headers())
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(body) // a client that left needs no answer
