@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,6 +42,7 @@ type runner struct {
 
 // execution is one attempt: a running program.
 type execution struct {
+	failed atomic.Bool // a limit or an output that cannot be written has ended the program
 	*runner
 	task    *actors.TaskContext
 	process Process
@@ -105,7 +107,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	}
 	reading.Wait()
 	x.limits.exited()
-	if of.Err() != nil {
+	if of.Err() != nil && !x.failed.Load() { // else the code says only how it was ended
 		r.say(exitCode(x.status))
 	}
 	if ctx.Err() != nil {
@@ -229,7 +231,10 @@ func (x *execution) terminate() {
 }
 
 // fail ends the attempt, and with it the program.
-func (x *execution) fail(err error) { x.end(supervision.Permanent(err)) }
+func (x *execution) fail(err error) {
+	x.failed.Store(true)
+	x.end(supervision.Permanent(err))
+}
 
 // release closes everything that is open.
 func (x *execution) release() {

@@ -61,7 +61,7 @@ func openStage(t *testing.T) *stage {
 	must(t, err)
 	tale := func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }
 	s.system, err = actors.New(t.Context(), actors.Config{Journal: journal, Jobs: []actors.Definition{
-		{Name: "tale", New: tale}, {Name: "chat", New: tale}}})
+		{Name: "tale", New: tale, SubJobs: []actors.Definition{{Name: "part"}}}, {Name: "chat", New: tale}}})
 	must(t, err)
 	tools := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
 	mux := http.NewServeMux()
