@@ -69,7 +69,7 @@ func New(ctx context.Context, folder string, waits func()) (*Guardian, error) {
 
 // lockFolder locks the folder. The lock is the guardian's too, and so lasts as long as it.
 func lockFolder(ctx context.Context, folder string, waits func()) (*os.File, error) {
-	dir, err := os.Open(folder)
+	dir, err := os.Open(folder + "/") // with the slash only a folder opens
 	if err != nil {
 		return nil, err
 	}

@@ -253,6 +253,7 @@ export interface Payloads {
     mode: "attached" | "detached";
     parent?: string;
     principal?: string;
+    version?: string;
   };
   /** The run goes on after its process died; carries a rewind. */
   "run.recovered": {
@@ -299,8 +300,9 @@ export interface Payloads {
     step: string;
     task?: string;
   };
-  /** A task's step has ended, and will not be made again. */
+  /** A task's step begins, or has ended and will not be made again. */
   "step.kept": {
+    again?: boolean;
     begun?: boolean;
     error?: {
       code: string;
@@ -314,10 +316,13 @@ export interface Payloads {
       retryable?: boolean;
       stack?: string;
     };
+    input?: string;
+    optional?: boolean;
     result?: unknown;
     since?: number;
     step: string;
     task: string;
+    within?: string;
   };
   /** A step of a plan began. */
   "step.started": {
