@@ -53,7 +53,7 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 	s.ends(syscall.SIGKILL)
 	s = serveHTTP(t, dir, args...)
 	defer s.ends(syscall.SIGTERM)
-	for _, pid := range strings.Fields(pids) {
+	for pid := range strings.FieldsSeq(pids) {
 		if runs(pid) {
 			t.Errorf("the process %s runs beside the next server", pid)
 		}

@@ -73,7 +73,7 @@ func childrenOf(pid int) (pids []int) {
 	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, list := range lists {
 		text, _ := os.ReadFile(list) // of a thread that has ended it has none
-		for _, field := range strings.Fields(string(text)) {
+		for field := range strings.FieldsSeq(string(text)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, child)
 			}
@@ -207,7 +207,7 @@ func (c *cgroups) kill(path string) {
 		return
 	}
 	members, _ := os.ReadFile(filepath.Join(path, "cgroup.procs")) // a kernel before 5.14
-	for _, field := range strings.Fields(string(members)) {
+	for field := range strings.FieldsSeq(string(members)) {
 		if pid, err := strconv.Atoi(field); err == nil {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
