@@ -183,6 +183,9 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext, got fet
 	}
 	if g.input.Model == "" {
 		summary += ", without a model"
+		if !stats.Described {
+			t.Log(messages.LogWarn, "no text says what the project is: begin the README with a sentence such as \"NAME is …\", or add a line \"> …\" to llms.txt")
+		}
 	}
 	t.Summarize(summary)
 	return about, nil

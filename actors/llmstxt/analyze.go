@@ -39,13 +39,15 @@ type Stats struct {
 	Links    int // in llms.txt
 	Symbols  int // exported names in llms.json
 	Packages int // in the graph; 0 without one
+	// Described: a text says what the project is.
+	Described bool
 }
 
 // Stats counts what was found.
 func (a *Analysis) Stats() Stats { return a.stats(a.index) }
 
 func (a *Analysis) stats(index *rank.Index) Stats {
-	s := Stats{Files: a.Len(), Sections: len(index.Sections)}
+	s := Stats{Files: a.Len(), Sections: len(index.Sections), Described: index.Summary != ""}
 	for _, section := range index.Sections {
 		s.Links += len(section.Links)
 		for _, l := range section.Links {
@@ -71,6 +73,9 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 		return nil, err
 	}
 	a := &Analysis{Repository: r, index: r.keepExisting(index, most, by), secrets: new(secret.Report)}
+	if r.options.LinkStyle == rank.StyleSite && index.Site == "" {
+		tell(by.Warn, "links lead to the repository: no configuration of a documentation site has its URL")
+	}
 	if r.options.Graph {
 		a.graph, err = r.buildGraph(ctx, a.index, by)
 	}

@@ -247,6 +247,9 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	r.dropCommonNotes(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
 	index.Survey = r.result()
+	if r.site != nil {
+		index.Site = r.site.Base
+	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -306,7 +309,7 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 		for _, x := range list {
 			x.Score = 300 + int(100*x.points)
 			if x.URL == "" {
-				x.URL = r.links.url(x.Path)
+				x.URL = cmp.Or(r.onlineAt(x), r.links.url(x.Path))
 			}
 			if len(x.Reasons) == 0 {
 				x.Reasons = []string{"a file of the product, by its size and place"}

@@ -38,6 +38,7 @@ type item struct {
 	listed  int    // position in the maintainers' navigation, from 1; 0 if it is not there
 	group   string // its group in the navigation
 	label   string // its name there, or ""
+	online  string // its path on the site, or ""
 	place   int    // place in the order in which a site's pages deserve links, from 1; 0 for none
 	pages   int    // number of pages in that group
 	members string // the package that the file represents: its name or its folder

@@ -123,3 +123,22 @@ func TestLinesHaveTheHostsAnchors(t *testing.T) {
 		}
 	}
 }
+
+// "A page without a certain URL keeps its forge link."
+func TestLinksToTheSite(t *testing.T) {
+	archive := "-- mkdocs.yml --\nsite_url: https://frob.example/en/\n-- frob.py --\n" + `"""Turns widgets."""` + "\n"
+	for _, name := range []string{"index", "start", "guide/turn", "guide/index"} {
+		archive += "-- docs/" + name + ".md --\n# " + name + "\n\nIt tells of " + name + " at some length.\n"
+	}
+	origin := scan.ParseOrigin("https://github.com/o/r", "0123456789abcdef0123456789abcdef01234567", "")
+	index := build(t, archive, origin, rank.Options{LinkStyle: rank.StyleSite})
+	if index.Site != "https://frob.example/en" {
+		t.Errorf("the site is %q", index.Site)
+	}
+	for file, want := range map[string]string{"docs/start.md": "https://frob.example/en/start/", "docs/guide/turn.md": "https://frob.example/en/guide/turn/",
+		"docs/guide/index.md": "https://frob.example/en/guide/", "frob.py": index.Origin.Remote + "/blob/" + origin.Commit + "/frob.py"} {
+		if got := find(index, file).URL; got != want {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
@@ -46,7 +47,7 @@ func (r *ranking) followSite() {
 		if x == nil || x.class != classPage {
 			continue
 		}
-		x.listed, x.group, x.label = p.Order, p.Branch, p.Label
+		x.listed, x.group, x.label, x.online = p.Order, p.Branch, p.Label, p.URL
 		x.Note = cmp.Or(x.Note, p.Description)
 		if !p.Late {
 			x.place = i + 1
@@ -66,4 +67,15 @@ func (r *ranking) byPlace(x, y *item) int {
 		return x.place - y.place
 	}
 	return cmp.Or(boolToInt(y.place > 0)-boolToInt(x.place > 0), byPoints(x, y))
+}
+
+// StyleSite makes links lead to the pages of the documentation site.
+const StyleSite = "site"
+
+// onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
+func (r *ranking) onlineAt(x *item) string {
+	if r.options.LinkStyle != StyleSite || r.site == nil || r.site.Base == "" || x.online == "" {
+		return ""
+	}
+	return r.site.Base + "/" + escapePath(strings.TrimPrefix(x.online, "/"))
 }
