@@ -160,7 +160,9 @@ func (g *Guardian) lost(conn *os.File) {
 		g.running = map[int]*Process{}
 	}
 	g.mu.Unlock()
+	g.sending.Lock() // nobody writes to another file that has the descriptor's number
 	conn.Close()
+	g.sending.Unlock()
 	if len(orphans) > 0 {
 		endMarked(mark, func(leader int) bool {
 			for _, p := range orphans {

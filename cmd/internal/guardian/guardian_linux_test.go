@@ -135,7 +135,12 @@ func TestNextOwnerWaits(t *testing.T) {
 		t.Errorf("beside another guardian: %v", err)
 	}
 	_, daemon, _ := started(t, g, Options{})
-	_ = syscall.Shutdown(int(g.conn.Fd()), syscall.SHUT_WR)
+	g.sending.Lock()
+	g.mu.Lock()
+	conn := g.conn
+	g.mu.Unlock()
+	_ = syscall.Shutdown(int(conn.Fd()), syscall.SHUT_WR)
+	g.sending.Unlock()
 	g.lock.Close() // as if this process had ended
 	if begin(t, folder); lives(daemon) {
 		t.Error("the next owner began while the daemon lived")
