@@ -133,7 +133,7 @@ const (
 // sources, which only say what the pages do not.
 const (
 	mostSitePages  = 40
-	mostOtherPages = 4
+	mostOtherPages = 8
 	mostSiteSource = 8
 	fewLinks       = 30 // up to here sources fill up what pages leave
 )

@@ -2,6 +2,7 @@ package rank_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
@@ -126,12 +127,13 @@ func TestLinesHaveTheHostsAnchors(t *testing.T) {
 
 // "A page without a certain URL keeps its forge link."
 func TestLinksToTheSite(t *testing.T) {
-	archive := "-- mkdocs.yml --\nsite_url: https://frob.example/en/\n-- frob.py --\n" + `"""Turns widgets."""` + "\n"
+	var archive strings.Builder
+	archive.WriteString("-- mkdocs.yml --\nsite_url: https://frob.example/en/\n-- frob.py --\n" + `"""Turns widgets."""` + "\n")
 	for _, name := range []string{"index", "start", "guide/turn", "guide/index"} {
-		archive += "-- docs/" + name + ".md --\n# " + name + "\n\nIt tells of " + name + " at some length.\n"
+		archive.WriteString("-- docs/" + name + ".md --\n# " + name + "\n\nIt tells of " + name + " at some length.\n")
 	}
 	origin := scan.ParseOrigin("https://github.com/o/r", "0123456789abcdef0123456789abcdef01234567", "")
-	index := build(t, archive, origin, rank.Options{LinkStyle: rank.StyleSite})
+	index := build(t, archive.String(), origin, rank.Options{LinkStyle: rank.StyleSite})
 	if index.Site != "https://frob.example/en" {
 		t.Errorf("the site is %q", index.Site)
 	}
