@@ -213,9 +213,18 @@ func (b ThoughtDone) text() TextDone {
 
 // IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
 // and so on. The last one is the run's answer.
-func IsAnswer(stream string) bool {
-	number, numbered := strings.CutPrefix(stream, "answer.")
-	return stream == "answer" || numbered && number != "" && strings.Trim(number, "0123456789") == ""
+func IsAnswer(stream string) bool { return isNumbered(stream, "answer") }
+
+// StderrText is the name of a text of what a program wrote to stderr. Further ones are stderr.2 and so on.
+const StderrText = "stderr"
+
+// IsStderr reports whether a text with that name is of stderr, which is no part of the answer.
+func IsStderr(stream string) bool { return isNumbered(stream, StderrText) }
+
+// isNumbered reports whether the stream has the name, or the name with a number.
+func isNumbered(stream, name string) bool {
+	number, numbered := strings.CutPrefix(stream, name+".")
+	return stream == name || numbered && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // LabelOf returns the name of a model call's text, from the id of the call: NAME.ATTEMPT.NUMBER.

@@ -152,6 +152,14 @@ func TestRecoveryTakesBack(t *testing.T) {
 	}
 }
 
+func TestIsStderr(t *testing.T) {
+	for name, want := range map[string]bool{"stderr": true, "stderr.2": true, "stderr.": false, "stderrors": false, "stdout": false} {
+		if messages.IsStderr(name) != want {
+			t.Errorf("%s: want %t", name, want)
+		}
+	}
+}
+
 func TestIsAnswer(t *testing.T) {
 	for name, want := range map[string]bool{"answer": true, "answer.1": true, "answer.12": true, "answer.": false,
 		"answer.1.1": false, "answer.thought": false, "answers": false, "think.1": false, "": false} {

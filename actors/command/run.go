@@ -134,7 +134,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	x.stdout.progress = x.lineProgress(t)
 	x.stderr = &logLines{task: t, stream: x.Config.Secrets.Stream(), progress: x.lineProgress(t)}
 	if x.Stderr == KeepStderr {
-		x.stderr.kept = newTexts(t, x.runner, "stderr")
+		x.stderr.kept = newTexts(t, x.runner, messages.StderrText)
 	}
 	var theirs []io.Closer
 	defer func() {

@@ -237,7 +237,7 @@ func say(s messages.State) string {
 	}
 	end := tail{most: mostSaid}
 	for _, t := range s.Streams {
-		if !strings.HasPrefix(t.Name, "stderr") { // the log has its newest lines
+		if !messages.IsStderr(t.Name) { // the log has its newest lines
 			end.write(t.Text())
 		}
 	}

@@ -259,7 +259,7 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 		switch {
 		case stream.Thought:
 			thoughts = append(thoughts, stream.Text())
-		case stream.Len() > 0 && !strings.HasPrefix(stream.Name, "stderr"):
+		case stream.Len() > 0 && !messages.IsStderr(stream.Name):
 			texts = append(texts, stream.Text())
 		}
 	}

@@ -113,7 +113,7 @@ func asking(state messages.State) string {
 func lastText(state messages.State) string {
 	var answer messages.Stream
 	for _, stream := range state.Streams {
-		if stream.Thought || strings.HasPrefix(stream.Name, "stderr") || answer.Closed && !stream.Closed {
+		if stream.Thought || messages.IsStderr(stream.Name) || answer.Closed && !stream.Closed {
 			continue
 		}
 		if stream.Closed || stream.Len() > answer.Len() {
