@@ -7,7 +7,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -321,45 +320,6 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 		return nil, err
 	}
 	return slices.Clone(got.value), got.err
-}
-
-// Start starts a sub-run, and returns when the run's log names it. Its actor is below the run's actor. It is
-// cancelled with the run, and the run ends after it. An attempt that starts a sub-run of the same name gets the same
-// sub-run; the name is Options.Key or else the number of the sub-run in its task. Its job is in Config.Jobs or SubJobs
-// there, so that it can go on after its node is lost; a System without Jobs takes any. Sub-runs count towards no
-// principal's limit. A tree has at most 1,000 live sub-runs, and is at most Config.MaxDepth deep.
-func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, error) {
-	a := t.attempt
-	s := a.run.system
-	o.Principal = a.run.principal
-	queued, err := s.queued(&job, o)
-	if err != nil {
-		return nil, err
-	}
-	if !s.knows(job.Name) {
-		return nil, messages.InvalidInput("the job %q of a sub-run is not in Config.Jobs, and could not go on after its node is lost: "+
-			"add its Definition, or name it in SubJobs of the parent's", job.Name)
-	}
-	if queued.Parent = a.run.id; strings.Count(string(queued.Parent), ".") >= s.config.MaxDepth {
-		return nil, messages.Errorf(messages.CauseLimitExceeded,
-			"the run is %d sub-runs deep already, and no more are allowed: do the work in this one", s.config.MaxDepth)
-	}
-	name := o.Key
-	if strings.HasPrefix(name, "#") {
-		return nil, messages.InvalidInput("the key of a sub-run must not begin with #, as the names of those without a key do")
-	}
-	if name == "" {
-		a.mu.Lock()
-		a.children++
-		name = "#" + strconv.Itoa(a.children)
-		a.mu.Unlock()
-	}
-	reply := make(chan childStart, 1)
-	child, err := request(ctx, t, &childWanted{a, name, job, queued, reply}, reply)
-	if err = cmp.Or(err, child.err); err != nil {
-		return nil, err
-	}
-	return &Run{system: s, id: child.id, live: child.run}, nil
 }
 
 // Recorded returns, in a test that replays a log, the recorded answer of the outside world. asked is the llm.started
