@@ -54,6 +54,11 @@ type Entry struct {
 // Root is a log in one line. Merging its deltas keeps it.
 func (e Entry) Root() string { return fmt.Sprintf("%s %d %s %d", e.Run, e.Seq, e.Chain, e.Opening) }
 
+// Missing returns the fault that the log of an ended run, which the entry is about, is not there.
+func (e Entry) Missing() Fault {
+	return Fault{Run: e.Run, Rule: RuleLedger, Says: fmt.Sprintf("entry %d of the ledger says that it ended, and its log is missing", e.Number)}
+}
+
 // SignedEntry is an entry as a store keeps it. Key and Signature are empty if the node had no key.
 type SignedEntry struct{ Line, Key, Signature []byte }
 
@@ -209,11 +214,11 @@ func (x *Ends) Compare(e Entry) error {
 // Rest returns what is missing after all logs were compared, and what does not fit the store itself: its records of
 // removed logs in JSON, its salt's digest, and how often it was opened.
 func (x *Ends) Rest(removed [][]byte, salt string, opening int64) (all []Fault) {
-	add := func(run messages.RunID, format string, args ...any) {
-		all = append(all, Fault{Run: run, Rule: RuleLedger, Says: fmt.Sprintf(format, args...)})
+	add := func(format string, args ...any) {
+		all = append(all, Fault{Rule: RuleLedger, Says: fmt.Sprintf(format, args...)})
 	}
-	for run, end := range x.ends {
-		add(run, "entry %d of the ledger says that it ended, and its log is missing", end.Number)
+	for _, end := range x.ends {
+		all = append(all, end.Missing())
 	}
 	slices.SortFunc(all, func(a, b Fault) int { return int(x.ends[a.Run].Number) - int(x.ends[b.Run].Number) })
 	before := min(x.first.Removed, len(removed))
@@ -231,18 +236,18 @@ func (x *Ends) Rest(removed [][]byte, salt string, opening int64) (all []Fault) 
 	}
 	for _, n := range recorded {
 		if n != 0 {
-			add("", "the records of removed runs are not those of the ledger")
+			add("the records of removed runs are not those of the ledger")
 			break
 		}
 	}
 	if len(x.past) != x.first.Runs || Past(x.past, removed[:before]) != x.first.Past {
-		add("", "the runs without an entry are not the %d that ended before the ledger began", x.first.Runs)
+		add("the runs without an entry are not the %d that ended before the ledger began", x.first.Runs)
 	}
 	if salt != x.first.Salt {
-		add("", "the salt is not that of the ledger")
+		add("the salt is not that of the ledger")
 	}
 	if opening != x.last {
-		add("", "the store says that it was opened %d times, the ledger %d", opening, x.last)
+		add("the store says that it was opened %d times, the ledger %d", opening, x.last)
 	}
 	return all
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
@@ -76,8 +75,7 @@ func (w *writer) opened() error {
 	if entries > 0 {
 		return w.enter(e)
 	}
-	digest := sha256.Sum256(w.journal.salt[:])
-	e.Salt = hex.EncodeToString(digest[:])
+	e.Salt = saltDigest(w.journal.salt[:])
 	var roots []string
 	err := each(w.conn, "SELECT id, run FROM runs WHERE ended = 1", func(rows *sql.Rows) error {
 		var number int64
@@ -99,6 +97,12 @@ func (w *writer) opened() error {
 	}
 	e.Runs, e.Removed, e.Past = len(roots), len(removed), journal.Past(roots, removed)
 	return w.enter(e)
+}
+
+// saltDigest returns what the ledger's first entry says of the store's salt.
+func saltDigest(salt []byte) string {
+	digest := sha256.Sum256(salt)
+	return hex.EncodeToString(digest[:])
 }
 
 // querier is what a database, a connection and a transaction have in common.
@@ -189,8 +193,7 @@ func (c *checker) balance() error {
 		return err
 	}
 	lines, err := removedLines(c.ctx, c.tx)
-	digest := sha256.Sum256(salt)
-	for _, fault := range c.ends.Rest(lines, hex.EncodeToString(digest[:]), opening) {
+	for _, fault := range c.ends.Rest(lines, saltDigest(salt), opening) {
 		c.fault(fault)
 	}
 	return err
@@ -218,7 +221,7 @@ func (c *checker) end(h *head) (key []byte, err error) {
 func (c *checker) missing(run messages.RunID) bool {
 	e, _, listed := c.ends.End(run)
 	if listed && c.entered {
-		c.fault(journal.Fault{Run: run, Rule: journal.RuleLedger, Says: fmt.Sprintf("entry %d of the ledger says that it ended, and its log is missing", e.Number)})
+		c.fault(e.Missing())
 	}
 	return listed
 }
