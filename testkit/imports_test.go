@@ -140,7 +140,7 @@ var rules = []rule{
 	{pkgs: "transport/telemetry", ours: "messages transport/internal/dial", libs: "github.com/prometheus/client_golang/...", tests: "lastword/actors lastword/supervision"},
 	{pkgs: "transport/http/client", ours: "messages transport/internal/cursor transport/internal/dial", tests: "lastword/actors lastword/transport/http lastword/transport/door"},
 	{pkgs: "cmd/internal/build"},
-	{pkgs: "cmd/internal/guardian"},
+	{pkgs: "cmd/internal/guardian", ours: "internal/atomicfile"},
 	{pkgs: "cmd/internal/environment"},
 	{pkgs: "cmd/internal/terminaltest"},
 	{pkgs: "cmd/internal/trust",

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/seed889630bf/lastword/internal/atomicfile"
 )
 
 // Guardian is the process that starts the programs. If it is killed, the next Start starts another one. It is safe for
@@ -74,17 +76,12 @@ func lockFolder(ctx context.Context, folder string, waits func()) (*os.File, err
 		return nil, err
 	}
 	for {
-		switch err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err {
-		case nil:
+		if atomicfile.TryLock(dir) != syscall.EWOULDBLOCK { // any other error: the file system has no such locks
 			return dir, nil
-		case syscall.EWOULDBLOCK:
-			if waits != nil {
-				waits()
-				waits = nil
-			}
-		case syscall.EINTR:
-		default: // the file system has no such locks
-			return dir, nil
+		}
+		if waits != nil {
+			waits()
+			waits = nil
 		}
 		select {
 		case <-ctx.Done():
