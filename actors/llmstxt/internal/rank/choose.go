@@ -31,7 +31,7 @@ type ranking struct {
 	settings bool             // the repository consists of settings
 	specs    Uses
 	site     *site.Site      // the documentation site; nil if there is none
-	onSite   map[string]bool // its pages
+	onSite   map[string]bool // its pages, if a framework makes it
 	marks    map[string]bool // folders whose paths contain words that speak against their files
 }
 
@@ -129,8 +129,8 @@ const (
 	LastingOptional = 3
 )
 
-// knee is the number of links from which on a maintainer would add few: pages of a site's navigation, other pages, and
-// sources, which only say what the pages do not.
+// From these numbers of links on a maintainer would add few: pages of a site's navigation, other pages, and sources, which
+// only say what the pages do not.
 const (
 	mostSitePages  = 40
 	mostOtherPages = 8

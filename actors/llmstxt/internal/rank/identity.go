@@ -93,7 +93,7 @@ func moduleName(name string) string {
 	return strings.Trim(shortName(prefix), ".")
 }
 
-// facts returns lines that can be checked, that stay true when the file is committed, and that help an agent to install, build and
+// facts returns lines that can be checked, stay true when the file is committed, and help an agent to install, build and
 // run.
 func (v *survey) facts() []Fact {
 	m := v.product()

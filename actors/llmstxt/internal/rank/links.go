@@ -41,7 +41,7 @@ type linker struct {
 	raw    bool
 }
 
-// site is how a host shows files: what is between the repository's page and the path of a file, with %s for the ref,
+// forge is how a host shows files: what is between the repository's page and the path of a file, with %s for the ref,
 // and what leads to a line.
 type forge struct{ page, raw, line string }
 
@@ -61,7 +61,7 @@ var (
 		"codeberg": gitea}
 )
 
-// forgeOf returns the site of a host: of the well-known ones, and of self-hosted ones whose name says what they run.
+// forgeOf returns the forge of a host: of the well-known ones, and of self-hosted ones whose name says what they run.
 // Self-hosted Bitbucket has other pages than bitbucket.org, and a gist has no folders.
 func forgeOf(host string) forge {
 	parts := append(strings.Split(host, "."), host)

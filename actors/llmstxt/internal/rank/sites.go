@@ -23,9 +23,11 @@ func (r *ranking) findSite() {
 		}
 	}
 	repository := site.NewRepository(files, func(p string) string { return r.head(p, configBytes) })
-	found := site.Folders(repository)
+	var found *site.Site
 	if all := site.Read(repository); len(all) > 0 {
 		found = all[0]
+	} else {
+		found = site.Folders(repository)
 	}
 	if found == nil || len(found.Pages()) < leastSite {
 		return

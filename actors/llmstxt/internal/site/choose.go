@@ -171,4 +171,4 @@ func rounds(branch *Node) []Place {
 }
 
 // isNews reports whether a page is one of those that a maintainer leaves out first.
-func isNews(n *Node) bool { return news.MatchString(cmp.Or(n.Label, n.Title, baseOf(n.Page))) }
+func isNews(n *Node) bool { return news.MatchString(cmp.Or(n.Label, n.Title, stem(n.Page))) }

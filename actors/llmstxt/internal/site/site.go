@@ -161,6 +161,3 @@ func (s *Site) Pages() (pages []string) {
 	walk(&s.Root)
 	return pages
 }
-
-// baseOf returns the name of a page without its ending.
-func baseOf(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
