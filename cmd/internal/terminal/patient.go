@@ -13,8 +13,7 @@ import (
 )
 
 // Patient is a stream whose reader may take its time. A write waits for it as long as it likes, until Hurry sets a
-// limit. It is safe for concurrent use; mu guards the fields below
-// it.
+// limit. It is safe for concurrent use; mu guards the fields below it.
 type Patient struct {
 	to      io.Writer
 	hurry   sync.Once
