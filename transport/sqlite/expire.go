@@ -55,13 +55,15 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (le
 		if n == 0 {
 			return false, 0, nil
 		}
+		roots := make([]journal.Entry, n)
+		for i, log := range expired[:n] { // before the transaction, for which appends wait: an ended log keeps its root
+			if roots[i], err = rootOf(ctx, j.db, log.number, log.run); err != nil {
+				return false, 0, explained(j.dir, err)
+			}
+		}
 		took, err := j.writer.execute(ctx, func(exec exec) error {
-			for _, log := range expired[:n] {
-				root, err := rootOf(ctx, j.writer.conn, log.number, log.run)
-				if err == nil {
-					_, err = j.writer.removeLog(log.number, journal.EntryExpired, root)
-				}
-				if err != nil {
+			for i, log := range expired[:n] {
+				if _, err := j.writer.removeLog(log.number, journal.EntryExpired, roots[i]); err != nil {
 					return err
 				}
 			}
