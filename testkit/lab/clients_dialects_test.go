@@ -181,7 +181,12 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	cutting := &cutListener{Listener: listener, left: cut - 1, always: cut == 0, terminal: c.terminal}
-	server := httptest.NewUnstartedServer(c.open(door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs})))
+	handler := c.open(door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs}))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Accept-Encoding") // cutListener finds terminal in plain text
+		r.Header.Del("Sec-WebSocket-Extensions")
+		handler.ServeHTTP(w, r)
+	}))
 	_ = server.Listener.Close()
 	server.Listener = cutting
 	server.Start()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -61,8 +62,9 @@ func newWebKit(t *testing.T) *webKit {
 	t.Helper()
 	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("tell",
 		func(ctx context.Context, t *actors.TaskContext, words int) (string, error) {
+			random := rand.New(rand.NewPCG(1, 2)) // what compresses well is too short to be cut
 			for range words {
-				if err := t.AppendText("answer", "word "); err != nil {
+				if err := t.AppendText("answer", fmt.Sprintf("%016x ", random.Uint64())); err != nil {
 					return "", err
 				}
 			}
