@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 const (
