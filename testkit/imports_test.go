@@ -101,6 +101,7 @@ var rules = []rule{
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/auth", ours: "internal/regular messages messages/words", tests: "lastword/transport/server"},
+	{pkgs: "transport/door/seal"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
 	{pkgs: "transport/door", ours: "messages internal/validate messages/model messages/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",

@@ -89,6 +89,8 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.auth, "auth", "", "proxy=`HEADER` takes the caller's name from a header field of the proxy in front")
 	flags.StringSliceVar(&s.peers, "auth-peer", nil,
 		"`addresses` that this proxy calls from, such as 127.0.0.1 or 10.1.0.0/16; unix is whoever opens the socket")
+	flags.StringVar(&s.SessionKey, "session-key", "",
+		"`file` with the key that seals sessions, the same for each server of --nats; two lines while you replace it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
 	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; others than this machine's need --tokens; * is any")
 	flags.StringSliceVar(&s.origins, "allow-origin", nil, "`origins` of web pages that may call, such as https://app.example.com")
@@ -100,6 +102,7 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		"maximum `number` of model tokens per caller and UTC day, counted since the server started; 0 is no limit")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
+	settings.Must(cmd.MarkFlagFilename("session-key"))
 }
 
 // mcpPath is the path of the MCP endpoint.

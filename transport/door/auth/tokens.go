@@ -142,7 +142,7 @@ func (t *Tokens) readFile() ([]entry, error) {
 	}
 	defer func() { _ = file.Close() }()
 	t.read, t.readAt = info, time.Now()
-	if err := checkMode(t.path, info.Mode()); err != nil {
+	if err := CheckMode(t.path, info.Mode()); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxTokenBytes+1))
@@ -152,9 +152,9 @@ func (t *Tokens) readFile() ([]entry, error) {
 	return parseTokens(t.path, string(text))
 }
 
-// checkMode returns an error if others than the owner can write the file, or others than its group can read it: a mounted
+// CheckMode returns an error if others than the owner can write the file, or others than its group can read it: a mounted
 // secret belongs to root, and the server reads it as one of its group. On Windows modes do not tell, so it checks nothing.
-func checkMode(path string, mode fs.FileMode) error {
+func CheckMode(path string, mode fs.FileMode) error {
 	if runtime.GOOS == "windows" || mode.Perm()&0o037 == 0 {
 		return nil
 	}
