@@ -62,6 +62,9 @@ func (f *Flags) Check() error {
 // Durable reports whether runs outlive the process.
 func (f *Flags) Durable() bool { return !f.ephemeral && (f.always || f.dir != "") }
 
+// Shared reports whether several nodes share the journal.
+func (f *Flags) Shared() bool { return f.nats != "" }
+
 // Folder returns the folder of the journal, or "" if it has none.
 func (f *Flags) Folder(env environment.Variables) string {
 	if f.nats != "" || !f.Durable() {
