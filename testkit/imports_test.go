@@ -116,6 +116,7 @@ var rules = []rule{
 	{pkgs: "transport/acp", ours: protocol + " messages/words transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
+	{pkgs: "transport/issuer", ours: "messages transport/door/auth transport/internal/dial", libs: "github.com/go-jose/go-jose/v4/..."},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
 	{pkgs: "transport/repository", ours: "internal/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages messages/redact transport/internal/*"},

@@ -140,7 +140,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
 	stream := s.config.Door.Stream(w, typeEvents)
-	beats := s.config.Door.Heartbeats(stream, func() { _, _ = stream.WriteString(comment) }, func(error) { leave() })
+	beats := s.config.Door.Heartbeats(r.Context(), stream, func() { _, _ = stream.WriteString(comment) }, func(error) { leave() })
 	defer beats.Stop()
 	p := &sessionStream{leave: leave, write: func(message []byte) error {
 		return beats.Do(func() (bool, error) {

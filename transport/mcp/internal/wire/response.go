@@ -54,7 +54,7 @@ func (x *Exchange) respond(w http.ResponseWriter, r *http.Request) *response {
 // serve runs the exchange. After it returns, nothing is written to the response.
 func (p *response) serve(r *http.Request) {
 	if p.stream != nil {
-		p.beats = p.x.server.config.Door.Heartbeats(p.stream, p.beat, func(error) { p.x.disconnected() })
+		p.beats = p.x.server.config.Door.Heartbeats(r.Context(), p.stream, p.beat, func(error) { p.x.disconnected() })
 		defer p.beats.Stop()
 	}
 	defer context.AfterFunc(r.Context(), func() {
