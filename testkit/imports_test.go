@@ -312,7 +312,7 @@ var rooms = []room{
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/internal/pieces", "transport/internal/rpc", "transport/web", "transport/http",
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
