@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/supervision/fault"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // Flags holds the flags that mcp and serve share, as the user gives them.
@@ -43,6 +44,7 @@ type Flags struct {
 	faultsFile    string
 	enableFaults  bool     // over HTTP
 	callbackHosts []string // hosts that callers may name in callback URLs
+	SessionKey    string   // file with the keys that seal what clients keep
 	agentsConfirm bool
 	timeout       time.Duration
 	maxRuns       int
@@ -67,6 +69,7 @@ type Checked struct {
 	protocols []string // names of dialects
 	file      *command.File
 	hooks     []webhook.Target
+	sealing   seal.Keys    // of SessionKey; nil without it
 	faults    *fault.Board // nil without faults
 }
 
@@ -137,6 +140,9 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 	}
 	if err == nil {
 		c.faults, err = f.readFaults()
+	}
+	if err == nil && f.SessionKey != "" {
+		c.sealing, err = readSealing(f.SessionKey, f.program.Secrets)
 	}
 	if err != nil {
 		return nil, err

@@ -32,5 +32,6 @@ func openNATS(ctx context.Context, at, credentials string, secrets *redact.Secre
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Journal: j, Warnings: j.Warnings(), Save: j.Save, Load: j.Load, Get: j.Get, Set: j.Set, close: j.Close}, nil
+	return &Store{Journal: j, Warnings: j.Warnings(), Save: j.Save, Load: j.Load, Get: j.Get, Set: j.Set,
+		GetSession: j.GetSession, SetSession: j.SetSession, close: j.Close}, nil
 }

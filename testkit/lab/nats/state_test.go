@@ -54,6 +54,10 @@ func TestState(t *testing.T) {
 				}
 			}
 			noError(t, b.Set(t.Context(), "pauses", []byte("two"), revision))
+			noError(t, a.SetSession(t.Context(), "s", []byte("kept"), 0))
+			if value, _, err := b.GetSession(t.Context(), "s"); string(value) != "kept" || err != nil {
+				t.Errorf("another node has %q of a session, %v", value, err)
+			}
 			if err := a.Set(t.Context(), "pauses", []byte("none"), revision); messages.CodeOf(err) != messages.CodeConflict {
 				t.Errorf("it undoes the other one: %v", err)
 			}
@@ -62,6 +66,9 @@ func TestState(t *testing.T) {
 		with(t, func(a, _ *nats.Journal) {
 			if err := a.Load(t.Context(), "old", io.Discard); messages.CodeOf(err) != messages.CodeNotFound {
 				t.Errorf("a file of runs is as old: %v", err)
+			}
+			if value, _, err := a.GetSession(t.Context(), "s"); value != nil || err != nil {
+				t.Errorf("a session is as old: %q, %v", value, err)
 			}
 			if value, _, err := a.Get(t.Context(), "pauses"); string(value) != "two" || err != nil {
 				t.Errorf("after a year it is %q, %v", value, err)

@@ -205,3 +205,59 @@ func TestUnauthorized(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A server is one of 2026-07-28 only if it says so. A refusal that names our version is asked again. A stream that an
+// older server closes after an event id is resumed.
+func TestVersions(t *testing.T) {
+	const refusal = `"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}`
+	for name, c := range map[string]struct {
+		discovers []string // what it answers to server/discover, one after the other
+		legacy    bool
+	}{
+		"an empty answer":     {[]string{`"result":{}`}, true},
+		"only older versions": {[]string{`"result":{"supportedVersions":["2025-11-25"],"capabilities":{"tools":{}}}`}, true},
+		"ours":                {[]string{`"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false},
+		"a refusal of ours":   {[]string{refusal, `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false},
+		"it refuses for ever": {[]string{refusal, refusal, refusal}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var called json.RawMessage
+			legacy := false
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				var got struct {
+					ID     json.RawMessage
+					Method string
+				}
+				_ = json.NewDecoder(q.Body).Decode(&got)
+				w.Header().Set("Content-Type", "application/json")
+				const result = `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[{"type":"text","text":"went"}]}}`
+				switch {
+				case q.Method == http.MethodGet && q.Header.Get("Last-Event-ID") == "e1":
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprintf(w, "data: "+result+"\n\n", called)
+				case got.Method == "server/discover":
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, got.ID, c.discovers[0])
+					c.discovers = c.discovers[1:]
+				case got.Method == "initialize":
+					legacy = true
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}}`, got.ID)
+				case got.Method == "tools/list":
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","tools":[{"name":"go","inputSchema":{"type":"object"}}]}}`, got.ID)
+				case got.Method == "tools/call" && legacy:
+					called = got.ID
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprint(w, "id: e1\nretry: 10\ndata: \n\n")
+				case got.Method == "tools/call":
+					fmt.Fprintf(w, result, got.ID)
+				default:
+					w.WriteHeader(http.StatusAccepted)
+				}
+			}))
+			t.Cleanup(web.Close)
+			_, tools := open(t, source.Server{Name: "stub", URL: web.URL, StartTimeout: time.Minute})
+			if got, err := call(t, tools["go"], ""); got != "went" || legacy != c.legacy {
+				t.Errorf("legacy %v: %q, %v", legacy, got, err)
+			}
+		})
+	}
+}

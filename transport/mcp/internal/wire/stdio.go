@@ -39,12 +39,12 @@ const (
 // minute in the middle of a message.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(server.Count)}
-	// A session id on stdio contains a newline, which no HTTP header can have.
-	c.session = s.newSession("stdio\n"+strconv.FormatUint(s.connections.Add(1), 10), auth.From(ctx))
+	c.session = s.newSession("stdio-"+strconv.FormatUint(s.connections.Add(1), 10), auth.From(ctx))
+	c.session.stdio = true
 	c.session.attach(&sessionStream{leave: c.session.end, write: func(message []byte) error {
 		return c.lines.Append(ctx, message)
 	}})
-	if err := s.sessions.add(c.session); err != nil {
+	if _, err := s.sessions.add(c.session); err != nil {
 		return err
 	}
 	defer s.sessions.drop(c.session)
