@@ -58,7 +58,7 @@ func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case got.Method == "tools/list" && got.Params.Cursor == "":
 		reply(`{"nextCursor":"1","tools":[{"name":"old","inputSchema":{"type":"object"}}]}`)
 	case got.Method == "tools/list":
-		reply(`{"nextCursor":"","tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},
+		reply(`{"nextCursor":"","tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},{"name":"form","inputSchema":{"type":"object"}},
 			{"name":"hang","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"}},
 			{"name":"move","inputSchema":{"type":"object"}},{"name":"returns","inputSchema":{"type":"object"}},
 			{"name":"whole","inputSchema":{"type":"object"}}]}`)
@@ -87,6 +87,13 @@ func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply
 	case "ask":
 		event(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Really?","requestedSchema":{"type":"object",` +
 			`"properties":{"sure":{"type":"boolean"}}}}}`)
+		answer, _ := json.Marshal(<-r.answers)
+		fmt.Fprint(w, "data: ")
+		reply(`{"content":[{"type":"text","text":` + string(answer) + `}]}`)
+		fmt.Fprint(w, "\n\n")
+	case "form":
+		event(`{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object",` +
+			`"properties":{"age":{"type":"integer","default":30},"name":{"type":"string","default":"Joe"},"note":{"type":"string"}}}}}`)
 		answer, _ := json.Marshal(<-r.answers)
 		fmt.Fprint(w, "data: ")
 		reply(`{"content":[{"type":"text","text":` + string(answer) + `}]}`)
@@ -130,6 +137,13 @@ func TestRemote(t *testing.T) {
 	want := `2025-11-25 {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"sure":true}}}`
 	if got, err := call(t, tools["ask"], ""); got != want {
 		t.Errorf("ask: %s, %v", got, err)
+	}
+	got, err := tools["form"].Call(t.Context(), source.Call{Arguments: json.RawMessage("{}"), // what a person leaves out has its default
+		Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
+			return json.RawMessage(`{"name":"Mia"}`), nil
+		}})
+	if want := `2025-11-25 {"jsonrpc":"2.0","id":8,"result":{"action":"accept","content":{"age":30,"name":"Mia"}}}`; got != want {
+		t.Errorf("form: %s, %v", got, err)
 	}
 	for tool, want := range map[string]string{"long": "a message has more than 8 MiB or 1000 lines",
 		"whole": "a message has more than 8 MiB or 1000 lines", "move": "redirects elsewhere"} {
