@@ -33,7 +33,8 @@ type verifier struct {
 	keys        []string // keys that may have signed, as the user gave them
 	trusted     []string // the same, or else those of the folder of trust
 	files       string   // folder with the runs' files, or ""
-	dir         string   // state folder
+	dir         string   // state folder, or what is said of the cluster
+	nats, creds string   // the URL of NATS, and the file with the credentials
 	report      journal.Report
 }
 
@@ -56,10 +57,13 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
 	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed; lastword key prints them (default: those of the folder of trust)")
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
+	flags.StringVar(&v.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs of several servers; with --all (default: the one of serve)")
+	flags.StringVar(&v.creds, "nats-creds", "", "`file` with the credentials for --nats")
+	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
 	v.at.AddStateFlag(cmd)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
-	settings.FlagOnly(flags, "all", "heads", "json", "key", "files")
+	settings.FlagOnly(flags, "all", "heads", "json", "key", "files", "nats", "nats-creds")
 	settings.Must(cmd.MarkFlagDirname("files"))
 	return cmd
 }
@@ -81,10 +85,18 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		err = v.readFiles(files)
 	}
+	if err == nil && v.all && v.nats == "" && v.at.URL == "" && v.at.State == "" {
+		err = v.ofServe(cmd)
+	}
 	switch remote := v.at.URL != "" && v.at.State == ""; {
-	case err != nil || len(runs) == 0 && !v.all:
+	case err != nil || len(runs) == 0 && !v.all && v.nats == "":
+	case v.nats != "" && (!v.all || v.at.URL != "" || v.at.State != ""):
+		err = exit.BadUsage(cmd, errors.New("--nats reads the runs of all servers: give it with --all or --heads alone, or give --server URL"), "")
+	case v.nats != "":
+		v.dir = "NATS"
+		err = v.add(store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets))
 	case remote && v.heads:
-		err = exit.BadUsage(cmd, errors.New("--heads reads the ledger in the folder of a server: give --state, and not --server"), "")
+		err = exit.BadUsage(cmd, errors.New("--heads reads the ledgers of a store: give --state or --nats, and not --server"), "")
 	case remote:
 		err = v.remote(cmd, runs)
 	default:
@@ -102,7 +114,9 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if v.heads && len(heads) == 0 && !v.asJSON && len(v.report.Faults) == 0 && v.report.Ledger != nil {
-		fmt.Fprintf(cmd.OutOrStdout(), headLine, v.report.Ledger.Entries, v.report.Ledger.Head)
+		for _, h := range v.report.Ledger.Heads {
+			fmt.Fprintf(cmd.OutOrStdout(), headLine, h.Entries, h.Head)
+		}
 		return v.verdict()
 	}
 	return v.print(cmd)
@@ -151,7 +165,7 @@ func (v *verifier) trust() error {
 func (v *verifier) isTrusted() bool {
 	signed := func(key []byte) bool { return slices.Contains(v.trusted, store.KeyText(key)) }
 	l := v.report.Ledger
-	if v.dir != "" && (v.all || len(v.report.Removed) > 0) && (l == nil || l.Entries == 0 || l.Unsigned > 0 || slices.ContainsFunc(l.Keys, func(k []byte) bool { return !signed(k) })) {
+	if v.dir != "" && (v.all || len(v.report.Removed) > 0) && (l == nil || l.Entries == 0 || l.Unsigned > 0 || l.Unentered > 0 || slices.ContainsFunc(l.Keys, func(k []byte) bool { return !signed(k) })) {
 		return false
 	}
 	return len(v.trusted) > 0 && len(v.report.Faults) == 0 && !slices.ContainsFunc(v.report.Logs, func(log journal.Log) bool { return !signed(log.Key) })
@@ -239,7 +253,24 @@ func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 			return err
 		}
 	}
-	found, err := store.Check(ctx, v.dir, ids...)
+	return v.add(store.Check(ctx, v.dir, ids...))
+}
+
+// ofServe names the store of serve, by the settings.
+func (v *verifier) ofServe(cmd *cobra.Command) error {
+	p := v.at.Program
+	s, err := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
+	if err == nil {
+		v.nats, v.creds = s.Value("serve.nats"), cmp.Or(v.creds, s.Value("serve.nats-creds"))
+		if v.nats == "" {
+			v.at.State = cmp.Or(s.Value(serveState), p.Env.StateFolder())
+		}
+	}
+	return err
+}
+
+// add adds what was found in a store.
+func (v *verifier) add(found journal.Report, err error) error {
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
@@ -335,6 +366,9 @@ func (v *verifier) untrusted() error {
 		says = errors.New("nothing is damaged, but the keys of --key have not signed all of it: give all keys that lastword key printed at the server")
 	case l != nil && l.Unsigned > 0:
 		says = fmt.Errorf("nothing is damaged, but %d of %d entries of the ledger have no signature: a server without a folder of trust wrote them", l.Unsigned, l.Entries)
+	case l != nil && l.Unentered > 0:
+		says = fmt.Errorf("nothing is damaged, but %s ended without an entry in a ledger: a server that was killed or is older wrote "+
+			"the ends; start one, and look again", words.Count(int64(l.Unentered), "run"))
 	case l == nil && v.all && v.dir != "":
 		says = errors.New("nothing is damaged, but there is no ledger of ends yet: lastword serve begins one, and signs it")
 	}

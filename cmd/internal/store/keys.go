@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/atomicfile"
 	"github.com/seed889630bf/lastword/internal/regular"
 )
@@ -54,6 +56,19 @@ func (k Keys) Texts() []string {
 		texts[i] = KeyText(public)
 	}
 	return texts
+}
+
+// signing returns the function that reads the user's key, and makes the first one. It is nil if the user has no home for
+// the folder of trust, which must be apart from the data.
+func signing(env environment.Variables, data ...string) (func() (ed25519.PrivateKey, error), error) {
+	folder, err := trust.Open(env)
+	if err == nil {
+		err = folder.Apart(env, data...)
+	}
+	if errors.Is(err, trust.ErrNowhere) {
+		return nil, nil
+	}
+	return func() (ed25519.PrivateKey, error) { return folder.Key(nil) }, err
 }
 
 // KeyText returns a public key as text: its base64.

@@ -9,9 +9,19 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-func openNATS(context.Context, string, string, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {
-	return nil, errors.New("this lastword was built without NATS; leave --nats out")
+// errNoNATS is returned where NATS has the runs.
+var errNoNATS = errors.New("this lastword was built without NATS; leave --nats out")
+
+func openNATS(context.Context, environment.Variables, string, string, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {
+	return nil, errNoNATS
+}
+
+// CheckShared fails, because this build has no NATS.
+func CheckShared(context.Context, string, string, *redact.Secrets) (journal.Report, error) {
+	return journal.Report{}, errNoNATS
 }
