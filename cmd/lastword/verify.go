@@ -53,7 +53,7 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&v.all, "all", false, "check every run, and the database")
-	flags.BoolVar(&v.heads, "heads", false, "check every run, and print the head of the ledger; or compare it with FILEs of earlier heads")
+	flags.BoolVar(&v.heads, "heads", false, "check every run, and print the head of each ledger; or compare them with FILEs of earlier heads")
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
 	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed; lastword key prints them (default: those of the folder of trust)")
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
