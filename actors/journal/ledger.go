@@ -164,6 +164,7 @@ type LedgerLog struct {
 	Unsigned int               `json:"unsigned"`
 	Keys     [][]byte          `json:"keys,omitempty"`
 	had      map[string]uint64 // the number of entries by the head after them
+	first    []time.Time       // of the entries that each of the Keys has signed
 }
 
 // LedgerHead is the head of a ledger after its entries. Ledger is its name if the store has several.
@@ -172,6 +173,9 @@ type LedgerHead struct {
 	Entries uint64 `json:"entries"`
 	Head    string `json:"head"`
 }
+
+// First returns the time of the first entry that Keys[i] has signed.
+func (l *LedgerLog) First(i int) time.Time { return l.first[i] }
 
 // Holds reports whether a ledger had the head after so many entries.
 func (l *LedgerLog) Holds(entries uint64, head string) bool {
@@ -218,7 +222,7 @@ func (x *Ends) Add(ledger string, position uint64, s SignedEntry) error {
 	if len(s.Key) == 0 {
 		x.Log.Unsigned++
 	} else if !slices.ContainsFunc(x.Log.Keys, func(k []byte) bool { return string(k) == string(s.Key) }) {
-		x.Log.Keys = append(x.Log.Keys, s.Key)
+		x.Log.Keys, x.Log.first = append(x.Log.Keys, s.Key), append(x.Log.first, e.At)
 	}
 	return x.count(e, s.Key)
 }

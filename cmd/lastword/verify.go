@@ -2,10 +2,10 @@ package main
 
 import (
 	"cmp"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -29,12 +29,13 @@ import (
 type verifier struct {
 	at          host.Remote
 	all, asJSON bool
-	heads       bool     // print the ledger's head, or compare it with those of files
-	keys        []string // keys that may have signed, as the user gave them
-	trusted     []string // the same, or else those of the folder of trust
-	files       string   // folder with the runs' files, or ""
-	dir         string   // state folder, or what is said of the cluster
-	nats, creds string   // the URL of NATS, and the file with the credentials
+	heads       bool                 // print the ledger's head, or compare it with those of files
+	keys        []string             // keys that may have signed, as the user gave them
+	trusted     []string             // the same, or else those of the folder of trust; with NATS also those that these have signed
+	from        map[string]time.Time // from when keys in NATS count
+	files       string               // folder with the runs' files, or ""
+	dir         string               // state folder, or what is said of the cluster
+	nats, creds string               // the URL of NATS, and the file with the credentials
 	report      journal.Report
 }
 
@@ -94,7 +95,10 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 		err = exit.BadUsage(cmd, errors.New("--nats reads the runs of all servers: give it with --all or --heads alone, or give --server URL"), "")
 	case v.nats != "":
 		v.dir = "NATS"
-		err = v.add(store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets))
+		found, keys, failed := store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets)
+		v.from = keys.Trusted(v.trusted)
+		v.trusted = slices.Collect(maps.Keys(v.from))
+		err = v.add(found, failed)
 	case remote && v.heads:
 		err = exit.BadUsage(cmd, errors.New("--heads reads the ledgers of a store: give --state or --nats, and not --server"), "")
 	case remote:
@@ -164,9 +168,15 @@ func (v *verifier) trust() error {
 // isTrusted reports whether keys to trust have signed all that was checked.
 func (v *verifier) isTrusted() bool {
 	signed := func(key []byte) bool { return slices.Contains(v.trusted, store.KeyText(key)) }
-	l := v.report.Ledger
-	if v.dir != "" && (v.all || len(v.report.Removed) > 0) && (l == nil || l.Entries == 0 || l.Unsigned > 0 || l.Unentered > 0 || slices.ContainsFunc(l.Keys, func(k []byte) bool { return !signed(k) })) {
-		return false
+	if l := v.report.Ledger; v.dir != "" && (v.all || len(v.report.Removed) > 0) {
+		if l == nil || l.Entries == 0 || l.Unsigned > 0 || l.Unentered > 0 {
+			return false
+		}
+		for i, key := range l.Keys { // a server enters its key when it has opened its ledger
+			if !signed(key) || l.First(i).Before(v.from[store.KeyText(key)].Add(-time.Minute)) {
+				return false
+			}
+		}
 	}
 	return len(v.trusted) > 0 && len(v.report.Faults) == 0 && !slices.ContainsFunc(v.report.Logs, func(log journal.Log) bool { return !signed(log.Key) })
 }
@@ -369,60 +379,13 @@ func (v *verifier) untrusted() error {
 	case l != nil && l.Unentered > 0:
 		says = fmt.Errorf("nothing is damaged, but %s ended without an entry in a ledger: a server that was killed or is older wrote "+
 			"the ends; start one, and look again", words.Count(int64(l.Unentered), "run"))
+	case l != nil && v.nats != "":
+		says = errors.New("nothing is damaged, but no key in the folder of trust has signed all of it, or the keys of the other servers: compare " +
+			"the keys that lastword key --nats prints with those of the servers, and sign them with --sign")
 	case l == nil && v.all && v.dir != "":
 		says = errors.New("nothing is damaged, but there is no ledger of ends yet: lastword serve begins one, and signs it")
 	}
 	return &exit.Error{Code: exit.Untrusted, Err: says}
-}
-
-func keyCommand(p *host.Program) *cobra.Command {
-	dir, rotate := "", false
-	cmd := &cobra.Command{
-		Use:     "key",
-		GroupID: settings.Helping,
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := stateFolder(cmd, p, dir, serveState)
-			var keys store.Keys
-			switch {
-			case err != nil:
-			case rotate:
-				keys, err = rotateKey(p, dir)
-			default:
-				keys, err = store.ReadKeys(dir)
-			}
-			if err == nil && len(keys.Public) == 0 {
-				err = fmt.Errorf("there is no key in %s; lastword serve makes one", dir)
-			}
-			if err != nil {
-				return &exit.Error{Code: exit.Configuration, Err: err}
-			}
-			for _, key := range keys.Texts() {
-				fmt.Fprintln(cmd.OutOrStdout(), key)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&dir, "state", "", "`folder` of a server (default: the one of serve)")
-	cmd.Flags().BoolVar(&rotate, "rotate", false, "make a new key, which signs from now on")
-	settings.FlagOnly(cmd.Flags(), "state", "rotate")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	return cmd
-}
-
-// rotateKey makes a new private key, and adds its public half to those of the folder.
-func rotateKey(p *host.Program, dir string) (keys store.Keys, err error) {
-	trustFolder, err := p.Trust()
-	if err == nil {
-		err = trustFolder.Apart(p.Env, dir)
-	}
-	if err == nil {
-		_, err = trustFolder.Key(func(public ed25519.PublicKey) error {
-			keys, err = store.Publish(dir, public)
-			return err
-		})
-	}
-	return keys, err
 }
 
 // stateFolder returns the folder that the flag names, or the setting with the name, or the default.

@@ -19,20 +19,42 @@ import (
 // mostFaults limits the report on a badly damaged journal.
 const mostFaults = 100
 
-// Check verifies the journal at the URL, even beside live nodes, and changes nothing. It checks each log by a
-// [journal.Audit], whether the headers agree with the logs, and the ledgers of all nodes. The error says why the journal
-// could not be read.
-func Check(ctx context.Context, url string, with ...Option) (journal.Report, error) {
+// Reader reads what nodes keep, even beside them, and adds nothing to it. [OpenReader] makes one.
+type Reader struct{ journal *Journal }
+
+// OpenReader connects to NATS. The options are those of [Open].
+func OpenReader(ctx context.Context, url string, with ...Option) (*Reader, error) {
 	j, o := prepare(with)
-	c := &checker{Journal: j, logs: map[messages.RunID]logged{}, report: journal.Report{Faults: []journal.Fault{}}}
 	err := j.connect(url, o)
 	if err == nil {
-		err = explained(c.open(ctx))
+		err = explained(j.openReading(ctx))
 	}
-	if err == nil {
-		err = c.all(ctx)
+	if err != nil {
+		_ = j.Close()
+		return nil, err
 	}
-	return c.report, errors.Join(err, j.Close())
+	return &Reader{j}, nil
+}
+
+// Close ends the connection.
+func (r *Reader) Close() error { return r.journal.Close() }
+
+// Get is that of [Journal].
+func (r *Reader) Get(ctx context.Context, name string) (value []byte, revision uint64, err error) {
+	return r.journal.Get(ctx, name)
+}
+
+// Set is that of [Journal].
+func (r *Reader) Set(ctx context.Context, name string, value []byte, revision uint64) error {
+	return r.journal.Set(ctx, name, value, revision)
+}
+
+// Check checks each log by a [journal.Audit], whether the headers agree with the logs, and the ledgers of all nodes. The
+// error says why the journal could not be read.
+func (r *Reader) Check(ctx context.Context) (journal.Report, error) {
+	c := &checker{Journal: r.journal, logs: map[messages.RunID]logged{}, report: journal.Report{Faults: []journal.Fault{}}}
+	err := c.all(ctx)
+	return c.report, err
 }
 
 // checker checks a journal, and collects the faults.
@@ -50,26 +72,26 @@ type logged struct {
 	ended, faulty bool
 }
 
-// open reads the list of runs.
-func (c *checker) open(ctx context.Context) (err error) {
-	if c.js, err = jetstream.New(c.nc); err != nil {
+// openReading reads the list of runs.
+func (j *Journal) openReading(ctx context.Context) (err error) {
+	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
-	err = retry(ctx, func(ctx context.Context) error { c.stream, err = c.js.Stream(ctx, streamName); return err })
+	err = retry(ctx, func(ctx context.Context) error { j.stream, err = j.js.Stream(ctx, streamName); return err })
 	if err == nil {
-		err = c.readSalt()
+		err = j.readSalt()
 	}
 	if err == nil {
-		err = c.readIndex(ctx)
-	}
-	if err == nil {
-		err = c.indexed(ctx)
+		err = j.readIndex(ctx)
 	}
 	return err
 }
 
 // all checks the logs before the ledgers, which have the ends and the removals of meanwhile.
 func (c *checker) all(ctx context.Context) error {
+	if err := c.indexed(ctx); err != nil {
+		return err
+	}
 	c.index.mu.Lock()
 	runs := slices.Sorted(maps.Keys(c.index.runs))
 	c.index.mu.Unlock()

@@ -54,7 +54,9 @@ type Server struct {
 	clock     *schedule.Clock // nil without schedules
 	keys      *marks[store.Keys]
 	private   func() (ed25519.PrivateKey, error) // the key that signs
-	sealing   []byte                             // the secret that seals credentials; nil without a folder of trust
+	// signed is the key that has signed last, and before the one before it. The lock of keys guards both.
+	signed, before ed25519.PrivateKey
+	sealing        []byte // the secret that seals credentials; nil without a folder of trust
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.

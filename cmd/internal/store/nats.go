@@ -5,6 +5,8 @@ package store
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/internal/regular"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
@@ -51,11 +54,47 @@ func credited(credentials string, secrets *redact.Secrets) ([]nats.Option, error
 	return []nats.Option{nats.Credentials(credentials)}, nil
 }
 
-// CheckShared verifies all logs and ledgers in NATS, even beside live nodes.
-func CheckShared(ctx context.Context, at, credentials string, secrets *redact.Secrets) (journal.Report, error) {
+// openShared opens what servers keep in NATS, to read it.
+func openShared(ctx context.Context, at, credentials string, secrets *redact.Secrets) (*nats.Reader, error) {
 	with, err := credited(credentials, secrets)
 	if err != nil {
-		return journal.Report{}, err
+		return nil, err
 	}
-	return nats.Check(ctx, at, with...)
+	return nats.OpenReader(ctx, at, with...)
+}
+
+// CheckShared verifies all logs and ledgers in NATS, even beside live servers. It returns their keys, too.
+func CheckShared(ctx context.Context, at, credentials string, secrets *redact.Secrets) (found journal.Report, keys Keys, err error) {
+	r, err := openShared(ctx, at, credentials, secrets)
+	if err != nil {
+		return found, keys, err
+	}
+	found, err = r.Check(ctx)
+	value, _, failed := r.Get(ctx, KeysFile)
+	if failed == nil && value != nil {
+		failed = json.Unmarshal(value, &keys)
+	}
+	return found, keys, errors.Join(err, failed, r.Close())
+}
+
+// ChangeShared changes the keys of the servers in NATS, and returns them. It calls do again if a server was faster.
+func ChangeShared(ctx context.Context, at, credentials string, secrets *redact.Secrets, do func(Keys) Keys) (keys Keys, err error) {
+	r, err := openShared(ctx, at, credentials, secrets)
+	if err != nil {
+		return keys, err
+	}
+	for {
+		value, revision, err := r.Get(ctx, KeysFile)
+		if keys = (Keys{}); err == nil && value != nil {
+			err = json.Unmarshal(value, &keys)
+		}
+		keys = do(keys)
+		text, failed := json.Marshal(keys)
+		if err = errors.Join(err, failed); err == nil && string(text) != string(value) {
+			if err = r.Set(ctx, KeysFile, text, revision); messages.CodeOf(err) == messages.CodeConflict {
+				continue
+			}
+		}
+		return keys, errors.Join(err, r.Close())
+	}
 }

@@ -22,6 +22,11 @@ func openNATS(context.Context, environment.Variables, string, string, *redact.Se
 }
 
 // CheckShared fails, because this build has no NATS.
-func CheckShared(context.Context, string, string, *redact.Secrets) (journal.Report, error) {
-	return journal.Report{}, errNoNATS
+func CheckShared(context.Context, string, string, *redact.Secrets) (journal.Report, Keys, error) {
+	return journal.Report{}, Keys{}, errNoNATS
+}
+
+// ChangeShared fails, because this build has no NATS.
+func ChangeShared(context.Context, string, string, *redact.Secrets, func(Keys) Keys) (Keys, error) {
+	return Keys{}, errNoNATS
 }
