@@ -13,10 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/regular"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 

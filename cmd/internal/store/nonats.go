@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/internal/redact"
 )
 
 // errNoNATS is returned where NATS has the runs.
