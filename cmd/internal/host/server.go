@@ -55,6 +55,8 @@ type Server struct {
 	clock     *schedule.Clock // nil without schedules
 	keys      *marks[store.Keys]
 	private   func() (ed25519.PrivateKey, error) // the key that signs
+	// signed is the key that has signed last, and before the one before it. The lock of keys guards both.
+	signed, before ed25519.PrivateKey
 	sealing   seal.Keys                          // of what clients keep; nil without a folder of trust
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Terminal.
 	stopBeside, forgetSecret func()
