@@ -181,6 +181,9 @@ func (s *Server) newAPI() {
 	to := door.New(door.Config{Runs: s.system, Jobs: offered{s.system}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
 		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
 		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing})
+	if c.added != nil {
+		to.Callbacks, to.ChangeCallbacks = c.callbacksOf, c.changeCallbacks
+	}
 	to.Prove, to.Keys = s.prove, func(ctx context.Context) ([]string, error) {
 		keys, err := s.keys.load(ctx)
 		return keys.Texts(), err
