@@ -210,7 +210,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab/world"},
 	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/faultplan internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
-		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
+		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/actors/command lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
 }
 

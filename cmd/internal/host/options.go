@@ -146,5 +146,5 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 
 // openTools opens the tools of MCP servers.
 func (f *Flags) openTools() (*toolbox.Box, error) {
-	return f.mcpServers.Open(f.Env(), f.program.Secrets, build.This().Full())
+	return f.mcpServers.Open(f.Env(), f.program.Secrets, build.This().Full(), f.program.Guarded)
 }
