@@ -494,7 +494,7 @@ func TestAttachOptions(t *testing.T) {
 				t.Errorf("with %s a client gets %s", option, e.Kind())
 			}
 		}
-		if end := all[len(all)-1].toolResult(t); shown == 0 || end.Structured.Status != mcp.Completed {
+		if end := all[len(all)-1].toolResult(t); shown == 0 || end.Structured.Status != messages.Completed {
 			t.Errorf("%s: %d events, %+v", option, shown, end)
 		}
 	}
