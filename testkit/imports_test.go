@@ -116,7 +116,7 @@ var rules = []rule{
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
-	{pkgs: "transport/repository", ours: "internal/regular messages messages/redact messages/source actors/confined transport/internal/* transport/repository/internal/*"},
+	{pkgs: "transport/repository", ours: "internal/regular messages messages/redact messages/source messages/words actors/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages messages/redact transport/internal/*"},
 	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk messages messages/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
 	{pkgs: "internal/probe", ours: "internal/regular internal/decode messages messages/* transport/llm"},
