@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
@@ -19,6 +21,7 @@ type Analysis struct {
 	graph   *graph.Graph   // nil unless the options ask for it
 	secrets *secret.Report // what is found while files are read for a model or for packing
 	answer  Answer
+	own     kept
 }
 
 // Title returns the repository's title.
@@ -67,12 +70,13 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	}
 	most := cmp.Or(r.options.MaxLinks, defaultLinks)
 	o := rank.Options{LinkStyle: r.options.LinkStyle, Ref: r.options.Ref, BaseURL: cmp.Or(r.options.LinkBase, r.base),
-		Links: most, Go: by.Go}
+		Links: most, Include: rulesOf(r.options.Include), Exclude: rulesOf(r.options.Exclude), Go: by.Go}
 	index, err := rank.Build(ctx, r.files, r.scan, o, func(done, total int) { by.progress(done, total, "links") })
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Repository: r, index: r.keepExisting(index, most, by), secrets: new(secret.Report)}
+	a := &Analysis{Repository: r, secrets: new(secret.Report)}
+	a.index, a.own = r.keepExisting(index, most, by)
 	if r.options.LinkStyle == rank.StyleSite && index.Site == "" {
 		tell(by.Warn, "links lead to the repository: no configuration of a documentation site has its URL")
 	}
@@ -80,6 +84,11 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 		a.graph, err = r.buildGraph(ctx, a.index, by)
 	}
 	return a, err
+}
+
+// rulesOf returns the rules of patterns, or nil if there are none.
+func rulesOf(patterns []string) *ignore.Rules {
+	return (*ignore.Rules)(nil).With("", strings.Join(patterns, "\n"))
 }
 
 // willCount reports whether tokens will probably be counted: a text never has more tokens than bytes.

@@ -26,8 +26,13 @@ type Options struct {
 	// TokenBudget 0 means DefaultTokens, unless there is a SizeBudget or Full is FullAll.
 	TokenBudget int64 `json:"token_budget,omitempty" form:"minimum=-1,value=tokens,brief=most tokens of a file" jsonschema:"maximum tokens of llms-full.txt (default 250000), -1 for no limit"`
 	MaxLinks    int   `json:"max_links,omitempty" form:"minimum=1,value=number,programs" jsonschema:"maximum number of links in llms.txt (default 100)"`
-	BudgetFail  bool  `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
-	CountTokens bool  `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
+	// Include and Exclude have the form of .gitignore. What is not included, or excluded, still tells title and facts.
+	Include []string `json:"include,omitempty" form:"value=pattern,programs" jsonschema:"list only files that match a pattern such as docs/**"`
+	Exclude []string `json:"exclude,omitempty" form:"value=pattern,programs" jsonschema:"list no files that match a pattern such as docs/internal/"`
+	// NoMemory leaves out the comment by which a later run knows what this one has offered.
+	NoMemory    bool `json:"no_memory,omitempty" form:"programs" jsonschema:"leave out the comment that tells a later run which links people have deleted"`
+	BudgetFail  bool `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
+	CountTokens bool `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
 	// Secrets applies to the text of files. Titles, notes and the material for a model never contain secrets. Models
 	// cannot set it, because a repository that a model has read could tell it to keep secrets.
 	Secrets string `json:"secrets,omitempty" form:"enum=redact|fail|off,default=redact,programs" jsonschema:"redact secrets in the text of files, fail if there are some, or keep them"`

@@ -79,10 +79,10 @@ func generateCommand(p *host.Program) *cobra.Command {
 			return member != "repository" && member != "out" && !ofModel(member)
 		})
 		g.input.Default(flags, "ctx", "true")
-		settings.ByProject(flags, "layout", "format", "link-style", "ref")
+		settings.ByProject(flags, "layout", "format", "link-style", "ref", "include", "exclude")
 		settings.LoweredByProject(flags, "size-budget", "token-budget", "max-links")
 		settings.ByOperator(flags, "out", "output", "in-place", "subfolder", "full", "ctx", "graph", "link-base", "budget-fail",
-			"count-tokens", "secrets", "fresh", "no-cache")
+			"count-tokens", "secrets", "fresh", "no-memory", "no-cache")
 	})
 	settings.Group(flags, "Model", func() {
 		g.input.AddFlags(cmd, flags, about.JobSpec.Input, ofModel)

@@ -154,14 +154,6 @@ const (
 	ruleLinks   llmstxt.Rule = "no-links"
 )
 
-// linksOf returns the links of all sections, in the order of the text.
-func linksOf(doc *llmstxt.Txt) (links []llmstxt.TxtLink) {
-	for _, section := range doc.Sections {
-		links = append(links, section.Links...)
-	}
-	return links
-}
-
 // targets checks that relative links of a file in the folder lead somewhere. It checks nothing if the repository is not
 // on this machine.
 func (c *checker) targets(f *checkedFile, folder string, links []llmstxt.TxtLink) error {

@@ -88,7 +88,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 			f.problem(p.Line, p.Rule, p.Severity(), "%s", p.Message)
 		}
 	}
-	links := linksOf(doc)
+	links := doc.Links()
 	if doc.Summary == "" {
 		f.problem(1, ruleSummary, llmstxt.SeverityWarning, "there is no summary; add a line such as > What this is, in a sentence.")
 	}

@@ -58,6 +58,9 @@ func (v *survey) rank(ctx context.Context) *ranking {
 // weighPaths adds the weakest evidence: depth, size, and words of the path, unless the product uses the file anyway.
 func (r *ranking) weighPaths() {
 	for _, x := range r.items {
+		if r.options.Include != nil {
+			x.add(2, "included by the settings")
+		}
 		if x.Path == r.readme.Path {
 			x.add(4, "the README")
 		}

@@ -226,6 +226,12 @@ func (r *ranking) excludeReason(f *scan.File) string {
 	switch {
 	case f.Size == 0:
 		return "empty"
+	case r.options.Exclude.Name(f.Path):
+		return "excluded by the settings"
+	case r.options.Include != nil && !r.options.Include.Name(f.Path):
+		return "not included by the settings"
+	case r.options.Include != nil:
+		return ""
 	case f.Path == r.readme.Path, r.onSite[f.Path]:
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):

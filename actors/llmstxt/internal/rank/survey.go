@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
@@ -267,6 +268,8 @@ type Options struct {
 	// BaseURL is the prefix of links if nothing in the repository says where it is published, or if the form of links
 	// at its host is unknown.
 	BaseURL string
+	// Include, unless nil, matches the only files to list, whatever they are; Exclude matches files not to list.
+	Include, Exclude *ignore.Rules
 	// Go runs f concurrently, so that several files are parsed at a time. It may be nil.
 	Go func(f func(ctx context.Context) error)
 }
