@@ -3,6 +3,7 @@ package llmstxt
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strings"
 
@@ -77,8 +78,12 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	}
 	a := &Analysis{Repository: r, secrets: new(secret.Report)}
 	a.index, a.own = r.keepExisting(index, most, by)
-	if r.options.LinkStyle == rank.StyleSite && index.Site == "" {
+	switch home := index.Site; {
+	case r.options.LinkStyle == rank.StyleSite && home.URL == "":
 		tell(by.Warn, "links lead to the repository: no configuration of a documentation site has its URL")
+	case r.options.LinkStyle == "blob" && home.Witness != "":
+		tell(by.Warn, fmt.Sprintf("the pages are published at %s, as %s and %s say: --link-style site links to them",
+			home.URL, home.From, home.Witness))
 	}
 	if r.options.Graph {
 		a.graph, err = r.buildGraph(ctx, a.index, by)

@@ -17,7 +17,7 @@ type Options struct {
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.
 	Format    int    `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=version of llms.txt" jsonschema:"version of the llms.txt format"`
-	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|raw|site,default=blob,brief=page or bare file or site" jsonschema:"links lead to the forge's pages, to raw files, or to the pages of the documentation site where their address is certain"`
+	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|forge|raw|site|auto|relative,default=blob,brief=page or bare file or site" jsonschema:"links lead to the forge's pages (blob, forge), to raw files, to the pages of the documentation site where their address is certain, or are relative; auto is site if two files agree where that is"`
 	// Ref says what links point to. If the branch is unknown, it is the commit.
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
 	// LinkBase is for a repository without a remote, or with one at a host whose form of links is unknown.
@@ -69,7 +69,12 @@ const (
 func (o Options) Checked() (Options, error) {
 	o.Full = cmp.Or(o.Full, FullSelected)
 	o.Format = cmp.Or(o.Format, 2)
-	o.LinkStyle = cmp.Or(o.LinkStyle, "blob")
+	if o.LinkStyle == rank.RefRelative && o.Ref == "" {
+		o.LinkStyle, o.Ref = "", rank.RefRelative
+	}
+	if o.LinkStyle == "" || o.LinkStyle == "forge" {
+		o.LinkStyle = "blob"
+	}
 	if o.Ref == rank.RefBranch {
 		o.Ref = ""
 	}
@@ -89,9 +94,9 @@ func (o Options) problem() error {
 		return messages.InvalidInput("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, o.Full)
 	case o.Format != 1 && o.Format != 2:
 		return messages.InvalidInput("there is no version %d of the llms.txt format; use 1 or 2", o.Format)
-	case o.LinkStyle != "blob" && o.LinkStyle != "raw" && o.LinkStyle != rank.StyleSite:
-		return messages.InvalidInput("there is no link style %q; use blob, raw or site", o.LinkStyle)
-	case o.LinkStyle == rank.StyleSite && o.Ref == rank.RefRelative:
+	case o.LinkStyle != "blob" && o.LinkStyle != "raw" && o.LinkStyle != rank.StyleSite && o.LinkStyle != rank.StyleAuto:
+		return messages.InvalidInput("there is no link style %q; use blob, forge, raw, site, auto or relative", o.LinkStyle)
+	case (o.LinkStyle == rank.StyleSite || o.LinkStyle == rank.StyleAuto) && o.Ref == rank.RefRelative:
 		return messages.InvalidInput("links are relative, or lead to the site: leave one out")
 	case o.Ref != "" && o.Ref != rank.RefCommit && o.Ref != rank.RefRelative:
 		return messages.InvalidInput("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, o.Ref)

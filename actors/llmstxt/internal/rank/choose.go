@@ -31,6 +31,7 @@ type ranking struct {
 	settings bool             // the repository consists of settings
 	specs    Uses
 	site     *site.Site      // the documentation site; nil if there is none
+	home     Home            // where it is published
 	onSite   map[string]bool // its pages, if a framework makes it
 	marks    map[string]bool // folders whose paths contain words that speak against their files
 }
@@ -43,6 +44,7 @@ func (v *survey) rank(ctx context.Context) *ranking {
 	r.readItems()
 	r.index = newPageIndex(r.items)
 	r.followSite()
+	r.findHome()
 	r.findEntries()
 	r.findPackages()
 	r.readPages()
@@ -250,8 +252,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	r.dropCommonNotes(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
 	index.Survey = r.result()
-	if r.site != nil {
-		index.Site = r.site.Base
+	if index.Site = r.home; !slices.ContainsFunc(chosen, func(x *item) bool { return x.online != "" }) {
+		index.Site.Witness = ""
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -2,6 +2,8 @@ package rank
 
 import (
 	"cmp"
+	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
@@ -71,13 +73,61 @@ func (r *ranking) byPlace(x, y *item) int {
 	return cmp.Or(boolToInt(y.place > 0)-boolToInt(x.place > 0), byPoints(x, y))
 }
 
-// StyleSite makes links lead to the pages of the documentation site.
-const StyleSite = "site"
+// Styles of links that lead to the pages of the documentation site: always, or if two sources agree where it is.
+const (
+	StyleSite = "site"
+	StyleAuto = "auto"
+)
+
+// Home is where a documentation site is published.
+type Home struct {
+	URL     string // without a slash at its end; "" if nothing tells
+	From    string // the file that tells
+	Witness string // another file that names the URL; "" if none does
+}
+
+// findHome finds where the site is published: its configuration tells, or else a CNAME file. The README, a manifest or a
+// workflow may bear witness.
+func (r *ranking) findHome() {
+	if r.site == nil {
+		return
+	}
+	r.home = Home{URL: r.site.Base, From: r.site.Config}
+	var witnesses []string
+	for _, f := range r.repo.Files {
+		if name := r.head(f.Path, 1<<10); r.home.URL == "" && path.Base(f.Path) == "CNAME" && hostName.MatchString(name) {
+			r.home = Home{URL: "https://" + strings.TrimSpace(name), From: f.Path}
+		}
+		if f.Path == r.readme.Path || f.Kind == scan.Manifest && depth(f.Path) < 2 || strings.HasPrefix(f.Path, ".github/workflows/") {
+			witnesses = append(witnesses, f.Path)
+		}
+	}
+	_, address, _ := strings.Cut(r.home.URL, "://")
+	for _, p := range witnesses {
+		for rest := r.head(p, readmeBytes); address != "" && p != r.home.From && r.home.Witness == ""; {
+			_, after, found := strings.Cut(rest, address)
+			if !found {
+				break
+			}
+			if rest = after; !strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ". ") {
+				r.home.Witness = p
+			}
+		}
+	}
+}
+
+var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 
 // onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
+// Where the site serves the text of its pages, it is that of the text.
 func (r *ranking) onlineAt(x *item) string {
-	if r.options.LinkStyle != StyleSite || r.site == nil || r.site.Base == "" || x.online == "" {
+	style := r.options.LinkStyle
+	if style != StyleSite && (style != StyleAuto || r.home.Witness == "") || r.home.URL == "" || x.online == "" {
 		return ""
 	}
-	return r.site.Base + "/" + escapePath(strings.TrimPrefix(x.online, "/"))
+	page := strings.TrimPrefix(x.online, "/")
+	if r.site.Markdown {
+		page = strings.TrimSuffix(strings.TrimSuffix(page, "/"), ".html") + ".md"
+	}
+	return r.home.URL + "/" + escapePath(page)
 }

@@ -216,7 +216,7 @@ type Index struct {
 	Origin      scan.Origin
 	Passed      []Passed // files that were not chosen, at most 300
 	Survey      Survey
-	Site        string // URL of the documentation site, as its configuration has it; "" if none is known
+	Site        Home
 }
 
 // Passed is a file that was not chosen, with the reason.
@@ -261,7 +261,7 @@ type Symbol struct {
 type Options struct {
 	// Links bounds the number of links; 0 means 100.
 	Links int
-	// LinkStyle is "blob" for the host's pages, "raw" for the plain files, or StyleSite; "" means "blob".
+	// LinkStyle is "blob" for the host's pages, "raw" for the plain files, StyleSite or StyleAuto; "" means "blob".
 	LinkStyle string
 	// Ref says what links point to; "" means RefBranch.
 	Ref string
