@@ -99,6 +99,9 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	if err := c.targets(f, folder, links); err != nil {
 		return err
 	}
+	if c.links {
+		c.reach(ctx, f, links)
+	}
 	if c.compares && folder != "" {
 		if err := c.compare(ctx, f, cmp.Or(c.repository, settings.RepositoryOf(folder)), doc); err != nil {
 			return err
