@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/messages/secret"
 )
@@ -21,7 +19,6 @@ type Analysis struct {
 	index   *rank.Index
 	graph   *graph.Graph   // nil unless the options ask for it
 	secrets *secret.Report // what is found while files are read for a model or for packing
-	answer  Answer
 	own     kept
 }
 
@@ -134,17 +131,6 @@ func (a *Analysis) Clean(answer Answer, m Material) (clean Answer, refused []str
 // answer comes from.
 func (a *Analysis) Describe(answer Answer, reason string) *Analysis {
 	described := *a
-	described.answer, described.index = answer, answer.into(a.index, reason, a.room())
+	described.index = answer.into(a.index, reason)
 	return &described
-}
-
-// room returns how many bytes the model's lines may take in the details list.
-func (a *Analysis) room() int {
-	const most = 4 << 10
-	budget := a.options.SizeBudget
-	if budget == 0 {
-		return most
-	}
-	_, _, front := render.Fit(a.index, math.MaxInt64)
-	return int(min(most, budget/4, budget-front-leastBudget/4))
 }

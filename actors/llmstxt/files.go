@@ -191,7 +191,7 @@ func (f *Files) fit() error {
 	for _, l := range dropped {
 		f.over = append(f.over, l.Path)
 	}
-	f.index = pruned(fitting)
+	f.index = fitting
 	return f.refuseDropped(NameTxt, f.over)
 }
 
@@ -206,13 +206,6 @@ func (f *Files) draft() Document {
 	d.Options = DocumentOptions{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.LinkBase,
 		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
 	d.Degraded, d.Cause = out.Degraded, out.Cause
-	for i := range d.Sections {
-		for _, section := range a.answer.Sections {
-			if section.Name == d.Sections[i].Name {
-				d.Sections[i].Note = section.Note
-			}
-		}
-	}
 	return d
 }
 
