@@ -85,6 +85,32 @@ func (a Answer) noted(sections []rank.Section) []rank.Section {
 	return list
 }
 
+// evened returns the index with notes on all links of a section or on none, apart from words of people. If at least half
+// have a note, what the files hold stands for the others. The README needs none, because the summary says what it says.
+func evened(index *rank.Index) *rank.Index {
+	out := *index
+	out.Sections = slices.Clone(index.Sections)
+	for i, s := range out.Sections {
+		links, noted := slices.Clone(s.Links), 0
+		for _, l := range links {
+			if l.Note != "" || l.Path == index.Readme {
+				noted++
+			}
+		}
+		for j, l := range links {
+			switch {
+			case slices.Contains(l.Reasons, ownReason):
+			case noted*2 < len(links):
+				links[j].Note = ""
+			case l.Note == "":
+				links[j].Note = l.Contents
+			}
+		}
+		out.Sections[i].Links = links
+	}
+	return &out
+}
+
 // Prompt returns the system's and the user's message. The boundary is a line that does not occur in the material, and
 // that nobody can guess.
 func (m Material) Prompt(boundary string) (system, user string) {

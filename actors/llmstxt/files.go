@@ -77,7 +77,7 @@ type Files struct {
 // Files returns the files to write. They read the repository while they are written, until ctx ends. Errors:
 // limit_exceeded if a budget is too small; invalid_input if there are secrets and the options forbid them.
 func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, error) {
-	f := &Files{ctx: ctx, index: a.index, analysis: a, output: out, counts: &tokens.Counts{Earlier: out.Counts},
+	f := &Files{ctx: ctx, index: evened(a.index), analysis: a, output: out, counts: &tokens.Counts{Earlier: out.Counts},
 		linked: map[string]int{}, written: map[string]Written{}}
 	if err := f.fit(); err != nil {
 		return nil, err

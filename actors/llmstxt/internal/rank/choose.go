@@ -375,7 +375,10 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 	}
 	for name, x := range first {
 		if left := x.pages - shown[name]; left > 0 {
-			x.Note = strings.TrimSpace(fmt.Sprintf("%s %s more in %s.", x.Note, words.Count(left, "page"), path.Dir(x.Path)))
+			if x.Note != "" {
+				x.Note = strings.TrimRight(x.Note, ".") + ". "
+			}
+			x.Note += fmt.Sprintf("%s more in %s.", words.Count(left, "page"), path.Dir(x.Path))
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })

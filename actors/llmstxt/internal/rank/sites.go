@@ -2,10 +2,13 @@ package rank
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 )
@@ -42,10 +45,10 @@ func (r *ranking) findSite() {
 
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
-	if r.site == nil {
-		return
+	var places []site.Place
+	if r.site != nil {
+		places = r.site.Ranked()
 	}
-	places := r.site.Ranked()
 	for i, p := range places {
 		x := r.at[p.Page]
 		if x == nil || x.class != classPage {
@@ -58,7 +61,40 @@ func (r *ranking) followSite() {
 			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())
 		}
 	}
+	r.followReadme()
 	r.count()
+}
+
+// followReadme groups pages by the headings below which the README lists them, if no navigation and no folders group them.
+func (r *ranking) followReadme() {
+	if slices.ContainsFunc(r.items, func(x *item) bool { return x.group != "" }) {
+		return
+	}
+	var listed []*item
+	var headings []string
+	heading, sizes := "", map[string]int{}
+	for line := range strings.Lines(r.readmeText) {
+		if text := strings.TrimLeft(line, "#"); len(text) < len(line) && strings.HasPrefix(text, " ") {
+			heading = emoji.ReplaceAllString(prose.Clean(strings.TrimSpace(text)), "")
+		}
+		for _, target := range strings.Split(line, "](")[1:] {
+			target, _, _ = strings.Cut(target, ")")
+			if !listItem.MatchString(line) {
+				continue
+			}
+			x := r.at[r.index.find(path.Dir(r.readme.Path), target)]
+			if x != nil && x.class == classPage && heading != "" && !strings.ContainsAny(heading, "[]<") && !slices.Contains(listed, x) {
+				listed, headings = append(listed, x), append(headings, heading)
+				sizes[heading]++
+			}
+		}
+	}
+	maps.DeleteFunc(sizes, func(_ string, pages int) bool { return pages < leastInGroup })
+	for i, x := range listed {
+		if len(sizes) > 1 && sizes[headings[i]] > 0 {
+			x.group, x.listed = headings[i], i+1
+		}
+	}
 }
 
 // byPlace puts the README first, then pages in the order in which the site's navigation speaks for them, then others by
@@ -115,6 +151,8 @@ func (r *ranking) findHome() {
 		}
 	}
 }
+
+var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)
 
 var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 

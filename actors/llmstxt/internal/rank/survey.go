@@ -243,7 +243,9 @@ type Link struct {
 	Title string
 	URL   string // pinned to the commit, or relative to the root if that is unknown
 	Note  string // first sentence of the file; may be ""
-	Path  string // path of the file, relative to the root
+	// Contents are the page's first headings, for want of a note; may be "".
+	Contents string
+	Path     string // path of the file, relative to the root
 	// Score orders links by importance. It is only comparable within one Index.
 	Score   int
 	Reasons []string // short reasons for the score
