@@ -95,9 +95,6 @@ func (r *ranking) weighPaths() {
 		if inner.MatchString(x.Path) && r.publishes() {
 			x.add(-1.5, "")
 		}
-		if dated.MatchString(x.Path) {
-			x.add(-0.6, "")
-		}
 	}
 }
 
@@ -171,8 +168,6 @@ func (r *ranking) choose() (chosen []*item) {
 	for _, list := range byClass {
 		slices.SortFunc(list, byPoints)
 	}
-	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
-	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
 	slices.SortStableFunc(byClass[classPage], r.byPlace)
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
@@ -213,20 +208,6 @@ func (r *ranking) choose() (chosen []*item) {
 	n := take(classPage, pages, least)
 	take(classSource, room-n, least)
 	return chosen
-}
-
-// decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
-// what they are.
-func decaySimilar(list []*item, decay float64, kin func(p string) string) []*item {
-	seen := make(map[string]int)
-	for _, x := range list {
-		if x.points > 0 {
-			x.points *= math.Pow(decay, float64(min(seen[kin(x.Path)], 20)))
-		}
-		seen[kin(x.Path)]++
-	}
-	slices.SortStableFunc(list, byPoints)
-	return list
 }
 
 // Build ranks the files of repo, and reads what it needs through files: first the heads of the most promising

@@ -89,6 +89,12 @@ func (r *ranking) pass(path, reason string) {
 
 // readItems makes items of the files that may be linked, and records for each other file why it may not be.
 func (r *ranking) readItems() {
+	code, pages := 0, 0
+	for f := range r.files() {
+		code += boolToInt(f.Kind == scan.Source && f.Language != "Shell")
+		pages += boolToInt(isPageFile(f))
+	}
+	r.settings = code == 0 && pages < fewPages
 	for i := range r.repo.Files {
 		f := &r.repo.Files[i]
 		if reason := r.excludeReason(f); reason != "" {
@@ -179,7 +185,7 @@ func (r *ranking) promoteSettings() {
 			pages++
 		}
 	}
-	r.settings = 3*code < settings && pages < 2*settings
+	r.settings = r.settings || 3*code < settings && pages < 2*settings
 	for _, x := range r.items {
 		if r.settings && x.class == classSetting && !isData.MatchString(x.Path) {
 			x.class = classSource
@@ -211,7 +217,6 @@ var (
 	wording = regexp.MustCompile(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = regexp.MustCompile(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
 	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc)/`)
-	dated   = regexp.MustCompile(`(^|[/_-])(19|20)\d\d[-_]?\d\d[-_]?\d\d`)
 )
 
 func isOptional(p string) bool {
@@ -276,9 +281,12 @@ func (r *ranking) explains(f *scan.File) bool {
 	case media.MatchString(low):
 		return false
 	}
-	return conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
+	return r.settings && depth(f.Path) < 3 && !strings.Contains(low, ".") || conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
 		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
 }
+
+// fewPages is the number of pages below which files without an extension are what a repository without code is about.
+const fewPages = 5
 
 var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
 

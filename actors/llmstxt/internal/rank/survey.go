@@ -59,7 +59,6 @@ type survey struct {
 // newSurvey reads what says most about the repository: the README and the manifests.
 func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
 	v := &survey{ctx: ctx, folder: files, reader: scan.NewReader(files), repo: repo, options: options}
-	v.repo = v.withHeaders()
 	v.byPath = make(map[string]*scan.File, len(repo.Files))
 	for i := range v.repo.Files {
 		v.byPath[v.repo.Files[i].Path] = &v.repo.Files[i]
