@@ -20,7 +20,7 @@ import (
 func (v *survey) describe(c *item) {
 	switch {
 	case c.Path == v.readme.Path:
-		c.Title, c.Contents = cmp.Or(c.Title, "README"), v.readme.Contents() // its first sentence is the summary already
+		c.Title, c.Contents = cmp.Or(c.Title, "README"), v.readme.Heads() // its first sentence is the summary already
 	case page.Is(c.Path) && !manifest.Known(c.Path):
 		v.describePage(c)
 		c.Contents = finishNote(c.Contents, c)

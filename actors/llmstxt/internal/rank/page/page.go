@@ -98,7 +98,10 @@ func (p Page) Note() string {
 }
 
 // Contents returns the first headings below the title, or else the first text.
-func (p Page) Contents() string {
+func (p Page) Contents() string { return cmp.Or(p.Heads(), p.opening) }
+
+// Heads returns the first headings below the title, or "" if there are fewer than two.
+func (p Page) Heads() string {
 	list := ""
 	for i, head := range p.heads {
 		if utf8.RuneCountInString(list+head) > 100 || head == "" || slices.Contains(p.heads[:i], head) || prose.SameWords(head, p.Title) {
@@ -109,10 +112,10 @@ func (p Page) Contents() string {
 		}
 		list += head
 	}
-	if strings.Contains(list, ", ") {
-		return list
+	if !strings.Contains(list, ", ") {
+		return ""
 	}
-	return p.opening
+	return list
 }
 
 // isDefinition recognizes "KeyType : a type for keys", an item of a list, and "int turn(char *widget, int times)".
