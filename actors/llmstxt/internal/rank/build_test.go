@@ -115,7 +115,7 @@ package a
 
 import "example.com/m/v2/b"
 `, scan.Origin{}, rank.Options{})
-	const want = `Packages: z/z.go c/deep/c.go nested/n/n.go m.go b/b.go e/e.go a/a.go
+	const want = `Packages: z/z.go m.go c/deep/c.go nested/n/n.go a/a.go b/b.go e/e.go
 Commands: cmd/tool/main.go
 Configuration: go.mod
 `
@@ -125,7 +125,7 @@ Configuration: go.mod
 	if index.Title != "m" {
 		t.Errorf("title %q", index.Title)
 	}
-	if got := find(index, "z/z.go").Reasons; len(got) != 3 || got[0] != "imported by 2 packages" {
+	if got := find(index, "z/z.go").Reasons; len(got) != 2 || got[0] != "imported by 2 packages" {
 		t.Errorf("reasons %q", got)
 	}
 }

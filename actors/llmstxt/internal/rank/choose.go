@@ -168,6 +168,8 @@ func (r *ranking) choose() (chosen []*item) {
 	for _, list := range byClass {
 		slices.SortFunc(list, byPoints)
 	}
+	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
+	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
 	slices.SortStableFunc(byClass[classPage], r.byPlace)
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
@@ -208,6 +210,20 @@ func (r *ranking) choose() (chosen []*item) {
 	n := take(classPage, pages, least)
 	take(classSource, room-n, least)
 	return chosen
+}
+
+// decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
+// what they are.
+func decaySimilar(list []*item, decay float64, kin func(p string) string) []*item {
+	seen := make(map[string]int)
+	for _, x := range list {
+		if x.points > 0 {
+			x.points *= math.Pow(decay, float64(min(seen[kin(x.Path)], 20)))
+		}
+		seen[kin(x.Path)]++
+	}
+	slices.SortStableFunc(list, byPoints)
+	return list
 }
 
 // Build ranks the files of repo, and reads what it needs through files: first the heads of the most promising

@@ -16,5 +16,7 @@ func Read(p, text string) []string {
 	}
 	source.Imports(scan.Language(p), text)
 	page.MentionsIn(text).Path(p)
+	source.Declarations(text)
+	namesIn(text)
 	return append(lines, page.FeaturesOf(p, text).Heading)
 }

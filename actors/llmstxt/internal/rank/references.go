@@ -2,9 +2,12 @@ package rank
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math/bits"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
@@ -13,8 +16,9 @@ import (
 )
 
 const (
-	mostSources = 2000     // number of sources whose imports are read
-	sourceHead  = 16 << 10 // bytes of each
+	mostSources  = 2000     // number of sources whose imports and names are read
+	sourceHead   = 16 << 10 // bytes of each
+	mostDefiners = 4        // number of files that may define a name before it no longer distinguishes them
 )
 
 // Uses is what the sources of a repository import, by path. Each file is parsed once, for the ranking and for the
@@ -24,10 +28,14 @@ type Uses map[string][]string
 // text is what was read of a source.
 type text struct {
 	imports, exports []string
-	aside            string // why it is not for readers, or ""
+	defines          []string
+	names            []string // identifiers that other files may define
+	notes            int      // lines of comments
+	declares         int      // number of declarations
+	aside            string   // why it is not for readers, or ""
 }
 
-// readSources collects which sources import each other.
+// readSources collects which sources use each other: by imports, and by names that others define.
 func (r *ranking) readSources() {
 	list := r.likely(classSource, mostSources, func(p string) int {
 		if r.at[p].entry != "" {
@@ -36,6 +44,8 @@ func (r *ranking) readSources() {
 		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/2
 	}, "sources are larger or nearer to the root")
 	texts := make([]text, len(list))
+	seen := make(map[string]string)
+	defined := make(map[string][]*item)
 	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i]) }) {
 		x := list[i]
 		texts[i] = t
@@ -44,6 +54,18 @@ func (r *ranking) readSources() {
 			r.drop(x, t.aside)
 			continue
 		}
+		if key := fmt.Sprint(x.file.Size, t.names); x.file.Size > 200 && len(t.names) > 3 {
+			if other := seen[key]; other != "" {
+				r.drop(x, "the same text as "+other)
+				continue
+			}
+			seen[key] = x.Path
+		}
+		for _, name := range t.defines {
+			if same := defined[name]; len(same) <= mostDefiners && !slices.Contains(same, x) {
+				defined[name] = append(same, x)
+			}
+		}
 	}
 	out := make(map[*item]int)
 	most, mostIn := 0, 0
@@ -51,7 +73,7 @@ func (r *ranking) readSources() {
 		if x.class == classNone {
 			continue
 		}
-		used := r.usedBy(x, texts[i])
+		used := r.usedBy(x, texts[i], defined)
 		out[x] = len(used)
 		most = max(most, len(used))
 		for to := range used {
@@ -61,12 +83,16 @@ func (r *ranking) readSources() {
 			}
 		}
 	}
-	for _, x := range list {
+	for i, x := range list {
 		if x.class == classNone {
 			continue
 		}
 		x.add(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
 		x.add(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
+		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
+		if texts[i].declares == 0 && !r.settings && x.entry == "" {
+			x.add(-0.3, "")
+		}
 	}
 }
 
@@ -94,24 +120,124 @@ func (v *survey) readText(x *item) (t text) {
 		t.aside = "kept for old callers, as it says"
 	}
 	t.exports = source.Reexports(f.Language, head)
+	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
+	t.names, t.defines = namesIn(head)
 	return t
 }
 
 // forOldCallers matches sources whose first words are that they are deprecated.
 var forOldCallers = regexp.MustCompile(`(?i)^[\s"'#/*]*deprecated\b`)
 
-// usedBy returns the files that a source imports. A folder counts as the file that represents it.
-func (r *ranking) usedBy(x *item, t text) map[*item]bool {
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// Words before a name that a line defines, in most languages.
+var (
+	modifiers = wordSet("public private protected internal export default async static final abstract pub open override " +
+		"data sealed inline unsafe extern local declare partial readonly virtual")
+	definers = wordSet("class interface struct enum trait type func function def fn module record object protocol " +
+		"defmodule defp sub define macro_rules const let var val typedef")
+)
+
+func wordSet(list string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}
+
+var wordBytes = func() (is [256]bool) {
+	for c := range is {
+		is[c] = isWordByte(byte(c))
+	}
+	return is
+}()
+
+// mostDefined bounds the names that are read from a file.
+const mostDefined = 400 // names of a file
+
+// namesIn returns the identifiers of a text, each once, and those of them that its lines define.
+func namesIn(text string) (names, defines []string) {
+	seen := make(map[string]bool)
+	begins, defining := true, false // at the beginning of a line; after a word that defines
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			begins, defining = true, false
+		case c == '(' && defining && text[i-1] == ' ': // the receiver of a method
+			if end := strings.IndexAny(text[i:], ")\n"); end > 0 && text[i+end] == ')' {
+				i += end
+			}
+		case wordBytes[c]:
+			start := i
+			for i < len(text) && wordBytes[text[i]] {
+				i++
+			}
+			word := text[start:i]
+			i--
+			switch {
+			case defining:
+				if len(word) > 3 && len(defines) < mostDefined {
+					defines = append(defines, word)
+				}
+				if i+1 >= len(text) || text[i+1] != '.' && text[i+1] != ':' {
+					defining = false
+				}
+			case begins && definers[word]:
+				begins, defining = false, true
+			case begins && !modifiers[word]:
+				begins = false
+			}
+			if len(word) > 3 && word[0] > '9' {
+				seen[word] = true
+			}
+		case c != ' ' && c != '\t' && c != '#' && c != '(' && c != ')':
+			begins = false
+		}
+	}
+	return slices.Sorted(maps.Keys(seen)), defines
+}
+
+// usedBy returns the files that a source uses. If several files define a name, the imported one is meant, or else
+// the one beside the source.
+func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]bool {
 	used := make(map[*item]bool)
 	take := func(to *item) {
 		if to != nil && to != x && to.class != classNone {
 			used[to] = true
 		}
 	}
+	folders := make(map[string]bool)
 	for to := range r.imports.Targets(x.file, append(t.imports, t.exports...)) {
-		if take(r.at[to.Path]); to.Path != "" && r.at[to.Path] == nil {
-			take(r.faceOf(to.Path))
+		if to.Path == "" {
+			continue
 		}
+		if y := r.at[to.Path]; y != nil {
+			take(y)
+			continue
+		}
+		folders[to.Path] = true
+	}
+	family := source.Family(x.file.Language)
+	for _, name := range t.names {
+		var found *item
+		same := defined[name]
+		if len(same) == 0 || len(same) > mostDefiners {
+			continue
+		}
+		for _, y := range same {
+			beside := path.Dir(y.Path) == path.Dir(x.Path)
+			switch {
+			case source.Family(y.file.Language) != family:
+			case used[y] || folders[path.Dir(y.Path)]:
+				found = y
+			case found == nil && (beside || len(same) == 1 && (isDistinctive(name) || strings.Contains(name, "_"))):
+				found = y
+			}
+		}
+		take(found)
 	}
 	if x.file.Kind != scan.Source || r.settings {
 		r.usedByPath(x, take)
