@@ -89,12 +89,12 @@ func (r *ranking) pass(path, reason string) {
 
 // readItems makes items of the files that may be linked, and records for each other file why it may not be.
 func (r *ranking) readItems() {
-	code, pages := 0, 0
+	code, bare := 0, 0
 	for f := range r.files() {
-		code += boolToInt(f.Kind == scan.Source && f.Language != "Shell")
-		pages += boolToInt(isPageFile(f))
+		code += boolToInt(f.Kind == scan.Source && f.Language != "Shell" && !strings.HasPrefix(f.Language, "Vim"))
+		bare += boolToInt(isBare(f))
 	}
-	r.settings = code == 0 && pages < fewPages
+	r.settings = bare > 3*code && bare >= manyBare
 	for i := range r.repo.Files {
 		f := &r.repo.Files[i]
 		if reason := r.excludeReason(f); reason != "" {
@@ -263,7 +263,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "built from a source file next to it"
 	case r.isOlder(f.Path):
 		return "an older version"
-	case isToolConfig(f) && !r.named.Targets[f.Path]:
+	case isToolConfig(f) && !r.named.Targets[f.Path] && !r.settings:
 		return "sets up tools, not the product"
 	case !r.explains(f):
 		return "neither explains nor runs"
@@ -281,12 +281,17 @@ func (r *ranking) explains(f *scan.File) bool {
 	case media.MatchString(low):
 		return false
 	}
-	return r.settings && depth(f.Path) < 3 && !strings.Contains(low, ".") || conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
+	return r.settings && isBare(f) || conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
 		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
 }
 
-// fewPages is the number of pages below which files without an extension are what a repository without code is about.
-const fewPages = 5
+// manyBare is from how many bare files on a repository with hardly any code is about them.
+const manyBare = 5
+
+// isBare reports whether the file has no extension, as dotfiles without their dot, and is no other kind of file.
+func isBare(f *scan.File) bool {
+	return (f.Kind == scan.Other || f.Kind == scan.Config) && depth(f.Path) < 3 && !strings.Contains(path.Base(f.Path), ".")
+}
 
 var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
 
