@@ -14,9 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // Runs is the runtime as doors need it. *actors.System implements it.
@@ -68,8 +69,8 @@ type Config struct {
 	People func() string
 	// AgentsConfirm lets agents answer the confirmations of all jobs.
 	AgentsConfirm bool
-	// Sealing is the secret from which the keys come that seal credentials; nil makes one, which ends with the process.
-	Sealing []byte
+	// Sealing are the keys of what clients keep, and of clients keep, and the credentials that they send; nil makes a key, which ends with the process.
+	Sealing seal.Keys
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil removes none.
 	Redact func([]byte) []byte
 }
@@ -92,6 +93,7 @@ type Door struct {
 func New(c Config) *Door {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.Sealing = seal.New(c.Sealing)
 	redact := c.Redact
 	c.Redact = func(message []byte) []byte {
 		if redact != nil {

@@ -22,12 +22,12 @@ const Path = "/api/sse/message"
 // server serves the two methods. It holds no state of a conversation: the cursor in each id does.
 type server struct {
 	*door.Door
-	keys *credential.Keys
+	keys credential.Keys
 }
 
 // New returns the handler for Path.
 func New(d *door.Door) *door.Handler {
-	s := server{d, credential.New(d.Sealing)}
+	s := server{d, credential.Keys(d.Sealing)}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET " + Path:  s.get,
 		"POST " + Path: s.post,

@@ -87,6 +87,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 		if err != nil || len(wire.Questions(state)) == 0 || !kind.asks || x.Modern() {
 			return state, terminal, err
 		}
+		x.At(placeOf(at, id, name))
 		var meta *mcp.Meta
 		if kind.stays {
 			meta = task.Related(id)
@@ -104,12 +105,17 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 	}
 }
 
+// placeOf returns the place of a stream in event ids, see [Server.resume].
+func placeOf(at cursor.Cursor, id messages.RunID, name string) string {
+	return string(at.Append(nil)) + ";" + string(id) + ";" + name
+}
+
 // watch sends events, and moves the cursor, until the run has ended or waits for an answer.
 func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (messages.State, *messages.Event, error) {
 	x := wire.From(ctx)
 	place := func() string { return "" }
 	if x.Resumes() {
-		place = func() string { return string(at.Append(nil)) + ";" + string(id) + ";" + name }
+		place = func() string { return placeOf(*at, id, name) }
 		x.At(place())
 	}
 	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, at.Seq)

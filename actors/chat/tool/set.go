@@ -32,7 +32,7 @@ type entry struct {
 	named  bool // Allow was given its name
 }
 
-var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // NewSet returns a Set. redact, unless nil, removes secrets from every result before it is cut.
 func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
@@ -42,7 +42,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		switch {
 		case t.fault != nil:
 			return nil, t.fault
-		case !legalName.MatchString(t.Name):
+		case len(t.Name) > 64 || !legalName.MatchString(t.Name):
 			return nil, messages.InvalidInput("the tool name %q must have 1 to 64 letters, digits, _ and -", t.Name)
 		case taken:
 			return nil, messages.InvalidInput("there are two tools %s; rename one", t.Name)
@@ -196,7 +196,7 @@ func (t entry) told(ctx context.Context, name string, c *Call) (text string, err
 
 // call runs the tool within its timeout. When ctx is done, its cause counts, and not what the tool returned.
 func (t entry) call(ctx context.Context, c *Call) (string, error) {
-	limit := cmp.Or(t.Timeout, Timeout)
+	limit := cmp.Or(t.Timeout, defaultTimeout)
 	late := messages.Errorf(messages.CauseDeadline, "%s took longer than its timeout of %s", t.Name, limit)
 	ctx, cancel := WithTimeout(ctx, limit, late)
 	defer cancel()
@@ -245,11 +245,11 @@ func (s *Set) clean(text string) string {
 	if s.redact != nil {
 		text = s.redact(text)
 	}
-	return Bounded(model.Neutral(text), MaxResult)
+	return Bounded(model.Neutral(text), maxResult)
 }
 
-// MaxResult bounds the text of a result, in bytes.
-const MaxResult = 32 << 10
+// maxResult bounds the text of a result, in bytes.
+const maxResult = 32 << 10
 
 // Bounded keeps the beginning and the end of a longer text, and says how much is missing.
 func Bounded(text string, bytes int) string {
