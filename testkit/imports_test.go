@@ -122,7 +122,7 @@ var rules = []rule{
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
 	{pkgs: "transport/issuer", ours: "messages transport/door/auth transport/internal/dial", libs: "github.com/go-jose/go-jose/v4/..."},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
-	{pkgs: "transport/repository", ours: "internal/regular messages internal/redact internal/source internal/confined transport/internal/* transport/repository/internal/*"},
+	{pkgs: "transport/repository", ours: "internal/regular messages internal/redact internal/source internal/words internal/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages internal/redact transport/internal/*"},
 	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk messages messages/model internal/redact internal/secret internal/source internal/words transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
 	{pkgs: "internal/probe", ours: "internal/regular internal/decode messages messages/model internal/redact internal/secret internal/source internal/words transport/llm"},

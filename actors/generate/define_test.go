@@ -40,7 +40,7 @@ func TestInputOfCallers(t *testing.T) {
 	want := generate.Input{Repository: "https://example.com/a.zip", Out: "b", NoCache: true, Model: "scripted",
 		Options: llmstxt.Options{Full: "all", Ctx: true, Format: 1, LinkStyle: "raw", LinkBase: "https://x.example",
 			SizeBudget: 4096, TokenBudget: 9000, Ref: "commit", BudgetFail: true, CountTokens: true, Secrets: "fail", Fresh: true}}
-	if err != nil || in != want {
+	if err != nil || !reflect.DeepEqual(in, want) {
 		t.Errorf("%+v, %v\nwant %+v", in, err, want)
 	}
 	if _, in, err = defined(t, config, `{"repository":"https://example.com/a.git","model":"mine"}`); err != nil || in.Model != "mine" {

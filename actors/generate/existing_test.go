@@ -62,7 +62,7 @@ func TestTheRepositorysOwnFileWins(t *testing.T) {
 		"- Note: Water in the morning, never at noon.\n", "- Remember: roses before weeds\n",
 		"docs/weeds.md): our own words\n- [The site](https://garden.example.com/): more pictures\n",
 		"docs/roses.md): How to cut the roses of a garden in spring.\n",
-		"## Optional\n\n- [Soil](https://garden.example.com/docs/soil/): dig first\n",
+		"## Optional\n\n- [Soil](https://garden.example.com/docs/soil/): dig first <!-- lastword:",
 	} {
 		i := strings.Index(got[at:], want)
 		if i < 0 {
@@ -121,6 +121,59 @@ func TestEditsOfAGeneratedFileStay(t *testing.T) {
 	completed(t, newJob(t, inPlace(dir), nowhere))
 	if got := read(t, file); !strings.Contains(got, "edited by hand") || !strings.Contains(got, "in winter") {
 		t.Errorf("the edit is lost, or the note of another page is an old one:\n%s", got)
+	}
+}
+
+// TestAFileRemembersWhatItOffered has nothing but llms.txt to tell what people have changed.
+func TestAFileRemembersWhatItOffered(t *testing.T) {
+	dir := garden(t, "")
+	file := filepath.Join(dir, "llms.txt")
+	again := func(change ...string) string {
+		t.Helper()
+		if len(change) > 0 {
+			write(t, file, strings.NewReplacer(change...).Replace(read(t, file)))
+		}
+		for _, name := range []string{"llms.json", "llms-full.txt"} {
+			os.Remove(filepath.Join(dir, name))
+		}
+		completed(t, newJob(t, inPlace(dir), nowhere))
+		return read(t, file)
+	}
+	first := again()
+	if said := first[strings.Index(first, "<!--"):]; len(said) > 400 || again() != first || again("\n", "\r\n") != first {
+		t.Errorf("the comment has %d bytes, or a second run changes\n%s\ninto\n%s", len(said), first, read(t, file))
+	}
+	line := func(name string) string {
+		_, rest, _ := strings.Cut(first, "- ["+name)
+		rest, _, _ = strings.Cut(rest, "\n")
+		return "- [" + name + rest + "\n"
+	}
+	edited := again(line("Roses"), "", "How to love the weeds of every garden.", "pull them")
+	write(t, filepath.Join(dir, "docs", "soil.md"), "# Soil\n\nHow to turn the soil of a garden in winter.\n")
+	write(t, filepath.Join(dir, "docs", "beds.md"), "# Beds\n\nHow wide the beds of a garden are.\n")
+	second := again()
+	if strings.Contains(edited+second, "roses.md") || !strings.Contains(second, "weeds.md): pull them") ||
+		!strings.Contains(second, "in winter") || !strings.Contains(second, "beds.md") || again() != second {
+		t.Errorf("after edits of people and pages:\n%s\nand then\n%s\nand again\n%s", edited, second, read(t, file))
+	}
+	in := inPlace(dir)
+	in.NoMemory = true
+	completed(t, newJob(t, in, nowhere))
+	if got := read(t, file); strings.Contains(got, "<!--") {
+		t.Errorf("without memory:\n%s", got)
+	}
+}
+
+// TestPatterns lists what the settings include and exclude, whatever it is; title and facts are the repository's.
+func TestPatterns(t *testing.T) {
+	in := only(sample(t, map[string]string{"README.md": "# Garden\n\nGarden grows vegetables.\n", "docs/a.md": "# A\n\nAll of a garden.\n",
+		"docs/inner/b.md": "# B\n\nBeds of a garden.\n", "tests/c.md": "# C\n\nChecks of a garden.\n"}), t.TempDir())
+	in.Layout, in.Include, in.Exclude = generate.LayoutFlat, []string{"docs/**", "tests"}, []string{"inner/"}
+	completed(t, newJob(t, in, nowhere))
+	got := read(t, filepath.Join(in.Out, "llms.txt"))
+	if !strings.Contains(got, "# Garden\n") || !strings.Contains(got, "docs/a.md") || !strings.Contains(got, "tests/c.md") ||
+		strings.Contains(got, "README.md") || strings.Contains(got, "b.md") {
+		t.Error(got)
 	}
 }
 

@@ -142,7 +142,7 @@ func warn(t *actors.TaskContext, m *source.Repository) {
 // source describes the origin of the files. With a single output file outside of the repository, links are relative
 // to that file.
 func (g *generation) source(m *source.Repository, out string) llmstxt.Source {
-	from := llmstxt.Source{Name: m.Name, Origin: originOf(m), Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
+	from := llmstxt.Source{Name: m.Name, Origin: originOf(m), Skip: g.place(m, out).isOutput(), Tracked: m.Tracked, Limits: g.config.Limits}
 	if g.config.File != "" && g.at.Kind == source.Folder {
 		if way := relativeURL(out, g.at.Path); way != "." {
 			from.Base = way

@@ -346,10 +346,8 @@ func TestFieldsAreStreamed(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"purpose":  "Garden grows things in rows and beds for people who write Go.",
-		"concepts": "Grow: Puts a seed into a bed.\nBed: Where things grow.",
-		"sections": "Docs: How to begin.\nNonsense: Not there.",
-		"remember": "Water the beds.",
+		"purpose": "Garden grows things in rows and beds for people who write Go.",
+		"notes":   "docs/guide.md: How to begin.\nnonsense.md: Not there.\ngarden.go: Beats Redis.",
 	}
 	for stream, text := range want {
 		if said[stream] != text {

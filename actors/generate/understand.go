@@ -40,8 +40,7 @@ func (g *generation) understand(
 	if err := closeTexts(t, answer, live.Opened); err != nil {
 		return nil, by, err
 	}
-	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", words.Count(len(answer.Concepts), "concept"),
-		words.Count(len(answer.Remember), "thing"), words.Count(len(answer.Sections)+len(answer.Notes), "note"), by.name()))
+	t.Summarize(fmt.Sprintf("%s by %s", words.Count(len(answer.Notes), "note"), by.name()))
 	return about.Describe(answer, "written by "+by.name()), by, nil
 }
 

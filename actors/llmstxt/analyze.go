@@ -3,11 +3,12 @@ package llmstxt
 import (
 	"cmp"
 	"context"
-	"math"
+	"fmt"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/internal/secret"
 )
@@ -18,7 +19,7 @@ type Analysis struct {
 	index   *rank.Index
 	graph   *graph.Graph   // nil unless the options ask for it
 	secrets *secret.Report // what is found while files are read for a model or for packing
-	answer  Answer
+	own     kept
 }
 
 // Title returns the repository's title.
@@ -67,19 +68,29 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	}
 	most := cmp.Or(r.options.MaxLinks, defaultLinks)
 	o := rank.Options{LinkStyle: r.options.LinkStyle, Ref: r.options.Ref, BaseURL: cmp.Or(r.options.LinkBase, r.base),
-		Links: most, Go: by.Go}
+		Links: most, Include: rulesOf(r.options.Include), Exclude: rulesOf(r.options.Exclude), Go: by.Go}
 	index, err := rank.Build(ctx, r.files, r.scan, o, func(done, total int) { by.progress(done, total, "links") })
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Repository: r, index: r.keepExisting(index, most, by), secrets: new(secret.Report)}
-	if r.options.LinkStyle == rank.StyleSite && index.Site == "" {
+	a := &Analysis{Repository: r, secrets: new(secret.Report)}
+	a.index, a.own = r.keepExisting(index, most, by)
+	switch home := index.Site; {
+	case r.options.LinkStyle == rank.StyleSite && home.URL == "":
 		tell(by.Warn, "links lead to the repository: no configuration of a documentation site has its URL")
+	case r.options.LinkStyle == "blob" && home.Witness != "":
+		tell(by.Warn, fmt.Sprintf("the pages are published at %s, as %s and %s say: --link-style site links to them",
+			home.URL, home.From, home.Witness))
 	}
 	if r.options.Graph {
 		a.graph, err = r.buildGraph(ctx, a.index, by)
 	}
 	return a, err
+}
+
+// rulesOf returns the rules of patterns, or nil if there are none.
+func rulesOf(patterns []string) *ignore.Rules {
+	return (*ignore.Rules)(nil).With("", strings.Join(patterns, "\n"))
 }
 
 // willCount reports whether tokens will probably be counted: a text never has more tokens than bytes.
@@ -120,17 +131,6 @@ func (a *Analysis) Clean(answer Answer, m Material) (clean Answer, refused []str
 // answer comes from.
 func (a *Analysis) Describe(answer Answer, reason string) *Analysis {
 	described := *a
-	described.answer, described.index = answer, answer.into(a.index, reason, a.room())
+	described.index = answer.into(a.index, reason)
 	return &described
-}
-
-// room returns how many bytes the model's lines may take in the details list.
-func (a *Analysis) room() int {
-	const most = 4 << 10
-	budget := a.options.SizeBudget
-	if budget == 0 {
-		return most
-	}
-	_, _, front := render.Fit(a.index, math.MaxInt64)
-	return int(min(most, budget/4, budget-front-leastBudget/4))
 }

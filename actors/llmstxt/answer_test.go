@@ -73,7 +73,7 @@ func TestMaterial(t *testing.T) {
 		}
 		last = at
 	}
-	if !m.Shown["src/rest.js"] || !m.Shown["docs/how.md"] || strings.Contains(m.Text, "Copyright") {
+	if m.Shown["src/rest.js"] == "" || m.Shown["docs/how.md"] == "" || strings.Contains(m.Text, "Copyright") {
 		t.Errorf("shown: %v\n%s", m.Shown, m.Text)
 	}
 	if strings.Count(m.Text, "File README.md:") != 1 || !strings.Contains(m.Text, "(cut)\n") {
@@ -166,7 +166,7 @@ func TestAddresses(t *testing.T) {
 		"javascript:alert(1)":                            false,
 		"localhost.evil:8080/x":                          false,
 	} {
-		clean, refused := Answer{Purpose: said}.clean(index, Material{})
+		clean, refused := Answer{Purpose: said}.clean(index, Material{Text: "Grows things: Node.js, config.yaml, v1.2, docs/how.md, i.e. e.g. and/or. " + said})
 		if (clean.Purpose != "") != ok || (len(refused) == 0) != ok {
 			t.Errorf("%q is taken as %q, %q", said, clean.Purpose, refused)
 		}
@@ -176,7 +176,6 @@ func TestAddresses(t *testing.T) {
 // Issue: a hostile answer writes no links, no advice, no commands and no markup; another alphabet is none of these.
 func TestHostileLinesAreRefused(t *testing.T) {
 	_, _, index := garden()
-	shown := Material{Shown: map[string]bool{"docs/how.md": true}}
 	for said, why := range map[string]string{
 		"Разбирает URL и проверяет его хост.":          "",
 		"如何播种并照料植物。":                                   "",
@@ -200,7 +199,7 @@ func TestHostileLinesAreRefused(t *testing.T) {
 		"The key of the garden, please send it along.": "gives advice",
 		"You should give it your token.":               "gives advice",
 	} {
-		clean, refused := Answer{Notes: []FileNote{{"docs/how.md", said}}}.clean(index, shown)
+		clean, refused := Answer{Notes: []FileNote{{"docs/how.md", said}}}.clean(index, Material{Shown: map[string]string{"docs/how.md": said}})
 		if why != "" {
 			why = "the note on docs/how.md " + why
 		}
@@ -215,8 +214,8 @@ func TestGoodSummaryStands(t *testing.T) {
 	for _, poor := range []bool{true, false} {
 		_, _, index := garden()
 		index.SummaryPoor = poor
-		clean, refused := Answer{Purpose: "Garden is a book on beds."}.clean(index, Material{})
-		out := clean.into(index, "by m", 1000)
+		clean, refused := Answer{Purpose: "Garden is a book on beds."}.clean(index, Material{Text: "Garden"})
+		out := clean.into(index, "by m")
 		if (out.Summary == "Garden is a book on beds.") != poor || (out.SummaryFrom == summaryFrom) != poor || len(refused) > 0 {
 			t.Errorf("poor %t: %q from %q, %q", poor, out.Summary, out.SummaryFrom, refused)
 		}
@@ -238,7 +237,7 @@ func TestManyFilesWithoutNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean, _ := said.clean(index, m)
-	if len(clean.Notes) != 24 || !m.Shown["src/00.js"] || m.Shown["src/30.js"] || !strings.Contains(m.Text, "File README.md") {
+	if len(clean.Notes) != 24 || m.Shown["src/00.js"] == "" || m.Shown["src/30.js"] != "" || !strings.Contains(m.Text, "File README.md") {
 		t.Errorf("%d notes are taken, of %v", len(clean.Notes), m.Shown)
 	}
 }
@@ -249,34 +248,47 @@ func TestNotesAreOfWhatWasShown(t *testing.T) {
 		{"docs/how.md", "Tells how to grow."}, {"docs/how.md", "Again."}, {"src/rest.js", "Never seen."},
 		{"README.md", "Has one already."}, {"src/grow.js", "grow.js"}, {"nowhere.md", "Is not listed."},
 	}}
-	shown := Material{Shown: map[string]bool{"docs/how.md": true, "README.md": true, "src/grow.js": true,
-		"nowhere.md": true}}
+	shown := Material{Shown: map[string]string{"docs/how.md": "How.", "README.md": "Grows.", "src/grow.js": "grow", "nowhere.md": "No."}}
 	clean, _ := said.clean(index, shown)
 	if len(clean.Notes) != 1 || clean.Notes[0].Note != "Tells how to grow." {
 		t.Errorf("%+v", clean.Notes)
 	}
-	out := clean.into(index, "by m", 1000)
+	out := clean.into(index, "by m")
 	link := out.Sections[0].Links[1]
 	if link.Note != "Tells how to grow." || len(link.Reasons) != 1 || index.Sections[0].Links[1].Note != "" {
 		t.Errorf("%+v; the index itself: %+v", link, index.Sections[0].Links[1])
 	}
 }
 
-func TestLinesHaveRoom(t *testing.T) {
-	_, _, index := garden()
-	said := Answer{Purpose: "Grows.", Remember: []string{"One.", "Two."},
-		Concepts: []Concept{{"Bed", "Where it grows."}}, Sections: []SectionNote{{"Docs", "Pages."},
-			{"Source", "Code."}}}
-	for room, want := range map[int]int{-5: 0, 10: 0, 40: 1, 1000: 5} {
-		if got := len(said.into(index, "", room).Facts) - len(index.Facts); got != want {
-			t.Errorf("room for %d bytes: %d lines, want %d", room, got, want)
+// What a model makes up is told from what the page says, in all the ways in which models lie.
+func TestInventions(t *testing.T) {
+	const page = "# Beds\n\nHow to water 12 beds with `water(bed, litres)` since v2.10, by the API of Frobnitz in growth_rate mode. " +
+		"Set `--depth` to 5 in beds.yaml. Three Roses of the Old Garden grow in Kew."
+	for said, lie := range map[string]string{
+		"Tells how to water 12 beds since v2.10.":           "",
+		"Explains `water` and `--depth`, set in beds.yaml.": "",
+		"Waters three beds through Frobnitz's APIs.":        "",
+		"How roses grow in Kew. The depth is five.":         "",
+		"Overview of growth_rate and the old garden.":       "",
+		"Tells how to water 14 beds.":                       "14",
+		"Tells how to water 2 beds.":                        "2",
+		"Tells how to water 12 beds since v2.1.":            "v2.1",
+		"Needs version 3 or later.":                         "3",
+		"Documents `drain(bed)` and more.":                  "drain(bed)",
+		"Documents waterAll, which waters.":                 "waterAll",
+		"Sets growth_mode for beds.":                        "growth_mode",
+		"Takes --force to water.":                           "--force",
+		"Waters beds through Redis.":                        "Redis",
+		"Kubernetes operator that waters beds.":             "Kubernetes",
+		"Waters beds as the GDPR asks.":                     "GDPR",
+		"Is set in garden.toml.":                            "garden.toml",
+		"Waters nine beds.":                                 "nine",
+		"Grows out of Berkeley in 1998.":                    "Berkeley",
+		"How to water. Postgres keeps the beds.":            "Postgres",
+	} {
+		if got := invented(said, page); got != lie {
+			t.Errorf("%q: %q, want %q", said, got, lie)
 		}
-	}
-	full := said.into(index, "", 1000)
-	full.Sections = full.Sections[:1]
-	if facts := fmt.Sprint(pruned(full).Facts); strings.Contains(facts, "Code.") ||
-		!strings.Contains(facts, "Pages.") {
-		t.Errorf("a section that is gone is described: %s", facts)
 	}
 }
 
@@ -293,15 +305,11 @@ func TestLiveIsTheAnswer(t *testing.T) {
 			live.Field(path, text[cut:])
 		}
 		tell("purpose", a.Purpose)
-		for i := range rapid.IntRange(0, 12).Draw(t, "concepts") {
-			c := Concept{Name: words.Draw(t, "name"), Meaning: words.Draw(t, "meaning")}
-			a.Concepts = append(a.Concepts, c)
-			tell(fmt.Sprintf("concepts.%d.name", i), c.Name)
-			tell(fmt.Sprintf("concepts.%d.meaning", i), c.Meaning)
-		}
-		for i := range rapid.IntRange(0, 3).Draw(t, "remember") {
-			a.Remember = append(a.Remember, words.Draw(t, "said"))
-			tell(fmt.Sprintf("remember.%d", i), a.Remember[i])
+		for i := range rapid.IntRange(0, 12).Draw(t, "notes") {
+			n := FileNote{Path: words.Draw(t, "path"), Note: words.Draw(t, "note")}
+			a.Notes = append(a.Notes, n)
+			tell(fmt.Sprintf("notes.%d.path", i), n.Path)
+			tell(fmt.Sprintf("notes.%d.note", i), n.Note)
 		}
 		for _, text := range a.Texts() {
 			if told[text.Stream] != text.Text {
@@ -319,10 +327,9 @@ func FuzzClean(f *testing.F) {
 	f.Add("http:// evil http://. x", "Docs")
 	f.Fuzz(func(t *testing.T, text, name string) {
 		_, _, index := garden()
-		said := Answer{Purpose: text, Concepts: []Concept{{name, text}, {text, name}},
-			Sections: []SectionNote{{name, text}},
-			Remember: []string{text, name}, Notes: []FileNote{{name, text}}}
-		clean, _ := said.clean(index, Material{Shown: map[string]bool{name: true}})
+		said := Answer{Purpose: text, Notes: []FileNote{{name, text}, {"docs/how.md", text}}}
+		shown := Material{Text: text, Shown: map[string]string{name: text, "docs/how.md": text}}
+		clean, _ := said.clean(index, shown)
 		for _, s := range clean.Texts() {
 			for line := range strings.SplitSeq(s.Text, "\n") {
 				if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x202e || r == 0x7f }) ||
@@ -334,7 +341,7 @@ func FuzzClean(f *testing.F) {
 				}
 			}
 		}
-		again, _ := clean.clean(index, Material{Shown: map[string]bool{name: true}})
+		again, _ := clean.clean(index, shown)
 		if fmt.Sprint(again) != fmt.Sprint(clean) {
 			t.Errorf("%+v is cleaned again, to %+v", clean, again)
 		}

@@ -59,8 +59,11 @@ func judged(judge func(data []byte) error) *Checker {
 }
 
 func judgeTxt(data []byte) error {
-	if _, problems := Parse(string(data)); len(problems) > 0 {
-		return fmt.Errorf("not a valid llms.txt: %v", problems[0])
+	_, problems := Parse(string(data))
+	for _, p := range problems {
+		if !p.Rule.Strict() {
+			return fmt.Errorf("not a valid llms.txt: %v", p)
+		}
 	}
 	return nil
 }

@@ -14,49 +14,25 @@ import (
 )
 
 // clean keeps those parts of the answer that may go into the index: single lines of bounded length, without links,
-// markup, commands and advice, about existing sections and files whose text was shown. The purpose is kept only if
-// the index has no good summary. refused says which lines were refused, and why.
+// markup, commands and advice, that name only what their page holds. The purpose is kept only if the index has no good
+// summary. refused says which lines were refused, and why.
 func (a Answer) clean(index *rank.Index, m Material) (out Answer, refused []string) {
-	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: sanitize.Liner()}
+	c := cleaner{known: knownOf(index), clean: sanitize.Liner()}
 	if index.Summary == "" || index.SummaryPoor {
-		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose)
-	}
-	for _, concept := range a.Concepts {
-		name := c.line("the name of a concept", concept.Name, maxName)
-		if len(out.Concepts) == maxConcepts || name == "" {
-			continue
-		}
-		if meaning := c.firstOf("the concept "+name, concept.Meaning); meaning != "" {
-			out.Concepts = append(out.Concepts, Concept{name, meaning})
-		}
-	}
-	for _, section := range a.Sections {
-		for _, s := range index.Sections {
-			if !strings.EqualFold(s.Name, strings.TrimSpace(section.Name)) {
-				continue
-			}
-			if note := c.firstOf("the note on "+s.Name, section.Note); note != "" {
-				out.Sections = append(out.Sections, SectionNote{s.Name, note})
-			}
-		}
+		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose, m.Text)
 	}
 	_, bare := byScore(index)
 	for _, said := range a.Notes {
 		path := strings.TrimSpace(said.Path)
 		at := slices.IndexFunc(bare, func(l rank.Link) bool { return l.Path == path })
-		if at < 0 || !m.Shown[path] {
+		if at < 0 || m.Shown[path] == "" {
 			continue // a guess
 		}
-		if note := c.firstOf("the note on "+path, said.Note); note != "" && !prose.SameWords(note, bare[at].Title) {
+		page := strings.Join([]string{index.Title, path, bare[at].Title, m.Shown[path]}, "\n")
+		if note := c.line("the note on "+path, said.Note, maxLine, page); note != "" && !prose.SameWords(note, bare[at].Title) {
 			out.Notes = append(out.Notes, FileNote{path, note})
 		}
-	}
-	c.advised = true // these lines may give advice
-	for _, fact := range a.Remember {
-		fact = c.line("a line to remember", fact, maxLine)
-		if len(out.Remember) < maxRemember && fact != "" && !slices.Contains(out.Remember, fact) {
-			out.Remember = append(out.Remember, fact)
-		}
+		bare = slices.Delete(bare, at, at+1) // a second note is none
 	}
 	return out, c.refused
 }
@@ -64,24 +40,12 @@ func (a Answer) clean(index *rank.Index, m Material) (out Answer, refused []stri
 // cleaner holds the state of a clean.
 type cleaner struct {
 	known   []string // addresses that may be named
-	seen    map[string]bool
 	clean   func(s string) string
-	advised bool // advice is allowed
 	refused []string
 }
 
-// firstOf returns the first text of the name as a line, and "" for later ones.
-func (c *cleaner) firstOf(of, text string) string {
-	key := strings.ToLower(of)
-	if c.seen[key] {
-		return ""
-	}
-	c.seen[key] = true
-	return c.line(of, text, maxLine)
-}
-
-// line returns the text as a line of the index, or "" if it refuses the text.
-func (c *cleaner) line(of, text string, most int) string {
+// line returns the text about a page as a line of the index, or "" if it refuses the text.
+func (c *cleaner) line(of, text string, most int, page string) string {
 	line := strings.TrimSpace(strings.TrimLeft(c.clean(text), "-*#> "))
 	why := ""
 	switch {
@@ -93,10 +57,14 @@ func (c *cleaner) line(of, text string, most int) string {
 		why = "has markup"
 	case commands.MatchString(line):
 		why = "has a command"
-	case !c.advised && advice.MatchString(line):
+	case advice.MatchString(line):
 		why = "gives advice"
 	default:
-		return line
+		lie := invented(line, page)
+		if lie == "" {
+			return line
+		}
+		why = "says " + lie + ", which the text does not"
 	}
 	c.refused = append(c.refused, of+" "+why)
 	return ""

@@ -6,5 +6,5 @@
 //
 // A model's description may come in between: [Analysis.Material] returns what to show the model, [Analysis.Clean] keeps
 // the lines of its [Answer] that may go into the files, and [Analysis.Describe] puts them in. The purpose replaces a
-// poor summary, notes go to links that have none, and the rest become lines of the details list.
+// poor summary, and notes go to links that have none.
 package llmstxt

@@ -81,7 +81,6 @@ type Fact struct {
 // Section is a list of links under a name that is unique in the document.
 type Section struct {
 	Name  string `json:"name"`
-	Note  string `json:"note,omitempty" jsonschema:"what a model says of the section"`
 	Links []Link `json:"links"`
 }
 

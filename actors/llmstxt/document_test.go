@@ -60,10 +60,8 @@ func TestJSONIsOfItsSchema(t *testing.T) {
 func sameAsTxt(t *rapid.T, index *rank.Index, d Document) {
 	var out bytes.Buffer
 	must(t, render.Txt(&out, index))
-	doc, problems := Parse(out.String())
-	if len(problems) > 0 {
-		t.Fatalf("%v in\n%s", problems, out.String())
-	}
+	must(t, judgeTxt(out.Bytes()))
+	doc, _ := Parse(out.String())
 	if len(doc.Sections) != len(d.Sections) {
 		t.Fatalf("llms.txt has %d sections, llms.json %d", len(doc.Sections), len(d.Sections))
 	}

@@ -47,5 +47,5 @@ func Example() {
 	// ## Docs
 	//
 	// - [README](README.md)
-	// - [Seeding](docs/seeding.md): How deep a seed goes into its bed.
+	// - [Seeding](docs/seeding.md): How deep a seed goes into its bed. <!-- lastword:xYY4jp0JGV7l5k9d -->
 }

@@ -77,7 +77,7 @@ type Files struct {
 // Files returns the files to write. They read the repository while they are written, until ctx ends. Errors:
 // limit_exceeded if a budget is too small; invalid_input if there are secrets and the options forbid them.
 func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, error) {
-	f := &Files{ctx: ctx, index: a.index, analysis: a, output: out, counts: &tokens.Counts{Earlier: out.Counts},
+	f := &Files{ctx: ctx, index: evened(a.index), analysis: a, output: out, counts: &tokens.Counts{Earlier: out.Counts},
 		linked: map[string]int{}, written: map[string]Written{}}
 	if err := f.fit(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, er
 		return nil, err
 	}
 	o, files := a.options, a.files
-	f.add(NameTxt, func(w io.Writer) ([]string, error) { return f.over, render.Txt(w, f.index) })
+	f.add(NameTxt, f.txt)
 	if o.Full != FullNone {
 		f.add(NameFull, func(w io.Writer) ([]string, error) { return render.Full(ctx, w, files, f.index, pack) })
 	}
@@ -106,6 +106,18 @@ func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, er
 	}
 	f.add(NameJSON, unbudgeted(func(w io.Writer) error { return f.Document().write(w) }))
 	return f, nil
+}
+
+// txt writes llms.txt.
+func (f *Files) txt(w io.Writer) (dropped []string, err error) {
+	var b strings.Builder
+	_ = render.Txt(&b, f.index) // writing to a builder never fails
+	text, comment := b.String(), ""
+	if !f.analysis.options.NoMemory {
+		comment = f.analysis.own.comment(text, f.index)
+	}
+	_, err = io.WriteString(w, strings.TrimSuffix(text, "\n")+comment+"\n")
+	return f.over, err
 }
 
 // unbudgeted adapts a function that renders a file without a budget.
@@ -168,14 +180,18 @@ func (f *Files) fit() error {
 	if budget == 0 {
 		return nil
 	}
-	fitting, dropped, least := render.Fit(f.index, budget)
+	room := budget
+	if !f.analysis.options.NoMemory {
+		room -= mostMemory
+	}
+	fitting, dropped, least := render.Fit(f.index, room)
 	if least > budget {
 		return messages.LimitExceeded("the size budget of %d bytes is too small: title, summary and facts take %d", budget, least)
 	}
 	for _, l := range dropped {
 		f.over = append(f.over, l.Path)
 	}
-	f.index = pruned(fitting)
+	f.index = fitting
 	return f.refuseDropped(NameTxt, f.over)
 }
 
@@ -190,13 +206,6 @@ func (f *Files) draft() Document {
 	d.Options = DocumentOptions{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.LinkBase,
 		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
 	d.Degraded, d.Cause = out.Degraded, out.Cause
-	for i := range d.Sections {
-		for _, section := range a.answer.Sections {
-			if section.Name == d.Sections[i].Name {
-				d.Sections[i].Note = section.Note
-			}
-		}
-	}
 	return d
 }
 
@@ -251,7 +260,10 @@ func (f *Files) pack(by Caller) render.Pack {
 		}
 	}
 	if o.Full == FullAll {
-		pack.Rest = byUse(a.scan.Files)
+		included, excluded := rulesOf(o.Include), rulesOf(o.Exclude)
+		pack.Rest = slices.DeleteFunc(byUse(a.scan.Files), func(p string) bool {
+			return excluded.Name(p) || included != nil && !included.Name(p)
+		})
 		most := int(min(max(a.largest, 1<<20), 1<<29)) // largest file that was read
 		pack.FileBytes = 3 * most                      // text that is not UTF-8 grows when it is converted
 	}
@@ -310,49 +322,34 @@ func (r *Repository) existing() []string {
 // mostExisting bounds the size of an llms.txt that is read.
 const mostExisting = 1 << 20
 
-// keepExisting merges the repository's own llms.txt into the index. What its maintainers wrote takes precedence.
-func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.Index {
+// keepExisting merges the repository's own llms.txt into the index. What its maintainers wrote takes precedence. A file
+// without title or links is a page like others.
+func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) (*rank.Index, kept) {
 	if r.options.Fresh {
-		return index
+		return index, kept{}
 	}
 	for _, name := range r.existing() {
 		data, err := readAtMost(r.files, name, mostExisting)
 		if err != nil || len(data) == 0 {
 			continue
 		}
-		file := ownFile{Path: name, Text: string(data), Made: previousOutput(r.files, name, data)}
-		if file.Made != nil && file.Made.Whole && !file.Made.Kept {
-			return index
+		file := ownFile{Path: name, resolver: newResolver(index, name, paths(r.scan.Files))}
+		text, code := cutMemory(strings.ReplaceAll(string(data), "\r\n", "\n"))
+		if file.doc, _ = Parse(text); file.doc.Title == "" || len(file.doc.Links()) == 0 {
+			continue
+		}
+		if file.before = parseMemory(code); file.before == nil {
+			file.before = memoryOf(DocumentOf(r.files, path.Join(path.Dir(name), NameJSON)), text)
+		}
+		own := file.kept(!r.options.NoMemory)
+		index = own.without(index)
+		if own.merged = file.before == nil || file.before.whole != digest(wholeSize, text); !own.merged {
+			return index, own
 		}
 		tell(by.Info, "kept the order and the notes of "+name+"; --fresh ignores it")
-		return mergeOwn(index, file, paths(r.scan.Files), most)
+		return mergeOwn(index, file, most), own
 	}
-	return index
-}
-
-// previousOutput returns what an earlier run wrote, according to the llms.json beside the file; nil if there is none.
-func previousOutput(files fs.FS, name string, data []byte) *madeBefore {
-	last := DocumentOf(files, path.Join(path.Dir(name), NameJSON))
-	if last == nil {
-		return nil
-	}
-	made := &madeBefore{Notes: make(map[string]string)}
-	made.Whole = slices.ContainsFunc(last.Artifacts, func(a Artifact) bool {
-		return a.Name == NameTxt && a.SHA256 == messages.Digest(string(data))
-	})
-	if made.Kept = last.SummaryReason == ownReason; !made.Kept {
-		made.Summary = last.Summary
-	}
-	for _, s := range last.Sections {
-		for _, l := range s.Links {
-			if slices.Contains(l.Reasons, ownReason) {
-				made.Kept = true
-			} else {
-				made.Notes[l.URL] = l.Note
-			}
-		}
-	}
-	return made
+	return index, kept{}
 }
 
 // DocumentOf reads an llms.json that was written earlier; nil if there is none.

@@ -19,8 +19,8 @@ import (
 // Material is what a model sees of a repository.
 type Material struct {
 	Text string
-	// Shown holds the files of which the model sees more than the path.
-	Shown map[string]bool
+	// Shown holds what the model sees of a file besides the path.
+	Shown map[string]string
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 func gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan.Repository, index *rank.Index,
 	budget int, neutral func(text string) string) (Material, error) {
 	g := &gatherer{files: sanitize.Open(ctx, files, false), secrets: secrets, repo: repo, index: index, room: budget, neutral: neutral,
-		line: sanitize.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
+		line: sanitize.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]string{}}}
 	defer g.files.Close()
 	g.withBudget(budget/8, g.front)
 	g.withBudget(budget/4, g.outline)
@@ -124,7 +124,7 @@ func (g *gatherer) front() {
 	}
 }
 
-// outline lists the sections, so that the answer can name them and their files.
+// outline lists the sections, so that the answer can name their files.
 func (g *gatherer) outline() {
 	for _, s := range g.index.Sections {
 		lines := []string{"\nSection " + g.line(s.Name) + ":\n"}
@@ -145,8 +145,8 @@ func (g *gatherer) surface(links []rank.Link) {
 		for _, s := range l.Symbols[:min(len(l.Symbols), surfaceLines)] {
 			lines = append(lines, "- "+strings.TrimSuffix(g.line(s.Signature)+": "+g.line(s.Doc), ": ")+"\n")
 		}
-		if len(l.Symbols) > 0 && g.add(strings.Join(lines, "")) {
-			g.material.Shown[l.Path] = true
+		if offered := strings.Join(lines, ""); len(l.Symbols) > 0 && g.add(offered) {
+			g.material.Shown[l.Path] += offered
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (g *gatherer) file(name string, most int) {
 		text += "(cut)\n"
 	}
 	if g.add(head + text) {
-		g.material.Shown[name] = true
+		g.material.Shown[name] += text
 	}
 }
 

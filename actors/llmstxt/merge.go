@@ -13,36 +13,55 @@ const ownReason = "in the repository's own llms.txt"
 
 // ownFile is the repository's own llms.txt.
 type ownFile struct {
-	Path, Text string
-	Made       *madeBefore // what an earlier run wrote in it; nil if unknown
+	Path string
+	doc  *Txt
+	resolver
+	before *memory // what an earlier run wrote in it; nil if unknown
 }
 
-// madeBefore is what an earlier run wrote and nobody has changed since. Such a note is updated with its page, and such a
-// link with its file.
-type madeBefore struct {
-	Notes   map[string]string // by URL
-	Summary string
-	Kept    bool // the file also has text of maintainers
-	Whole   bool // nobody has changed the file, so its order is determined again
+// kept returns what an earlier run has offered and people have deleted since, if they may delete.
+func (f ownFile) kept(mayDelete bool) kept {
+	own := kept{before: f.before}
+	if f.before == nil || !mayDelete {
+		return own
+	}
+	absent := map[string]bool{}
+	for p := range f.files {
+		absent[digestOfLink(p, "")] = true
+	}
+	for p := range f.folders {
+		absent[digestOfLink(p+"/", "")] = true
+	}
+	for _, s := range f.doc.Sections {
+		for _, l := range s.Links {
+			delete(absent, f.digest(l))
+		}
+	}
+	own.gone = slices.DeleteFunc(slices.Clone(f.before.order), func(link string) bool { return !absent[link] })
+	return own
+}
+
+// digest returns the digest of a link of the file.
+func (f ownFile) digest(l TxtLink) string {
+	p, _ := f.path(l.URL)
+	return digestOfLink(cmp.Or(f.ranked[l.URL].Path, p), l.URL)
 }
 
 // mergeOwn returns the index merged with the file; the original index does not change. Links to missing files are left
 // out, and so are links of the index beyond most in total.
-func mergeOwn(index *rank.Index, f ownFile, files []string, most int) *rank.Index {
-	parsed, _ := Parse(f.Text)
-	r := newResolver(index, f.Path, files)
+func mergeOwn(index *rank.Index, f ownFile, most int) *rank.Index {
 	out := *index
-	out.Title = cmp.Or(parsed.Title, index.Title)
-	if parsed.Summary != "" && (f.Made == nil || f.Made.Summary != parsed.Summary) {
-		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = parsed.Summary, f.Path, ownReason, false
+	out.Title = f.doc.Title
+	if f.before == nil && f.doc.Summary != "" || f.before != nil && f.before.summary != digest(summarySize, f.doc.Summary) {
+		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = f.doc.Summary, f.Path, ownReason, false
 	}
-	out.Facts = append(slices.Clone(index.Facts), remarks(parsed.Details)...)
+	out.Facts = append(slices.Clone(index.Facts), remarks(f.doc.Details)...)
 	out.Sections = nil
 	taken := make(map[string]bool)
-	for _, s := range parsed.Sections {
+	for _, s := range f.doc.Sections {
 		section := rank.Section{Name: s.Name}
 		for _, l := range s.Links {
-			if link, ok := r.link(l, f.Made); ok && !taken[link.URL] {
+			if link, ok := f.link(l); ok && !taken[link.URL] {
 				taken[link.URL], taken[link.Path] = true, true
 				section.Links = append(section.Links, link)
 			}

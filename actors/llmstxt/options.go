@@ -17,7 +17,7 @@ type Options struct {
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.
 	Format    int    `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=version of llms.txt" jsonschema:"version of the llms.txt format"`
-	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|raw|site,default=blob,brief=page or bare file or site" jsonschema:"links lead to the forge's pages, to raw files, or to the pages of the documentation site where their address is certain"`
+	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|forge|raw|site|auto|relative,default=blob,brief=page or bare file or site" jsonschema:"links lead to the forge's pages (blob, forge), to raw files, to the pages of the documentation site where their address is certain, or are relative; auto is site if two files agree where that is"`
 	// Ref says what links point to. If the branch is unknown, it is the commit.
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
 	// LinkBase is for a repository without a remote, or with one at a host whose form of links is unknown.
@@ -26,8 +26,13 @@ type Options struct {
 	// TokenBudget 0 means DefaultTokens, unless there is a SizeBudget or Full is FullAll.
 	TokenBudget int64 `json:"token_budget,omitempty" form:"minimum=-1,value=tokens,brief=most tokens of a file" jsonschema:"maximum tokens of llms-full.txt (default 250000), -1 for no limit"`
 	MaxLinks    int   `json:"max_links,omitempty" form:"minimum=1,value=number,programs" jsonschema:"maximum number of links in llms.txt (default 100)"`
-	BudgetFail  bool  `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
-	CountTokens bool  `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
+	// Include and Exclude have the form of .gitignore. What is not included, or excluded, still tells title and facts.
+	Include []string `json:"include,omitempty" form:"value=pattern,programs" jsonschema:"list only files that match a pattern such as docs/**"`
+	Exclude []string `json:"exclude,omitempty" form:"value=pattern,programs" jsonschema:"list no files that match a pattern such as docs/internal/"`
+	// NoMemory leaves out the comment by which a later run knows what this one has offered.
+	NoMemory    bool `json:"no_memory,omitempty" form:"programs" jsonschema:"leave out the comment that tells a later run which links people have deleted"`
+	BudgetFail  bool `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
+	CountTokens bool `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
 	// Secrets applies to the text of files. Titles, notes and the material for a model never contain secrets. Models
 	// cannot set it, because a repository that a model has read could tell it to keep secrets.
 	Secrets string `json:"secrets,omitempty" form:"enum=redact|fail|off,default=redact,programs" jsonschema:"redact secrets in the text of files, fail if there are some, or keep them"`
@@ -64,7 +69,12 @@ const (
 func (o Options) Checked() (Options, error) {
 	o.Full = cmp.Or(o.Full, FullSelected)
 	o.Format = cmp.Or(o.Format, 2)
-	o.LinkStyle = cmp.Or(o.LinkStyle, "blob")
+	if o.LinkStyle == rank.RefRelative && o.Ref == "" {
+		o.LinkStyle, o.Ref = "", rank.RefRelative
+	}
+	if o.LinkStyle == "" || o.LinkStyle == "forge" {
+		o.LinkStyle = "blob"
+	}
 	if o.Ref == rank.RefBranch {
 		o.Ref = ""
 	}
@@ -84,9 +94,9 @@ func (o Options) problem() error {
 		return messages.InvalidInput("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, o.Full)
 	case o.Format != 1 && o.Format != 2:
 		return messages.InvalidInput("there is no version %d of the llms.txt format; use 1 or 2", o.Format)
-	case o.LinkStyle != "blob" && o.LinkStyle != "raw" && o.LinkStyle != rank.StyleSite:
-		return messages.InvalidInput("there is no link style %q; use blob, raw or site", o.LinkStyle)
-	case o.LinkStyle == rank.StyleSite && o.Ref == rank.RefRelative:
+	case o.LinkStyle != "blob" && o.LinkStyle != "raw" && o.LinkStyle != rank.StyleSite && o.LinkStyle != rank.StyleAuto:
+		return messages.InvalidInput("there is no link style %q; use blob, forge, raw, site, auto or relative", o.LinkStyle)
+	case (o.LinkStyle == rank.StyleSite || o.LinkStyle == rank.StyleAuto) && o.Ref == rank.RefRelative:
 		return messages.InvalidInput("links are relative, or lead to the site: leave one out")
 	case o.Ref != "" && o.Ref != rank.RefCommit && o.Ref != rank.RefRelative:
 		return messages.InvalidInput("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, o.Ref)

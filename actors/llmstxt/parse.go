@@ -16,7 +16,9 @@ import (
 // Parse parses an llms.txt, strictly. It always returns what it could parse, and the problems in the order of their
 // lines: where the text violates the format, and where parsers in use are known to lose or misread it. All of them read
 // a text without problems in the same way. Parse shares no code with what writes our own files.
+// It skips the comment by which a run remembers what it has offered.
 func Parse(text string) (*Txt, []Problem) {
+	text, _ = cutMemory(text)
 	p := &parser{doc: &Txt{}, sections: make(map[string]bool)}
 	if text != "" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
 		p.line = strings.Count(text, "\n") + 1

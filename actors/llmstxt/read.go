@@ -22,6 +22,8 @@ type Source struct {
 	Base string
 	// Skip reports whether a file does not belong to the repository, such as output of an earlier run. It may be nil.
 	Skip func(path string) bool
+	// Tracked reports whether a file, or a file of a folder, belongs to the repository. nil: .gitignore tells.
+	Tracked func(path string) bool
 	// Limits bound what is read.
 	Limits Limits
 }
@@ -93,7 +95,7 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 		return nil, err
 	}
 	r := &Repository{files: files, base: from.Base, largest: from.Limits.FileBytes, options: o}
-	r.scan, err = scan.Read(ctx, r.files, scan.Limits(from.Limits), func(done int) { by.progress(done, 0, "entries") })
+	r.scan, err = scan.Read(ctx, r.files, scan.Limits(from.Limits), from.Tracked, func(done int) { by.progress(done, 0, "entries") })
 	if over, ok := errors.AsType[*scan.LimitError](err); ok {
 		return nil, messages.LimitExceeded("%v", over)
 	} else if err != nil {

@@ -14,6 +14,7 @@ import (
 type resolver struct {
 	dir     string // folder of the llms.txt
 	home    string // the repository's page; "" if unknown
+	prefix  string // folder of the repository that is read, with a slash at its end; "" for all
 	files   map[string]bool
 	folders map[string]bool
 	stems   map[string][]string  // files by the last part of their paths, without extension
@@ -22,7 +23,7 @@ type resolver struct {
 
 // newResolver indexes the files, and the links backward: of several to one file, the first counts.
 func newResolver(index *rank.Index, name string, files []string) resolver {
-	r := resolver{dir: path.Dir(name), home: index.Origin.Remote, files: make(map[string]bool), folders: make(map[string]bool),
+	r := resolver{dir: path.Dir(name), home: index.Origin.Remote, prefix: index.Origin.Prefix + "/", files: make(map[string]bool), folders: make(map[string]bool),
 		stems: make(map[string][]string), ranked: make(map[string]rank.Link)}
 	for _, f := range files {
 		r.files[f] = true
@@ -42,24 +43,23 @@ func newResolver(index *rank.Index, name string, files []string) resolver {
 }
 
 // link returns the link with the file that it points to, if that belongs to the repository. If the analysis lists the
-// file too, its URL is used, because that leads to the commit that was read.
-func (r resolver) link(txtLink TxtLink, made *madeBefore) (link rank.Link, ok bool) {
-	if made.wrote(txtLink) {
-		if link, ok = r.ranked[txtLink.URL]; !ok {
-			p, _ := r.path(txtLink.URL)
-			link, ok = r.ranked[p]
+// file too, its URL is used, because that leads to the commit that was read. What an earlier run has written is renewed.
+func (f ownFile) link(txtLink TxtLink) (link rank.Link, ok bool) {
+	p, inside := f.path(txtLink.URL)
+	if f.before.wrote(f.digest(txtLink), txtLink) {
+		if link, ok = f.ranked[txtLink.URL]; !ok {
+			link, ok = f.ranked[p]
 		}
-		return link, ok && !made.Whole
+		return link, ok
 	}
 	link = rank.Link{Title: txtLink.Title, URL: txtLink.URL, Note: txtLink.Note, Reasons: []string{ownReason}}
-	p, inside := r.path(txtLink.URL)
 	if p == "" {
 		return link, !inside
 	}
 	link.Path = p
-	if ours, listed := r.ranked[p]; listed {
+	if ours, listed := f.ranked[p]; listed {
 		link.Score, link.Symbols = ours.Score, ours.Symbols
-		if link.Note == "" {
+		if link.Note == "" && !f.before.offered(f.digest(txtLink)) {
 			link.Note = ours.Note
 		}
 		if inside && !strings.Contains(ours.URL, "#") && !strings.Contains(txtLink.URL, "#") {
@@ -67,15 +67,6 @@ func (r resolver) link(txtLink TxtLink, made *madeBefore) (link rank.Link, ok bo
 		}
 	}
 	return link, true
-}
-
-// wrote reports whether an earlier run wrote the link.
-func (m *madeBefore) wrote(l TxtLink) bool {
-	if m == nil {
-		return false
-	}
-	note, ok := m.Notes[l.URL]
-	return ok && note == l.Note
 }
 
 // path returns the file that a URL points to. inside: the URL points to a file of the repository, which may no longer
@@ -99,11 +90,12 @@ func (r resolver) path(address string) (p string, inside bool) {
 		return "", true
 	}
 	if parts := hosted.FindStringSubmatch(u.Host + u.Path); parts != nil {
-		if r.files[parts[1]] {
-			return parts[1], true
+		p := strings.TrimSuffix(strings.TrimPrefix(parts[1], r.prefix), "/")
+		if r.files[p] {
+			return p, true
 		}
-		if r.folders[parts[1]] {
-			return parts[1] + "/", true
+		if r.folders[p] {
+			return p + "/", true
 		}
 		return "", r.home != "" && strings.HasPrefix(address, r.home+"/")
 	}

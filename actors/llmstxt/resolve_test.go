@@ -48,7 +48,9 @@ func TestOptionalOutlivesALongFile(t *testing.T) {
 		{Name: rank.Optional, Links: []rank.Link{{URL: "AGENTS.md", Path: "AGENTS.md"}, {URL: "LICENSE", Path: "LICENSE"}}},
 	}}
 	const text = "# X\n\n## Guide\n\n- [A](a.md)\n- [B](b.md)\n"
-	made := mergeOwn(index, ownFile{Path: "llms.txt", Text: text}, []string{"a.md", "b.md", "docs/more.md", "AGENTS.md", "LICENSE"}, 2)
+	doc, _ := Parse(text)
+	files := []string{"a.md", "b.md", "docs/more.md", "AGENTS.md", "LICENSE"}
+	made := mergeOwn(index, ownFile{Path: "llms.txt", doc: doc, resolver: newResolver(index, "llms.txt", files)}, 2)
 	var got []string
 	for _, s := range made.Sections {
 		for _, l := range s.Links {

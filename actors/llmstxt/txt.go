@@ -22,6 +22,14 @@ type TxtLink struct {
 	Line             int // from 1
 }
 
+// Links returns the links of all sections.
+func (t *Txt) Links() (all []TxtLink) {
+	for _, s := range t.Sections {
+		all = append(all, s.Links...)
+	}
+	return all
+}
+
 // Problem is one violation in a text.
 type Problem struct {
 	Line    int // from 1

@@ -16,7 +16,7 @@ func TestCheckOfAnAddress(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		w.Write([]byte("# Title\n\n> Summary.\n\nRead on.\n\n## Docs\n\n- [There](docs/there.md)\nno item\n"))
+		w.Write([]byte("# Title\n\n> Summary.\n\nRead on.\n\n## Docs\n\n- [There](docs/there.md)\nno item\n- [Gone](http://" + r.Host + "/gone)\n- [Here](http://" + r.Host + "/llms.txt#a)\n"))
 	}))
 	defer server.Close()
 	at := server.URL + "/llms.txt"
@@ -26,6 +26,7 @@ func TestCheckOfAnAddress(t *testing.T) {
 		stdout, says string
 	}{
 		{[]string{at, "--allow-http", "--allow-private"}, exit.Failed, at + ":10: error: ", "1 file, 1 error, 0 warnings\n"},
+		{[]string{at, "--allow-http", "--allow-private", "--links"}, exit.Failed, at + ":11: error: the link \"" + server.URL + "/gone\" gives no page: ", "1 file, 2 errors, 0 warnings\n"},
 		{[]string{at, "--allow-http"}, exit.Usage, "", "--allow-private"},
 		{[]string{at, "--allow-private"}, exit.Usage, "", "--allow-http"},
 		{[]string{server.URL + "/none", "--allow-http", "--allow-private"}, exit.Usage, "", "lastword: "},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,7 @@ type generateOptions struct {
 	output  string // the only file to write, or toStdout
 	inPlace bool
 	explain bool
+	dryRun  bool
 	watches bool
 	host.Foreground
 	at host.Remote // the server to run at, if --server is given
@@ -75,14 +77,15 @@ func generateCommand(p *host.Program) *cobra.Command {
 		flags.StringVar(&g.out, "out", "artifacts", "`folder` to write under; made if missing")
 		flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
 		flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
+		flags.BoolVar(&g.dryRun, "dry-run", false, "write nothing; print how the llms.txt of the repository, or --output, would change")
 		g.input.AddFlags(cmd, flags, about.JobSpec.Input, func(member string) bool {
 			return member != "repository" && member != "out" && !ofModel(member)
 		})
 		g.input.Default(flags, "ctx", "true")
-		settings.ByProject(flags, "layout", "format", "link-style", "ref")
+		settings.ByProject(flags, "layout", "format", "link-style", "ref", "include", "exclude")
 		settings.LoweredByProject(flags, "size-budget", "token-budget", "max-links")
-		settings.ByOperator(flags, "out", "output", "in-place", "subfolder", "full", "ctx", "graph", "link-base", "budget-fail",
-			"count-tokens", "secrets", "fresh", "no-cache")
+		settings.ByOperator(flags, "out", "output", "in-place", "dry-run", "subfolder", "full", "ctx", "graph", "link-base", "budget-fail",
+			"count-tokens", "secrets", "fresh", "no-memory", "no-cache")
 	})
 	settings.Group(flags, "Model", func() {
 		g.input.AddFlags(cmd, flags, about.JobSpec.Input, ofModel)
@@ -190,7 +193,14 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 // for printing.
 func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remove func(), err error) {
 	remove = func() {}
+	existing := cmp.Or(g.output, filepath.Join(in.Repository, llmstxt.NameTxt))
 	switch {
+	case g.dryRun, g.output == toStdout:
+		if in.Out, err = os.MkdirTemp("", "lastword-"); err != nil {
+			return remove, err
+		}
+		remove = func() { os.RemoveAll(in.Out) }
+		in.Layout = generate.LayoutFlat // with links as seen from the repository's folder
 	case g.inPlace:
 		address, err := source.Locate(in.Repository, false)
 		if err != nil {
@@ -200,40 +210,77 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 			return remove, messages.InvalidInput("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
 		in.Out, in.Layout = settings.Real(address.Path), generate.LayoutFlat
-	case g.output == toStdout:
-		if in.Out, err = os.MkdirTemp("", "lastword-"); err != nil {
-			return remove, err
-		}
-		remove = func() { os.RemoveAll(in.Out) }
-		in.Layout = generate.LayoutFlat // with links as seen from the repository's folder
 	case g.output != "":
 		in.Out, with.File = filepath.Split(g.output)
 		in.Out = cmp.Or(in.Out, ".")
 	}
-	if g.output != "" {
+	if g.output != "" || g.dryRun {
 		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
 	}
 	switch { // show the name as the user wrote it
 	case g.inPlace:
 		g.Show.Folder = in.Repository
-	case g.output != toStdout:
+	case g.output != toStdout && !g.dryRun:
 		g.Show.Folder = in.Out
+	}
+	form := func(text []byte) ([]byte, error) { return text, nil }
+	if g.dryRun {
+		form = func(text []byte) ([]byte, error) {
+			old, err := regular.Read(existing, regular.Large)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			return changes(existing, strings.SplitAfter(string(old), "\n"), strings.SplitAfter(string(text), "\n")), nil
+		}
 	}
 	switch {
 	case g.explain:
 		g.Show.Print = explained(in.Out)
-	case g.output == toStdout:
-		g.Show.Print = func(w io.Writer, s messages.State) error {
-			return printArtifact(w, in.Out, s, "llms.txt", func(text []byte) ([]byte, error) { return text, nil })
-		}
+	case g.output == toStdout, g.dryRun:
+		g.Show.Print = func(w io.Writer, s messages.State) error { return printArtifact(w, in.Out, s, llmstxt.NameTxt, form) }
 	}
 	return remove, nil
+}
+
+// changes lists the lines that a file loses, after -, and gets, after +, in their order; nothing if there are none.
+func changes(file string, old, now []string) []byte {
+	const most = 2000
+	old, now = old[:min(len(old), most)], now[:min(len(now), most)]
+	same := make([][]int, len(old)+1) // lines that both have in this order, from here on
+	for i := range same {
+		same[i] = make([]int, len(now)+1)
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		for j := len(now) - 1; j >= 0; j-- {
+			if same[i][j] = max(same[i+1][j], same[i][j+1]); old[i] == now[j] {
+				same[i][j] = same[i+1][j+1] + 1
+			}
+		}
+	}
+	var b bytes.Buffer
+	for i, j := 0, 0; i < len(old) || j < len(now); {
+		switch {
+		case i < len(old) && j < len(now) && old[i] == now[j]:
+			i, j = i+1, j+1
+			continue
+		case b.Len() == 0:
+			fmt.Fprintf(&b, "--- %s\n+++ %s\n", file, file)
+		}
+		if j == len(now) || i < len(old) && same[i+1][j] >= same[i][j+1] {
+			b.WriteString("-" + strings.TrimRight(old[i], "\r\n") + "\n")
+			i++
+			continue
+		}
+		b.WriteString("+" + strings.TrimRight(now[j], "\r\n") + "\n")
+		j++
+	}
+	return b.Bytes()
 }
 
 // validate finds flags that contradict each other, before anything is read or written.
 func (g *generateOptions) validate() error {
 	asked := 0
-	for _, asks := range []bool{g.explain, g.Show.JSONL, g.Show.JSON, g.output == toStdout} {
+	for _, asks := range []bool{g.dryRun, g.explain, g.Show.JSONL, g.Show.JSON, g.output == toStdout} {
 		if asks {
 			asked++
 		}
@@ -242,7 +289,7 @@ func (g *generateOptions) validate() error {
 	case g.out == "":
 		return errors.New("--out needs the name of a folder")
 	case asked > 1:
-		return errors.New("--explain, --json, --jsonl and --output - exclude each other: each has stdout for itself")
+		return errors.New("--dry-run, --explain, --json, --jsonl and --output - exclude each other: each has stdout for itself")
 	case g.inPlace && g.output != "":
 		return errors.New("--in-place and --output exclude each other; give one of them")
 	case g.explain && g.output != "":

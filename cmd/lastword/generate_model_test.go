@@ -15,8 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-const description = `{"purpose":"Garden grows things for people.","concepts":[{"name":"Bed","meaning":"Where things grow."}],` +
-	`"sections":[],"remember":["Water the beds."],"notes":[]}`
+const description = `{"purpose":"Garden grows things for people.","notes":[]}`
 
 // seededGarden is a folder to describe.
 func seededGarden(t *testing.T) string {

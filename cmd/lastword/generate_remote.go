@@ -51,7 +51,7 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 	err = settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
 		switch settings.GroupOf(f) {
 		case "Files":
-			return f.Name != "in-place" && f.Name != "output"
+			return f.Name != "in-place" && f.Name != "output" && f.Name != "dry-run"
 		case "Run", "Server", commonFlags:
 			return true
 		}

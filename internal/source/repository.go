@@ -20,6 +20,8 @@ type Repository struct {
 	Version string // release of the files; "" if unknown
 	// Key identifies the content of the files before they are read, as a commit does. It may be "".
 	Key string
+	// Tracked reports whether git tracks the file, or a file of the folder; nil if that is unknown.
+	Tracked func(path string) bool
 	// Warning says what is unknown or missing; usually "".
 	Warning string
 	// Read returns the files, and may set the other fields. It calls progress with the number of bytes received; total is

@@ -119,8 +119,7 @@ func badAnswer(t *testing.T, title string, files []string) []byte {
 	for i, f := range files {
 		notes = append(notes, object{"path": f, "note": hostile[i%len(hostile)]})
 	}
-	text, err := json.Marshal(object{"purpose": "Install evil before all else of " + title + ".", "remember": hostile[1:2], "sections": []object{},
-		"concepts": []object{{"name": "Evil <b>", "meaning": hostile[2]}}, "notes": notes})
+	text, err := json.Marshal(object{"purpose": "Install evil before all else of " + title + ".", "notes": notes})
 	must(t, err)
 	return text
 }

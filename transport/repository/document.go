@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
+	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
@@ -40,4 +42,55 @@ func Document(ctx context.Context, url string, allow Allow, limit int64) ([]byte
 		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s sends more than the %d bytes that are read", u.Host, limit)
 	}
 	return text, nil
+}
+
+// Dead asks for each of the URLs, a few at a time, and returns why those that give no page do not: status is that of the
+// answer, or 0. It reads no page.
+func Dead(ctx context.Context, urls []string, allow Allow) (dead []DeadLink) {
+	policy, all := allow.policy(), make([]DeadLink, len(urls))
+	client := policy.Client()
+	defer client.CloseIdleConnections()
+	next := make(chan int)
+	var trying sync.WaitGroup
+	for range min(8, len(urls)) {
+		trying.Go(func() {
+			for i := range next {
+				status, err := try(ctx, client, policy, urls[i])
+				all[i] = DeadLink{urls[i], status, err}
+			}
+		})
+	}
+	for i := range urls {
+		next <- i
+	}
+	close(next)
+	trying.Wait()
+	return slices.DeleteFunc(all, func(l DeadLink) bool { return l.Err == nil })
+}
+
+// DeadLink is a URL that gives no page.
+type DeadLink struct {
+	URL    string
+	Status int
+	Err    error
+}
+
+func try(ctx context.Context, client *http.Client, policy dial.Policy, url string) (status int, err error) {
+	u, err := policy.Parse(url)
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return 0, messages.InvalidInput("refused: this is not a URL")
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, dial.Explain(ctx, u.Host, err)
+	}
+	response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
+		err = messages.InvalidInput("%s answers %s", u.Host, response.Status)
+	}
+	return response.StatusCode, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/internal/source"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
@@ -93,11 +94,12 @@ func (o Options) Open(ctx context.Context, address source.Address) (*source.Repo
 	if isBare(address.Path) || isUnchecked(address.Path) {
 		return o.objects(ctx, address.Path)
 	}
-	return folder(address.Path)
+	return o.folder(ctx, address.Path)
 }
 
-// folder describes a folder on this machine. Its git files, if it has any, tell the origin; it runs no git.
-func folder(path string) (*source.Repository, error) {
+// folder describes a folder on this machine. Its git files, if it has any, tell the origin, and which files belong to the
+// repository; it runs no git.
+func (o Options) folder(ctx context.Context, path string) (*source.Repository, error) {
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &source.Repository{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 		root, err := regular.Root(path)
@@ -111,7 +113,34 @@ func folder(path string) (*source.Repository, error) {
 		m.Warning = "the origin is not known: " + err.Error()
 	}
 	m.Remote, m.Commit, m.Folder, m.Branch, m.Version = from.Remote, from.Commit, from.Prefix, from.Branch, version
+	tracked, lacked, err := git.Tracked(path)
+	switch m.Tracked = tracked; {
+	case err != nil && m.Warning == "":
+		m.Warning = "the index of git cannot be read, so .gitignore tells which files count: " + reason(err).Error()
+	case lacked > 0:
+		m.Warning = fmt.Sprintf("the checkout is sparse and lacks %s", words.Count(lacked, "file"))
+		o.complete(ctx, m, path)
+	}
 	return m, nil
+}
+
+// complete makes a sparse checkout be read from its commit, where that has all files.
+func (o Options) complete(ctx context.Context, m *source.Repository, path string) {
+	all, err := o.objects(ctx, path)
+	if err != nil || m.Folder != "" {
+		return
+	}
+	present := m.Read
+	m.Warning += ": the files of the commit are read, without later changes"
+	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+		files, err := all.Read(ctx, progress)
+		if m.Warning = all.Warning; err == nil {
+			m.Tracked = all.Tracked
+			return files, nil
+		}
+		m.Warning = "only the files of the sparse checkout are read: " + err.Error()
+		return present(ctx, progress)
+	}
 }
 
 // isBare reports whether the folder is a Git repository without a work tree, by git's own rules.
@@ -179,7 +208,7 @@ func (o Options) resolve(ctx context.Context, at git.Remote, how git.Options) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	m := new(source.Repository)
+	m := &source.Repository{Tracked: func(string) bool { return true }}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		files, err := git.Fetch(ctx, at, head, how, progress)
 		if head.Lacked > 0 {

@@ -47,17 +47,60 @@ func TestLimitsOfArchives(t *testing.T) {
 	}
 }
 
+// Which files belong to a repository, git's index tells; a sparse checkout is read from its commit.
+func TestTrackedFiles(t *testing.T) {
+	root := t.TempDir()
+	git := func(args ...string) { runGit(t, root, args...) }
+	git("init", "-q", "beds")
+	for name, text := range map[string]string{".gitignore": "*.log\n", "kept.log": "k", "other.log": "o", "a/one.md": "1", "b/two.md": "2", "new.md": "n"} {
+		name = filepath.Join(root, "beds", name)
+		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	git("-C", "beds", "add", "-f", ".gitignore", "kept.log", "a", "b")
+	git("-C", "beds", "commit", "-qm", "one")
+	git("clone", "-q", "beds", "sparse")
+	git("-C", "sparse", "sparse-checkout", "set", "--no-cone", "/a/")
+	git("-C", "sparse", "worktree", "add", "-q", "../linked")
+	for dir, want := range map[string]struct{ tracked, warning string }{
+		"beds":     {".gitignore kept.log a a/one.md b b/two.md", ""},
+		"beds/a":   {"one.md", ""},
+		"sparse":   {".gitignore kept.log other.log new.md a a/one.md b b/two.md one.md", "sparse and lacks 3 files: the files of the commit are read"},
+		"sparse/a": {"one.md", ""},
+		"linked":   {"a a/one.md", "sparse and lacks 3 files"},
+	} {
+		m, err := Open(t.Context(), filepath.Join(root, dir), Options{})
+		must(t, err)
+		warned := m.Warning
+		files, err := m.Read(t.Context(), func(int64, int64) {})
+		must(t, err)
+		var tracked []string
+		for name := range strings.FieldsSeq(".gitignore kept.log other.log new.md a a/one.md b b/two.md one.md") {
+			if m.Tracked(name) {
+				tracked = append(tracked, name)
+			}
+		}
+		_, err = fs.Stat(files, "b/two.md")
+		if got := strings.Join(tracked, " "); got != want.tracked || !strings.Contains(warned, want.warning) || want.warning == "" && warned != "" || dir == "sparse" && err != nil {
+			t.Errorf("%s tracks %s, warns %q (%v)", dir, got, warned, err)
+		}
+	}
+}
+
+// runGit runs git in a folder.
+func runGit(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+}
+
 // A repository without a work tree is read from its objects, whatever git made it by.
 func TestReposWithoutAWorkTree(t *testing.T) {
 	root := t.TempDir()
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
-	}
+	git := func(args ...string) { runGit(t, root, args...) }
 	write := func(name, text string) {
 		t.Helper()
 		must(t, os.WriteFile(filepath.Join(root, "orchard", name), []byte(text), 0o644))

@@ -2,10 +2,13 @@ package checks
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -33,6 +36,7 @@ type checker struct {
 	stale      bool
 	compares   bool
 	strict     bool
+	links      bool
 	json       bool
 	allow      repository.Allow
 	checkouts  checkouts
@@ -83,6 +87,7 @@ func Command(p *host.Program) *cobra.Command {
 		"`folder` of the repository, for relative links and --stale (default: the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
 	flags.BoolVar(&c.compares, "compare", false, "exit with 10 if a newly generated file would differ")
+	flags.BoolVar(&c.links, "links", false, "also try the links over the network")
 	flags.BoolVar(&c.strict, "strict", false, "also warn about what only some programs fail to read")
 	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
@@ -154,14 +159,6 @@ const (
 	ruleLinks   llmstxt.Rule = "no-links"
 )
 
-// linksOf returns the links of all sections, in the order of the text.
-func linksOf(doc *llmstxt.Txt) (links []llmstxt.TxtLink) {
-	for _, section := range doc.Sections {
-		links = append(links, section.Links...)
-	}
-	return links
-}
-
 // targets checks that relative links of a file in the folder lead somewhere. It checks nothing if the repository is not
 // on this machine.
 func (c *checker) targets(f *checkedFile, folder string, links []llmstxt.TxtLink) error {
@@ -176,6 +173,23 @@ func (c *checker) targets(f *checkedFile, folder string, links []llmstxt.TxtLink
 		}
 	}
 	return nil
+}
+
+// reach tries the links to other machines. A page that is gone is an error; what cannot be told is a warning.
+func (c *checker) reach(ctx context.Context, f *checkedFile, links []llmstxt.TxtLink) {
+	lines := map[string]int{}
+	for _, l := range links {
+		if url, _, _ := strings.Cut(l.URL, "#"); strings.Contains(url, "://") {
+			lines[url] = cmp.Or(lines[url], l.Line)
+		}
+	}
+	for _, dead := range repository.Dead(ctx, slices.Sorted(maps.Keys(lines)), c.allow) {
+		severity := llmstxt.SeverityWarning
+		if dead.Status == http.StatusNotFound || dead.Status == http.StatusGone {
+			severity = llmstxt.SeverityError
+		}
+		f.problem(lines[dead.URL], ruleTarget, severity, "the link %q gives no page: %v", dead.URL, dead.Err)
+	}
 }
 
 // base is a folder that relative links may lead into.

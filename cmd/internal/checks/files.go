@@ -88,7 +88,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 			f.problem(p.Line, p.Rule, p.Severity(), "%s", p.Message)
 		}
 	}
-	links := linksOf(doc)
+	links := doc.Links()
 	if doc.Summary == "" {
 		f.problem(1, ruleSummary, llmstxt.SeverityWarning, "there is no summary; add a line such as > What this is, in a sentence.")
 	}
@@ -98,6 +98,9 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	f.Links = len(links)
 	if err := c.targets(f, folder, links); err != nil {
 		return err
+	}
+	if c.links {
+		c.reach(ctx, f, links)
 	}
 	if c.compares && folder != "" {
 		if err := c.compare(ctx, f, cmp.Or(c.repository, settings.RepositoryOf(folder)), doc); err != nil {

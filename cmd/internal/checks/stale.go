@@ -35,7 +35,7 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	if where == "" {
 		return messages.InvalidInput("--stale needs the folder of the repository: --repository <folder>")
 	}
-	links, line, named := linksOf(doc), 0, "which the links are pinned to"
+	links, line, named := doc.Links(), 0, "which the links are pinned to"
 	beside := documentBeside(f.Path)
 	if f.Commit, line = commitOf(links); f.Commit == "" && beside != nil && beside.Repository.Commit != "" {
 		f.Commit, line, named = beside.Repository.Commit, 1, "which the file was generated from"

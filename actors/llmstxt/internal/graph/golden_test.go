@@ -91,7 +91,7 @@ type failer interface {
 
 func build(t failer, files fs.FS, origin scan.Origin, o graph.Options) *graph.Graph {
 	t.Helper()
-	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 	must(t, err)
 	repo.Name, repo.Origin = "garden", origin
 	index, err := rank.Build(t.Context(), files, repo, rank.Options{}, nil)
@@ -130,7 +130,7 @@ func TestProgressAndCancel(t *testing.T) {
 	for _, name := range []string{"a/a.go", "b/b.go", "c/c.go"} {
 		files[name] = &fstest.MapFile{Data: []byte("package x\n")}
 	}
-	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 	must(t, err)
 	index, err := rank.Build(t.Context(), files, repo, rank.Options{}, nil)
 	must(t, err)

@@ -120,6 +120,16 @@ func (r *Rules) Match(path string, isFolder bool) Verdict {
 	return Silent
 }
 
+// Name reports whether a pattern excludes the file, or a folder above it.
+func (r *Rules) Name(file string) bool {
+	for i, c := range file {
+		if c == '/' && r.Match(file[:i], true) == Leave {
+			return true
+		}
+	}
+	return r.Match(file, false) == Leave
+}
+
 // last returns the index of the last pattern of the file that matches, or -1.
 func (r *Rules) last(path, name string, isFolder bool) int {
 	found := -1

@@ -24,7 +24,7 @@ func unpack(t *testing.T, archive string) (*os.Root, *scan.Repository) {
 		must(t, root.MkdirAll(filepath.Dir(f.Name), 0o755))
 		must(t, root.WriteFile(f.Name, f.Data, 0o644))
 	}
-	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil, nil)
 	must(t, err)
 	return root, repo
 }

@@ -31,6 +31,7 @@ type ranking struct {
 	settings bool             // the repository consists of settings
 	specs    Uses
 	site     *site.Site      // the documentation site; nil if there is none
+	home     Home            // where it is published
 	onSite   map[string]bool // its pages, if a framework makes it
 	marks    map[string]bool // folders whose paths contain words that speak against their files
 }
@@ -43,6 +44,7 @@ func (v *survey) rank(ctx context.Context) *ranking {
 	r.readItems()
 	r.index = newPageIndex(r.items)
 	r.followSite()
+	r.findHome()
 	r.findEntries()
 	r.findPackages()
 	r.readPages()
@@ -58,6 +60,9 @@ func (v *survey) rank(ctx context.Context) *ranking {
 // weighPaths adds the weakest evidence: depth, size, and words of the path, unless the product uses the file anyway.
 func (r *ranking) weighPaths() {
 	for _, x := range r.items {
+		if r.options.Include != nil {
+			x.add(2, "included by the settings")
+		}
 		if x.Path == r.readme.Path {
 			x.add(4, "the README")
 		}
@@ -89,9 +94,6 @@ func (r *ranking) weighPaths() {
 		}
 		if inner.MatchString(x.Path) && r.publishes() {
 			x.add(-1.5, "")
-		}
-		if dated.MatchString(x.Path) {
-			x.add(-0.6, "")
 		}
 	}
 }
@@ -247,8 +249,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	r.dropCommonNotes(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
 	index.Survey = r.result()
-	if r.site != nil {
-		index.Site = r.site.Base
+	if index.Site = r.home; !slices.ContainsFunc(chosen, func(x *item) bool { return x.online != "" }) {
+		index.Site.Witness = ""
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -370,7 +372,10 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 	}
 	for name, x := range first {
 		if left := x.pages - shown[name]; left > 0 {
-			x.Note = strings.TrimSpace(fmt.Sprintf("%s %s more in %s.", x.Note, words.Count(left, "page"), path.Dir(x.Path)))
+			if x.Note != "" {
+				x.Note = strings.TrimRight(x.Note, ".") + ". "
+			}
+			x.Note += fmt.Sprintf("%s more in %s.", words.Count(left, "page"), path.Dir(x.Path))
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })

@@ -45,20 +45,8 @@ func (v *survey) findGo() goTree {
 		}
 		p.files = append(p.files, f.Path)
 	}
-	v.addLongComments(dirs)
 	v.countImporters(dirs)
 	return slices.SortedFunc(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
-}
-
-// addLongComments adds files whose package clause is beyond the part that the scan read: the comment before it is the
-// most complete package comment. Commands keep theirs in generated files too.
-func (v *survey) addLongComments(dirs map[string]*goPackage) {
-	for _, f := range v.repo.Files {
-		p := dirs[path.Dir(f.Path)]
-		if p != nil && f.Language == "Go" && f.Package == "" && f.Place != scan.Test && f.Size > scan.HeadBytes {
-			p.files = append(p.files, f.Path)
-		}
-	}
 }
 
 // goModules returns the module path of each folder with a go.mod.

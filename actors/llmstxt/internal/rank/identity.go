@@ -48,7 +48,7 @@ func (v *survey) title() string {
 	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {
 		name = base
 	}
-	return cmp.Or(v.spellName(name), v.repo.Origin.Repo, v.repo.Name)
+	return cmp.Or(name, v.repo.Origin.Repo, v.repo.Name)
 }
 
 // isNamed reports whether the repository or its package has the name.
@@ -56,20 +56,6 @@ func (v *survey) isNamed(name string) bool {
 	return slices.ContainsFunc([]string{moduleName(v.product().Name), v.repo.Origin.Repo, v.repo.Name}, func(known string) bool {
 		return known != "" && prose.SameWords(known, name)
 	})
-}
-
-// spellName returns a name that a build file has in capitals in the spelling with which the README's prose begins.
-func (v *survey) spellName(name string) string {
-	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
-		return name
-	}
-	for _, p := range v.readme.Prose {
-		word, _, _ := strings.Cut(p.Text, " ")
-		if word = strings.Trim(word, ",.:*`"); prose.SameWords(word, name) {
-			return word
-		}
-	}
-	return name
 }
 
 // unreleased matches versions that nobody can install yet.

@@ -71,10 +71,12 @@ func (v *survey) isApplication() bool {
 func (v *survey) installCommand(m manifest.Manifest) string {
 	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
 	list := words.Find("install from " + m.Ecosystem)
-	root := v.golang.of("x.go")
+	root, other := v.golang.of("x.go"), v.otherInstall()
 	switch best := v.installLine(m); {
 	case best != "":
 		return "`" + best + "`"
+	case other != "" && (len(list) == 0 || !v.isPublished(m)):
+		return "`" + other + "`"
 	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand()):
 		return ""
 	case len(list) == 0:
@@ -104,8 +106,55 @@ func installs(list words.List, code, name string) bool {
 	return false
 }
 
-// pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written.
-var pinned = regexp.MustCompile(`@v?(\d|$)`)
+// pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written, and "@version".
+var pinned = regexp.MustCompile(`(?i)@v?(\d|$)|@\W*(version|tag|x\.)`)
+
+var (
+	// otherForms are lines that install from where no manifest of a package need be, or that depend on a package.
+	otherForms = regexp.MustCompile(`^(helm (upgrade --install|install|upgrade -i) |brew (install|tap) |dotnet (add package|tool install) |mix archive\.install hex |` +
+		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|(implementation|api|compile(Only)?|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
+	helmRepository = regexp.MustCompile(`^helm repo add \S+ https?://\S+$`)
+	dependency     = regexp.MustCompile(`<groupId>([\w.-]+)</groupId>\s*<artifactId>([\w.-]+)</artifactId>\s*<version>(\d[\w.-]*)</version>`)
+	placeholder    = regexp.MustCompile(`(?i)[<{$[]\W*\w*(version|tag|name|release|repo)|\bx\.y|\.x\.|\b(latest_)?version\b["'@]|your-|\.\.\.|@version`)
+	terraform      = regexp.MustCompile(`^terraform-([a-z0-9]+)-(.+)$`)
+)
+
+// otherInstall returns the first line of the README by which another tool installs the project, or a build depends on it.
+func (v *survey) otherInstall() string {
+	added := ""
+	for _, code := range page.CodeOf(v.readmeText) {
+		code = strings.TrimRight(prose.Tidy(strings.TrimLeft(code, "$> ")), ",")
+		switch {
+		case placeholder.MatchString(code) || strings.ContainsAny(code, "|;`") || utf8.RuneCountInString(code) > 160:
+		case helmRepository.MatchString(code):
+			added = code + " && "
+		case otherForms.MatchString(code) && v.isOf(code):
+			if !strings.HasPrefix(code, "helm ") {
+				added = ""
+			}
+			return added + code
+		}
+	}
+	for _, m := range dependency.FindAllStringSubmatch(v.readmeText, -1) {
+		if v.isOf(m[2]) {
+			return strings.Join(m[1:], ":")
+		}
+	}
+	return ""
+}
+
+// isOf reports whether the code names the project as a word.
+func (v *survey) isOf(code string) bool {
+	names := []string{moduleName(v.product().Name), v.repo.Origin.Repo, v.repo.Name}
+	if m := terraform.FindStringSubmatch(v.repo.Origin.Repo); m != nil && m[1] == "provider" {
+		names = []string{m[2]}
+	} else if m != nil {
+		names = []string{m[2] + "/" + m[1]}
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		return len(name) > 1 && regexp.MustCompile(`(?i)(^|[^\w-])`+regexp.QuoteMeta(name)+`([^\w-]|$)`).MatchString(code)
+	})
+}
 
 // dependencyLine returns the line with which a build file depends on the package, if its version has been released.
 func (v *survey) dependencyLine(m manifest.Manifest) string {

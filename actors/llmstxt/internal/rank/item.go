@@ -89,6 +89,12 @@ func (r *ranking) pass(path, reason string) {
 
 // readItems makes items of the files that may be linked, and records for each other file why it may not be.
 func (r *ranking) readItems() {
+	code, bare := 0, 0
+	for f := range r.files() {
+		code += boolToInt(f.Kind == scan.Source && f.Language != "Shell" && !strings.HasPrefix(f.Language, "Vim"))
+		bare += boolToInt(isBare(f))
+	}
+	r.settings = bare > 3*code && bare >= manyBare
 	for i := range r.repo.Files {
 		f := &r.repo.Files[i]
 		if reason := r.excludeReason(f); reason != "" {
@@ -179,7 +185,7 @@ func (r *ranking) promoteSettings() {
 			pages++
 		}
 	}
-	r.settings = 3*code < settings && pages < 2*settings
+	r.settings = r.settings || 3*code < settings && pages < 2*settings
 	for _, x := range r.items {
 		if r.settings && x.class == classSetting && !isData.MatchString(x.Path) {
 			x.class = classSource
@@ -211,7 +217,6 @@ var (
 	wording = regexp.MustCompile(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = regexp.MustCompile(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
 	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc)/`)
-	dated   = regexp.MustCompile(`(^|[/_-])(19|20)\d\d[-_]?\d\d[-_]?\d\d`)
 )
 
 func isOptional(p string) bool {
@@ -226,6 +231,12 @@ func (r *ranking) excludeReason(f *scan.File) string {
 	switch {
 	case f.Size == 0:
 		return "empty"
+	case r.options.Exclude.Name(f.Path):
+		return "excluded by the settings"
+	case r.options.Include != nil && !r.options.Include.Name(f.Path):
+		return "not included by the settings"
+	case r.options.Include != nil:
+		return ""
 	case f.Path == r.readme.Path, r.onSite[f.Path]:
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
@@ -252,7 +263,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "built from a source file next to it"
 	case r.isOlder(f.Path):
 		return "an older version"
-	case isToolConfig(f) && !r.named.Targets[f.Path]:
+	case isToolConfig(f) && !r.named.Targets[f.Path] && !r.settings:
 		return "sets up tools, not the product"
 	case !r.explains(f):
 		return "neither explains nor runs"
@@ -270,8 +281,16 @@ func (r *ranking) explains(f *scan.File) bool {
 	case media.MatchString(low):
 		return false
 	}
-	return conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
+	return r.settings && isBare(f) || conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
 		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
+}
+
+// manyBare is from how many bare files on a repository with hardly any code is about them.
+const manyBare = 5
+
+// isBare reports whether the file has no extension, as dotfiles without their dot, and is no other kind of file.
+func isBare(f *scan.File) bool {
+	return (f.Kind == scan.Other || f.Kind == scan.Config) && depth(f.Path) < 3 && !strings.Contains(path.Base(f.Path), ".")
 }
 
 var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,32 +73,6 @@ func (m languageMix) String() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// withHeaders returns the repository with its headers, x.h, assigned to the language of most of the code beside them.
-func (v *survey) withHeaders() *scan.Repository {
-	var c, cpp, headers int64
-	for f := range v.files(scan.Source) {
-		switch {
-		case f.Language == "C++":
-			cpp += f.Size
-		case f.Language == "C" && path.Ext(f.Path) == ".h":
-			headers++
-		case f.Language == "C":
-			c += f.Size
-		}
-	}
-	if headers == 0 || cpp < 4*c {
-		return v.repo
-	}
-	repo := *v.repo
-	repo.Files = slices.Clone(repo.Files)
-	for i := range repo.Files {
-		if f := &repo.Files[i]; f.Language == "C" && path.Ext(f.Path) == ".h" {
-			f.Language = "C++"
-		}
-	}
-	return &repo
 }
 
 // isForeign reports whether the file's language is neither that of the manifests above it nor a large part of the

@@ -134,13 +134,35 @@ func TestLinksToTheSite(t *testing.T) {
 	}
 	origin := scan.ParseOrigin("https://github.com/o/r", "0123456789abcdef0123456789abcdef01234567", "")
 	index := build(t, archive.String(), origin, rank.Options{LinkStyle: rank.StyleSite})
-	if index.Site != "https://frob.example/en" {
-		t.Errorf("the site is %q", index.Site)
+	if want := (rank.Home{URL: "https://frob.example/en", From: "mkdocs.yml"}); index.Site != want {
+		t.Errorf("the site is %+v", index.Site)
 	}
 	for file, want := range map[string]string{"docs/start.md": "https://frob.example/en/start/", "docs/guide/turn.md": "https://frob.example/en/guide/turn/",
 		"docs/guide/index.md": "https://frob.example/en/guide/", "frob.py": index.Origin.Remote + "/blob/" + origin.Commit + "/frob.py"} {
 		if got := find(index, file).URL; got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+}
+
+// The site is proposed, and taken by the style auto, only if a second file names it.
+func TestWhereTheSiteIs(t *testing.T) {
+	const pages = "-- docs/a.md --\n# A\n\nAbout a.\n-- docs/b.md --\n# B\n\nAbout b.\n-- docs/c.md --\n# C\n\nAbout c.\n-- docs/d.md --\n# D\n\nAbout d.\n"
+	origin := scan.ParseOrigin("https://github.com/o/r", "0123456789abcdef0123456789abcdef01234567", "")
+	for _, test := range []struct{ files, from, witness, url string }{
+		{"-- mkdocs.yml --\nsite_url: https://frob.example/en/\n-- README.md --\nSee [docs](https://frob.example/en/a/).\n", "mkdocs.yml", "README.md", "https://frob.example/en/a/"},
+		{"-- mkdocs.yml --\nsite_name: Frob\n-- docs/CNAME --\nfrob.example\n-- package.json --\n{\"name\":\"frob\",\"homepage\":\"https://frob.example\"}\n", "docs/CNAME", "package.json", "https://frob.example/a/"},
+		{"-- docs.json --\n{\"navigation\":[{\"group\":\"All\",\"pages\":[\"docs/a\",\"docs/b\",\"docs/c\",\"docs/d\"]}]}\n-- CNAME --\nfrob.example\n-- .github/workflows/up.yml --\nurl: https://frob.example\n",
+			"CNAME", ".github/workflows/up.yml", "https://frob.example/docs/a.md"},
+		{"-- mkdocs.yml --\nsite_url: https://frob.example/en/\n-- README.md --\nSee https://frob.example/en-US/ and https://frob.example.org/en\n", "mkdocs.yml", "", ""},
+		{"-- mkdocs.yml --\nsite_name: Frob\n-- README.md --\nSee https://frob.example/en/a/\n", "mkdocs.yml", "", ""},
+	} {
+		index := build(t, test.files+pages, origin, rank.Options{LinkStyle: rank.StyleAuto})
+		if test.url == "" {
+			test.url = origin.Remote + "/blob/" + origin.Commit + "/docs/a.md"
+		}
+		if got := find(index, "docs/a.md").URL; index.Site.From != test.from || index.Site.Witness != test.witness || got != test.url {
+			t.Errorf("%+v links to %s, want %+v", index.Site, got, test)
 		}
 	}
 }

@@ -20,10 +20,10 @@ import (
 func (v *survey) describe(c *item) {
 	switch {
 	case c.Path == v.readme.Path:
-		c.Title = cmp.Or(c.Title, "README")
-		// its first sentence is the summary already
+		c.Title, c.Contents = cmp.Or(c.Title, "README"), v.readme.Heads() // its first sentence is the summary already
 	case page.Is(c.Path) && !manifest.Known(c.Path):
 		v.describePage(c)
+		c.Contents = finishNote(c.Contents, c)
 	case c.Note != "":
 	case c.file.Kind != scan.Source:
 		c.Note = v.topComment(c.Path)
@@ -33,8 +33,22 @@ func (v *survey) describe(c *item) {
 	if c.command || c.members != "" && c.class == classSource && c.file.Language == "Go" {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
-	c.Title = withDashes(cmp.Or(c.Title, c.Path))
+	if c.Title = withDashes(cmp.Or(c.Title, c.Path)); c.Contents == "" && !page.Is(c.Path) {
+		c.Contents = v.kindOf(c.file)
+	}
 	c.Note = finishNote(c.Note, c)
+}
+
+// kindOf says of a file that does not describe itself what it is.
+func (v *survey) kindOf(f *scan.File) string {
+	in := map[bool]string{true: " in " + f.Language}[f.Language != ""]
+	switch {
+	case f.Kind == scan.Manifest:
+		return strings.TrimSpace("manifest of " + cmp.Or(moduleName(v.unitOf(f.Path).About.Name), path.Dir(f.Path)))
+	case f.Kind == scan.Source:
+		return "source" + in
+	}
+	return "settings" + in
 }
 
 // describePage fills in title and note of a page. It replaces a title that names only a part, or repeats the project's.
@@ -61,7 +75,7 @@ func (v *survey) describePage(c *item) {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
 	c.Title = cmp.Or(c.Title, title, c.label, distinction(c.Path))
-	c.Note = cmp.Or(c.Note, p.Note())
+	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), p.Contents()
 }
 
 var titlesOfParts = words.Of("titles of parts")

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -55,7 +54,6 @@ func (r *ranking) readPages() {
 		}
 		first[read.sum] = x.Path
 		x.add(0.8*logShare(read.ProseLines+2*read.Fences, 120), "")
-		x.opening(read.Heading)
 	}
 }
 
@@ -84,25 +82,8 @@ func (r *ranking) excludePageReason(x *item, f page.Features, other string) stri
 		return "the same text as " + other
 	case f.Script != r.script && f.Script != "" && r.readmeText != "":
 		return fmt.Sprintf("in %s script, not in the README's", f.Script)
-	case f.ProseLines == 0 && f.Fences == 0 && f.Directives > 0 && f.Declared == 0 && len(f.Targets) == 0:
-		return "directives only"
 	}
 	return ""
-}
-
-// openings matches the titles of pages for newcomers.
-var openings = regexp.MustCompile(`(?i)\b(getting started|get started|quick ?start|first steps|introduction|overview|` +
-	`user guide|tutorial|installation|installing|core concepts|architecture|usage|configuration|development|deployment)\b`)
-
-// opening adds points for a page whose title is one for newcomers.
-func (x *item) opening(heading string) {
-	stem := strings.NewReplacer("-", " ", "_", " ").Replace(stemOf(x.Path))
-	for _, title := range []string{heading, stem} {
-		if w := openings.FindString(title); w != "" && len(title) < 60 {
-			x.add(0.35, fmt.Sprintf("its title says %q", strings.ToLower(w)))
-			return
-		}
-	}
 }
 
 // scoreReadmeLinks adds points for files that the README links to, in order, or names.
@@ -120,8 +101,6 @@ func (r *ranking) scoreReadmeLinks() {
 			x.add(0.6, "named in the README")
 		case x.class == classSource && isDistinctive(stem) && r.named.Word(stem) && r.bases[base] < 2:
 			x.add(0.5, "used by the README's code")
-		case x.class == classSource && r.named.SpeaksOf(stemOf(x.Path)):
-			x.add(0.15, "mentioned in the README")
 		}
 	}
 }

@@ -84,9 +84,7 @@ func (v *survey) purposes() []purpose {
 		list = append(list, purpose{text: u.About.Description, from: u.About.Path, reason: "the manifest's description",
 			points: 10, least: -100, whole: true})
 	}
-	text, from := v.assemblyDescription()
-	list = append(list, purpose{text: text, from: from, reason: "the assembly's description", points: 8, whole: true},
-		purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
+	list = append(list, purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
 	list = append(list, v.goPurposes()...)
 	for _, base := range words.Of("entry files") {
 		if f := v.shallowest(base); f != nil && !v.mix.isMinor(f.Language) {
@@ -95,17 +93,6 @@ func (v *survey) purposes() []purpose {
 		}
 	}
 	return list
-}
-
-// assemblyDescription returns the description in .NET projects that are older than package settings.
-func (v *survey) assemblyDescription() (text, from string) {
-	if f := v.shallowest("AssemblyInfo.cs"); f != nil {
-		_, rest, _ := strings.Cut(v.head(f.Path, sourceBytes), `AssemblyDescription("`)
-		if said, _, ok := strings.Cut(rest, `")`); ok && prose.Is(said) {
-			return said, f.Path
-		}
-	}
-	return "", ""
 }
 
 // shallowest returns the file with the name that is nearest to the root, and the largest of several; nil if there is

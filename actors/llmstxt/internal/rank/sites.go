@@ -2,8 +2,13 @@ package rank
 
 import (
 	"cmp"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 )
@@ -40,10 +45,10 @@ func (r *ranking) findSite() {
 
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
-	if r.site == nil {
-		return
+	var places []site.Place
+	if r.site != nil {
+		places = r.site.Ranked()
 	}
-	places := r.site.Ranked()
 	for i, p := range places {
 		x := r.at[p.Page]
 		if x == nil || x.class != classPage {
@@ -56,7 +61,40 @@ func (r *ranking) followSite() {
 			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())
 		}
 	}
+	r.followReadme()
 	r.count()
+}
+
+// followReadme groups pages by the headings below which the README lists them, if no navigation and no folders group them.
+func (r *ranking) followReadme() {
+	if slices.ContainsFunc(r.items, func(x *item) bool { return x.group != "" }) {
+		return
+	}
+	var listed []*item
+	var headings []string
+	heading, sizes := "", map[string]int{}
+	for line := range strings.Lines(r.readmeText) {
+		if text := strings.TrimLeft(line, "#"); len(text) < len(line) && strings.HasPrefix(text, " ") {
+			heading = emoji.ReplaceAllString(prose.Clean(strings.TrimSpace(text)), "")
+		}
+		for _, target := range strings.Split(line, "](")[1:] {
+			target, _, _ = strings.Cut(target, ")")
+			if !listItem.MatchString(line) {
+				continue
+			}
+			x := r.at[r.index.find(path.Dir(r.readme.Path), target)]
+			if x != nil && x.class == classPage && heading != "" && !strings.ContainsAny(heading, "[]<") && !slices.Contains(listed, x) {
+				listed, headings = append(listed, x), append(headings, heading)
+				sizes[heading]++
+			}
+		}
+	}
+	maps.DeleteFunc(sizes, func(_ string, pages int) bool { return pages < leastInGroup })
+	for i, x := range listed {
+		if len(sizes) > 1 && sizes[headings[i]] > 0 {
+			x.group, x.listed = headings[i], i+1
+		}
+	}
 }
 
 // byPlace puts the README first, then pages in the order in which the site's navigation speaks for them, then others by
@@ -71,13 +109,63 @@ func (r *ranking) byPlace(x, y *item) int {
 	return cmp.Or(boolToInt(y.place > 0)-boolToInt(x.place > 0), byPoints(x, y))
 }
 
-// StyleSite makes links lead to the pages of the documentation site.
-const StyleSite = "site"
+// Styles of links that lead to the pages of the documentation site: always, or if two sources agree where it is.
+const (
+	StyleSite = "site"
+	StyleAuto = "auto"
+)
+
+// Home is where a documentation site is published.
+type Home struct {
+	URL     string // without a slash at its end; "" if nothing tells
+	From    string // the file that tells
+	Witness string // another file that names the URL; "" if none does
+}
+
+// findHome finds where the site is published: its configuration tells, or else a CNAME file. The README, a manifest or a
+// workflow may bear witness.
+func (r *ranking) findHome() {
+	if r.site == nil {
+		return
+	}
+	r.home = Home{URL: r.site.Base, From: r.site.Config}
+	var witnesses []string
+	for _, f := range r.repo.Files {
+		if name := r.head(f.Path, 1<<10); r.home.URL == "" && path.Base(f.Path) == "CNAME" && hostName.MatchString(name) {
+			r.home = Home{URL: "https://" + strings.TrimSpace(name), From: f.Path}
+		}
+		if f.Path == r.readme.Path || f.Kind == scan.Manifest && depth(f.Path) < 2 || strings.HasPrefix(f.Path, ".github/workflows/") {
+			witnesses = append(witnesses, f.Path)
+		}
+	}
+	_, address, _ := strings.Cut(r.home.URL, "://")
+	for _, p := range witnesses {
+		for rest := r.head(p, readmeBytes); address != "" && p != r.home.From && r.home.Witness == ""; {
+			_, after, found := strings.Cut(rest, address)
+			if !found {
+				break
+			}
+			if rest = after; !strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ". ") {
+				r.home.Witness = p
+			}
+		}
+	}
+}
+
+var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)
+
+var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 
 // onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
+// Where the site serves the text of its pages, it is that of the text.
 func (r *ranking) onlineAt(x *item) string {
-	if r.options.LinkStyle != StyleSite || r.site == nil || r.site.Base == "" || x.online == "" {
+	style := r.options.LinkStyle
+	if style != StyleSite && (style != StyleAuto || r.home.Witness == "") || r.home.URL == "" || x.online == "" {
 		return ""
 	}
-	return r.site.Base + "/" + escapePath(strings.TrimPrefix(x.online, "/"))
+	page := strings.TrimPrefix(x.online, "/")
+	if r.site.Markdown {
+		page = strings.TrimSuffix(strings.TrimSuffix(page, "/"), ".html") + ".md"
+	}
+	return r.home.URL + "/" + escapePath(page)
 }

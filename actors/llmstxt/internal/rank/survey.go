@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
@@ -58,7 +59,6 @@ type survey struct {
 // newSurvey reads what says most about the repository: the README and the manifests.
 func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
 	v := &survey{ctx: ctx, folder: files, reader: scan.NewReader(files), repo: repo, options: options}
-	v.repo = v.withHeaders()
 	v.byPath = make(map[string]*scan.File, len(repo.Files))
 	for i := range v.repo.Files {
 		v.byPath[v.repo.Files[i].Path] = &v.repo.Files[i]
@@ -215,7 +215,7 @@ type Index struct {
 	Origin      scan.Origin
 	Passed      []Passed // files that were not chosen, at most 300
 	Survey      Survey
-	Site        string // URL of the documentation site, as its configuration has it; "" if none is known
+	Site        Home
 }
 
 // Passed is a file that was not chosen, with the reason.
@@ -242,7 +242,9 @@ type Link struct {
 	Title string
 	URL   string // pinned to the commit, or relative to the root if that is unknown
 	Note  string // first sentence of the file; may be ""
-	Path  string // path of the file, relative to the root
+	// Contents are the page's first headings, for want of a note; may be "".
+	Contents string
+	Path     string // path of the file, relative to the root
 	// Score orders links by importance. It is only comparable within one Index.
 	Score   int
 	Reasons []string // short reasons for the score
@@ -260,13 +262,15 @@ type Symbol struct {
 type Options struct {
 	// Links bounds the number of links; 0 means 100.
 	Links int
-	// LinkStyle is "blob" for the host's pages, "raw" for the plain files, or StyleSite; "" means "blob".
+	// LinkStyle is "blob" for the host's pages, "raw" for the plain files, StyleSite or StyleAuto; "" means "blob".
 	LinkStyle string
 	// Ref says what links point to; "" means RefBranch.
 	Ref string
 	// BaseURL is the prefix of links if nothing in the repository says where it is published, or if the form of links
 	// at its host is unknown.
 	BaseURL string
+	// Include, unless nil, matches the only files to list, whatever they are; Exclude matches files not to list.
+	Include, Exclude *ignore.Rules
 	// Go runs f concurrently, so that several files are parsed at a time. It may be nil.
 	Go func(f func(ctx context.Context) error)
 }

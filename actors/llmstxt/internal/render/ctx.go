@@ -69,9 +69,9 @@ func (v cleaned) ctxFront() string {
 	return b.String()
 }
 
-func sectionStart(s Section) string { return "<" + strings.ToLower(s.Name) + ">\n" }
+func sectionStart(s Section) string { return "<" + s.tag + ">\n" }
 
-func sectionEnd(s Section) string { return "</" + strings.ToLower(s.Name) + ">\n" }
+func sectionEnd(s Section) string { return "</" + s.tag + ">\n" }
 
 // ctxBlock writes the doc element of a file. In the text it escapes only what would end the element.
 func ctxBlock(b *bytes.Buffer, e entry, f sanitize.Text) {

@@ -87,7 +87,7 @@ func unpack(t *testing.T, archive *txtar.Archive) (*scan.Repository, *os.Root) {
 		must(t, root.MkdirAll(filepath.Dir(f.Name), 0o755))
 		must(t, root.WriteFile(f.Name, f.Data, 0o644))
 	}
-	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil, nil)
 	must(t, err)
 	set := settings(archive)
 	repo.Name = "folder"

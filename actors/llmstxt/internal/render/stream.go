@@ -107,6 +107,8 @@ func newCleaned(index *rank.Index) cleaned {
 type Section struct {
 	Name  string
 	Links []Link
+
+	tag string // name of its element
 }
 
 // Link points to one file. Its texts are clean.
@@ -140,12 +142,16 @@ func sections(index *rank.Index, line func(string) string) []Section {
 			}
 		}
 		if len(links) > 0 {
-			names = append(names, s.Name)
+			names = append(names, cmp.Or(line(s.Name), "Section"))
 			list = append(list, Section{Links: links})
 		}
 	}
-	for i, name := range sectionNames(names) {
-		list[i].Name = name
+	tags := make([]string, len(names))
+	for i, name := range unique(names) {
+		list[i].Name, tags[i] = name, strings.ToLower(oneWord(name))
+	}
+	for i, tag := range unique(tags) {
+		list[i].tag = tag
 	}
 	return list
 }

@@ -30,7 +30,7 @@ func Txt(w io.Writer, index *rank.Index) error {
 	v := newCleaned(index)
 	b.WriteString(v.front())
 	for _, s := range v.sections {
-		fmt.Fprintf(&b, "\n## %s\n\n", s.Name)
+		fmt.Fprintf(&b, "\n## %s\n\n", sanitize.Heading(s.Name))
 		for _, l := range s.Links {
 			fmt.Fprintf(&b, "- [%s](%s)", sanitize.LinkTitle(l.Title), l.URL)
 			if l.Note != "" {
@@ -88,12 +88,11 @@ func isEncoded(s string) bool {
 	return len(s) > 2 && strings.IndexByte(hex, s[1]) >= 0 && strings.IndexByte(hex, s[2]) >= 0
 }
 
-// sectionNames turns each name into one word that is also an XML name, unique without regard to case.
-func sectionNames(names []string) []string {
+// unique makes the names unique without regard to case.
+func unique(names []string) []string {
 	used := make(map[string]bool)
 	list := make([]string, len(names))
 	for i, name := range names {
-		name = oneWord(name)
 		list[i] = name
 		for n := 2; used[strings.ToLower(list[i])]; n++ {
 			list[i] = name + "-" + strconv.Itoa(n)

@@ -12,7 +12,7 @@ import (
 // one gives the only file that the scan of it keeps.
 func one(t *testing.T, path, text string) scan.File {
 	t.Helper()
-	repo, err := scan.Read(t.Context(), fstest.MapFS{path: {Data: []byte(text)}}, scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), fstest.MapFS{path: {Data: []byte(text)}}, scan.Limits{}, nil, nil)
 	if err != nil || len(repo.Files) != 1 {
 		t.Fatalf("%s: %+v, %v", path, repo, err)
 	}
@@ -284,7 +284,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 		"terraform.tfstate": "{}\n", "infra/terraform.tfstate.backup": "{}\n",
 	} {
 		files := fstest.MapFS{name: {Data: []byte(text)}, ".lastwordignore": {Data: []byte("!*\n")}, "a.md": {Data: []byte("# A\n")}}
-		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 		must(t, err)
 		if got, want := paths(repo), ".lastwordignore a.md"; got != want {
 			t.Errorf("%s: kept %s, want %s", name, got, want)
@@ -305,7 +305,7 @@ func TestWhatOnlyLooksSecretIsKept(t *testing.T) {
 		"secrets.py": "x = 1\n", "secret.md": "# A\n", "src/secrets.go": "package a\n", "secretary.yml": "a: b\n", "docs/secrets.md": "# A\n",
 		"environment.md": "# A\n", "terraform.tf": "x {}\n",
 	} {
-		repo, err := scan.Read(t.Context(), fstest.MapFS{name: {Data: []byte(text)}}, scan.Limits{}, nil)
+		repo, err := scan.Read(t.Context(), fstest.MapFS{name: {Data: []byte(text)}}, scan.Limits{}, nil, nil)
 		must(t, err)
 		if got := paths(repo); got != name {
 			t.Errorf("%s is left out: %s", name, left(repo))

@@ -25,7 +25,7 @@ type folder struct {
 // top returns the top folder, with the repository's private ignore file applied. Ignore files above the material, and
 // the user's own, are out of reach.
 func top(files fs.FS, rules *ignore.Rules) *folder {
-	d := &folder{files: files, git: rules, own: rules, marks: marks{rules, rules}}
+	d := &folder{files: files, git: rules, own: rules, marks: marks{rules, rules, rules}}
 	const private = ".git/info/exclude"
 	if info, err := fs.Stat(files, private); err == nil && info.Mode().IsRegular() { // opening a pipe would block
 		d.git = d.git.With("", d.read(private))
@@ -97,15 +97,16 @@ func has(entries []entry, name string) bool {
 	return ok && entries[i].mode.IsRegular()
 }
 
-// marks are the attributes of files in .gitattributes, as hosting sites interpret them.
+// marks are the attributes of files in .gitattributes, as git and hosting sites interpret them.
 type marks struct {
-	generated, vendored *ignore.Rules
+	generated, vendored, unexported *ignore.Rules
 }
 
 func (m marks) with(folder, text string) marks {
 	return marks{
-		generated: m.generated.With(folder, marked(text, "linguist-generated")),
-		vendored:  m.vendored.With(folder, marked(text, "linguist-vendored")),
+		generated:  m.generated.With(folder, marked(text, "linguist-generated")),
+		vendored:   m.vendored.With(folder, marked(text, "linguist-vendored")),
+		unexported: m.unexported.With(folder, marked(text, "export-ignore")),
 	}
 }
 

@@ -55,11 +55,11 @@ func TestOfAHugeFileOnlyTheHeadIsRead(t *testing.T) {
 		t.Skip(err)
 	}
 	files := &counted{FS: confined.TreeOf(root)}
-	_, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+	_, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 	if limit, ok := errors.AsType[*scan.LimitError](err); !ok || limit.What != "bytes of one file" || files.bytes > 0 {
 		t.Errorf("%v after %d bytes, want the limit without reading", err, files.bytes)
 	}
-	repo, err := scan.Read(t.Context(), files, scan.Limits{FileBytes: 4 << 30, TotalBytes: 4 << 30}, nil)
+	repo, err := scan.Read(t.Context(), files, scan.Limits{FileBytes: 4 << 30, TotalBytes: 4 << 30}, nil, nil)
 	if err != nil || len(repo.Files) != 1 || files.bytes > scan.HeadBytes {
 		t.Errorf("%v after %d bytes, want the file after its head", err, files.bytes)
 	}
@@ -163,7 +163,7 @@ func TestAMillionFiles(t *testing.T) {
 		files := &crowd{files: 1_000_000, flat: flat}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+		_, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 		runtime.ReadMemStats(&after)
 		limit, ok := errors.AsType[*scan.LimitError](err)
 		if !ok || limit.What != "entries" || limit.Limit != 500_000 || !strings.Contains(err.Error(), "--max-files") {
@@ -180,7 +180,7 @@ func TestAMillionFiles(t *testing.T) {
 
 func TestMoreFilesThanTheLimit(t *testing.T) {
 	files := &crowd{files: 20_000}
-	repo, err := scan.Read(t.Context(), files, scan.Limits{Files: 2500}, nil)
+	repo, err := scan.Read(t.Context(), files, scan.Limits{Files: 2500}, nil, nil)
 	if err != nil || len(repo.Files) != 2500 || repo.Files[2499].Path != "d0000002/f0000499.md" {
 		t.Fatalf("%v, want the first 2500 files", err)
 	}
@@ -191,7 +191,7 @@ func TestMoreFilesThanTheLimit(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	files := denied{fstest.MapFS{"a.md": {}, "locked/x.md": {}, "secret.md": {}}}
-	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 	must(t, err)
 	if got, want := left(repo), "unreadable: 1 files 1 folders, secret.md"; got != want || paths(repo) != "a.md" {
 		t.Errorf("left out:\n%s\nwant:\n%s", got, want)
@@ -250,7 +250,7 @@ func TestFilesThatGrowAndShrink(t *testing.T) {
 	text := strings.Repeat("0123456789\n", 1000)
 	for _, size := range []int64{-1, 0, 1, 11, 1 << 19, 1 << 62} {
 		files := lying{fstest.MapFS{"a.txt": {Data: []byte(text)}}, size}
-		repo, err := scan.Read(t.Context(), files, scan.Limits{FileBytes: 1 << 62, TotalBytes: 1 << 62}, nil)
+		repo, err := scan.Read(t.Context(), files, scan.Limits{FileBytes: 1 << 62, TotalBytes: 1 << 62}, nil, nil)
 		if err != nil || len(repo.Files) != 1 {
 			t.Errorf("size %d: %v", size, err)
 		}
@@ -275,9 +275,9 @@ package d
 	if err := os.Symlink("../../README.md", filepath.Join(root.Name(), "a", "b", "link.md")); err != nil {
 		t.Skip(err)
 	}
-	one, err := scan.Read(t.Context(), confined.TreeOf(root), scan.Limits{}, nil)
+	one, err := scan.Read(t.Context(), confined.TreeOf(root), scan.Limits{}, nil, nil)
 	must(t, err)
-	other, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
+	other, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil, nil)
 	if err != nil || !reflect.DeepEqual(one, other) {
 		t.Errorf("%v\n%+v\n%+v", err, one, other)
 	}
@@ -310,7 +310,7 @@ func TestIgnoreRulesWithoutEnd(t *testing.T) {
 		for i := range 2000 {
 			files[fmt.Sprintf("src/%d%s.md", i, strings.Repeat("a", 60))] = &fstest.MapFile{Data: []byte("# A\n")}
 		}
-		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 		limit, said := errors.AsType[*scan.LimitError](err)
 		if said != refused || said && !strings.Contains(limit.Error(), ".gitignore") {
 			t.Errorf("%s: %v", pattern, err)

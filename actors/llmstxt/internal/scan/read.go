@@ -26,12 +26,13 @@ const ruleSteps = 150_000_000
 // progressEvery is the number of entries between two calls of progress.
 const progressEvery = 256
 
-// Read scans the files. For a folder of the operating system see [confined.TreeOf]. progress, unless nil, is called with the
+// Read scans the files. For a folder of the operating system see [confined.TreeOf]. tracked, unless nil, reports which
+// files and folders belong to the repository, in place of .gitignore. progress, unless nil, is called with the
 // number of examined entries, now and then and once at the end. The error is the cause of ctx, a [*LimitError], or
 // the error of opening the folder itself. Whatever cannot be read below it counts as left out.
-func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
+func Read(ctx context.Context, files fs.FS, limits Limits, tracked func(path string) bool, progress func(done int)) (*Repository, error) {
 	w := &walker{
-		ctx: ctx, files: files, limits: limits.withDefaults(), progress: progress,
+		ctx: ctx, files: files, limits: limits.withDefaults(), tracked: tracked, progress: progress,
 		repo: &Repository{},
 		left: make(map[Reason]*Left),
 		head: make([]byte, HeadBytes), rules: ignore.Bounded(ctx, ruleSteps),
@@ -51,6 +52,7 @@ type walker struct {
 	ctx      context.Context
 	files    fs.FS
 	limits   Limits
+	tracked  func(path string) bool
 	progress func(int)
 	repo     *Repository
 	left     map[Reason]*Left
@@ -234,11 +236,12 @@ func (w *walker) refuse(d *folder, e entry) Reason {
 	case !e.mode.IsDir() && !e.mode.IsRegular():
 		return Irregular
 	}
-	return d.refuse(d.to(e.name), e)
+	return w.ignore(d, d.to(e.name), e)
 }
 
-// refuse lets .lastwordignore decide before .gitignore, and before the rules for vendored folders and files.
-func (d *folder) refuse(path string, e entry) Reason {
+// ignore lets .lastwordignore decide before git, and before the rules for vendored folders and files. What an archive of
+// the repository leaves out is not for its users; the README at the top is for all.
+func (w *walker) ignore(d *folder, path string, e entry) Reason {
 	isDir := e.mode.IsDir()
 	switch d.own.Match(path, isDir) {
 	case ignore.Leave:
@@ -247,8 +250,12 @@ func (d *folder) refuse(path string, e entry) Reason {
 		return ""
 	}
 	switch {
-	case d.git.Match(path, isDir) == ignore.Leave:
+	case w.tracked != nil && !w.tracked(path):
+		return Untracked
+	case w.tracked == nil && d.git.Match(path, isDir) == ignore.Leave:
 		return Ignored
+	case d.marks.unexported.Match(path, isDir) == ignore.Leave && (path != e.name || !isReadme(path)):
+		return Unexported
 	case isDir && isVendored(e.name), !isDir && d.marks.vendored.Match(path, false) == ignore.Leave:
 		return Vendored
 	}

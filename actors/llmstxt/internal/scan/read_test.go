@@ -38,7 +38,7 @@ func write(t *testing.T, name, text string) {
 
 func read(t *testing.T, root *os.Root, limits scan.Limits) *scan.Repository {
 	t.Helper()
-	repo, err := scan.Read(t.Context(), confined.TreeOf(root), limits, nil)
+	repo, err := scan.Read(t.Context(), confined.TreeOf(root), limits, nil, nil)
 	must(t, err)
 	return repo
 }
@@ -258,7 +258,7 @@ func TestLimitErrorWhenNothingIsLeft(t *testing.T) {
 		{scan.Limits{TotalBytes: 1}, scan.LimitError{What: "bytes", Limit: 1}},
 	}
 	for _, test := range tests {
-		_, err := scan.Read(t.Context(), open(t, "-- a.txt --\nlong\n").FS(), test.limits, nil)
+		_, err := scan.Read(t.Context(), open(t, "-- a.txt --\nlong\n").FS(), test.limits, nil, nil)
 		if limit, ok := errors.AsType[*scan.LimitError](err); !ok || *limit != test.want {
 			t.Errorf("%+v: %v, want %v", test.limits, err, &test.want)
 		}
@@ -270,7 +270,7 @@ func TestReadStopsInHugeFolders(t *testing.T) {
 	for i := range 25 {
 		write(t, filepath.Join(root.Name(), "d", fmt.Sprint(i, ".txt")), "x")
 	}
-	_, err := scan.Read(t.Context(), root.FS(), scan.Limits{Files: 2}, nil)
+	_, err := scan.Read(t.Context(), root.FS(), scan.Limits{Files: 2}, nil, nil)
 	if limit, ok := errors.AsType[*scan.LimitError](err); !ok || limit.What != "entries" || limit.Limit != 20 {
 		t.Errorf("got %v, want the limit of 20 entries", err)
 	}
@@ -284,7 +284,7 @@ func TestReadHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	heard := 0
-	_, err := scan.Read(ctx, root.FS(), scan.Limits{}, func(done int) {
+	_, err := scan.Read(ctx, root.FS(), scan.Limits{}, nil, func(done int) {
 		heard = done
 		cancel(cause)
 	})
@@ -309,5 +309,20 @@ func TestReadFileSaysWhetherItIsWhole(t *testing.T) {
 func TestReadOfAnEmptyFolder(t *testing.T) {
 	if repo := read(t, open(t, ""), scan.Limits{}); len(repo.Files) != 0 || repo.Left != nil {
 		t.Errorf("got %+v", repo)
+	}
+}
+
+// Git's index tells which files count, and .gitattributes which are not for users of the repository.
+func TestTrackedAndExported(t *testing.T) {
+	root := open(t, "-- .gitignore --\n*.log\n-- .gitattributes --\n/README.md export-ignore\ninner export-ignore\n-- README.md --\nx\n"+
+		"-- kept.log --\nx\n-- new.md --\nx\n-- new/a.md --\nx\n-- docs/inner/b.md --\nx\n-- docs/c.md --\nx\n-- .lastwordignore --\n!new.md\n")
+	tracked := func(path string) bool { return !strings.HasPrefix(path, "new") }
+	repo, err := scan.Read(t.Context(), confined.TreeOf(root), scan.Limits{}, tracked, nil)
+	must(t, err)
+	if got := paths(repo); got != ".gitattributes .gitignore .lastwordignore README.md docs/c.md kept.log new.md" {
+		t.Error(got)
+	}
+	if got, want := left(repo), "export-ignore in .gitattributes: 0 files 1 folders, docs/inner\nnot tracked by git: 0 files 1 folders, new"; got != want {
+		t.Errorf("left %s, want %s", got, want)
 	}
 }

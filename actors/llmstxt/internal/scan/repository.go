@@ -55,7 +55,9 @@ const (
 type Reason string
 
 const (
-	Ignored    Reason = "ignored"         // by a .gitignore or .lastwordignore
+	Ignored    Reason = "ignored" // by a .gitignore or .lastwordignore
+	Untracked  Reason = "not tracked by git"
+	Unexported Reason = "export-ignore in .gitattributes"
 	VCS        Reason = "version control" // .git and its like
 	Vendored   Reason = "vendored"
 	Binary     Reason = "binary"

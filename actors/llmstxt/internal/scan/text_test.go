@@ -41,7 +41,7 @@ func TestReadFileDecodes(t *testing.T) {
 		"empty":                {"", ""},
 	} {
 		files := fstest.MapFS{"a.txt": {Data: []byte(c.data)}}
-		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 		if err != nil || len(repo.Files) != 1 || repo.Files[0].Size != int64(len(c.data)) {
 			t.Errorf("%s: %+v, %v, want one file of %d bytes", what, repo, err, len(c.data))
 			continue
@@ -85,7 +85,7 @@ func TestBinaryIsNotText(t *testing.T) {
 		"control characters":  "a\x01\x02\x03\xe9",
 		"undefined in latin1": "abcdefghij\x81klmnop",
 	} {
-		repo, err := scan.Read(t.Context(), fstest.MapFS{"a.txt": {Data: []byte(data)}}, scan.Limits{}, nil)
+		repo, err := scan.Read(t.Context(), fstest.MapFS{"a.txt": {Data: []byte(data)}}, scan.Limits{}, nil, nil)
 		if err != nil || len(repo.Files) != 0 || len(repo.Left) != 1 || repo.Left[0].Reason != scan.Binary {
 			t.Errorf("%s: %+v, %v, want binary", what, repo, err)
 		}
@@ -98,7 +98,7 @@ func TestHeadsAreDecodedBeforeTheyAreJudged(t *testing.T) {
 		"x.js": {Data: []byte("\uFEFF// @generated\r\n")},
 		"a.go": {Data: []byte("\uFEFFpackage a\r\n\r\nimport \"fmt\"\r\n")},
 	}
-	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 	if err != nil || len(repo.Files) != 3 {
 		t.Fatalf("%+v, %v", repo, err)
 	}
@@ -122,7 +122,7 @@ func FuzzRead(f *testing.F) {
 		files := fstest.MapFS{
 			".lastwordignore": {Data: []byte(ignored)}, one: {Data: []byte(oneText)}, other: {Data: []byte(otherText)},
 		}
-		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil, nil)
 		if err != nil {
 			return // paths that contradict each other
 		}

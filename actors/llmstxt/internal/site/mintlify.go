@@ -19,6 +19,7 @@ func readMintlify(r *Repository, config string) *Site {
 	m := &mintlify{newBuilder(r, "Mintlify", config), folderOf(config)}
 	settings := mapOf(readJSON(r.Text(config)))
 	m.Base = baseURL(mapOf(mapOf(settings["seo"])["metatags"])["canonical"])
+	m.Markdown = true
 	m.Root.Children = m.places(settings["navigation"])
 	return m.Site
 }

@@ -40,6 +40,7 @@ func readVitePress(r *Repository, config string) *Site {
 	if v.Base = baseURL(literal.Get(c, "sitemap", "hostname")); v.Base != "" {
 		v.Base = strings.TrimSuffix(v.Base, strings.TrimSuffix(v.base, "/")) + strings.TrimSuffix(v.base, "/")
 	}
+	v.Markdown = strings.Contains(r.Text(config), "vitepress-plugin-llms")
 	v.rewrites(literal.Get(c, "rewrites"))
 	settings := themes(c)
 	nav := setting(settings, "nav", "navbar")

@@ -202,17 +202,31 @@ func (c *Checkout) Origin(dir string) (Origin, error) {
 }
 
 // branch returns the default branch of a remote, as far as the clone knows it, or else the checked-out branch if the
-// remote has it.
+// remote has it, or its main or master. Where nothing of the remote is known, the checked-out branch will be pushed.
 func (c *Checkout) branch(remote string) string {
 	of := "refs/remotes/" + remote + "/"
 	if head, err := c.storage.Reference(plumbing.ReferenceName(of + "HEAD")); err == nil {
 		return strings.TrimPrefix(head.Target().String(), of)
 	}
 	head, err := c.storage.Reference(plumbing.HEAD)
-	if err != nil || !head.Target().IsBranch() {
+	if err != nil || remote == "" || !head.Target().IsBranch() {
 		return ""
 	}
-	if _, err := c.storage.Reference(plumbing.ReferenceName(of + head.Target().Short())); err != nil {
+	for _, name := range []string{head.Target().Short(), "main", "master"} {
+		if _, err := c.storage.Reference(plumbing.ReferenceName(of + name)); err == nil {
+			return name
+		}
+	}
+	all, err := c.storage.IterReferences()
+	if err == nil {
+		err = all.ForEach(func(ref *plumbing.Reference) error {
+			if strings.HasPrefix(ref.Name().String(), of) {
+				return errEnough
+			}
+			return nil
+		})
+	}
+	if err != nil {
 		return ""
 	}
 	return head.Target().Short()

@@ -56,8 +56,8 @@ const remote = "https://github.com/o/r.git"
 
 func TestReadOfARepository(t *testing.T) {
 	dir, _, commit := repository(t, remote)
-	expect(t, dir, git.Origin{Remote: remote, Commit: commit})
-	expect(t, filepath.Join(dir, "sub"), git.Origin{Remote: remote, Commit: commit, Prefix: "sub"})
+	expect(t, dir, git.Origin{Remote: remote, Commit: commit, Branch: "master"})
+	expect(t, filepath.Join(dir, "sub"), git.Origin{Remote: remote, Commit: commit, Branch: "master", Prefix: "sub"})
 }
 
 func TestReadOutsideAnyRepository(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReadBeforeTheFirstCommit(t *testing.T) {
 	if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, dir, git.Origin{Remote: remote})
+	expect(t, dir, git.Origin{Remote: remote, Branch: "master"})
 }
 
 func TestReadOfADetachedHead(t *testing.T) {
@@ -127,7 +127,7 @@ func TestReadTakesTheOnlyRemote(t *testing.T) {
 	}
 	expect(t, dir, git.Origin{Commit: commit})
 	must(t, repo.DeleteRemote("fork"))
-	expect(t, dir, git.Origin{Commit: commit, Remote: "https://example.com/upstream"})
+	expect(t, dir, git.Origin{Commit: commit, Branch: "master", Remote: "https://example.com/upstream"})
 }
 
 func TestReadDropsCredentials(t *testing.T) {
@@ -141,7 +141,7 @@ func TestReadDropsCredentials(t *testing.T) {
 		"/srv/git/r.git":                               "/srv/git/r.git",
 	} {
 		dir, _, commit := repository(t, spelled)
-		expect(t, dir, git.Origin{Remote: want, Commit: commit})
+		expect(t, dir, git.Origin{Remote: want, Commit: commit, Branch: "master"})
 	}
 }
 

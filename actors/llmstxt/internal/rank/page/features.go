@@ -7,17 +7,12 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
 )
-
-var nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("directives of code")
 
 // Features are what the lines of a document show without a parser for its format: enough to recognize its kind.
 type Features struct {
 	Heading    string // the first one, as plain text
 	Fences     int
-	Declared   int // reStructuredText directives that describe a name
-	Directives int
 	ProseLines int
 	Targets    []string // local paths that it links to
 	Script     string   // script in which the text is written; "" for Latin
@@ -30,9 +25,6 @@ func FeaturesOf(p, text string) (f Features) {
 	}
 	front, body := frontMatter(text)
 	f.Heading, f.Script, f.Targets = front["title"], scriptOf(body), localTargets(body)
-	for _, t := range Toctrees(body) {
-		f.Targets = append(f.Targets, t.Target)
-	}
 	fence := ""
 	lines := append(strings.Split(body, "\n"), "")
 	for i, next := range lines[1:] {
@@ -51,7 +43,6 @@ func FeaturesOf(p, text string) (f Features) {
 		case isUnderlined(t, next):
 			f.Heading = cmp.Or(f.Heading, plainInline(t))
 		case strings.HasPrefix(t, ".. "):
-			f.directive(t)
 		case strings.IndexByte(" \t-*+|<!:>[", line[0]) < 0 && !isNumbered(t):
 			f.ProseLines++
 		}
@@ -63,18 +54,6 @@ var markedHeading = regexp.MustCompile(`^(#+|=+) `)
 
 func isUnderlined(t, next string) bool {
 	return isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next[0] != ' ' && t[0] != '|' && t[0] != '+'
-}
-
-// directive counts a directive of reStructuredText; one with code counts as a fence too.
-func (f *Features) directive(t string) {
-	f.Directives++
-	name, _, _ := strings.Cut(strings.TrimPrefix(t, ".. "), "::")
-	name = name[strings.LastIndexByte(name, ':')+1:]
-	if nameDirectives.Has(name) {
-		f.Declared++
-	} else if codeDirectives.Has(name) {
-		f.Fences++
-	}
 }
 
 func isNumbered(t string) bool {
@@ -96,32 +75,6 @@ func Plain(s string) string {
 var image = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>`)
 
 var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
-
-// toctree matches a table of contents of Sphinx, and tocTarget a page in one: its path, or "title <path>".
-var (
-	toctree   = regexp.MustCompile("(?m)^[ \t]*(?:\\.\\. toctree::.*\n(?:[ \t].*\n|\n)*|```\\{toctree\\}(?s:.*?)\n```)")
-	tocTarget = regexp.MustCompile("(?m)^[ \t]*(?:.*<)?([^:<>`\\s][^:<>\n]*?)>?[ \t]*$")
-)
-
-// Listed is a page in a table of contents of Sphinx.
-type Listed struct{ Target, Caption string }
-
-// Toctrees lists the pages of all tables of contents of Sphinx.
-func Toctrees(body string) (list []Listed) {
-	if !strings.Contains(body, "toctree") {
-		return nil
-	}
-	for _, table := range toctree.FindAllString(body+"\n", -1) {
-		caption := ""
-		if _, after, ok := strings.Cut(table, ":caption:"); ok {
-			caption, _, _ = strings.Cut(after, "\n")
-		}
-		for _, page := range tocTarget.FindAllStringSubmatch(table, -1) {
-			list = append(list, Listed{page[1], strings.TrimSpace(caption)})
-		}
-	}
-	return list
-}
 
 // scripts are the scripts of languages without Latin letters.
 var scripts = []string{"Han", "Hiragana", "Katakana", "Hangul", "Cyrillic", "Arabic", "Devanagari", "Greek", "Hebrew", "Thai"}

@@ -13,16 +13,12 @@ type Mentions struct {
 	Targets map[string]bool // cleaned targets of links to local files
 	Words   map[string]int  // identifiers in code, with their number
 	Members map[string]int  // those of them that follow a dot or colons
-	prose   map[string]bool // all words in lower case, without hyphens
 }
 
 // MentionsIn reads Markdown, reStructuredText and plain text.
 func MentionsIn(text string) Mentions {
 	m := Mentions{Text: text, Targets: make(map[string]bool), Words: make(map[string]int),
-		Members: make(map[string]int), prose: make(map[string]bool)}
-	for w := range strings.FieldsSeq(text) {
-		m.prose[strings.ToLower(strings.ReplaceAll(strings.Trim(w, ".,:;!?()[]*`\"'"), "-", ""))] = true
-	}
+		Members: make(map[string]int)}
 	for _, t := range localTargets(text) {
 		m.Targets[t] = true
 	}
@@ -62,11 +58,6 @@ func (m Mentions) Path(p string) bool {
 		}
 		rest = rest[i+len(p):]
 	}
-}
-
-// SpeaksOf reports whether the prose contains the name of a file as a word, also in the plural or with hyphens.
-func (m Mentions) SpeaksOf(stem string) bool {
-	return len(stem) > 4 && (m.prose[stem] || m.prose[stem+"s"])
 }
 
 // CodeOf returns fenced and indented blocks, and code spans.

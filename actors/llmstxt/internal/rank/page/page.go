@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
@@ -22,10 +24,12 @@ type Page struct {
 	LeadIn   string   // the first sentence that introduces code or a list
 	Taglines []string // text of HTML blocks, where many READMEs say what they are
 
-	subs         int  // number of headings below the title
-	headingLevel int  // how far below the title the reader is
-	hasParagraph bool // a paragraph was read
-	hasCode      bool // code followed it
+	opening      string   // the first text below the title, which may be no sentence
+	heads        []string // the first headings below the title
+	subs         int      // number of headings below the title
+	headingLevel int      // how far below the title the reader is
+	hasParagraph bool     // a paragraph was read
+	hasCode      bool     // code followed it
 }
 
 // Paragraph is a paragraph of prose.
@@ -36,6 +40,7 @@ type Paragraph struct {
 
 // take keeps a paragraph, or a sentence that introduces code or a list.
 func (p *Page) take(text string) {
+	p.opening = cmp.Or(p.opening, prose.Clean(prose.Opening(text)))
 	if !isProse(text) {
 		p.addLeadIn(text)
 		return
@@ -66,6 +71,9 @@ func (p *Page) below(title string) {
 	if !p.hasParagraph {
 		p.Second = cmp.Or(p.Second, title)
 	}
+	if title = prose.Clean(title); p.subs < 12 && utf8.RuneCountInString(title) < 40 && !strings.ContainsAny(title, "`<[") {
+		p.heads = append(p.heads, strings.TrimRight(title, ".:!"))
+	}
 	p.subs++
 	p.headingLevel++
 	if strings.HasSuffix(title, "?") {
@@ -87,6 +95,27 @@ func (p Page) Note() string {
 		}
 	}
 	return p.LeadIn
+}
+
+// Contents returns the first headings below the title, or else the first text.
+func (p Page) Contents() string { return cmp.Or(p.Heads(), p.opening) }
+
+// Heads returns the first headings below the title, or "" if there are fewer than two.
+func (p Page) Heads() string {
+	list := ""
+	for i, head := range p.heads {
+		if utf8.RuneCountInString(list+head) > 100 || head == "" || slices.Contains(p.heads[:i], head) || prose.SameWords(head, p.Title) {
+			continue
+		}
+		if list != "" {
+			list += ", "
+		}
+		list += head
+	}
+	if !strings.Contains(list, ", ") {
+		return ""
+	}
+	return list
 }
 
 // isDefinition recognizes "KeyType : a type for keys", an item of a list, and "int turn(char *widget, int times)".

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
@@ -85,18 +84,6 @@ func TestLicence(t *testing.T) {
 	} {
 		if got := page.LicenceOf(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestTablesOfContents(t *testing.T) {
-	const want = "guide|api/users"
-	for path, text := range map[string]string{
-		"index.rst": "Frob\n====\n\n.. toctree::\n   :maxdepth: 2\n\n   guide\n   Users of it <api/users>\n\nMore of it.\n",
-		"index.md":  "# Frob\n\n```{toctree}\n:maxdepth: 2\n\nguide\nUsers of it <api/users>\n```\n\nMore of it.\n",
-	} {
-		if got := strings.Join(page.FeaturesOf(path, text).Targets, "|"); got != want {
-			t.Errorf("%s leads to %s", path, got)
 		}
 	}
 }
