@@ -78,7 +78,7 @@ func (s *Server) streamList(w http.ResponseWriter, r *http.Request, form form, q
 	*ctx.Value(streamKey{}).(*func()) = func() {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		h := s.Heartbeats(out.Stream, out.Beat, cancel)
+		h := s.Heartbeats(ctx, out.Stream, out.Beat, cancel)
 		defer h.Stop()
 		err := s.watchList(ctx, auth.Draining(ctx), q, func(runs []messages.Summary) error {
 			return h.Do(func() (over bool, err error) {
