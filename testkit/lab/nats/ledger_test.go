@@ -89,8 +89,11 @@ func without(drop func(i int, m *natsgo.Msg) bool) func([]*natsgo.Msg) []*natsgo
 
 func check(t *testing.T, s *server.Server) journal.Report {
 	t.Helper()
-	report, err := nats.Check(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)))
+	r, err := nats.OpenReader(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)))
 	noError(t, err)
+	report, err := r.Check(t.Context())
+	noError(t, err)
+	noError(t, r.Close())
 	return report
 }
 
