@@ -376,11 +376,11 @@ func (b *breaking) judgeEnd() {
 
 // saidBy returns a run's result and texts.
 func saidBy(s messages.State) string {
-	said := "the result " + cmp.Or(string(s.End.Result), "none")
+	said := []string{"the result " + cmp.Or(string(s.End.Result), "none")}
 	for _, text := range s.Streams {
-		said += fmt.Sprintf(", %s %q", text.Name, text.Text())
+		said = append(said, fmt.Sprintf("%s %q", text.Name, text.Text()))
 	}
-	return said
+	return strings.Join(said, ", ")
 }
 
 // filesOf returns the digests of the files below a folder, by path, without hidden files.

@@ -282,7 +282,9 @@ func metadataOf(resource string) string {
 func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, runtime *host.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(tools)))
-	mux.Handle("/v1/", entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API))))
+	api := entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API)))
+	mux.Handle("/v1/", api)
+	mux.Handle("/v1", api) // else the mux would redirect to a path whose slash is trimmed
 	mux.Handle("/openapi.json", entrance.Wrap(runtime.API))
 	for path, dialect := range runtime.Dialects {
 		served := runtime.Metrics.Requests(door.Compressed(dialect))

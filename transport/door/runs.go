@@ -65,6 +65,10 @@ type Config struct {
 	// Callback returns an error if the server may not send a run's events to this URL of the caller. nil means that the
 	// server sends no callbacks.
 	Callback func(url string) error
+	// Callbacks returns the callback URLs that callers have added to a run, by their ids; "" says that one was removed.
+	// ChangeCallbacks changes them. Both are nil if the server sends no callbacks.
+	Callbacks       func(ctx context.Context, run messages.RunID) (map[string]string, error)
+	ChangeCallbacks func(ctx context.Context, run messages.RunID, do func(urls map[string]string) error) error
 	// People returns the URL of the page for people, without a final slash; "" or nil if there is none.
 	People func() string
 	// AgentsConfirm lets agents answer the confirmations of all jobs.

@@ -125,7 +125,8 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	turns, err := s.turns(r.Context(), context, query.Get("taskId"), after)
+	task := strings.TrimSuffix(query.Get("taskId"), "/**") // a task is always followed with its sub-runs
+	turns, err := s.turns(r.Context(), context, task, after)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 		return nil
 	}
-	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
+	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(task)})
 	return nil
 }
 

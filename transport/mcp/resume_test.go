@@ -31,6 +31,9 @@ func TestStreamGoesOnAfterACut(t *testing.T) {
 		"run_attach": func(c *client) (string, map[string]any) {
 			return call("run_attach", map[string]any{"run_id": start(c)})
 		},
+		"run_attach with options": func(c *client) (string, map[string]any) {
+			return call("run_attach", map[string]any{"run_id": start(c), "level": "delta", "rate": 1000})
+		},
 		"AddStream": func(c *client) (string, map[string]any) { return call("own", map[string]any{"run_id": start(c)}) },
 		"a task":    func(c *client) (string, map[string]any) { return "tasks/result", map[string]any{"taskId": start(c)} },
 	} {

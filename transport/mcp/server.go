@@ -153,6 +153,9 @@ func (s *Server) options() []server.ServerOption {
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
 		server.WithResourceCapabilities(true, true),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{s}),
+		server.WithResourceCompletionProvider(completer{s}),
 		server.WithExtensions(map[string]any{wire.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
 	}

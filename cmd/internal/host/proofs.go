@@ -100,7 +100,13 @@ func (s *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
 		_, err = store.Publish(dir, public)
 		return key, err
 	}
-	return key, s.keys.change(ctx, func(keys *store.Keys) error { *keys = keys.With(public); return nil })
+	return key, s.keys.change(ctx, func(keys *store.Keys) error {
+		if !key.Equal(s.signed) {
+			s.before, s.signed = s.signed, key // lastword key has replaced it
+		}
+		*keys = keys.Enter(public, s.before)
+		return nil
+	})
 }
 
 // prove writes the signed log of a run. It refuses a log that contains a secret of this process, because redacting

@@ -55,7 +55,9 @@ type Server struct {
 	clock     *schedule.Clock // nil without schedules
 	keys      *marks[store.Keys]
 	private   func() (ed25519.PrivateKey, error) // the key that signs
-	sealing   seal.Keys                          // of what clients keep; nil without a folder of trust
+	// signed is the key that has signed last, and before the one before it. The lock of keys guards both.
+	signed, before ed25519.PrivateKey
+	sealing        seal.Keys // of what clients keep; nil without a folder of trust
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
@@ -183,6 +185,9 @@ func (s *Server) newAPI() {
 	to := door.New(door.Config{Runs: s.system, Jobs: offered{s.system}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
 		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
 		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing})
+	if c.added != nil {
+		to.Callbacks, to.ChangeCallbacks = c.callbacksOf, c.changeCallbacks
+	}
 	to.Prove, to.Keys = s.prove, func(ctx context.Context) ([]string, error) {
 		keys, err := s.keys.load(ctx)
 		return keys.Texts(), err

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -53,17 +52,13 @@ const (
 
 // openSigned opens the journal in a folder. The user's key signs its ledger, and its public half is in the folder's list.
 func openSigned(env environment.Variables, dir string) (*sqlite.Journal, error) {
-	folder, err := trust.Open(env)
-	if err == nil {
-		err = folder.Apart(env, dir)
-	}
-	if errors.Is(err, trust.ErrNowhere) {
-		return sqlite.Open(dir)
-	}
+	read, err := signing(env, dir)
 	if err != nil {
 		return nil, err
 	}
-	read := func() (ed25519.PrivateKey, error) { return folder.Key(nil) }
+	if read == nil {
+		return sqlite.Open(dir)
+	}
 	key, err := read()
 	if err != nil {
 		return nil, err

@@ -126,7 +126,7 @@ func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *re
 	retention time.Duration) (*Store, error) {
 	switch dir := f.Folder(env); {
 	case f.nats != "":
-		return openNATS(ctx, f.nats, f.natsCreds, secrets, log, retention)
+		return openNATS(ctx, env, f.nats, f.natsCreds, secrets, log, retention)
 	case !f.Durable():
 		return &Store{}, nil
 	case dir == "":
