@@ -30,7 +30,7 @@ func TestSeal(t *testing.T) {
 			t.Errorf("%s: %q %v", name, plain, ok)
 		}
 	}
-	if strings.Contains(sealed, base64.RawURLEncoding.EncodeToString([]byte("mia"))) || a.Seal("x", nil) == a.Seal("x", nil) {
+	if again := a.Seal("x", []byte("mia's")); again == sealed || strings.Contains(sealed, base64.RawURLEncoding.EncodeToString([]byte("mia"))) {
 		t.Error("a sealed text tells what it holds")
 	}
 }
