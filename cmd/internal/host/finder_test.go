@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	described = `{"purpose":"Garden grows things for people.","notes":[]}`
+	described   = `{"purpose":"Garden grows things for people.","notes":[]}`
 	gardenFiles = "-- README.md --\n# Garden\n\nGrows things.\n-- garden.py --\ndef grow():\n    \"\"\"Grows.\"\"\"\n"
 )
 
