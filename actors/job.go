@@ -41,6 +41,8 @@ type Job struct {
 	// Version is the version of the job's code, and is in run.queued. If a run goes on with another version, a kept
 	// step that the code no longer asks for is an error, and not a notice.
 	Version string
+	// Messages says that its tasks take what is said to a run that works: see [TaskContext.Messages].
+	Messages bool
 
 	limits messages.Limits // of its Definition
 }

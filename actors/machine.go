@@ -121,6 +121,7 @@ const (
 	doCancelChild                     // cancel the child
 	doFollowChild                     // report the end of a child that has no parent on this node
 	doHandOverChild                   // ask the child to let another node continue it
+	doInterrupt                       // end what the attempt has made interruptible
 	doClocks                          // pause or resume the run's clocks
 	doRefused                         // log that an event was refused
 	doLeave                           // the terminal is recorded: stop

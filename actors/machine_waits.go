@@ -98,7 +98,7 @@ func (m *machine) waits() bool {
 	return len(m.children) > 0
 }
 
-// questionOrChild handles messages about questions and children.
+// questionOrChild handles messages about questions, what people say, and children.
 func (m *machine) questionOrChild(message any) {
 	switch msg := message.(type) {
 	case *question:
@@ -117,6 +117,12 @@ func (m *machine) questionOrChild(message any) {
 		}
 	case *commitRequest:
 		m.kept(msg.reply)
+	case *sayRun:
+		m.say(msg)
+	case *saidDurably:
+		m.interrupt(msg.about)
+	case *takeMessages:
+		m.hear(msg)
 	case *childWanted:
 		m.wantChild(msg)
 	case *childRecorded:
@@ -290,9 +296,10 @@ type (
 	commitRequest struct{ reply chan<- error }
 )
 
-// answer is a value, or the reason why there is none.
+// answer is a value or messages to the run, or the reason why there is none.
 type answer struct {
 	value json.RawMessage
+	said  []messages.Message
 	err   error
 }
 

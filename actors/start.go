@@ -149,10 +149,10 @@ func find(jobs []Definition, name string) *Definition {
 	return nil
 }
 
-// describe gives the job what its definition says of recovery.
+// describe gives the job what its definition says of recovery and of messages.
 func (d *Definition) describe(job *Job) {
 	job.Restart, job.NoRestart = job.Restart || d.Restart, job.NoRestart || d.NoRestart
-	job.Version = cmp.Or(job.Version, d.Version)
+	job.Version, job.Messages = cmp.Or(job.Version, d.Version), job.Messages || d.Messages
 }
 
 // knows reports whether the job could be made again after its node is lost. A replayed log needs none, nor does a

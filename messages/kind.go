@@ -46,6 +46,10 @@ const (
 	KindInputRequired Kind = "input.required"
 	KindInputReceived Kind = "input.received"
 
+	KindMessageQueued    Kind = "message.queued"
+	KindMessageDelivered Kind = "message.delivered"
+	KindMessageDropped   Kind = "message.dropped"
+
 	KindStepKept Kind = "step.kept"
 
 	KindChildStarted Kind = "child.started"
@@ -108,6 +112,7 @@ var kinds = []*KindInfo{
 	toolStarted, toolProgress, toolCompleted,
 	artifactPartial, artifactWritten,
 	inputRequired, inputReceived,
+	messageQueued, messageDelivered, messageDropped,
 	stepKept,
 	childStarted, childEnded,
 	stepStarted, stepEnded,

@@ -120,6 +120,9 @@ func (w *teller) act() {
 			can = append(can, w.answer(request, q))
 		}
 	}
+	if len(j.waiting) > 0 {
+		can = append(can, w.hear)
+	}
 	for _, task := range slices.Sorted(maps.Keys(j.task)) {
 		if j.task[task] == "running" {
 			can = append(can, w.leave(task), w.keep(task))
@@ -137,7 +140,7 @@ func (w *teller) act() {
 		}
 	}
 	if !j.canceling {
-		can = append(can, w.task, w.task, w.child, w.stepOf)
+		can = append(can, w.message, w.task, w.task, w.child, w.stepOf)
 		if rapid.IntRange(0, 9).Draw(w.t, "cancel") == 0 {
 			can = append(can, w.cancel)
 		}
@@ -283,6 +286,22 @@ func (w *teller) answer(request string, q *asked) func() {
 	}
 }
 
+// message says something to the run, and hear gives such a message its end.
+func (w *teller) message() {
+	if len(w.judge.waiting) < messages.MostMessages {
+		mode := messages.SayMode(w.pick("steer", "interrupt"))
+		w.say(messages.MessageQueued{Said: messages.Said{Message: w.name("s"), Mode: mode, Content: w.piece() + "!"}})
+	}
+}
+
+func (w *teller) hear() {
+	if j := w.judge; !j.canceling && rapid.Bool().Draw(w.t, "delivered") {
+		w.say(messages.MessageDelivered{Message: j.waiting[0], Task: w.speaker(), At: "answer.1"})
+	} else {
+		w.say(messages.MessageDropped{Message: w.pick(j.waiting...), Reason: messages.DropEnded})
+	}
+}
+
 // keep begins or ends a step of the task.
 func (w *teller) keep(task string) func() {
 	return func() {
@@ -325,7 +344,14 @@ func (w *teller) follow(key string) func() {
 		case what == "step":
 			w.say(messages.StepEnded{Step: id, Outcome: "ok"})
 		case w.judge.open[key] == "model":
-			w.say(messages.LLMCompleted{Call: id, Task: w.judge.by[key], Model: "qwen3-8b", Evidence: "done-marker", Verdict: "completed"})
+			done := messages.LLMCompleted{Call: id, Task: w.judge.by[key], Model: "qwen3-8b", Evidence: "done-marker", Verdict: "completed"}
+			for name, is := range w.judge.told {
+				if is == "delivered" {
+					done.Seen = append(done.Seen, name)
+				}
+			}
+			slices.Sort(done.Seen)
+			w.say(done)
 		case rapid.IntRange(0, 2).Draw(w.t, "more") > 0:
 			w.say(messages.ToolProgress{Call: id, Done: rapid.Int64Range(0, 9).Draw(w.t, "done")})
 		default:
@@ -397,7 +423,7 @@ func (w *teller) end() {
 func (w *teller) endByRecovery() {
 	s := w.crash()
 	_, _, rewind := s.Recovery()
-	if w.judge.hasChildren() || rapid.Bool().Draw(w.t, "in two") {
+	if w.judge.hasChildren() || len(w.judge.waiting) > 0 || rapid.Bool().Draw(w.t, "in two") {
 		w.say(messages.RunRecovered{Node: "n2", Rewind: rewind})
 		w.endChildren()
 		rewind = nil
@@ -411,6 +437,9 @@ func (w *teller) endChildren() {
 		if strings.HasPrefix(key, "child ") {
 			w.follow(key)()
 		}
+	}
+	for len(w.judge.waiting) > 0 {
+		w.say(messages.MessageDropped{Message: w.judge.waiting[0], Reason: messages.DropEnded})
 	}
 }
 

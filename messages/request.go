@@ -64,6 +64,8 @@ type JobSpec struct {
 	// ReadOnly, Destructive, Idempotent and OpenWorld tell clients about effects. The zero values mean a job that
 	// writes, destroys nothing, and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Messages says that a run takes what is said to it while it works.
+	Messages bool
 	// Limits apply to runs whose callers set none.
 	Limits Limits
 	// Mode says what happens to a run whose caller leaves; "" leaves that to the caller's protocol.

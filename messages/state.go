@@ -53,7 +53,9 @@ type State struct {
 	// ArtifactTasks names the tasks that wrote the Artifacts, in the same order, while the run is not over.
 	ArtifactTasks []string `json:"artifact_tasks,omitempty"`
 	// Inputs are the questions to people, open or answered.
-	Inputs   []Input      `json:"inputs,omitempty"`
+	Inputs []Input `json:"inputs,omitempty"`
+	// Messages are what was said to the run while it worked, in order.
+	Messages []Message    `json:"messages,omitempty"`
 	Children []ChildState `json:"children,omitempty"`
 	Steps    []StepState  `json:"steps,omitempty"`
 	// Kept holds the newest StepKept of each step of a task.

@@ -127,13 +127,16 @@ const (
 	Ended
 )
 
-// Command asks the owner of a run for something. A cancel or an answer is done once the run's log shows its event.
+// Command asks the owner of a run for something. A cancel, an answer or a message is done once the run's log shows its event.
 type Command struct {
 	Run messages.RunID
 	// ID identifies the command, which may arrive more than once.
 	ID     string
 	Cancel *CancelCommand
 	Answer *AnswerCommand
+	// Say asks for a message.queued or, with Revoke, for its message.dropped.
+	Say    *messages.Said
+	Revoke bool
 	// Attach says that a caller elsewhere is still there.
 	Attach bool
 }

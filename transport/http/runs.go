@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/explain"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
@@ -275,6 +276,57 @@ type answerInput struct {
 
 func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, in *answerInput) error {
 	return s.accepted(w, r, in.ID, s.Answer(r.Context(), door.Client, in.ID, in.Request, in.Body.Value))
+}
+
+// sayInput holds a message to a run.
+type sayInput struct {
+	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Body struct {
+		Message string           `json:"id,omitempty" maxLength:"128" doc:"Your name for the message: with it, the same request is safe to repeat"`
+		Mode    messages.SayMode `json:"mode,omitempty" enum:"steer,interrupt" default:"steer" doc:"steer is seen at the next call of the model; interrupt ends the model's answer first, and declines open questions"`
+		Content string           `json:"content" doc:"The message, 32 KiB at most"`
+	}
+}
+
+// sent says where a message is in the run's log, and among those that wait.
+type sent struct {
+	Message  string `json:"message" doc:"The message's name"`
+	Seq      uint64 `json:"seq" doc:"The number of its message.queued"`
+	Position int    `json:"position" doc:"Its place, from 1, among the messages that waited when it came"`
+}
+
+func (s *Server) sayRun(w http.ResponseWriter, r *http.Request, in *sayInput) error {
+	m, err := s.Say(r.Context(), door.Client, in.ID, messages.Said{Message: in.Body.Message, Mode: in.Body.Mode, Content: in.Body.Content})
+	if err != nil {
+		return s.withEnd(r.Context(), in.ID, err)
+	}
+	return s.writeJSON(w, http.StatusAccepted, sent{m.Message, m.Seq, m.Position})
+}
+
+// withEnd adds the run's end to the refusal of a message.
+func (s *Server) withEnd(ctx context.Context, id messages.RunID, err error) error {
+	if messages.CodeOf(err) != messages.CodeConflict {
+		return err
+	}
+	p := auth.ProblemOf(err)
+	if state, failed := s.Own(ctx, id); failed == nil {
+		p.End = state.End
+	}
+	return p
+}
+
+// messagePath names a message of a run.
+type messagePath struct {
+	ID      messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Message string         `path:"message" doc:"The message's name"`
+}
+
+func (s *Server) revokeMessage(w http.ResponseWriter, r *http.Request, in *messagePath) error {
+	err := s.Revoke(r.Context(), in.ID, in.Message)
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 // waitTime is a duration in a query: "5s", or a number of seconds.

@@ -129,6 +129,13 @@ func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, 
 	return c.call(ctx, http.MethodPost, pathOf(id)+"/input/"+url.PathEscape(request), nil, map[string]any{"value": value}, nil)
 }
 
+// Say says something to a run that works. It returns when the message is in the run's log.
+func (c *Client) Say(ctx context.Context, id messages.RunID, said messages.Said) (m messages.Message, err error) {
+	body := map[string]any{"id": said.Message, "mode": said.Mode, "content": said.Content}
+	err = c.call(ctx, http.MethodPost, pathOf(id)+"/messages", nil, body, &m)
+	return m, err
+}
+
 // DeleteLog deletes the log of an ended run.
 func (c *Client) DeleteLog(ctx context.Context, id messages.RunID) error {
 	return c.call(ctx, http.MethodDelete, pathOf(id), nil, nil, nil)
