@@ -193,11 +193,12 @@ func (s *System) Revoke(ctx context.Context, id messages.RunID, message string) 
 // say has the run's owner record a message, or that it was taken back.
 func (s *System) say(ctx context.Context, c journal.Command) (messages.Message, error) {
 	state, err := s.State(ctx, c.Run)
+	over := false
 	if err == nil {
-		_, err = told(&state, *c.Say, c.Revoke)
+		over, err = told(&state, *c.Say, c.Revoke)
 	}
-	if err != nil {
-		return messages.Message{}, err
+	if err != nil || over {
+		return saidAs(&state, c.Say.Message), err
 	}
 	r, d := s.runs.active(c.Run), s.definition(state.Queued.Job)
 	if takes := r != nil && r.job.Messages || d != nil && d.Messages; !takes && !c.Revoke {
@@ -210,16 +211,22 @@ func (s *System) say(ctx context.Context, c journal.Command) (messages.Message, 
 		r.post(&sayRun{said: *c.Say, revoke: c.Revoke, reply: reply})
 		err = s.replied(ctx, r, reply, errTakesNone(c.Run))
 	}
+	if err == nil {
+		state, err = s.State(ctx, c.Run)
+	}
 	if err != nil {
 		return messages.Message{}, err
 	}
-	state, err = s.State(ctx, c.Run)
-	for _, m := range state.Messages {
-		if m.Message == c.Say.Message {
-			return m, err
-		}
+	return saidAs(&state, c.Say.Message), nil
+}
+
+// saidAs returns the message as the log has it.
+func saidAs(s *messages.State, message string) messages.Message {
+	i := slices.IndexFunc(s.Messages, func(m messages.Message) bool { return m.Message == message })
+	if i < 0 {
+		return messages.Message{}
 	}
-	return messages.Message{}, cmp.Or(err, errTakesNone(c.Run))
+	return s.Messages[i]
 }
 
 // Send says something to the run; see [System.Send].
