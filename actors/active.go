@@ -24,6 +24,9 @@ type activeRun struct {
 	principal   string
 	mode        messages.Mode
 	parent      *activeRun     // nil for a top-level run
+	after       messages.RunID // the run that it waits for when it is enlisted, or ""
+	queued      time.Time      // when it was queued
+	counted     bool           // towards the limits of active runs; activeRuns.mu guards it
 	trace       messages.Trace // trace context of the calls that the run makes
 	log         *log.Log
 	clock       clock

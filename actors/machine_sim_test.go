@@ -131,7 +131,11 @@ func newSim(seed uint64) *sim {
 	}
 	s.m = machine{job: job, node: "n", epoch: 1, soft: 2 * time.Second, hard: 5 * time.Second,
 		jitter: func() float64 { return s.dice.Float64() }, ledger: &log.Ledger{ID: "r"}}
-	_ = s.m.ledger.Record(s.now, messages.RunQueued{Job: "sim", Mode: messages.Detached}, "queued")
+	queued := messages.RunQueued{Job: "sim", Mode: messages.Detached}
+	if s.one(4) {
+		queued.After = "r_before"
+	}
+	_ = s.m.ledger.Record(s.now, queued, "queued")
 	s.take()
 	s.land(1)
 	s.mail = append(s.mail, &runActorStarted{})
@@ -312,6 +316,8 @@ func (s *sim) replyEnded(message any) {
 		m.reply <- errSilenced
 	case *sayRun:
 		m.reply <- errTakesNone("r")
+	case *releaseRun:
+		m.reply <- errTakesNone("r")
 	case *takeMessages:
 		m.reply <- answer{err: errSilenced}
 	case *emission:
@@ -470,6 +476,16 @@ func (s *sim) people() {
 			return nil
 		}
 		s.post(&cancelRun{id: "x", by: "p", reason: "enough", reply: r.ch})
+	} else if !s.judge.Peek().HeldAt.IsZero() && s.one(2) {
+		s.say("somebody releases the run")
+		r.what = "a release"
+		r.ok = func() error {
+			if now := s.readers.Peek(); now.After != "" && !now.Canceling {
+				return errors.New("a release is accepted that is not durable")
+			}
+			return nil
+		}
+		s.post(&releaseRun{by: "p", reply: r.ch})
 	} else if s.one(2) {
 		said := messages.Said{Message: "m" + strconv.Itoa(s.dice.IntN(3)), Mode: messages.Steer, Content: "x"}
 		if s.one(3) {

@@ -83,8 +83,11 @@ func (m *machine) updateClocks() {
 	}
 }
 
-// waits reports whether the run waits for people: a task waits for an answer, or all its children wait.
+// waits reports whether the run waits for people or its turn: a task waits for an answer, or all its children wait.
 func (m *machine) waits() bool {
+	if _, ok := m.phase.(queuing); ok {
+		return true
+	}
 	for _, q := range m.questions {
 		if len(q.waiting) > 0 {
 			return true
@@ -123,6 +126,12 @@ func (m *machine) questionOrChild(message any) {
 		m.interrupt(msg.about)
 	case *takeMessages:
 		m.hear(msg)
+	case *turnOver:
+		m.turnOver(msg)
+	case *releaseRun:
+		m.release(msg)
+	case *heldDue:
+		m.heldDue()
 	case *childWanted:
 		m.wantChild(msg)
 	case *childRecorded:

@@ -29,6 +29,9 @@ func (s *sim) do(e *effect) {
 		if e.attempt != s.m.current {
 			s.fail("%s/%d is interrupted, and is not current", e.attempt.task.Name, e.attempt.number)
 		}
+	case doFollowTurn:
+		end := messages.State{Status: []messages.Status{messages.Completed, messages.Failed, messages.Canceled}[s.dice.IntN(3)]}
+		s.after(time.Second, "the run before ends", func() { s.post(&turnOver{about: end}) })
 	case doCancelIt:
 		if w := s.worker(e.attempt.task.Name, e.attempt.number); w != nil {
 			w.cancel(e.err)

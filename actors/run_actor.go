@@ -121,6 +121,8 @@ func (r *runActor) replyEnded(message any) {
 		m.reply <- errSilenced
 	case *sayRun:
 		m.reply <- errTakesNone(r.run.id)
+	case *releaseRun:
+		m.reply <- errTakesNone(r.run.id)
 	case *takeMessages:
 		m.reply <- answer{err: errSilenced}
 	case *emission:
@@ -167,6 +169,10 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		e.tell()
 	case doKept:
 		r.run.log.WhenDurable(e.seq, replier(e.reply))
+	case doFollowTurn:
+		r.system.retryUntilDone(func() bool { return r.system.owner.followTurn(r.run) })
+	case doBegun:
+		r.system.runs.begun(r.run)
 	case doStartChild:
 		r.startChild(c, e.child)
 	case doWriteCanceled:

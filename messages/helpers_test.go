@@ -149,8 +149,9 @@ func samples() []messages.Body {
 	}
 	return []messages.Body{
 		messages.RunQueued{Job: "generate", Input: json.RawMessage(`{"repository":"https://example.com/r.git"}`),
-			Principal: "ada", Mode: messages.Detached, Labels: map[string]string{"context_id": "c1"}, Parent: "r_parent",
+			Principal: "ada", Mode: messages.Detached, Labels: map[string]string{"context_id": "c1"}, Parent: "r_parent", After: "r_before",
 			Limits: messages.Limits{WallClockMS: 1800000, StallMS: 300000, Bytes: 16 << 20}},
+		messages.RunHeld{After: "r_before"}, messages.RunReleased{ID: "cmd_3", By: "ada"},
 		messages.RunStarted{Node: "n1", Epoch: 7},
 		messages.RunRecovered{Node: "n2", Epoch: 8, Rewind: rewind},
 		messages.RunCanceling{ID: "cmd_1", By: "ada", Reason: "changed my mind"},

@@ -18,6 +18,8 @@ type judge struct {
 	seq, wall uint64 // the last number, and that of the last milestone
 	phase     string // "", pending, processing, ended
 	canceling bool
+	after     bool // it waits for a run before it
+	held      bool
 	task      map[string]string // running, waiting, completed, failed
 	attempt   map[string]int
 	said      map[string]*said
@@ -127,11 +129,11 @@ func (j *judge) order(k Kind) Rule {
 	if (k == "run.queued") != (j.seq == 0) {
 		return RuleOpening
 	}
-	early := []Kind{"run.started", "run.recovered", "run.canceling", "run.failed", "run.canceled"}
+	early := []Kind{"run.held", "run.released", "run.started", "run.recovered", "run.canceling", "run.failed", "run.canceled"}
 	if j.phase == "pending" && k.Known() && !slices.Contains(early, k) {
 		return RuleOpening
 	}
-	late := []Kind{"run.started", "run.canceling", "task.started", "task.restarted", "step.started", "child.started", "run.completed", "run.failed",
+	late := []Kind{"run.held", "run.released", "run.started", "run.canceling", "task.started", "task.restarted", "step.started", "child.started", "run.completed", "run.failed",
 		"message.queued", "message.delivered"}
 	if j.canceling && slices.Contains(late, k) || !j.canceling && k == "run.canceled" {
 		return RuleCancel
@@ -142,11 +144,19 @@ func (j *judge) order(k Kind) Rule {
 func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 	switch b := b.(type) {
 	case RunQueued:
-		j.phase = "pending"
+		j.phase, j.after = "pending", b.After != ""
 		return when(b.Job == "", RuleBody)
 	case RunStarted:
 		bad := j.phase != "pending"
-		j.phase = "processing"
+		j.phase, j.after, j.held = "processing", false, false
+		return when(bad, RuleOpening)
+	case RunHeld:
+		bad := !j.after || j.held
+		j.held = true
+		return when(bad, RuleOpening)
+	case RunReleased:
+		bad := !j.held
+		j.after, j.held = false, false
 		return when(bad, RuleOpening)
 	case RunCanceling:
 		j.canceling = true

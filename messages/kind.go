@@ -13,6 +13,8 @@ const (
 	KindRunQueued    Kind = "run.queued"
 	KindRunStarted   Kind = "run.started"
 	KindRunRecovered Kind = "run.recovered"
+	KindRunHeld      Kind = "run.held"
+	KindRunReleased  Kind = "run.released"
 	KindRunCanceling Kind = "run.canceling"
 	KindRunCompleted Kind = "run.completed"
 	KindRunFailed    Kind = "run.failed"
@@ -104,7 +106,7 @@ func Kinds() []KindInfo {
 
 // kinds lists the rows of the table. Each row is defined beside the type of its body.
 var kinds = []*KindInfo{
-	runQueued, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
+	runQueued, runHeld, runReleased, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
 	taskStarted, taskCompleted, taskFailed, taskRestarted,
 	progress, logged, merged,
 	textDelta, textDone, textClosed, thoughtDelta, thoughtDone,

@@ -29,7 +29,11 @@ type lost struct {
 // legal draws a story of up to some 60 events, most of them with an end.
 func legal(t *rapid.T) story {
 	w := &teller{t: t, judge: newJudge()}
-	w.say(messages.RunQueued{Job: "generate", Input: json.RawMessage(`{"q":"<a>"}`), Mode: messages.Detached})
+	first := messages.RunQueued{Job: "generate", Input: json.RawMessage(`{"q":"<a>"}`), Mode: messages.Detached}
+	if rapid.IntRange(0, 3).Draw(t, "after") == 0 {
+		first.After = "r_before"
+	}
+	w.say(first)
 	for range rapid.IntRange(0, 60).Draw(t, "length") {
 		if w.judge.phase == "ended" {
 			break
@@ -105,6 +109,11 @@ func (w *teller) act() {
 	j := w.judge
 	if j.phase == "pending" {
 		can := []func(){w.recover, w.unknown}
+		if !j.canceling && j.held {
+			can = append(can, func() { w.say(messages.RunReleased{By: "ada"}) })
+		} else if !j.canceling && j.after {
+			can = append(can, func() { w.say(messages.RunHeld{After: "r_before"}) })
+		}
 		if !j.canceling {
 			can = append(can, w.start, w.start, w.start, w.start, w.cancel)
 		}

@@ -22,6 +22,8 @@ type Request struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Limits bound the run; zero values take the defaults of the System.
 	Limits Limits `json:"limits,omitzero"`
+	// Busy says what becomes of it in a conversation whose turn works: it waits, if empty.
+	Busy Busy `json:"busy,omitempty"`
 	// Key makes the request idempotent for its principal. The same key with the same job and input gets the same run;
 	// with other input it is a CodeConflict error.
 	Key string `json:"key,omitempty"`

@@ -137,12 +137,17 @@ type Command struct {
 	// Say asks for a message.queued or, with Revoke, for its message.dropped.
 	Say    *messages.Said
 	Revoke bool
+	// Release asks for a run.released.
+	Release *ReleaseCommand
 	// Attach says that a caller elsewhere is still there.
 	Attach bool
 }
 
 // CancelCommand asks for a run.canceling.
 type CancelCommand struct{ By, Reason string }
+
+// ReleaseCommand asks for a run.released.
+type ReleaseCommand struct{ By string }
 
 // AnswerCommand asks for an input.received.
 type AnswerCommand struct {

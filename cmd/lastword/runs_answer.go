@@ -140,6 +140,12 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 	return cmd
 }
 
+func runsReleaseCommand(remote *host.Remote) *cobra.Command {
+	return oneLiveRun(remote, "release <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+		return c.Release(cmd.Context(), id)
+	})
+}
+
 // awaitSeen tells when the message is delivered, and when a model's server has accepted a request with it.
 func awaitSeen(cmd *cobra.Command, c *api.Client, id messages.RunID, m messages.Message) error {
 	delivered, why := false, messages.DropEnded

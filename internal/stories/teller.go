@@ -192,6 +192,11 @@ func (t *Teller) Revoke(ctx context.Context, id messages.RunID, _ string) error 
 	return err
 }
 
+// Release is as Send.
+func (t *Teller) Release(ctx context.Context, id messages.RunID, _ string) error {
+	return t.Revoke(ctx, id, "")
+}
+
 // Answer lets a run that asked continue.
 func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, value json.RawMessage, by string) error {
 	return t.change(id, func(r *told) error {

@@ -35,6 +35,8 @@ type Runs interface {
 	// Send says something to a run that works, and returns when that is in its log. Revoke takes it back.
 	Send(ctx context.Context, id messages.RunID, said messages.Said) (messages.Message, error)
 	Revoke(ctx context.Context, id messages.RunID, message string) error
+	// Release lets a run begin that is held, because the run before it in its conversation did not complete.
+	Release(ctx context.Context, id messages.RunID, by string) error
 	// DeleteLog removes the log of an ended run.
 	DeleteLog(ctx context.Context, id messages.RunID) error
 }
@@ -292,6 +294,14 @@ func (d *Door) Revoke(ctx context.Context, id messages.RunID, message string) er
 		return err
 	}
 	return d.Runs.Revoke(ctx, id, message)
+}
+
+// Release lets the caller's held run begin. Errors: those of Cancel, and conflict if it is not held.
+func (d *Door) Release(ctx context.Context, id messages.RunID) error {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
+		return err
+	}
+	return d.Runs.Release(ctx, id, auth.From(ctx).Name)
 }
 
 // DeleteLog removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.

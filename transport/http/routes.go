@@ -42,6 +42,9 @@ func (s *Server) runRoutes() {
 		Responses: accepted,
 		Description: "Answers once the value is in the log. A second answer is a conflict. Questions other than " +
 			"confirmations take run:write too."}, s.answerRun)
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "releaseRun", Method: http.MethodPost, Path: path + "/release",
+		Tags: tags, Summary: "Let a held run begin", Responses: accepted,
+		Description: "A run that waits in a conversation is held if the run before it failed or was canceled."}, s.releaseRun)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "sayRun", Method: http.MethodPost, Path: path + "/messages",
 		Tags: tags, Summary: "Say something to a run that works", Responses: map[string]*huma.Response{"202": s.json("The message is in the log", sent{})},
 		Description: "Answers once the message is in the log. Then exactly one of message.delivered and message.dropped " +

@@ -32,6 +32,7 @@ type start struct {
 	Detached *bool             `json:"detached,omitempty" default:"true" doc:"false: the run is cancelled when this request ends; the answer is then a stream, or waits for the end"`
 	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
 	Limits   messages.Limits   `json:"limits,omitzero" doc:"Bounds of the run; the server's own where they are left out"`
+	Busy     messages.Busy     `json:"busy,omitempty" enum:"queue,steer,reject,interrupt" default:"queue" doc:"In a conversation whose turn works: the run waits, its message goes to that turn, or it is refused"`
 	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
 }
 
@@ -77,7 +78,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 
 // request returns the request to the runtime.
 func (b start) request(key string) messages.Request {
-	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Key: key}
+	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: b.Busy, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
@@ -319,6 +320,10 @@ func (s *Server) withEnd(ctx context.Context, id messages.RunID, err error) erro
 type messagePath struct {
 	ID      messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Message string         `path:"message" doc:"The message's name"`
+}
+
+func (s *Server) releaseRun(w http.ResponseWriter, r *http.Request, in *pathID) error {
+	return s.accepted(w, r, in.ID, s.Release(r.Context(), in.ID))
 }
 
 func (s *Server) revokeMessage(w http.ResponseWriter, r *http.Request, in *messagePath) error {

@@ -56,6 +56,10 @@ export interface State {
   epoch?: number;
   queued_at: string;
   updated_at: string;
+  /** The run before in its conversation, while this one waits for it. */
+  after?: string;
+  held_at?: string;
+  began_at?: string;
   queued?: Payloads["run.queued"];
   tasks: Task[];
   streams: Stream[];
@@ -139,10 +143,18 @@ export class Fold {
       case "run.queued":
         s.queued = e.payload;
         s.queued_at = e.ts!;
+        s.after = e.payload.after;
         s.log.next = 1;
+        break;
+      case "run.held":
+        s.held_at = e.ts;
+        break;
+      case "run.released":
+        this.begins(e.ts!);
         break;
       case "run.started":
         s.status = "processing";
+        this.begins(e.ts!);
         this.own(e.payload);
         break;
       case "run.recovered":
@@ -288,6 +300,12 @@ export class Fold {
       const t = omitted === true ? this.streams.get(String(stream)) : undefined;
       if (t?.bytes === bytes && sha256) payload.result = { text: t!.text, ...rest };
     }
+  }
+
+  /** Its wait for the run before is over. */
+  private begins(ts: string) {
+    const s = this.state;
+    if (s.after) Object.assign(s, { after: undefined, held_at: undefined, began_at: ts });
   }
 
   private own(from: { node?: string; epoch?: number }) {
