@@ -109,10 +109,12 @@ func (w *teller) act() {
 	j := w.judge
 	if j.phase == "pending" {
 		can := []func(){w.recover, w.unknown}
-		if !j.canceling && j.held {
-			can = append(can, func() { w.say(messages.RunReleased{By: "ada"}) })
-		} else if !j.canceling && j.after {
-			can = append(can, func() { w.say(messages.RunHeld{After: "r_before"}) })
+		hold := func() { w.say(messages.RunHeld{After: "r_before"}) }
+		if j.held {
+			hold = func() { w.say(messages.RunReleased{By: "ada"}) }
+		}
+		if !j.canceling && j.after {
+			can = append(can, hold, hold, hold, hold, hold, hold)
 		}
 		if !j.canceling {
 			can = append(can, w.start, w.start, w.start, w.start, w.cancel)

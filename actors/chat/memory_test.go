@@ -142,7 +142,7 @@ func TestOneTurnAtATime(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		must(t, w.system.Release(t.Context(), second.ID(), ""))
+		must(t, w.system.Release(context.Background(), second.ID(), ""))
 		w.until(second, nil)
 	})
 }
