@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files, the schema and the generated pages")

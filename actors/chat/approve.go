@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Answers to the question whether a tool may be called.

@@ -211,7 +211,7 @@ func TestInput(t *testing.T) {
 		"nothing":      {chat.Input{Message: " \n"}, "invalid_input"},
 		"no UTF-8":     {chat.Input{Message: "Hi", System: "\xff"}, "invalid_input"},
 		"unknown tool": {chat.Input{Message: "Hi", Tools: []string{"news"}}, "invalid_input"},
-		"too large":    {chat.Input{Message: strings.Repeat("x", chat.MaxBytes+1)}, "limit_exceeded"},
+		"too large":    {chat.Input{Message: strings.Repeat("x", 16<<20+1)}, "limit_exceeded"},
 	} {
 		_, err := chat.Job(c.in, config)
 		if messages.CodeOf(err) != c.code {

@@ -25,8 +25,8 @@ const answers = "answer"
 // Auto, like an empty model name, leaves the choice to Config.Choose.
 const Auto = "auto"
 
-// MaxBytes bounds the sum of the message, the earlier messages and the system prompt.
-const MaxBytes = 16 << 20
+// maxBytes bounds the sum of the message, the earlier messages and the system prompt.
+const maxBytes = 16 << 20
 
 // Input is the job's input. It must hold no secrets, because run.queued shows it.
 type Input struct {
@@ -63,9 +63,9 @@ func (in Input) check() error {
 	switch size := len(in.Message) + len(in.System) + model.Size(in.Earlier); {
 	case strings.TrimSpace(in.Message) == "" && !in.continues():
 		return messages.InvalidInput("the message is empty; give a text")
-	case size > MaxBytes:
+	case size > maxBytes:
 		return messages.Errorf(messages.CauseLimitExceeded,
-			"the message has more than %d bytes; shorten it", MaxBytes)
+			"the message has more than %d bytes; shorten it", maxBytes)
 	case !utf8.ValidString(in.Message) || !utf8.ValidString(in.System):
 		return messages.InvalidInput("the message is not UTF-8; convert it")
 	case in.Context != "" && len(in.Earlier) > 0:

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/validate"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // version is the version of the protocol on descriptor 3, which docs/commands.md describes. Programs get it in

@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 func TestRunHasWhatTheProgramSays(t *testing.T) {

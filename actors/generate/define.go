@@ -10,9 +10,9 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/internal/source"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/redact"
-	"github.com/seed889630bf/lastword/messages/source"
 )
 
 // Define returns the definition of the job. [actors.New] refuses one whose Config lacks Open.

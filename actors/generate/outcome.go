@@ -3,7 +3,7 @@ package generate
 import (
 	"encoding/json"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // Outcome says for people what a run has found, as its [Result] does: the title, a summary or "", and the numbers.

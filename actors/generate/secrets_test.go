@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result:

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // Analysis is what belongs into the files of a repository. It is not changed once it was made.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // garden is a repository with its index.

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // Material is what a model sees of a repository.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
 	"github.com/seed889630bf/lastword/internal/validate"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Plan is a set of steps with parameters. [Schema] is the JSON Schema of its form.
@@ -44,12 +44,12 @@ type ParamType string
 
 // The types of parameters.
 const (
-	String  ParamType = "string"
-	Number  ParamType = "number"
-	Integer ParamType = "integer"
-	Boolean ParamType = "boolean"
-	List    ParamType = "list"
-	Object  ParamType = "object"
+	String       ParamType = "string"
+	numberParam  ParamType = "number"
+	Integer      ParamType = "integer"
+	booleanParam ParamType = "boolean"
+	List         ParamType = "list"
+	objectParam  ParamType = "object"
 )
 
 // Step is one step of a plan. It has exactly one of Job, Plan, Read, Write and Ask. All except Ask are sub-runs.
@@ -111,8 +111,8 @@ type Join string
 
 // The joins.
 const (
-	// All: when all have ended.
-	All Join = "all"
+	// allJoin: when all have ended.
+	allJoin Join = "all"
 	// Any: when one has completed. The others continue.
 	Any Join = "any"
 	// First: when one has completed. The others are cancelled.
@@ -181,8 +181,8 @@ func (p *Plan) inputForm() inputForm {
 }
 
 // types are the types of parameters in expressions. They print as JSON Schema names them.
-var types = map[ParamType]expression.Type{"": expression.Text, String: expression.Text, Number: expression.Number,
-	Integer: expression.Integer, Boolean: expression.Boolean, List: expression.List, Object: expression.Members}
+var types = map[ParamType]expression.Type{"": expression.Text, String: expression.Text, numberParam: expression.Number,
+	Integer: expression.Integer, booleanParam: expression.Boolean, List: expression.List, objectParam: expression.Members}
 
 // input checks a step's input against the form: its names, and the types that are known.
 func (s *scope) input(i int, form inputForm, of string) {

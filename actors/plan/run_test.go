@@ -21,8 +21,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // work is the input of the job work: it returns Give, or fails by Cause, after a time. The first Fails calls of one

@@ -28,9 +28,9 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/internal/regular"
+	guess "github.com/seed889630bf/lastword/internal/secret"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	guess "github.com/seed889630bf/lastword/messages/secret"
-	"github.com/seed889630bf/lastword/messages/words"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 

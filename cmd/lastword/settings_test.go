@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/internal/redact"
 )
 
 // nobody is an address at which nobody listens.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Run collects what to say about one run. The zero Run has no events. It is not safe for concurrent use.

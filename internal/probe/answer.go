@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // answers checks that the server answers at all.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 

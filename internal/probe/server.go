@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 

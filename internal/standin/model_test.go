@@ -16,8 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/standin"
-	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // caller is a plain client with connections of its own.

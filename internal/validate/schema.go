@@ -17,8 +17,8 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // location is the URL of a schema without an id.

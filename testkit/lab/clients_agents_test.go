@@ -125,7 +125,7 @@ type agentStage struct {
 var cutAnswers = []string{"short", "half"}
 
 // cutWord is in what a client says of such an answer. OpenCode says it in the reason of a step alone.
-var cutWord = regexp.MustCompile(`ended by length|max_output_tokens|"reason":"length"`)
+var cutWord = regexp.MustCompile(`ended by length|length limit was reached|max_output_tokens|"reason":"length"`)
 
 func newAgentStage(t *testing.T) *agentStage {
 	s := &agentStage{}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/testkit/fatal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // sample is a repository, with what somebody who read it would want to be given: a block of

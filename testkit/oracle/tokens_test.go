@@ -16,7 +16,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // pieces are what the encoding's pattern tells apart.

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/internal/validate"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 

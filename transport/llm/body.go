@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // Config configures a Client. Only BaseURL is required.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // deepestQuote limits how deep errors may be nested, as each server can quote the next one's error as JSON in its own

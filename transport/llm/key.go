@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // keyMark, in brackets, replaces the key in texts.

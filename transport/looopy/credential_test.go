@@ -13,7 +13,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed889630bf/lastword/testkit/fatal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/transport/looopy"
 )
 

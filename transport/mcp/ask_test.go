@@ -268,12 +268,12 @@ func TestQuestionsThatAreLeft(t *testing.T) {
 				return
 			}
 			state, err := system.State(t.Context(), r.Structured.RunID)
-			if err != nil || state.Canceling || r.IsError || r.Structured.Status != mcp.Waiting || r.Structured.Questions[0].Request != "sure" ||
+			if err != nil || state.Canceling || r.IsError || r.Structured.Status != "waiting" || r.Structured.Questions[0].Request != "sure" ||
 				!strings.Contains(r.Content[0].Text, "run_answer") {
 				t.Fatalf("%q: %+v, %v", action, r, err)
 			}
 			c.call("run_answer", of(state.RunID, "request", "sure", "value", true))
-			if r := c.call("run_wait", of(state.RunID)); r.Structured.Status != mcp.Completed {
+			if r := c.call("run_wait", of(state.RunID)); r.Structured.Status != messages.Completed {
 				t.Errorf("%q: %+v", action, r)
 			}
 		})
@@ -294,12 +294,12 @@ func TestLegacyQuestionsAreTakenBack(t *testing.T) {
 			begin func() *exchange
 			tool  string
 			more  []any
-			want  mcp.RunStatus
+			want  messages.Status
 		}{
-			{call, "run_answer", []any{"request", "sure", "value", true}, mcp.Completed},
-			{call, "run_cancel", nil, mcp.Canceled},
-			{task, "run_answer", []any{"request", "sure", "value", true}, mcp.Completed},
-			{task, "run_cancel", nil, mcp.Canceled},
+			{call, "run_answer", []any{"request", "sure", "value", true}, messages.Completed},
+			{call, "run_cancel", nil, messages.Canceled},
+			{task, "run_answer", []any{"request", "sure", "value", true}, messages.Completed},
+			{task, "run_cancel", nil, messages.Canceled},
 		} {
 			x := test.begin()
 			question, _ := c.elicited(t)
@@ -343,7 +343,7 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 		c := dialAs(t, s, how, as{})
 		r := c.callTool("confirm", map[string]any{}, nil).response().toolResult(t)
 		text := r.Content[0].Text
-		if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 || string(r.Structured.Questions[0].Schema) != `{"type":"boolean"}` ||
+		if r.IsError || r.Structured.Status != "waiting" || len(r.Structured.Questions) != 1 || string(r.Structured.Questions[0].Schema) != `{"type":"boolean"}` ||
 			len(r.InputRequests) > 0 {
 			t.Fatalf("%+v", r)
 		}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/testkit/fatal"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -103,7 +103,7 @@ func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
 			t.Error(err)
 		}
 		r := all[len(all)-1].toolResult(t)
-		if r.IsError || r.Structured.Status != mcp.Completed || r.Structured.Seq != r.Meta.Event.Seq {
+		if r.IsError || r.Structured.Status != messages.Completed || r.Structured.Seq != r.Meta.Event.Seq {
 			t.Errorf("the result is %s", all[len(all)-1].Result)
 		}
 		quiet(t, c, x)
@@ -116,7 +116,7 @@ func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
 		c := dial(t, s, how)
 		x := c.callTool("work", nil, nil)
 		all := x.until()
-		if len(all) != 1 || all[0].toolResult(t).Structured.Status != mcp.Completed {
+		if len(all) != 1 || all[0].toolResult(t).Structured.Status != messages.Completed {
 			t.Errorf("%d messages came, the last %s", len(all), all[len(all)-1].Result)
 		}
 		quiet(t, c, x)
@@ -138,7 +138,7 @@ func TestTheFirstEventComesAtOnce(t *testing.T) {
 			t.Errorf("the first event is %v", e)
 		}
 		close(gate)
-		if r := x.response().toolResult(t); r.Structured.Status != mcp.Completed {
+		if r := x.response().toolResult(t); r.Structured.Status != messages.Completed {
 			t.Errorf("ended as %s", r.Structured.Status)
 		}
 	})
@@ -154,7 +154,7 @@ func TestACrashIsOneFailedResult(t *testing.T) {
 				x := c.callTool("script", nil, token)
 				all := x.until()
 				r := all[len(all)-1].toolResult(t)
-				if is := r.Structured; !r.IsError || is.Status != mcp.Failed || is.Cause != messages.CausePanic || is.Error == nil {
+				if is := r.Structured; !r.IsError || is.Status != messages.Failed || is.Cause != messages.CausePanic || is.Error == nil {
 					t.Errorf("%s: the result is %s", crash, all[len(all)-1].Result)
 				}
 				if token != nil {

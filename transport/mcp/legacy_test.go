@@ -9,7 +9,6 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // legacyTask is a task as clients of 2025-11-25 read it.
@@ -65,7 +64,7 @@ func TestLegacyTasks(t *testing.T) {
 		if code := c.do("tasks/cancel", about(waiting.ID)).code(t); code != -32602 {
 			t.Errorf("tasks/cancel of an ended task: %d", code)
 		}
-		if r := c.do("tasks/result", about(waiting.ID)).toolResult(t); !r.IsError || r.Structured.Status != mcp.Canceled {
+		if r := c.do("tasks/result", about(waiting.ID)).toolResult(t); !r.IsError || r.Structured.Status != messages.Canceled {
 			t.Errorf("tasks/result of a cancelled task: %+v", r)
 		}
 		if code := c.do("tasks/update", about(waiting.ID)).code(t); code != -32601 {

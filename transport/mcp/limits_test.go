@@ -61,7 +61,7 @@ func TestAReaderIsNotAskedByATask(t *testing.T) {
 	task := legacyBegin(t, writer, "confirm", map[string]any{})
 	waits := reader.start("tasks/result", about(task.ID))
 	r := writer.call("run_wait", of(task.ID))
-	if r.Structured.Status != mcp.Waiting {
+	if r.Structured.Status != "waiting" {
 		t.Fatalf("%+v", r)
 	}
 	writer.call("run_answer", of(task.ID, "request", "sure", "value", false))
@@ -161,7 +161,7 @@ func TestAWaitOfNoTime(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for range 20 {
-		if r := c.call("run_wait", of(id, "wait_ms", 0)); !r.IsError || r.Structured.Status != mcp.Failed {
+		if r := c.call("run_wait", of(id, "wait_ms", 0)); !r.IsError || r.Structured.Status != messages.Failed {
 			t.Fatalf("%+v", r)
 		}
 	}

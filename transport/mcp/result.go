@@ -16,7 +16,7 @@ import (
 // on its own.
 type Result struct {
 	Text  string
-	Links []Link
+	links []link
 	// Structured is an object that fits the tool's output schema, or nil.
 	Structured any
 	// IsError says that the tool did not do its work.
@@ -27,8 +27,8 @@ type Result struct {
 	terminal *messages.Event // the run's terminal, for callers that follow its events
 }
 
-// Link points to a resource.
-type Link struct {
+// link points to a resource.
+type link struct {
 	URI, Name string
 	Bytes     int64
 	// Partial says that the resource is incomplete.
@@ -88,7 +88,7 @@ func visibleError(err error) *RunError {
 // library returns the result in mcp-go's type.
 func (r *Result) library() *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(r.Text)}, StructuredContent: r.Structured, IsError: r.IsError}
-	for _, l := range r.Links {
+	for _, l := range r.links {
 		description := ""
 		if l.Partial {
 			description = "partial"

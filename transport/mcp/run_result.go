@@ -10,24 +10,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
-// RunStatus is the status of a run in results of tools.
-type RunStatus string
-
-// The values of RunStatus. A run is working until it waits for an answer or has ended.
+// Statuses in results of tools beside those of ended runs.
 const (
-	Working   RunStatus = "working"
-	Waiting   RunStatus = "waiting"
-	Completed RunStatus = RunStatus(messages.Completed)
-	Failed    RunStatus = RunStatus(messages.Failed)
-	Canceled  RunStatus = RunStatus(messages.Canceled)
+	working messages.Status = "working"
+	waiting messages.Status = "waiting" // for an answer
 )
 
 // RunResult is the structured content of every tool that returns a run. It is short because models read it; the
 // resource run://{id} has the rest, such as digests. Later versions only add fields.
 type RunResult struct {
-	RunID  messages.RunID `json:"run_id"`
-	Job    string         `json:"job"`
-	Status RunStatus      `json:"status"`
+	RunID  messages.RunID  `json:"run_id"`
+	Job    string          `json:"job"`
+	Status messages.Status `json:"status"`
 	// Seq is the number of the last event that this result includes. A reader can continue from it.
 	Seq uint64 `json:"seq"`
 	// Message says what to do next.
@@ -92,7 +86,7 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	}
 	r := &Result{Text: s.textOf(state), Structured: run, IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
 	for _, a := range run.Artifacts[:min(len(run.Artifacts), mostLinks)] {
-		r.Links = append(r.Links, Link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})
+		r.links = append(r.links, link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})
 	}
 	return r
 }
@@ -117,13 +111,13 @@ func listedArtifacts(all []messages.Artifact) (list []RunArtifact, more int) {
 	return list, len(all) - len(list)
 }
 
-// statusOf returns the status as tools show it: a run that waits for an answer is Waiting, not Working.
-func statusOf(state messages.State) RunStatus {
+// statusOf returns the status as tools show it: a run that waits for an answer is waiting, not working.
+func statusOf(state messages.State) messages.Status {
 	switch {
 	case state.Status.IsEnded():
-		return RunStatus(state.Status)
+		return state.Status
 	case len(wire.Questions(state)) > 0:
-		return Waiting
+		return waiting
 	}
-	return Working
+	return working
 }

@@ -38,7 +38,7 @@ func (s *Server) textOf(state messages.State) string {
 func sentence(state messages.State) string {
 	run := fmt.Sprintf("%s (run %s)", state.Queued.Job, state.RunID)
 	switch statusOf(state) {
-	case Completed:
+	case messages.Completed:
 		text := run + " completed."
 		if state.End.Degraded {
 			text = run + " completed, with less than was asked for."
@@ -47,11 +47,11 @@ func sentence(state messages.State) string {
 			text += " It wrote " + list + ". " + nextStep(state)
 		}
 		return text
-	case Failed:
+	case messages.Failed:
 		return run + " failed, " + task.Why(state.End) + "."
-	case Canceled:
+	case messages.Canceled:
 		return run + " was canceled, " + task.Why(state.End) + "."
-	case Waiting:
+	case waiting:
 		return run + " waits for an answer. " + nextStep(state) + "\n" + asking(state)
 	}
 	if state.Canceling {
@@ -63,17 +63,17 @@ func sentence(state messages.State) string {
 // nextStep says what a reader of the run can do next; "" if there is nothing to say.
 func nextStep(state messages.State) string {
 	switch statusOf(state) {
-	case Completed:
+	case messages.Completed:
 		if len(state.Artifacts) == 0 {
 			return ""
 		}
 		return "Read a file with run_read {run_id, name}."
-	case Failed, Canceled:
+	case messages.Failed, messages.Canceled:
 		if failed := state.End.Error; failed != nil && failed.Retryable {
 			return "Call the tool again: this may pass."
 		}
 		return ""
-	case Waiting:
+	case waiting:
 		return "Ask the user, give the answer with run_answer {run_id, request, value}, then call run_wait {run_id}."
 	}
 	if state.Canceling {

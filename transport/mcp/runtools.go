@@ -43,7 +43,7 @@ type runArguments struct {
 	// The argument of all tools but run_start and run_list.
 	RunID messages.RunID `json:"run_id"`
 
-	Status  RunStatus       `json:"status"`
+	Status  messages.Status `json:"status"`
 	Limit   int64           `json:"limit"`
 	Name    string          `json:"name"`
 	Offset  int64           `json:"offset"`

@@ -26,8 +26,8 @@ type page struct {
 	RunID  messages.RunID    `json:"run_id"`
 	Events []json.RawMessage `json:"events"`
 	// Next is the cursor of the next page.
-	Next   pageCursor `json:"next"`
-	Status RunStatus  `json:"status"`
+	Next   pageCursor      `json:"next"`
+	Status messages.Status `json:"status"`
 	// Done says that no more events follow.
 	Done bool `json:"done"`
 
@@ -274,8 +274,8 @@ const runListSchema = `{"type":"object","required":["runs"],"properties":{"runs"
 // listedRun is a run in a list, with the status of a [RunResult].
 type listedRun struct {
 	messages.Summary
-	Status    RunStatus `json:"status"`
-	Principal string    `json:"principal,omitempty"` // always the caller, so it is left empty
+	Status    messages.Status `json:"status"`
+	Principal string          `json:"principal,omitempty"` // always the caller, so it is left empty
 }
 
 // runList lists the caller's runs. It cannot tell waiting runs apart without reading each, so it lists them as working.
@@ -286,7 +286,7 @@ func (s *Server) runList(ctx context.Context, a runArguments) (*Result, error) {
 	}
 	switch a.Status {
 	case "":
-	case Working:
+	case working:
 		q.Status = []messages.Status{messages.Pending, messages.Processing}
 	default:
 		q.Status = []messages.Status{messages.Status(a.Status)}

@@ -165,15 +165,15 @@ func TestARunFromItsStartToItsEnd(t *testing.T) {
 		c := dial(t, s, how)
 		r := c.call("run_start", map[string]any{"job": "work", "input": work{Wait: true}, "labels": map[string]string{"a": "b"}})
 		id := r.Structured.RunID
-		if r.IsError || r.Structured.Status != mcp.Working || r.Structured.Job != "work" {
+		if r.IsError || r.Structured.Status != "working" || r.Structured.Job != "work" {
 			t.Fatalf("run_start: %+v", r.Structured)
 		}
-		if r = c.call("run_wait", of(id, "wait_ms", 10)); r.IsError || r.Structured.Status != mcp.Working {
+		if r = c.call("run_wait", of(id, "wait_ms", 10)); r.IsError || r.Structured.Status != "working" {
 			t.Errorf("a wait that is over: %+v", r.Structured)
 		}
 		open()
 		r = c.call("run_wait", of(id))
-		if r.IsError || r.Structured.Status != mcp.Completed || string(r.Structured.Result) != `"done"` || len(r.Structured.Artifacts) != 1 {
+		if r.IsError || r.Structured.Status != messages.Completed || string(r.Structured.Result) != `"done"` || len(r.Structured.Artifacts) != 1 {
 			t.Errorf("run_wait: %+v", r.Structured)
 		}
 		if again := c.call("run_get", of(id)); again.IsError || again.Structured.Seq != r.Structured.Seq {
@@ -192,7 +192,7 @@ func TestAFailedRun(t *testing.T) {
 	id := c.begin(work{Fail: "no tea"})
 	for _, tool := range []string{"run_wait", "run_attach", "run_get"} {
 		r, failed := c.call(tool, of(id)), tool != "run_get"
-		if r.IsError != failed || r.Structured.Status != mcp.Failed || !strings.Contains(r.Structured.Error.Message, "no tea") {
+		if r.IsError != failed || r.Structured.Status != messages.Failed || !strings.Contains(r.Structured.Error.Message, "no tea") {
 			t.Errorf("%s: isError %t, %+v", tool, r.IsError, r.Structured)
 		}
 	}
@@ -469,7 +469,7 @@ func TestAttach(t *testing.T) {
 			last = e.Seq
 		}
 		r := all[len(all)-1].toolResult(t)
-		if r.IsError || r.Structured.Status != mcp.Completed || at(last) == p.Next {
+		if r.IsError || r.Structured.Status != messages.Completed || at(last) == p.Next {
 			t.Errorf("%d events, %+v", len(all)-1, r.Structured)
 		}
 	})
@@ -494,14 +494,14 @@ func TestCancelingARun(t *testing.T) {
 	id := c.begin(work{Wait: true})
 	for range 2 {
 		if r := c.call("run_cancel", of(id, "reason", "no time")); r.IsError || r.Structured.RunID != id ||
-			r.Structured.Status == mcp.Working && !strings.Contains(r.Content[0].Text, "is being canceled") {
+			r.Structured.Status == "working" && !strings.Contains(r.Content[0].Text, "is being canceled") {
 			t.Fatalf("run_cancel: %+v", r)
 		}
 	}
-	if r := c.call("run_wait", of(id)); r.Structured.Status != mcp.Canceled {
+	if r := c.call("run_wait", of(id)); r.Structured.Status != messages.Canceled {
 		t.Fatalf("after the cancel: %+v", r.Structured)
 	}
-	if r := c.call("run_cancel", of(id)); r.IsError || r.Structured.Status != mcp.Canceled {
+	if r := c.call("run_cancel", of(id)); r.IsError || r.Structured.Status != messages.Canceled {
 		t.Errorf("after the end: %+v", r)
 	}
 	for e := range system.Events(t.Context(), id, 0) {
@@ -516,7 +516,7 @@ func TestAnsweringARun(t *testing.T) {
 	c := dial(t, s, modernHTTP)
 	id := c.begin(work{Ask: true, Wait: true})
 	r := c.call("run_wait", of(id))
-	if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 {
+	if r.IsError || r.Structured.Status != "waiting" || len(r.Structured.Questions) != 1 {
 		t.Fatalf("waiting: %+v", r.Structured)
 	}
 	if p := c.events(id); p.Status != "waiting" {
@@ -697,7 +697,7 @@ func TestWaitsThatAreLeft(t *testing.T) {
 		}
 	}
 	open()
-	if r := c.call("run_wait", of(id)); r.Structured.Status != mcp.Completed {
+	if r := c.call("run_wait", of(id)); r.Structured.Status != messages.Completed {
 		t.Errorf("the run is %s", r.Structured.Status)
 	}
 }

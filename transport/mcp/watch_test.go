@@ -46,7 +46,7 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		all := c.callTool("ask", nil, "tok").until()
 		r := all[len(all)-1].toolResult(t)
 		events := eventsIn(t, all[:len(all)-1])
-		if r.IsError || r.Structured.Status != mcp.Waiting || r.Structured.Seq != events[len(events)-1].Seq {
+		if r.IsError || r.Structured.Status != "waiting" || r.Structured.Seq != events[len(events)-1].Seq {
 			t.Fatalf("after event %d the result is %s", events[len(events)-1].Seq, all[len(all)-1].Result)
 		}
 		c.callTool("run_answer", map[string]any{"run_id": r.Structured.RunID, "request": "q", "value": true}, nil).response()
@@ -54,7 +54,7 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		if err := testkit.CheckLog(0, append(events, eventsTold(t, rest)...)); err != nil {
 			t.Error(err)
 		}
-		if r := rest[len(rest)-1].toolResult(t); r.Structured.Status != mcp.Completed || string(r.Structured.Result) != "true" {
+		if r := rest[len(rest)-1].toolResult(t); r.Structured.Status != messages.Completed || string(r.Structured.Result) != "true" {
 			t.Errorf("the result is %s", rest[len(rest)-1].Result)
 		}
 	})

@@ -31,17 +31,21 @@ func (j *Journal) Get(ctx context.Context, name string) (value []byte, revision 
 	return value, revision, explained(err)
 }
 
-// Set stores the value if its revision is still the one that Get returned. Errors: conflict if another node was faster.
+// Set stores the value if its revision is still the one that Get returned. Errors: conflict if another node was faster, or
+// if this write was tried again after an answer was lost.
 func (j *Journal) Set(ctx context.Context, name string, value []byte, revision uint64) error {
-	bucket, err := j.js.KeyValue(ctx, stateBucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		bucket, err = j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: stateBucket,
-			Description: "what the nodes of lastword share beside runs; it must not expire", Replicas: j.stream.CachedInfo().Config.Replicas})
-	}
-	if err != nil {
-		return explained(err)
-	}
-	if _, err = bucket.Update(ctx, name, value, revision); codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence {
+	err := retry(ctx, func(ctx context.Context) error {
+		bucket, err := j.js.KeyValue(ctx, stateBucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) { // servers lose answers where several nodes create it at once
+			bucket, err = j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: stateBucket,
+				Description: "what the nodes of lastword share beside runs; it must not expire", Replicas: j.stream.CachedInfo().Config.Replicas})
+		}
+		if err == nil {
+			_, err = bucket.Update(ctx, name, value, revision)
+		}
+		return err
+	})
+	if codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence {
 		return messages.Errorf(messages.CodeConflict, "another node has changed %s", name)
 	}
 	return explained(err)

@@ -13,8 +13,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 )

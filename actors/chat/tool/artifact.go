@@ -12,7 +12,7 @@ import (
 	"os"
 	"path"
 
-	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/secret"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/secret"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 const (

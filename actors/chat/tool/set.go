@@ -196,7 +196,7 @@ func (t entry) told(ctx context.Context, name string, c *Call) (text string, err
 
 // call runs the tool within its timeout. When ctx is done, its cause counts, and not what the tool returned.
 func (t entry) call(ctx context.Context, c *Call) (string, error) {
-	limit := cmp.Or(t.Timeout, Timeout)
+	limit := cmp.Or(t.Timeout, defaultTimeout)
 	late := messages.Errorf(messages.CauseDeadline, "%s took longer than its timeout of %s", t.Name, limit)
 	ctx, cancel := WithTimeout(ctx, limit, late)
 	defer cancel()
@@ -245,11 +245,11 @@ func (s *Set) clean(text string) string {
 	if s.redact != nil {
 		text = s.redact(text)
 	}
-	return Bounded(model.Neutral(text), MaxResult)
+	return Bounded(model.Neutral(text), maxResult)
 }
 
-// MaxResult bounds the text of a result, in bytes.
-const MaxResult = 32 << 10
+// maxResult bounds the text of a result, in bytes.
+const maxResult = 32 << 10
 
 // Bounded keeps the beginning and the end of a longer text, and says how much is missing.
 func Bounded(text string, bytes int) string {

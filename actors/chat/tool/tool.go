@@ -30,8 +30,8 @@ const (
 	All          = Read | Write
 )
 
-// Timeout is the timeout of a tool without one of its own.
-const Timeout = time.Minute
+// defaultTimeout is the timeout of a tool without one of its own.
+const defaultTimeout = time.Minute
 
 // Tool is something that a model may call.
 type Tool struct {

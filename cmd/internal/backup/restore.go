@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/internal/regular"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Reader is an open backup that is whole.

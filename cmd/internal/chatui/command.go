@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	phrases "github.com/seed889630bf/lastword/messages/words"
+	phrases "github.com/seed889630bf/lastword/internal/words"
 )
 
 // Command is a slash command of the user, available between turns.

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	phrases "github.com/seed889630bf/lastword/messages/words"
+	phrases "github.com/seed889630bf/lastword/internal/words"
 )
 
 // editor holds the text that the user writes. A long text that was pasted is a single character, from a private range,

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	phrases "github.com/seed889630bf/lastword/messages/words"
+	phrases "github.com/seed889630bf/lastword/internal/words"
 )
 
 const sample = "# Garden *beds*\n\nA **bold** word, `code`, a [link](https://example.com/a) and <https://example.com>.\n" +

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	phrases "github.com/seed889630bf/lastword/messages/words"
+	phrases "github.com/seed889630bf/lastword/internal/words"
 )
 
 // look is the style of a text: the parameters of an SGR escape sequence.

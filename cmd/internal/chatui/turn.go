@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	phrases "github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	phrases "github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/internal/confined"
 )
 
 // What a caller's runs write is the caller's: others on the machine cannot read it, also below a folder of an older server.

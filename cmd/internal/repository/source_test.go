@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/messages/redact"
-	"github.com/seed889630bf/lastword/testkit/fatal"
+	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/redact"
 )
 
 func TestTokens(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // Secrets returns the secrets of the environment and of the command line, and all tokens of callers, by their shape.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/store"
-	"github.com/seed889630bf/lastword/testkit/fatal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 var must = fatal.IfError

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/internal/redact"
 )
 
 func openNATS(context.Context, string, string, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Run is a run that a display can follow: an actors.Run, or a run of a server.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // Patient is a stream whose reader may take its time. A write waits for it as long as it likes, until Hurry sets a

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // color is an SGR parameter. "" leaves the text unchanged.

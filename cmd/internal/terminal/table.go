@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/seed889630bf/lastword/internal/probe"
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // Table prints the results of checks as they arrive: what a check has seen and, below it, what to do.

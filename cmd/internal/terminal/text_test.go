@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 func TestFit(t *testing.T) {

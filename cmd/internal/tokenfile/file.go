@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/internal/atomicfile"
 	"github.com/seed889630bf/lastword/internal/regular"
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 

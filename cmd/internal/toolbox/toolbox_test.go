@@ -18,9 +18,9 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/standin"
-	"github.com/seed889630bf/lastword/messages/redact"
-	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // TestMain is a server of MCP too: the test starts its own program as one.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit/fatal"
 )
 
 // One law: after every event of every golden log, merged or not, the page's reducer says the State that Go's says.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Config configures a Middleware. The zero Config is for a server on loopback that needs no tokens.

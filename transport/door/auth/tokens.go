@@ -267,8 +267,8 @@ func parseScopes(text string) ([]Scope, error) {
 	var scopes []Scope
 	for name := range strings.SplitSeq(text, ",") {
 		s := Scope(name)
-		if !slices.Contains(Scopes(), s) {
-			return nil, messages.InvalidInput("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(Scopes()), "[]"))
+		if !slices.Contains(allScopes(), s) {
+			return nil, messages.InvalidInput("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(allScopes()), "[]"))
 		}
 		if !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // link is an edge between packages, or from a package to something outside.

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/testkit/fatal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "accept what the golden files have become")

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // goTree is the Go part of a repository: its packages, sorted by folder.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
-	noun "github.com/seed889630bf/lastword/messages/words"
+	noun "github.com/seed889630bf/lastword/internal/words"
 )
 
 // purpose is a text that may say what the repository is for.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/testkit/fatal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "accept what the golden files have become")

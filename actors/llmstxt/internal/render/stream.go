@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/parallel"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // made is the block of an entry. What else is known about its file is reported once the block is taken, because it

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // Text is the text of a file, or the reason why there is none.

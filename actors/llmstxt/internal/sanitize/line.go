@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/messages/secret"
+	"github.com/seed889630bf/lastword/internal/secret"
 )
 
 // Liner returns a function that makes a single clean line, without secrets, of any text. It is for one goroutine at a

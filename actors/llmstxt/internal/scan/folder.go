@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+	"github.com/seed889630bf/lastword/internal/confined"
 )
 
 // folder is a folder on the current path of the walk.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/internal/confined"
 )
 
 // A test that waits here for someone to write into the pipe has failed.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+	"github.com/seed889630bf/lastword/internal/confined"
 )
 
 // HeadBytes is how much of a file is examined to distinguish text from binary and hand-written from generated files,

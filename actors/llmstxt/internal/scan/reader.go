@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/internal/confined"
 )
 
 // Reader reads kept files one after the other. It keeps the folder of the last one open, so reading in the order of

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/internal/redact"
 )
 
 // Secrets finds what a process was given, in whatever form others repeat it, and even where a text is cut.

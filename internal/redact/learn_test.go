@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/internal/redact"
 )
 
 const shown = "z1secret0value"

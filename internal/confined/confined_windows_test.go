@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/internal/confined"
 )
 
 // No backslash, drive or device leads into a hidden folder or out of the folder.

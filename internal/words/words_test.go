@@ -3,7 +3,7 @@ package words_test
 import (
 	"testing"
 
-	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 func TestClip(t *testing.T) {
