@@ -23,7 +23,8 @@ type (
 )
 
 // turnOf returns the run that works in the conversation, and the run after which another one would wait, if it would.
-// A turn that only waits for people is superseded, unless others wait already. mu must be held.
+// A turn that only waits for people is superseded, unless others wait already. One that is ending is over: whoever starts
+// now is not held for its cancel. mu must be held.
 func (a *activeRuns) turnOf(principal, conversation string) (working, before *activeRun, err error) {
 	if conversation == "" {
 		return nil, nil, nil
@@ -31,7 +32,7 @@ func (a *activeRuns) turnOf(principal, conversation string) (working, before *ac
 	waiting := 0
 	for _, r := range a.live {
 		switch {
-		case r.parent != nil || r.principal != principal || r.job.Conversation != conversation || r.log.HasTerminal():
+		case r.parent != nil || r.principal != principal || r.job.Conversation != conversation || r.cause() != nil || r.log.HasTerminal():
 		case !r.counted:
 			if waiting++; before == nil || r.queued.After(before.queued) { // the last of those that wait
 				before = r
