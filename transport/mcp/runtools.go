@@ -94,12 +94,12 @@ func (s *Server) changingTools() []runTool {
 		Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
 	}, {Tool{Name: "run_say", Title: "Say something to a run",
-		Description: "Gives a run that works a message: its model sees it before its next call, as a message from an " +
-			"agent. It answers no question. run_get says what became of it.",
+		Description: "Gives a run that works a message. Its model sees it before its next call, as an agent's. It " +
+			"answers no question.",
 		Input: Object([]string{"run_id", "content"}, runArgument,
 			`"content":{"type":"string","maxLength":32768,"description":"the message"}`,
-			`"mode":{"type":"string","enum":["steer","interrupt"],"default":"steer","description":"interrupt ends the model's answer first"}`,
-			`"id":{"type":"string","maxLength":128,"description":"your name for it: safe to repeat"}`)}, s.runSay,
+			`"mode":{"type":"string","enum":["steer","interrupt"],"default":"steer","description":"interrupt: at once"}`,
+			`"id":{"type":"string","maxLength":128,"description":"safe to repeat"}`)}, s.runSay,
 	}}
 }
 
