@@ -185,8 +185,9 @@ var unknown = row[Unknown]("", "", "", traits{
 // StepKept says that a task's step begins, or keeps its Result or Error, so that no later attempt repeats the step. An
 // error that is Retryable leaves the step to the next attempt.
 type StepKept struct {
-	Step   string          `json:"step"`
-	Task   string          `json:"task"`
+	Step string `json:"step"`
+	Task string `json:"task"`
+	// Result is what the step returned, as JSON.
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
 	// Begun: the step is about to begin. Another StepKept follows at its end.

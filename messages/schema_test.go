@@ -168,7 +168,7 @@ func eventSchema(t *testing.T) *jsonschema.Schema {
 		}
 	}
 	part := &jsonschema.Schema{Type: "object", Required: []string{"type", "payload"},
-		Properties: map[string]*jsonschema.Schema{"type": {Type: "string", Enum: deltas}}}
+		Properties: map[string]*jsonschema.Schema{"type": {Type: "string", Enum: deltas}, "payload": {Description: "What the part says, by its type."}}}
 	for _, k := range deltas {
 		part.AllOf = append(part.AllOf, payloadOf(messages.Kind(k.(string))))
 	}

@@ -9,7 +9,8 @@ import (
 
 // RunCompleted is the terminal of a run that did its work.
 type RunCompleted struct {
-	By        Author          `json:"by"`
+	By Author `json:"by"`
+	// Result is the job's result, as JSON.
 	Result    json.RawMessage `json:"result,omitempty"`
 	Degraded  bool            `json:"degraded,omitempty"`
 	Artifacts []Artifact      `json:"artifacts"`

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,49 +22,66 @@ import (
 )
 
 // Check runs a job repeatedly in virtual time, and breaks it at each point where a task begins, emits an event or
-// returns. The task crashes, hangs or is cancelled; or its node is gone and another takes over; or the journal
-// refuses its events at first. Check fails the test for each promise that the job then breaks:
+// returns. The task crashes, hangs or is cancelled; or its node is killed and another starts with the same journal; or
+// the journal refuses its events at first. Check fails the test for each promise that the job then breaks:
 //
 //   - A cancel ends the run within two seconds.
-//   - A run that is started again, or whose journal refused something for a while, completes as if nothing had
-//     happened.
-//   - A run that completes has made each effect as often as an unbroken run, and has left the same files. Only an
-//     effect inside [actors.Do] that was broken before its result was kept may happen once more.
+//   - A run whose journal refused something for a while completes as if nothing had happened. So does a run whose node
+//     was killed, if the job says that it may be called again: by [actors.Job].Restart, by a step, by a Policy with
+//     RetryCrash, or by retry of a command. Any other run ends with node_lost, and its message names the field.
+//   - A run that completes has the result and the texts of an unbroken run, has made each effect as often, and has left
+//     the same files. Only an effect inside [actors.Do] that was broken before its result was kept may happen once more.
+//   - A run that goes on asks for the steps that it has kept.
 //   - A file is on disk when the job says that it is, and has the size and digest of the terminal.
 //
 // Each of with is one of these: a func() int counts an effect that the job has made elsewhere, over all runs; a
-// map[string]any has the answers to questions by their Request; a func(messages.InputRequired) any gives them. A
+// map[string]any has the answers to questions by their Request; a func(messages.InputRequired) any gives them; a
+// func() actors.Definition makes the job anew for the node that goes on, which shares no memory with the killed one. A
 // question without an answer fails the test, which says its name and prompt. If the input has a field out, each run gets
 // an empty folder of its own there. Unbroken, the job must complete, and always do the same. Work that ignores a
-// cancel must end by itself.
+// cancel must end by itself. Time stands still while the program of a command runs.
 func Check(t *testing.T, definition actors.Definition, input any, with ...any) {
 	t.Helper()
-	effects, answer := sorted(t, with)
-	for _, says := range brokenPromises(t, definition, input, effects, answer) {
+	for _, says := range brokenPromises(t, definition, input, with...) {
 		t.Error(says)
 	}
+}
+
+// subject is the job with what Check gets beside it.
+type subject struct {
+	definition actors.Definition
+	anew       func() actors.Definition
+	input      json.RawMessage
+	effects    []func() int
+	answer     answering
 }
 
 // answering returns the answer to a question, or nil.
 type answering func(messages.InputRequired) any
 
-// sorted tells the effects from what answers.
-func sorted(t *testing.T, with []any) (effects []func() int, answer answering) {
+func subjectOf(t *testing.T, definition actors.Definition, input any, with []any) subject {
 	t.Helper()
-	answer = func(messages.InputRequired) any { return nil }
+	text, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := subject{definition: definition, anew: func() actors.Definition { return definition }, input: text,
+		answer: func(messages.InputRequired) any { return nil }}
 	for _, w := range with {
 		switch w := w.(type) {
 		case func() int:
-			effects = append(effects, w)
+			s.effects = append(s.effects, w)
 		case map[string]any:
-			answer = func(q messages.InputRequired) any { return w[q.Request] }
+			s.answer = func(q messages.InputRequired) any { return w[q.Request] }
 		case func(messages.InputRequired) any:
-			answer = w
+			s.answer = w
+		case func() actors.Definition:
+			s.anew = w
 		default:
-			t.Fatalf("testkit.Check takes func() int, map[string]any and func(messages.InputRequired) any, not %T", w)
+			t.Fatalf("testkit.Check takes func() int, map[string]any, func(messages.InputRequired) any and func() actors.Definition, not %T", w)
 		}
 	}
-	return effects, answer
+	return s
 }
 
 // way is a way to break a run; each constant names what happens.
@@ -74,24 +92,21 @@ const (
 	crashing   way = "a crash"
 	hanging    way = "a hang"
 	cancelling way = "a cancel"
-	restarting way = "a restart elsewhere"
+	restarting way = "a kill of the node"
 	refusing   way = "a refused append"
 )
 
 // brokenPromises runs the unbroken job, then one run for each way and point, and returns the violations.
-func brokenPromises(t *testing.T, definition actors.Definition, input any, effects []func() int, answer answering) []string {
+func brokenPromises(t *testing.T, definition actors.Definition, input any, with ...any) []string {
 	t.Helper()
-	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := &breaking{definition: definition, input: text, effects: effects, answer: answer}
+	of := subjectOf(t, definition, input, with)
+	whole := &breaking{subject: of}
 	if whole.run(t); whole.end.Status != messages.Completed {
 		t.Fatalf("unbroken, the job does not complete: it is %s, %+v", whole.end.Status, whole.end.End)
 	}
 	for _, how := range []way{crashing, hanging, cancelling, restarting, refusing} {
 		for _, at := range whole.points {
-			b := &breaking{definition: definition, input: text, effects: effects, answer: answer, how: how, at: at, whole: whole}
+			b := &breaking{subject: of, how: how, at: at, whole: whole}
 			b.run(t)
 			whole.broken = append(whole.broken, b.broken...)
 		}
@@ -102,13 +117,10 @@ func brokenPromises(t *testing.T, definition actors.Definition, input any, effec
 // breaking is one run, broken at one point, and the record of what happened. mu guards the fields below it, for the
 // tasks' goroutines.
 type breaking struct {
-	definition actors.Definition
-	input      json.RawMessage
-	effects    []func() int
-	answer     answering
-	how        way
-	at         string    // the point, such as "fetch returns"
-	whole      *breaking // the unbroken run to compare with, or nil if this is that run
+	subject
+	how   way
+	at    string    // the point, such as "fetch returns"
+	whole *breaking // the unbroken run to compare with, or nil if this is that run
 
 	out     string
 	release chan struct{}
@@ -175,9 +187,8 @@ func (b *breaking) play(t *testing.T) {
 	w := &world{T: t, what: fmt.Sprintf("%s at %s", b.how, b.at), reader: store}
 	w.journal = &ordered{Journal: store, complain: w.complain}
 	b.node = w.mortal(dies, -1)
-	config := actors.Config{Jobs: []actors.Definition{b.definition}, HandOver: true, Drain: time.Second}
-	start := func(name string, j actors.Journal, inject func(actors.Point)) *actors.System {
-		config.Node, config.Journal, config.Inject = name, j, inject
+	start := func(name string, d actors.Definition, j actors.Journal, inject func(actors.Point)) *actors.System {
+		config := actors.Config{Node: name, Jobs: []actors.Definition{d}, Journal: j, Inject: inject, HandOver: true, Drain: time.Second}
 		s, err := actors.New(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
@@ -185,10 +196,10 @@ func (b *breaking) play(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close(context.Background()) })
 		return s
 	}
-	s := start("a", &Journal{Journal: b.node, Disturb: b.disturb}, b.inject)
+	s := start("a", b.definition, &Journal{Journal: b.node, Disturb: b.disturb}, b.inject)
 	nodes := []*actors.System{s}
 	if b.how == restarting {
-		nodes = append(nodes, start("b", w.journal, nil))
+		nodes = append(nodes, start("b", b.anew(), w.journal, nil))
 	}
 	id, err := s.Submit(t.Context(), messages.Request{Job: b.definition.Name, Input: b.input, Mode: messages.Detached})
 	if err != nil {
@@ -289,16 +300,13 @@ func (b *breaking) judge() {
 	if took := over.Sub(asked); !asked.IsZero() && took >= 2*time.Second {
 		b.breaks("the run ends %s after the cancel: give what waits the task's context", took)
 	}
-	atStep := strings.HasSuffix(b.at, "("+string(messages.KindStepKept)+")") // nobody knows whether the step was made
-	job, _ := b.definition.New(b.input)                                      // New succeeded for the run itself
-	restarts := (job.Restart || b.definition.Restart) && !atStep && !slices.ContainsFunc(job.Tasks, func(t actors.Task) bool { return t.Once })
-	if !completed && (b.how == refusing || b.how == restarting && restarts) {
+	if !completed && (b.how == refusing || b.how == restarting && !b.mayStayLost()) {
 		b.breaks("the run ends as %s: %v", b.end.Status, b.end.End.Error)
 	}
 	if b.whole == nil {
 		b.judgeSaid()
-	} else if completed && !atStep {
-		b.judgeEffects()
+	} else if completed {
+		b.judgeEnd()
 	}
 	for _, a := range b.end.Artifacts {
 		if !a.Partial && b.hasOut() && b.files[filepath.ToSlash(filepath.Clean(nameOf(a)))] != a.SHA256 {
@@ -316,6 +324,16 @@ func nameOf(a messages.Artifact) string {
 	return a.Name
 }
 
+// mayStayLost reports whether the run of a killed node ended by the job's own rule: it has not said that it may be called
+// again, or an effect that must not happen twice had begun.
+func (b *breaking) mayStayLost() bool {
+	if slices.ContainsFunc(b.end.Kept, func(k messages.StepKept) bool { return k.Begun && !k.Again }) { // of DoOnce
+		return true
+	}
+	says := b.end.End.Error.Message
+	return b.end.End.Cause == messages.CauseNodeLost && (strings.Contains(says, "Restart") || strings.Contains(says, "Once"))
+}
+
 // judgeSaid checks the files as they were when a task said that it wrote one.
 func (b *breaking) judgeSaid() {
 	n := map[string]int{}
@@ -329,8 +347,19 @@ func (b *breaking) judgeSaid() {
 	}
 }
 
-// judgeEffects compares a completed run with the unbroken run.
-func (b *breaking) judgeEffects() {
+// judgeEnd compares a completed run with the unbroken run. Nobody knows whether the step was made at which it was broken.
+func (b *breaking) judgeEnd() {
+	if got, want := saidBy(b.end), saidBy(b.whole.end); got != want {
+		b.breaks("the run ends with %.300s, and unbroken with %.300s", got, want)
+	}
+	for _, n := range b.end.Notices {
+		if n.Code == messages.NoticeStepUnused {
+			b.breaks("%s: give a step the same name in each attempt", n.Text)
+		}
+	}
+	if strings.HasSuffix(b.at, "("+string(messages.KindStepKept)+")") {
+		return
+	}
 	for i, n := range b.done {
 		if n != b.whole.done[i] {
 			b.breaks("effect %d was made %d times, and unbroken %d: make it in actors.Do", i, n, b.whole.done[i])
@@ -343,6 +372,15 @@ func (b *breaking) judgeEffects() {
 			b.breaks("the file %s is not the one that an unbroken run leaves: make such an effect in actors.Do", name)
 		}
 	}
+}
+
+// saidBy returns a run's result and texts.
+func saidBy(s messages.State) string {
+	said := []string{"the result " + cmp.Or(string(s.End.Result), "none")}
+	for _, text := range s.Streams {
+		said = append(said, fmt.Sprintf("%s %q", text.Name, text.Text()))
+	}
+	return strings.Join(said, ", ")
 }
 
 // filesOf returns the digests of the files below a folder, by path, without hidden files.

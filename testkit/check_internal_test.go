@@ -1,8 +1,11 @@
 package testkit
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -87,15 +91,94 @@ func TestCheckFindsBugs(t *testing.T) {
 		"":      "",
 		"early": "write says that it wrote letter.txt before the file is there",
 		"deaf":  "a cancel at receipt, attempt 1, point 2 (text.delta): the run ends 3.999s after the cancel",
-		"twice": "a restart elsewhere at receipt, attempt 1, point 1 (work begins): effect 0 was made 2 times, and unbroken 1",
-		"log":   "a restart elsewhere at receipt, attempt 1, point 1 (work begins): the file sent.txt is not the one that an unbroken run leaves",
+		"twice": "a kill of the node at receipt, attempt 1, point 1 (work begins): effect 0 was made 2 times, and unbroken 1",
+		"log":   "a kill of the node at receipt, attempt 1, point 1 (work begins): the file sent.txt is not the one that an unbroken run leaves",
 	} {
 		t.Run(bug, func(t *testing.T) {
 			sent := 0
-			got := brokenPromises(t, post(bug, func() { sent++ }), letter{Out: "x", Text: "Dear all"}, []func() int{func() int { return sent }}, nil)
-			if found := slices.ContainsFunc(got, func(says string) bool { return strings.HasPrefix(says, want) }); found != (want != "") || want == "" && len(got) > 0 {
-				t.Errorf("it finds\n%s\nwant %s", strings.Join(got, "\n"), want)
-			}
+			got := brokenPromises(t, post(bug, func() { sent++ }), letter{Out: "x", Text: "Dear all"}, func() int { return sent })
+			expect(t, got, "", want)
 		})
+	}
+}
+
+type parcel struct{ Number int }
+
+// sending is a job with one step. say makes the result of what the step returned.
+func sending(step func(*actors.TaskContext) string, say func(*actors.TaskContext, parcel) any) func() actors.Definition {
+	return func() actors.Definition {
+		sent := 0
+		return actors.Func("send", func(ctx context.Context, t *actors.TaskContext, _ struct{}) (any, error) {
+			p, err := actors.Do(ctx, t, step(t), func(context.Context) (parcel, error) { sent = 1; return parcel{5}, nil })
+			if err = cmp.Or(err, t.AppendText("answer", "sent")); err != nil {
+				return nil, err
+			}
+			return say(t, parcel{p.Number * sent}), nil
+		})
+	}
+}
+
+// Check finds a job whose recovery does not work. One that has not said that it may be called again ends by its own rule.
+func TestCheckJudgesRecovery(t *testing.T) {
+	send := func(*actors.TaskContext) string { return "send" }
+	sent := func(*actors.TaskContext, parcel) any { return "sent" }
+	for name, c := range map[string]struct {
+		job  func() actors.Definition
+		want string
+	}{
+		"right": {sending(send, sent), ""},
+		"silent": {func() actors.Definition {
+			return actors.Func("send", func(context.Context, *actors.TaskContext, struct{}) (string, error) { return "sent", nil })
+		}, ""},
+		"another process has no memory": {sending(send, func(_ *actors.TaskContext, p parcel) any { return p.Number }), `(text.delta): the run ends with the result 0, answer "sent", and unbroken with the result 5`},
+		"each attempt has another end":  {sending(send, func(t *actors.TaskContext, _ parcel) any { return t.Attempt() }), `(step.kept): the run ends with the result 2`},
+		"each attempt has another step": {sending(func(t *actors.TaskContext) string { return fmt.Sprint("send", t.Attempt()) }, sent), `(text.delta): earlier attempts kept steps of task send`},
+		"its input cannot be read again": {func() actors.Definition {
+			d := sending(send, sent)()
+			make := d.New
+			d.New = func(input json.RawMessage) (actors.Job, error) {
+				job, err := make(input)
+				job.Input = []string{"other"}
+				return job, err
+			}
+			return d
+		}, `(step.kept): the run ends as failed`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, brokenPromises(t, c.job(), struct{}{}, c.job), "a kill of the node", c.want)
+		})
+	}
+}
+
+// A command is a job as others are. Time stands still while its program runs.
+func TestCheckOfCommands(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo done`:                      "",
+		`echo a >>"$DIR/effect"`:         "effect 0 was made 2 times",
+		`[ "$LASTWORD_ATTEMPT" = 1 ]`:    "the run ends as failed",
+		`echo "$LASTWORD_ATTEMPT" times`: "the run ends with the result",
+	} {
+		for _, retries := range []int{0, 1} {
+			dir := t.TempDir()
+			d, err := command.Define(command.Command{Name: "work", Command: []string{"sh", "-c", script}, Env: []string{"PATH", "DIR=" + dir},
+				Retry: command.Retry{Times: retries, On: []int{75}}}, command.Config{Environ: os.Environ()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			effects := func() int {
+				text, _ := os.ReadFile(filepath.Join(dir, "effect")) // none is there at first
+				return bytes.Count(text, []byte("\n"))
+			}
+			expect(t, brokenPromises(t, d, struct{}{}, effects), "a kill of the node", want[:retries*len(want)]) // without retry there is no other attempt
+		}
+	}
+}
+
+// expect wants a violation that begins and goes on so, or none at all.
+func expect(t *testing.T, got []string, begin, want string) {
+	t.Helper()
+	found := slices.ContainsFunc(got, func(says string) bool { return strings.HasPrefix(says, begin) && strings.Contains(says, want) })
+	if found != (want != "") || want == "" && len(got) > 0 {
+		t.Errorf("it finds\n%s\nwant %s", strings.Join(got, "\n"), want)
 	}
 }

@@ -105,6 +105,7 @@ var rules = []rule{
 	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages internal/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/transport/server"},
+	{pkgs: "transport/door/seal"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
 	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
@@ -119,6 +120,7 @@ var rules = []rule{
 	{pkgs: "transport/acp", ours: protocol + " internal/words transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
+	{pkgs: "transport/issuer", ours: "messages transport/door/auth transport/internal/dial", libs: "github.com/go-jose/go-jose/v4/..."},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
 	{pkgs: "transport/repository", ours: "internal/regular messages internal/redact internal/source internal/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages internal/redact transport/internal/*"},
@@ -210,7 +212,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab/world"},
 	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/faultplan internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
-		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
+		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/actors/command lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
 }
 
@@ -314,7 +316,7 @@ var rooms = []room{
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/internal/pieces", "transport/internal/rpc", "transport/web", "transport/http",
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},

@@ -10,11 +10,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Citation is a source that the answer cites.
+// Citation is a name that the answer cites.
 type Citation struct {
 	Source string `json:"source"`
 	// Offsets are the positions in the text, in bytes. They are empty if a structured answer only lists the source.
 	Offsets []int `json:"offsets,omitempty"`
+	// Verified says that a tool of this turn has read the source.
+	Verified bool `json:"verified"`
 }
 
 // mostSources bounds the sources that an answer may cite, because stages list them for the model.
@@ -43,25 +45,31 @@ func (u *turn) marks() string {
 	return "\nPut the mark of a source right after what rests on it. The sources:" + out.String()
 }
 
-// citations returns the sources that the text cites, and those that the model listed. numbered: the model was told
-// their numbers.
+// citations returns what the text cites, and what the model listed. numbered: the model was told the numbers of the
+// sources.
 func (u *turn) citations(text string, listed []string, numbered bool) (out []Citation) {
-	at := func(source int) *Citation {
-		name := u.sources[source]
-		i := slices.IndexFunc(out, func(c Citation) bool { return c.Source == name })
-		if i < 0 {
-			i, out = len(out), append(out, Citation{Source: name})
+	cite := func(m citation.Mark, offsets ...int) {
+		name := m.Name
+		if m.Source >= 0 {
+			name = u.sources[m.Source]
 		}
-		return &out[i]
+		i := slices.IndexFunc(out, func(c Citation) bool { return c.Source == name })
+		if i < 0 && m.Source < 0 && len(out) >= 2*mostSources { // invented names are not bounded otherwise
+			return
+		}
+		if i < 0 {
+			i, out = len(out), append(out, Citation{Source: name, Verified: slices.Contains(u.sources, name)})
+		}
+		out[i].Offsets = append(out[i].Offsets, offsets...)
 	}
 	for _, m := range citation.Of(text, u.sources, numbered) {
-		c := at(m.Source)
-		c.Offsets = append(c.Offsets, m.Offset)
-		u.task.Log(messages.LogDebug, fmt.Sprintf("the answer cites %s at byte %d", c.Source, m.Offset))
+		if cite(m, m.Offset); m.Source >= 0 {
+			u.task.Log(messages.LogDebug, fmt.Sprintf("the answer cites %s at byte %d", u.sources[m.Source], m.Offset))
+		}
 	}
 	for _, name := range listed {
 		for _, m := range citation.Of("["+name+"]", u.sources, numbered) {
-			at(m.Source)
+			cite(m)
 		}
 	}
 	return out

@@ -125,8 +125,7 @@ type Config struct {
 // text.
 type Result struct {
 	Text string `json:"text"`
-	// Citations are the sources that the answer cites, among those that the tools have read, in the order of the
-	// text.
+	// Citations are the names that the answer cites, in the order of the text.
 	Citations []Citation `json:"citations,omitempty"`
 	// Confidence is high, medium or low: that of a structured answer; medium for a text; low if Degraded. It is ""
 	// without stages.

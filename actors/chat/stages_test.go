@@ -210,7 +210,8 @@ func parts(pieces ...string) model.Stream {
 	}
 }
 
-// A turn without stages cites what its tools have read by name.
+// An answer says what it cites, and which of it the turn's tools have read. Seed: "If you reference sources, use inline
+// citations like [Source Name]", and "citations": ["source1", "source2"] of JSON.
 func TestCitations(t *testing.T) {
 	files := fstest.MapFS{"go.mod": {Data: []byte("module garden\n")}, "docs/soil.md": {Data: []byte("garden: loam\n")}}
 	set, err := tool.NewSet(nil, tool.Repository(files)...)
@@ -218,7 +219,7 @@ func TestCitations(t *testing.T) {
 	m := script{answers: []said{{calls: calls(`read_file {"path":"/go.mod"}`, `search_files {"pattern":"garden"}`, `read_file {"path":"no"}`)},
 		{text: "It grows on loam [docs/soil.md:1]. Garden [go.mod] is list [1], or [no]."}}}
 	events, state := talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set}, nil, nil)
-	want := `"citations":[{"source":"docs/soil.md","offsets":[17]},{"source":"go.mod","offsets":[42]}]`
+	want := `"citations":[{"source":"docs/soil.md","offsets":[17],"verified":true},{"source":"go.mod","offsets":[42],"verified":true},{"source":"no","offsets":[67],"verified":false}]`
 	if !strings.Contains(string(state.End.Result), want) {
 		t.Errorf("the result is %s", state.End.Result)
 	}

@@ -253,6 +253,37 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 	same(t, "files", names(tree(t, dir)), slices.Sorted(slices.Values(append(keep, "llms.json", "llms.txt"))))
 }
 
+// A long file has a readable first part while it is written, with a name that says so. Seed: "artifacts are either absent or
+// clearly marked partial", with the event `artifact.partial`.
+func TestLongFilesHaveAFirstPart(t *testing.T) {
+	dir, out := filepath.Join(t.TempDir(), "garden"), t.TempDir()
+	for i := range 12 {
+		name := filepath.Join(dir, "docs", fmt.Sprintf("page%d.md", i))
+		text := fmt.Sprintf("# Page %d\n\n%s", i, strings.Repeat("All that is known of the soil is here.\n", 1000))
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
+	}
+	folder, shown := filepath.Join(out, "local", "garden"), 0
+	left := filepath.Join(folder, "llms-ctx.txt.partial") // by a run that was killed
+	must(t, errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(left, []byte("half"), 0o644)))
+	run := start(t, open(t, actors.Config{}), newJob(t, generate.Input{Repository: dir, Out: out}, nowhere))
+	for e, err := range run.Events(t.Context(), 0) {
+		must(t, err)
+		if part, ok := e.Body.(messages.ArtifactPartial); ok {
+			if shown++; part.Name != "llms-full.txt" || part.Path != "local/garden/llms-full.txt.partial" || part.Bytes < 200<<10 || !part.Partial {
+				t.Errorf("the first part is %+v", part)
+			}
+			if text, err := os.ReadFile(filepath.Join(folder, "llms-full.txt.partial")); err == nil && messages.Digest(string(text)) != part.SHA256 {
+				t.Errorf("it has %d bytes", len(text))
+			}
+		}
+	}
+	if state := wait(t, run); shown != 1 || state.Status != messages.Completed ||
+		slices.ContainsFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Partial }) {
+		t.Errorf("%d first parts, and then %s with %+v", shown, state.Status, state.Artifacts)
+	}
+	same(t, "files", names(tree(t, out)), []string{"local/garden/llms-full.txt", "local/garden/llms.json", "local/garden/llms.txt"})
+}
+
 // Runs that write the same files at once sweep each other's folder; each must complete, and the files be whole.
 func TestRunsIntoTheSameFolder(t *testing.T) {
 	dir, out, alone := sample(t, nil), t.TempDir(), t.TempDir()

@@ -162,7 +162,7 @@ func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, err
 	return f, nil
 }
 
-// sweep makes the graph's folders. It removes and counts the temporary files of unfinished runs.
+// sweep makes the graph's folders. It removes and counts the temporary and partial files of unfinished runs.
 func (f *folder) sweep() (n int, err error) {
 	if f.input.Graph {
 		for dir, prefix := range map[string]string{graphFolder: "repo.", pagesFolder: ""} {
@@ -172,6 +172,11 @@ func (f *folder) sweep() (n int, err error) {
 			}
 			n += atomicfile.Sweep(folder, ".", prefix)
 			folder.Close()
+		}
+	}
+	for _, name := range []string{llmstxt.NameTxt, llmstxt.NameFull, llmstxt.NameCtx, llmstxt.NameJSON, llmstxt.NameGraph, llmstxt.NameForce} {
+		if confined.Remove(f.Root, f.fileOf(name)+partialSuffix) == nil {
+			n++
 		}
 	}
 	return n + atomicfile.Sweep(f.Root, ".", f.stem()), nil
@@ -323,7 +328,7 @@ func (p place) isOutput() func(name string) bool {
 		pages = append(pages, path.Join(inside, pagesFolder))
 	}
 	return func(file string) bool {
-		folder, name := path.Split(file)
+		folder, name := path.Split(strings.TrimSuffix(file, partialSuffix))
 		if temporary, ok := strings.CutSuffix(name, atomicfile.Suffix); ok && name[0] == '.' {
 			name = strings.TrimSuffix(temporary[1:], path.Ext(temporary))
 		}

@@ -227,6 +227,9 @@ func (w *writer) tellWritten(all []made) error {
 			a.Bytes)); err != nil {
 			return err
 		}
+		if a.Bytes > partialBytes {
+			_ = confined.Remove(w.out.Root, w.out.fileOf(m.Name)+partialSuffix) // pages and cached files have none
+		}
 	}
 	return nil
 }
@@ -234,7 +237,7 @@ func (w *writer) tellWritten(all []made) error {
 // writeFile gives the file its final name when its turn comes, and never if the file fails its check.
 func (w *writer) writeFile(ctx context.Context, f llmstxt.File, turn <-chan struct{}) (m made, err error) {
 	err = confined.Write(w.out.Root, w.out.fileOf(f.Name), 0o644, func(to io.Writer) error {
-		b := bufio.NewWriterSize(to, 256<<10)
+		b := bufio.NewWriterSize(&partial{writer: w, to: to, name: f.Name}, partialBytes)
 		if m, err = w.render(b, f); err != nil {
 			return err
 		}
@@ -251,6 +254,46 @@ func (w *writer) writeFile(ctx context.Context, f llmstxt.File, turn <-chan stru
 		return made{}, fmt.Errorf("cannot write %s: %w", f.Name, reason(err))
 	}
 	return m, nil
+}
+
+// partialBytes is the length from which on a file has a readable first part while it is written.
+const partialBytes = 256 << 10
+
+// partialSuffix follows the name of a file that has only the first part of another one.
+const partialSuffix = ".partial"
+
+// partial shows readers the first part of a long file, in a file of its own. What is written first is at least
+// partialBytes long if more follows.
+type partial struct {
+	*writer
+	to    io.Writer
+	name  string
+	first []byte // what was written first; nil after the second Write
+	next  bool
+}
+
+// Write passes on the data.
+func (p *partial) Write(data []byte) (int, error) {
+	if text := p.first[:bytes.LastIndexByte(p.first, '\n')+1]; len(text) > 0 {
+		if err := p.show(text); err != nil {
+			return 0, err
+		}
+	}
+	p.first = nil
+	if !p.next {
+		p.first, p.next = bytes.Clone(data), true
+	}
+	return p.to.Write(data)
+}
+
+// show writes the file of the first part, and announces it.
+func (p *partial) show(text []byte) error {
+	file := p.out.fileOf(p.name) + partialSuffix
+	if err := confined.Write(p.out.Root, file, 0o644, func(to io.Writer) error { _, err := to.Write(text); return err }); err != nil {
+		return err
+	}
+	a := messages.Artifact{Name: p.name, Path: path.Join(p.out.dir, file), Bytes: int64(len(text)), SHA256: messages.Digest(string(text)), Partial: true}
+	return p.t.Emit(messages.ArtifactPartial{Artifact: a}, fmt.Sprintf("%s has %d bytes so far", a.Name, a.Bytes))
 }
 
 // render writes the text. Its bytes are accounted for first.

@@ -124,7 +124,7 @@ type Report struct {
 	Logs []Log `json:"logs,omitempty"`
 	// Removed are the runs whose logs somebody has removed.
 	Removed []Removed `json:"removed,omitempty"`
-	// Ledger is nil if the journal has none, or was not asked for all runs.
+	// Ledger sums up the ledgers of ends. It is nil if the journal has none, or was not asked for all runs.
 	Ledger *LedgerLog `json:"ledger,omitempty"`
 	Faults []Fault    `json:"faults"`
 }

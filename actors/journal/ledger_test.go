@@ -36,14 +36,14 @@ func TestLedger(t *testing.T) {
 	whole := ledger(opened, ended, removed, gone, merged)
 	read := func(signed []journal.SignedEntry) (x journal.Ends, err error) {
 		for _, s := range signed {
-			if err = x.Add(s); err != nil {
+			if err = x.Add("", 0, s); err != nil {
 				return x, err
 			}
 		}
 		return x, nil
 	}
 	x, err := read(whole)
-	if err != nil || x.Log.Entries != 5 || len(x.Log.Keys) != 1 || x.Log.Unsigned != 0 || !x.Log.Holds(5, x.Log.Head) || x.Log.Holds(4, x.Log.Head) {
+	if err != nil || x.Log.Entries != 5 || len(x.Log.Keys) != 1 || x.Log.Unsigned != 0 || !x.Log.Holds(5, x.Log.Heads[0].Head) || x.Log.Holds(4, x.Log.Heads[0].Head) {
 		t.Fatalf("%+v, %v", x.Log, err)
 	}
 	if e, by, ok := x.End("r_a"); !ok || e.Blocks != "m" || string(by) != string(key.Public().(ed25519.PublicKey)) {
@@ -53,7 +53,7 @@ func TestLedger(t *testing.T) {
 		t.Error(err)
 	}
 	x.Compare(other) // it has no entry, and none ended before the ledger
-	if all := x.Rest(nil, "t", 2); len(all) != 4 {
+	if all := append(x.Rest("t", nil), x.Records(nil, 2)...); len(all) != 4 {
 		t.Errorf("found %v", all)
 	}
 	x, _ = read(whole)
@@ -61,7 +61,7 @@ func TestLedger(t *testing.T) {
 		t.Error("another log is not found")
 	}
 	x, _ = read(whole)
-	if all := x.Rest(record, "s", 1); len(all) != 1 || all[0].Run != "r_a" {
+	if all := append(x.Rest("s", record), x.Records(record, 1)...); len(all) != 1 || all[0].Run != "r_a" {
 		t.Errorf("a log is missing, found %v", all)
 	}
 	forged := append([]journal.SignedEntry(nil), whole...)

@@ -14,7 +14,8 @@ import (
 )
 
 // Two nodes stop and start, starts are refused and runs go on over two changes of the clocks. Each time has one run, or
-// is counted as dropped. A start whose node stops before it is marked may be counted too.
+// is counted as dropped, and none is counted twice. Only if a run ends at the very time of the next start, one node may
+// start it, and the other count it.
 func TestSimLosesNoStart(t *testing.T) {
 	seeds := uint64(10)
 	if os.Getenv("LASTWORD_SIM") != "" {
@@ -36,7 +37,7 @@ func TestSimLosesNoStart(t *testing.T) {
 						starts++
 					}
 				}
-				if starts == 0 || starts+l.Dropped < want[l.Name] || !l.Waiting.IsZero() {
+				if all := starts + l.Dropped; starts == 0 || all < want[l.Name] || all > want[l.Name]+2 || !l.Waiting.IsZero() {
 					t.Errorf("seed %d: %s has %d starts of %d: %+v", seed, l.Name, starts, want[l.Name], l)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,15 +139,19 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in deliveryI
 
 // target returns the target of the delivery.
 func (h *Hooks) target(ctx context.Context, in deliveryInput) (*Target, error) {
-	if in.Target != callback {
+	if in.Target != callback && !strings.HasPrefix(in.Target, callback+" ") {
 		return h.find(in.Target)
 	}
 	state, err := h.System().State(ctx, in.Run)
 	if err != nil {
 		return nil, err
 	}
-	if to := h.callback(state.Queued); to != nil {
-		return to, nil
+	all, err := h.callbacks(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(all, func(to *Target) bool { return to.Name == in.Target }); i >= 0 {
+		return all[i], nil
 	}
 	return nil, messages.Errorf(messages.CodeNotFound, "the server no longer calls back at the URL of run %s", in.Run)
 }
@@ -215,7 +220,11 @@ func idOf(e messages.Event) string {
 
 // body returns the body that is sent for the event.
 func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byte, error) {
-	if form := h.Forms[q.Labels[messages.CallbackFormLabel]]; form != nil && to.Name == callback {
+	name := q.Labels[messages.CallbackFormLabel]
+	if strings.HasPrefix(to.Name, callback+" ") {
+		name = h.AddedForm
+	}
+	if form := h.Forms[name]; form != nil && strings.HasPrefix(to.Name+" ", callback+" ") {
 		return h.Redact(form(q, e)), nil
 	}
 	payload, err := json.Marshal(e.Body)

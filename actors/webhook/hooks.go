@@ -25,6 +25,10 @@ type Config struct {
 	Targets []Target
 	// Callback makes the target for a URL that a caller has given; nil allows no callbacks.
 	Callback func(url string) (Target, error)
+	// Added returns the URLs that callers have added to a run, by their ids; "" says that one was removed. The id of the
+	// one that the run was started with is 1. AddedForm is the form of those callbacks.
+	Added     func(ctx context.Context, run messages.RunID) (map[string]string, error)
+	AddedForm string
 	// Forms make the body of a callback, for each protocol that [messages.CallbackFormLabel] names.
 	Forms  map[string]func(*messages.RunQueued, messages.Event) json.RawMessage
 	System func() *actors.System
@@ -38,7 +42,7 @@ type Config struct {
 	Log    *zap.Logger
 }
 
-// callback is the name of the target from a run's [messages.CallbackLabel].
+// callback is the name of the target from a run's [messages.CallbackLabel]. Those of added ones have their ids after it.
 const callback = "callback"
 
 // Hooks starts deliveries. mu guards pending and resting; since and last belong to the goroutine of Run.
@@ -236,8 +240,14 @@ func (h *Hooks) settle(ctx context.Context, run messages.RunID, full map[string]
 		full[""] = true
 		return false
 	}
+	targets, err := h.targetsOf(ctx, state)
+	if err != nil {
+		h.Log.Warn("the callbacks of a run cannot be read", zap.String("run", string(run)), zap.Error(err))
+		full[""] = true
+		return false
+	}
 	done = true
-	for _, to := range h.targetsOf(state.Queued) {
+	for _, to := range targets {
 		if state.UpdatedAt.Before(h.since[to.Name].Add(-slack)) {
 			continue
 		}
@@ -263,30 +273,38 @@ func runOf(state messages.State) messages.RunID {
 }
 
 // targetsOf returns the targets that accept events of the run.
-func (h *Hooks) targetsOf(q *messages.RunQueued) (all []*Target) {
+func (h *Hooks) targetsOf(ctx context.Context, run messages.State) (all []*Target, err error) {
 	for i := range h.Targets {
-		if h.Targets[i].acceptsRun(q) {
+		if h.Targets[i].acceptsRun(run.Queued) {
 			all = append(all, &h.Targets[i])
 		}
 	}
-	if to := h.callback(q); to != nil {
-		all = append(all, to)
-	}
-	return all
+	named, err := h.callbacks(ctx, run)
+	return append(all, named...), err
 }
 
-// callback returns the target that the run's caller has named, or nil.
-func (h *Hooks) callback(q *messages.RunQueued) *Target {
-	url := q.Labels[messages.CallbackLabel]
-	if h.Callback == nil || url == "" {
-		return nil
+// callbacks returns the targets that callers have named for the run.
+func (h *Hooks) callbacks(ctx context.Context, run messages.State) (all []*Target, err error) {
+	if h.Callback == nil {
+		return nil, nil
 	}
-	to, err := h.Callback(url)
-	if err != nil {
-		return nil
+	urls := map[string]string{"1": run.Queued.Labels[messages.CallbackLabel]}
+	if h.Added != nil {
+		var added map[string]string
+		added, err = h.Added(ctx, run.RunID)
+		maps.Copy(urls, added)
 	}
-	to.Name = callback
-	return &to
+	for _, id := range slices.Sorted(maps.Keys(urls)) {
+		to, refused := h.Callback(urls[id])
+		if refused != nil { // such as no URL
+			continue
+		}
+		if to.Name = callback; id != "1" {
+			to.Name += " " + id
+		}
+		all = append(all, &to)
+	}
+	return all, err
 }
 
 // start follows the chain of the run's deliveries, and starts the next one if the log has more events for the target.

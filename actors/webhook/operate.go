@@ -89,7 +89,11 @@ func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) err
 		return err
 	}
 	found := false
-	for _, to := range h.targetsOf(state.Queued) {
+	targets, err := h.targetsOf(ctx, state)
+	if err != nil {
+		return err
+	}
+	for _, to := range targets {
 		if name != "" && to.Name != name {
 			continue
 		}

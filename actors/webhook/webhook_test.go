@@ -35,6 +35,7 @@ type world struct {
 	hooks    *webhook.Hooks
 	callback func(url string) (webhook.Target, error)
 	faults   *fault.Board
+	added    map[string]string
 }
 
 func newWorld() *world { return &world{journal: journal.NewMemory(), began: time.Now()} }
@@ -66,7 +67,9 @@ type question struct {
 // node is a node of the world. With heard, it does not observe its runs: it has to find them.
 func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *actors.System, stop func()) {
 	t.Helper()
-	hooks := webhook.New(webhook.Config{Targets: targets, Callback: w.callback, System: func() *actors.System { return s }, Send: w.send, Log: zap.NewNop(),
+	hooks := webhook.New(webhook.Config{Targets: targets, Callback: w.callback, AddedForm: "short",
+		Added:  func(context.Context, messages.RunID) (map[string]string, error) { return w.added, nil },
+		System: func() *actors.System { return s }, Send: w.send, Log: zap.NewNop(),
 		Forms: map[string]func(*messages.RunQueued, messages.Event) json.RawMessage{"short": func(*messages.RunQueued, messages.Event) json.RawMessage {
 			return json.RawMessage(`{"type":"short"}`)
 		}},
@@ -294,6 +297,37 @@ func TestCallbacksAndResending(t *testing.T) {
 		if lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "ls"}); err != nil || lines[0].Delivered != 3 || lines[0].Trying != 0 {
 			t.Errorf("%+v, %v", lines, err)
 		}
+	})
+}
+
+// URLs that callers add to a run get what it says, in their form, also on a node that starts later; removed ones get
+// nothing.
+func TestAddedCallbacks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.callback = func(url string) (webhook.Target, error) {
+			if url == "" {
+				return webhook.Target{}, errors.New("no URL")
+			}
+			return webhook.Target{URL: url}, nil
+		}
+		s, stop := w.node(t, true)
+		id, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(`{"ask":1}`), Principal: "mia",
+			Labels: map[string]string{messages.CallbackLabel: "first"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.want(t, "callback input.required")
+		w.added = map[string]string{"1": "", "c2": "second"}
+		answer(t, s, id, "q0")
+		time.Sleep(time.Second)
+		w.want(t, "callback input.required", "callback c2 short", "callback c2 short") // it gets the question, too
+		stop()
+		_, stop = w.node(t, false)
+		defer stop()
+		time.Sleep(time.Minute)
+		w.want(t, "callback input.required", "callback c2 short", "callback c2 short")
 	})
 }
 

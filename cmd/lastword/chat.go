@@ -103,7 +103,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer client.Close()
-	box, err := c.box.Open(c.program.Env, c.program.Secrets, build.This().Exact())
+	box, err := c.box.Open(c.program.Env, c.program.Secrets, build.This().Exact(), c.program.Guarded)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
@@ -70,6 +71,27 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 	}
 	if state.End.Cause != messages.CauseNodeLost || said(state) != pids {
 		t.Errorf("the run ended with %s, after %q", state.End.Cause, said(state))
+	}
+}
+
+// An MCP server of a chat ends with its host, and with all that it has started in sessions of its own.
+func TestKilledServerEndsItsMCPServers(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "servers.json"), `{"mcpServers": {"daemon": {"cwd": "`+dir+`", "command": "sh",
+		"args": ["-c", "setsid sleep 1000 & echo $$ $! >pids.new; mv pids.new pids; exec sleep 1000"]}}}`)
+	s := serveHTTP(t, dir, "--mcp-config", "servers.json")
+	var pids []byte
+	for pids == nil {
+		pids, _ = os.ReadFile(filepath.Join(dir, "pids")) // until the server has begun
+	}
+	s.ends(syscall.SIGKILL)
+	deadline := time.Now().Add(patience)
+	for pid := range strings.FieldsSeq(string(pids)) {
+		for runs(pid) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the process %s outlives the server that was killed", pid)
+			}
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ func TestCrash(t *testing.T) {
 			c.submit(fmt.Sprintf("chat %d.%d", cycle, i), chat.Name, `{"message":"Hello","model":"scripted"}`)
 			c.submit(fmt.Sprintf("generate %d.%d", cycle, i), generate.Name, `{"repository":"garden","no_cache":true}`)
 		}
+		c.submit(fmt.Sprintf("work %d", cycle), "work", `{}`)
 		time.Sleep(time.Duration(c.dice.Int64N(int64(400 * time.Millisecond)))) // the kill is to come at any moment
 		if cycle%5 == 4 {
 			if code := c.server.ends(syscall.SIGTERM); code != exit.Terminated {
@@ -69,6 +70,9 @@ func TestCrash(t *testing.T) {
 	if code := c.server.ends(syscall.SIGTERM); code != exit.Terminated {
 		t.Errorf("at the end the exit code is %d", code)
 	}
+	if pids := left("LEFT=" + c.dir); len(pids) > 0 {
+		t.Errorf("the processes %v are left", pids)
+	}
 	got := verifyAll(t, c.kept)
 	if want := fmt.Sprintf("is sound: %s, ", words.Count(len(c.runs), "run")); got.code != exit.Completed || !strings.Contains(got.stdout, want) {
 		t.Errorf("the check says %+v, want %s", got, want)
@@ -77,6 +81,21 @@ func TestCrash(t *testing.T) {
 		t.Logf("the last server said:\n%s", c.stderr)
 	}
 }
+
+// left returns the processes whose environment has the entry.
+func left(entry string) (pids []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
+	for _, file := range all {
+		text, _ := os.ReadFile(file) // that of a process that has ended cannot be read
+		if strings.Contains("\x00"+string(text), "\x00"+entry+"\x00") {
+			pids = append(pids, strings.Split(file, "/")[2])
+		}
+	}
+	return pids
+}
+
+// workFile has a command that leaves a daemon. It fails if anything of an earlier attempt lives.
+const workFile = `jobs: {work: {command: [sh, -c, 'exec 9>"$LEFT/$LASTWORD_RUN"; flock -n 9 || exit 99; setsid sleep 1000 & sleep 0.2'], env: [PATH, LEFT], retry: {times: 1, on: [1]}}}`
 
 // crash is a server that is killed under load, and what its callers and readers know of it.
 type crash struct {
@@ -102,6 +121,7 @@ func newCrash(t *testing.T, dice *rand.Rand) *crash {
 	dir := plant(t, gardenText)
 	c := &crash{t: t, dice: dice, dir: dir, kept: filepath.Join(dir, "kept"), socket: filepath.Join(dir, "s"), model: m.URL(),
 		runs: map[messages.RunID]*seen{}}
+	put(t, filepath.Join(dir, "jobs.yaml"), workFile)
 	for i := range 40 { // so that a generate run takes a while
 		put(t, filepath.Join(dir, "garden", "docs", fmt.Sprintf("plant%d.md", i)), "# Plant\n\n"+strings.Repeat("It grows.\n\n", 500))
 	}
@@ -127,8 +147,10 @@ func (c *crash) start(wait bool) {
 		}
 	}
 	c.mu.Unlock()
-	c.server = serving(c.t, binary(c.t, c.dir, "serve", "--unix", c.socket, "--state", c.kept, "--allow-local",
-		"--base-url", c.model, "--max-runs-each", "1000", "--drain", "100ms"))
+	cmd := binary(c.t, c.dir, "serve", "--unix", c.socket, "--state", c.kept, "--allow-local",
+		"--base-url", c.model, "--max-runs-each", "1000", "--drain", "100ms", "--jobs", "jobs.yaml")
+	cmd.Env = append(cmd.Env, "LEFT="+c.dir)
+	c.server = serving(c.t, cmd)
 	if !wait {
 		return
 	}
@@ -230,5 +252,5 @@ func (c *crash) judge() {
 // mayEnd lists the ends of runs that no fault of theirs has ended.
 var mayEnd = map[string]bool{
 	"generate completed": true, "prompt completed": true, "prompt failed node_lost": true, "prompt failed shutdown": true,
-	"chat completed": true,
+	"chat completed": true, "work completed": true,
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/issuer"
 	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/web"
 )
@@ -33,6 +34,7 @@ type serveFlags struct {
 	http, publicURL string
 	unix, admin     string
 	tokens          string
+	issuer          issuer.Config
 	auth            string
 	peers           []string
 	hosts, origins  []string
@@ -46,8 +48,9 @@ type serveFlags struct {
 type serveChecked struct {
 	*serveFlags
 	host  *host.Checked
-	proxy *auth.Proxy // what stands in front and names the callers, or nil
-	hosts []string    // that clients may use
+	proxy *auth.Proxy    // what stands in front and names the callers, or nil
+	jwt   *issuer.Issuer // whose tokens are taken, or nil
+	hosts []string       // that clients may use
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
@@ -86,9 +89,15 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		"`names` of other systems whose clients to serve: "+strings.Join(host.DialectNames(), ", "))
 	flags.StringVar(&s.NanoListen, "nano", "", "second `address`, for NANO's own paths /mcp and /ws")
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of the callers' tokens; lastword token add writes it")
+	flags.StringVar(&s.issuer.Issuer, "jwt-issuer", "", "`URL` of an authorization server whose access tokens (JWTs) are taken")
+	flags.StringVar(&s.issuer.Audience, "jwt-audience", "", "`name` of this server in aud of these tokens")
+	flags.StringSliceVar(&s.issuer.Scopes, "jwt-scope", nil,
+		"`NAME=SCOPE` says what a scope of these tokens means here; without it run:read and run:write mean themselves, and others nothing")
 	flags.StringVar(&s.auth, "auth", "", "proxy=`HEADER` takes the caller's name from a header field of the proxy in front")
 	flags.StringSliceVar(&s.peers, "auth-peer", nil,
 		"`addresses` that this proxy calls from, such as 127.0.0.1 or 10.1.0.0/16; unix is whoever opens the socket")
+	flags.StringVar(&s.SessionKey, "session-key", "",
+		"`file` with the key that seals sessions, the same for each server of --nats; two lines while you replace it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
 	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; others than this machine's need --tokens; * is any")
 	flags.StringSliceVar(&s.origins, "allow-origin", nil, "`origins` of web pages that may call, such as https://app.example.com")
@@ -100,6 +109,7 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		"maximum `number` of model tokens per caller and UTC day, counted since the server started; 0 is no limit")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
+	settings.Must(cmd.MarkFlagFilename("session-key"))
 }
 
 // mcpPath is the path of the MCP endpoint.
@@ -176,6 +186,9 @@ func (s *serveFlags) check(cmd *cobra.Command) (*serveChecked, error) {
 	if checked.proxy, err = s.readProxy(); err != nil {
 		return nil, exit.BadUsage(cmd, err, "for example: --auth proxy=X-Forwarded-User --auth-peer 127.0.0.1")
 	}
+	if checked.jwt, err = s.readIssuer(); err != nil {
+		return nil, exit.BadUsage(cmd, err, "for example: --jwt-issuer https://login.example.com --jwt-audience https://runs.example.com")
+	}
 	err = auth.CheckHosts(checked.hosts, checked.authenticated())
 	for _, address := range []string{s.http, cmp.Or(s.NanoListen, s.http)} {
 		err = cmp.Or(err, auth.CheckBind(address, checked.authenticated()))
@@ -189,7 +202,21 @@ func (s *serveFlags) check(cmd *cobra.Command) (*serveChecked, error) {
 }
 
 // authenticated reports whether callers must say who they are.
-func (s *serveChecked) authenticated() bool { return s.tokens != "" || s.proxy != nil }
+func (s *serveChecked) authenticated() bool { return s.wantsToken() || s.proxy != nil }
+
+// wantsToken reports whether callers need a token.
+func (s *serveChecked) wantsToken() bool { return s.tokens != "" || s.jwt != nil }
+
+// readIssuer reads --jwt-issuer, --jwt-audience and --jwt-scope.
+func (s *serveFlags) readIssuer() (*issuer.Issuer, error) {
+	if s.issuer.Issuer == "" {
+		if s.issuer.Audience != "" || s.issuer.Scopes != nil {
+			return nil, errors.New("--jwt-audience and --jwt-scope have no effect without --jwt-issuer URL")
+		}
+		return nil, nil
+	}
+	return issuer.New(s.issuer)
+}
 
 // readProxy reads --auth and --auth-peer.
 func (s *serveFlags) readProxy() (*auth.Proxy, error) {
@@ -217,8 +244,14 @@ func (s *serveChecked) entrance(runtime *host.Server) (*auth.Middleware, error) 
 		if err != nil {
 			return nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
-		config.Tokens, config.Metadata = tokens, metadataOf(s.resource())
+		config.Tokens = tokens
 		config.Accepted = func(token string) { s.program.Secrets.Add("token", token) }
+	}
+	if s.jwt != nil {
+		config.Issued = s.jwt.Check
+	}
+	if s.wantsToken() {
+		config.Metadata = metadataOf(s.resource())
 	}
 	entrance, err := auth.New(config)
 	if err != nil {
@@ -249,11 +282,13 @@ func metadataOf(resource string) string {
 func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, runtime *host.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(tools)))
-	mux.Handle("/v1/", entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API))))
+	api := entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API)))
+	mux.Handle("/v1/", api)
+	mux.Handle("/v1", api) // else the mux would redirect to a path whose slash is trimmed
 	mux.Handle("/openapi.json", entrance.Wrap(runtime.API))
 	for path, dialect := range runtime.Dialects {
 		served := runtime.Metrics.Requests(door.Compressed(dialect))
-		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.tokens != "" {
+		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.wantsToken() {
 			mux.Handle(path, checks.Public(withoutScopes(served)))
 		} else {
 			mux.Handle(path, checks.Wrap(served))
@@ -267,12 +302,16 @@ func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, run
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
 	mux.Handle("GET /readyz", entrance.Public(ready(runtime)))
-	page := entrance.Public(web.Handler(s.tokens != "" && s.proxy == nil)) // the proxy signs people in
+	page := entrance.Public(web.Handler(s.wantsToken() && s.proxy == nil)) // the proxy signs people in
 	for _, path := range web.Paths() {
 		mux.Handle(path, page)
 	}
-	if s.tokens != "" {
-		about := auth.ResourceMetadata(s.resource(), nil, []auth.Scope{auth.ReadRuns, auth.WriteRuns, auth.AnswerRuns})
+	if s.wantsToken() {
+		var servers []string
+		if s.jwt != nil {
+			servers = []string{s.issuer.Issuer}
+		}
+		about := auth.ResourceMetadata(s.resource(), servers, []auth.Scope{auth.ReadRuns, auth.WriteRuns, auth.AnswerRuns})
 		for _, path := range []string{auth.MetadataPath(s.resource()), auth.MetadataPath("/")} {
 			mux.Handle(path, entrance.Public(about))
 		}
@@ -380,7 +419,7 @@ func (s *serveChecked) announce(stderr io.Writer, listener net.Listener) error {
 		where = "in NATS"
 	}
 	switch {
-	case s.tokens != "":
+	case s.wantsToken():
 	case s.proxy != nil:
 		fmt.Fprintf(&lines, "  callers   need no token: what calls from %s names them\n", strings.Join(s.peers, ", "))
 	default:

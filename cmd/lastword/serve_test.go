@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -209,6 +210,44 @@ func TestServeAnswersWhereItSays(t *testing.T) {
 	}
 }
 
+// A session goes on after a kill, with the key in the folder of trust, and at another server with the same --session-key.
+func TestSessionsOutliveServers(t *testing.T) {
+	dir, own := t.TempDir(), filepath.Join(t.TempDir(), "trust")
+	key := filepath.Join(dir, "key")
+	must(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n"), 0o600))
+	post := func(s *served, session, body string) *http.Response {
+		r, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(body))
+		must(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			r.Header.Set("Mcp-Session-Id", session)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		must(t, err)
+		must(t, answer.Body.Close())
+		return answer
+	}
+	for _, c := range []struct {
+		first, second []string
+		want          int
+	}{
+		{[]string{"--state", "a", "--trust", own}, []string{"--state", "a", "--trust", own}, 200},
+		{[]string{"--state", "b", "--session-key", key}, []string{"--state", "c", "--session-key", key}, 200},
+		{[]string{"--state", "d"}, []string{"--state", "d"}, 404}, // each has a folder of its own
+	} {
+		s := serveHTTP(t, dir, c.first...)
+		session := post(s, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+			`"clientInfo":{"name":"x","version":"1"}}}`).Header.Get("Mcp-Session-Id")
+		s.ends(syscall.SIGKILL)
+		again := serveHTTP(t, dir, c.second...)
+		if got := post(again, session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); session == "" || got.StatusCode != c.want {
+			t.Errorf("%v after %v: %s", c.second, c.first, got.Status)
+		}
+		again.ends(syscall.SIGKILL)
+	}
+}
+
 func TestServeReadsNothingOfItsMachine(t *testing.T) {
 	dir := plant(t, gardenText)
 	s := serveHTTP(t, dir)
@@ -344,6 +383,10 @@ func TestServeListensNowhereElse(t *testing.T) {
 		{exit.Usage, "not the peer", []string{"--auth", "proxy=X-User", "--auth-peer", "0.0.0.0/0"}},
 		{exit.Usage, "must be proxy=HEADER", []string{"--auth", "X-User", "--auth-peer", "127.0.0.1"}},
 		{exit.Usage, "no effect", []string{"--auth-peer", "127.0.0.1"}},
+		{exit.Usage, "need an audience", []string{"--jwt-issuer", "https://login.example.com"}},
+		{exit.Usage, "no effect without --jwt-issuer", []string{"--jwt-scope", "x=admin"}},
+		{exit.Configuration, "chmod 600", []string{"--session-key", "open"}},
+		{exit.Configuration, "no key of 32 bytes", []string{"--session-key", "tokens"}},
 		{exit.Configuration, "--http 127.0.0.1:0 takes a free port", []string{"--http", busy.Addr().String()}},
 	} {
 		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -111,5 +115,107 @@ func addToken(cmd *cobra.Command, stdout io.Writer, file, name string, scopes []
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n",
 		words.Printable(file), name)
+	return err
+}
+
+// keyed holds the flags of key.
+type keyed struct {
+	*host.Program
+	dir, nats, creds string
+	rotate           bool
+	sign             []string
+}
+
+func keyCommand(p *host.Program) *cobra.Command {
+	k := &keyed{Program: p}
+	cmd := &cobra.Command{
+		Use:     "key",
+		GroupID: settings.Helping,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if k.nats == "" && len(k.sign) > 0 || k.nats != "" && k.dir != "" {
+				return exit.BadUsage(cmd, errors.New("give --sign with --nats, and --nats without --state"), "")
+			}
+			return noArguments(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			keys, err := k.run(cmd)
+			if err == nil && len(keys.Public) == 0 {
+				err = fmt.Errorf("there is no key in %s; lastword serve makes one", cmp.Or(k.nats, k.dir))
+			}
+			if err != nil {
+				return &exit.Error{Code: exit.Configuration, Err: err}
+			}
+			for _, key := range keys.Texts() {
+				fmt.Fprintln(cmd.OutOrStdout(), key)
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&k.dir, "state", "", "`folder` of a server (default: the one of serve)")
+	flags.StringVar(&k.nats, "nats", "", "`URL` of NATS JetStream, which has the keys of several servers")
+	flags.StringVar(&k.creds, "nats-creds", "", "`file` with the credentials for --nats")
+	flags.BoolVar(&k.rotate, "rotate", false, "make a new key, which signs from now on")
+	flags.StringSliceVar(&k.sign, "sign", nil, "with --nats, sign the `keys` of other servers, so that verify trusts them where it trusts yours")
+	settings.FlagOnly(flags, "state", "rotate", "nats", "nats-creds", "sign")
+	settings.Must(cmd.MarkFlagDirname("state"))
+	settings.Must(cmd.MarkFlagFilename("nats-creds"))
+	return cmd
+}
+
+// run makes a new key or signs keys if the flags say so, and returns all keys.
+func (k *keyed) run(cmd *cobra.Command) (keys store.Keys, err error) {
+	var others []ed25519.PublicKey
+	for _, text := range k.sign {
+		key, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			return keys, fmt.Errorf("--sign: %q is no key that lastword key prints", text)
+		}
+		others = append(others, key)
+	}
+	if k.nats == "" {
+		k.dir, err = stateFolder(cmd, k.Program, k.dir, serveState)
+	}
+	publish := func(sign ed25519.PrivateKey, others ...ed25519.PublicKey) error {
+		if k.nats == "" {
+			keys, err = store.Publish(k.dir, others...)
+			return err
+		}
+		keys, err = store.ChangeShared(cmd.Context(), k.nats, k.creds, k.Secrets, func(keys store.Keys) store.Keys {
+			for _, key := range others {
+				keys = keys.Enter(key, sign)
+			}
+			return keys
+		})
+		return err
+	}
+	switch {
+	case err != nil:
+	case k.rotate || len(others) > 0:
+		err = k.signed(publish, others)
+	case k.nats == "":
+		keys, err = store.ReadKeys(k.dir)
+	default:
+		err = publish(nil)
+	}
+	return keys, err
+}
+
+// signed has the user's key sign others, and one that takes its place with --rotate.
+func (k *keyed) signed(publish func(ed25519.PrivateKey, ...ed25519.PublicKey) error, others []ed25519.PublicKey) error {
+	folder, err := k.Trust()
+	if err == nil {
+		err = folder.Apart(k.Env, k.dir)
+	}
+	if err != nil {
+		return err
+	}
+	key, err := folder.Key(nil)
+	if err == nil && len(others) > 0 {
+		err = publish(key, others...)
+	}
+	if err == nil && k.rotate {
+		_, err = folder.Key(func(public ed25519.PublicKey) error { return publish(key, public) })
+	}
 	return err
 }

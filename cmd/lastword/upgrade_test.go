@@ -68,9 +68,13 @@ func TestUpgrade(t *testing.T) {
 func upgraded(t *testing.T, kept string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	code := exit.Completed
-	if schemaOf(t, filepath.Join(kept, "journal.db")) > 5 { // a server whose key is lost has signed its ledger
+	code, schema := exit.Completed, schemaOf(t, filepath.Join(kept, "journal.db"))
+	if schema > 5 { // a server whose key is lost has signed its ledger
 		code = exit.Untrusted
+	}
+	if got := verifyAll(t, kept); schema < 5 && !strings.Contains(got.stderr, "start the server there once") ||
+		schema >= 5 && (got.code != exit.Untrusted || !strings.Contains(got.stdout, "is sound: ")) {
+		t.Errorf("before the server starts: %+v", got)
 	}
 	tokens, token := caller(t, "--scope", "run:read,run:write,run:answer") // the plan asks to confirm
 	server := serving(t, patientServer(t, t.TempDir(), kept, tokens, "--retention", years))

@@ -2,10 +2,10 @@ package main
 
 import (
 	"cmp"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -29,11 +29,13 @@ import (
 type verifier struct {
 	at          host.Remote
 	all, asJSON bool
-	heads       bool     // print the ledger's head, or compare it with those of files
-	keys        []string // keys that may have signed, as the user gave them
-	trusted     []string // the same, or else those of the folder of trust
-	files       string   // folder with the runs' files, or ""
-	dir         string   // state folder
+	heads       bool                 // print the ledger's head, or compare it with those of files
+	keys        []string             // keys that may have signed, as the user gave them
+	trusted     []string             // the same, or else those of the folder of trust; with NATS also those that these have signed
+	from        map[string]time.Time // from when keys in NATS count
+	files       string               // folder with the runs' files, or ""
+	dir         string               // state folder, or what is said of the cluster
+	nats, creds string               // the URL of NATS, and the file with the credentials
 	report      journal.Report
 }
 
@@ -52,14 +54,17 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&v.all, "all", false, "check every run, and the database")
-	flags.BoolVar(&v.heads, "heads", false, "check every run, and print the head of the ledger; or compare it with FILEs of earlier heads")
+	flags.BoolVar(&v.heads, "heads", false, "check every run, and print the head of each ledger; or compare them with FILEs of earlier heads")
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
 	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed; lastword key prints them (default: those of the folder of trust)")
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
+	flags.StringVar(&v.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs of several servers; with --all (default: the one of serve)")
+	flags.StringVar(&v.creds, "nats-creds", "", "`file` with the credentials for --nats")
+	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
 	v.at.AddStateFlag(cmd)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
-	settings.FlagOnly(flags, "all", "heads", "json", "key", "files")
+	settings.FlagOnly(flags, "all", "heads", "json", "key", "files", "nats", "nats-creds")
 	settings.Must(cmd.MarkFlagDirname("files"))
 	return cmd
 }
@@ -81,10 +86,21 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		err = v.readFiles(files)
 	}
+	if err == nil && v.all && v.nats == "" && v.at.URL == "" && v.at.State == "" {
+		err = v.ofServe(cmd)
+	}
 	switch remote := v.at.URL != "" && v.at.State == ""; {
-	case err != nil || len(runs) == 0 && !v.all:
+	case err != nil || len(runs) == 0 && !v.all && v.nats == "":
+	case v.nats != "" && (!v.all || v.at.URL != "" || v.at.State != ""):
+		err = exit.BadUsage(cmd, errors.New("--nats reads the runs of all servers: give it with --all or --heads alone, or give --server URL"), "")
+	case v.nats != "":
+		v.dir = "NATS"
+		found, keys, failed := store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets)
+		v.from = keys.Trusted(v.trusted)
+		v.trusted = slices.Collect(maps.Keys(v.from))
+		err = v.add(found, failed)
 	case remote && v.heads:
-		err = exit.BadUsage(cmd, errors.New("--heads reads the ledger in the folder of a server: give --state, and not --server"), "")
+		err = exit.BadUsage(cmd, errors.New("--heads reads the ledgers of a store: give --state or --nats, and not --server"), "")
 	case remote:
 		err = v.remote(cmd, runs)
 	default:
@@ -102,7 +118,9 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if v.heads && len(heads) == 0 && !v.asJSON && len(v.report.Faults) == 0 && v.report.Ledger != nil {
-		fmt.Fprintf(cmd.OutOrStdout(), headLine, v.report.Ledger.Entries, v.report.Ledger.Head)
+		for _, h := range v.report.Ledger.Heads {
+			fmt.Fprintf(cmd.OutOrStdout(), headLine, h.Entries, h.Head)
+		}
 		return v.verdict()
 	}
 	return v.print(cmd)
@@ -150,9 +168,15 @@ func (v *verifier) trust() error {
 // isTrusted reports whether keys to trust have signed all that was checked.
 func (v *verifier) isTrusted() bool {
 	signed := func(key []byte) bool { return slices.Contains(v.trusted, store.KeyText(key)) }
-	l := v.report.Ledger
-	if v.dir != "" && (v.all || len(v.report.Removed) > 0) && (l == nil || l.Entries == 0 || l.Unsigned > 0 || slices.ContainsFunc(l.Keys, func(k []byte) bool { return !signed(k) })) {
-		return false
+	if l := v.report.Ledger; v.dir != "" && (v.all || len(v.report.Removed) > 0) {
+		if l == nil || l.Entries == 0 || l.Unsigned > 0 || l.Unentered > 0 {
+			return false
+		}
+		for i, key := range l.Keys { // a server enters its key when it has opened its ledger
+			if !signed(key) || l.First(i).Before(v.from[store.KeyText(key)].Add(-time.Minute)) {
+				return false
+			}
+		}
 	}
 	return len(v.trusted) > 0 && len(v.report.Faults) == 0 && !slices.ContainsFunc(v.report.Logs, func(log journal.Log) bool { return !signed(log.Key) })
 }
@@ -239,7 +263,24 @@ func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 			return err
 		}
 	}
-	found, err := store.Check(ctx, v.dir, ids...)
+	return v.add(store.Check(ctx, v.dir, ids...))
+}
+
+// ofServe names the store of serve, by the settings.
+func (v *verifier) ofServe(cmd *cobra.Command) error {
+	p := v.at.Program
+	s, err := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
+	if err == nil {
+		v.nats, v.creds = s.Value("serve.nats"), cmp.Or(v.creds, s.Value("serve.nats-creds"))
+		if v.nats == "" {
+			v.at.State = cmp.Or(s.Value(serveState), p.Env.StateFolder())
+		}
+	}
+	return err
+}
+
+// add adds what was found in a store.
+func (v *verifier) add(found journal.Report, err error) error {
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
@@ -335,60 +376,16 @@ func (v *verifier) untrusted() error {
 		says = errors.New("nothing is damaged, but the keys of --key have not signed all of it: give all keys that lastword key printed at the server")
 	case l != nil && l.Unsigned > 0:
 		says = fmt.Errorf("nothing is damaged, but %d of %d entries of the ledger have no signature: a server without a folder of trust wrote them", l.Unsigned, l.Entries)
+	case l != nil && l.Unentered > 0:
+		says = fmt.Errorf("nothing is damaged, but %s ended without an entry in a ledger: a server that was killed or is older wrote "+
+			"the ends; start one, and look again", words.Count(int64(l.Unentered), "run"))
+	case l != nil && v.nats != "":
+		says = errors.New("nothing is damaged, but no key in the folder of trust has signed all of it, or the keys of the other servers: compare " +
+			"the keys that lastword key --nats prints with those of the servers, and sign them with --sign")
 	case l == nil && v.all && v.dir != "":
 		says = errors.New("nothing is damaged, but there is no ledger of ends yet: lastword serve begins one, and signs it")
 	}
 	return &exit.Error{Code: exit.Untrusted, Err: says}
-}
-
-func keyCommand(p *host.Program) *cobra.Command {
-	dir, rotate := "", false
-	cmd := &cobra.Command{
-		Use:     "key",
-		GroupID: settings.Helping,
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := stateFolder(cmd, p, dir, serveState)
-			var keys store.Keys
-			switch {
-			case err != nil:
-			case rotate:
-				keys, err = rotateKey(p, dir)
-			default:
-				keys, err = store.ReadKeys(dir)
-			}
-			if err == nil && len(keys.Public) == 0 {
-				err = fmt.Errorf("there is no key in %s; lastword serve makes one", dir)
-			}
-			if err != nil {
-				return &exit.Error{Code: exit.Configuration, Err: err}
-			}
-			for _, key := range keys.Texts() {
-				fmt.Fprintln(cmd.OutOrStdout(), key)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&dir, "state", "", "`folder` of a server (default: the one of serve)")
-	cmd.Flags().BoolVar(&rotate, "rotate", false, "make a new key, which signs from now on")
-	settings.FlagOnly(cmd.Flags(), "state", "rotate")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	return cmd
-}
-
-// rotateKey makes a new private key, and adds its public half to those of the folder.
-func rotateKey(p *host.Program, dir string) (keys store.Keys, err error) {
-	trustFolder, err := p.Trust()
-	if err == nil {
-		err = trustFolder.Apart(p.Env, dir)
-	}
-	if err == nil {
-		_, err = trustFolder.Key(func(public ed25519.PublicKey) error {
-			keys, err = store.Publish(dir, public)
-			return err
-		})
-	}
-	return keys, err
 }
 
 // stateFolder returns the folder that the flag names, or the setting with the name, or the default.

@@ -3,8 +3,12 @@
 package lab_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +22,22 @@ const (
 	// halfBeat is half the time between two signs of a node's life: a fault comes when as much of it is over as is left.
 	halfBeat = 1250 * time.Millisecond
 )
+
+// jobsFile has a command that leaves a daemon, and ends when its gate is there.
+const jobsFile = `jobs: {work: {command: [sh, -c, 'setsid sleep 1000 & until [ -e "$1" ]; do sleep 0.1; done', sh, "{gate}"], input: {gate: {type: string}}, env: [PATH, LEFT], retry: {times: 1}}}`
+
+// noneLeft wants no process of a command.
+func (c *cluster) noneLeft() {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
+	for _, file := range all {
+		text, _ := os.ReadFile(file) // that of a process that has ended cannot be read
+		if entries := strings.Split(string(text), "\x00"); slices.Contains(entries, c.left) && slices.ContainsFunc(entries, isOfARun) {
+			c.Errorf("%s is left of a command", filepath.Dir(file))
+		}
+	}
+}
+
+func isOfARun(entry string) bool { return strings.HasPrefix(entry, "LASTWORD_RUN=") }
 
 func (c *cluster) killedNode() {
 	c.lose(0, func(n *node) (restore func()) {
@@ -42,6 +62,8 @@ func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
 	before := len(c.questions())
 	again, prompts := c.begin(victim, 5, c.generate(true)), c.begin(victim, 5, askModel)
 	theirs := c.asked(before, len(again)+len(prompts))
+	gate := filepath.Join(c.TempDir(), "gate")
+	again = append(again, c.begin(victim, 2, messages.Request{Job: "work", Input: json.RawMessage(`{"gate":"` + gate + `"}`)})...)
 	others := slices.Concat(c.begin(reader, 3, c.generate(true)), c.begin(reader, 3, askModel))
 	c.asked(before, len(theirs)+len(others))
 
@@ -97,7 +119,9 @@ func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
 		}
 	}
 	open()
+	must(c, os.WriteFile(gate, nil, 0o600))
 	all.Wait()
+	c.noneLeft()
 	c.ends(reader, others, undisturbed)
 	node.waitReady(c)
 	c.ends(reader, c.begin(victim, 1, askModel), completed)

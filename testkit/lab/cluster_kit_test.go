@@ -30,6 +30,7 @@ type cluster struct {
 	stores [3]*process
 	nodes  [3]*node
 	tokens map[string]string // by principal
+	left   string            // an entry in the environment of commands
 	long   bool              // make cluster
 }
 
@@ -85,6 +86,9 @@ func startCluster(t testing.TB, source string) *cluster {
 		})
 	}
 	c.addTokens(lastword, filepath.Join(dir, "tokens"))
+	jobs := filepath.Join(dir, "jobs.yaml")
+	must(t, os.WriteFile(jobs, []byte(jobsFile), 0o600))
+	c.left = "LEFT=" + dir
 	for i := range c.nodes {
 		n := &node{url: "http://127.0.0.1:" + doors[i]}
 		var cables []string
@@ -97,7 +101,7 @@ func startCluster(t testing.TB, source string) *cluster {
 			"--http", "127.0.0.1:" + doors[i], "--nats", strings.Join(cables, ","), "--out", filepath.Join(home, "out"),
 			"--tokens", filepath.Join(dir, "tokens"), "--max-runs-each", fmt.Sprint(runsEach), "--rate=-1",
 			"--base-url", c.model.URL(), "--allow-local", "--drain", "5s"},
-			env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
+			env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), c.left, "LASTWORD_SERVE_JOBS=" + jobs}}
 		c.nodes[i] = n
 		n.start()
 	}

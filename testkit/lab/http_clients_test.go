@@ -46,6 +46,7 @@ func TestHTTPClients(t *testing.T) {
 			w.judge(t, run, follow(w, t, run))
 		})
 	}
+	t.Run("generated clients", func(t *testing.T) { newWebKit(t).generated(t) })
 	t.Run("linter", func(t *testing.T) { newWebKit(t).lint(t) })
 }
 
@@ -272,16 +273,45 @@ func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {
 	return out
 }
 
-// lint has a public linter judge the document: no error, and no warning but that of the event's payload, which its kind
-// describes.
-func (w *webKit) lint(t *testing.T) {
+// document writes the OpenAPI document to the file.
+func (w *webKit) document(t *testing.T, file string) {
+	t.Helper()
 	response, err := http.Get(w.direct + "/openapi.json")
 	must(t, err)
 	defer response.Body.Close()
 	data, err := io.ReadAll(response.Body)
 	must(t, err)
-	file := filepath.Join(t.TempDir(), "openapi.json")
 	writeFile(t, file, data)
+}
+
+// generated has Go's two generators of clients, with their versions in go.mod, read the document. Their clients list, start
+// and follow a run.
+func (w *webKit) generated(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "openapi"))))
+	w.document(t, filepath.Join(dir, "openapi.json"))
+	must(t, os.Mkdir(filepath.Join(dir, "oapi"), 0o755))
+	for _, args := range [][]string{
+		{"tool", "oapi-codegen", "-generate", "types,client", "-package", "oapi", "-o", "oapi/oapi.go", "openapi.json"},
+		{"tool", "ogen", "--target", "ogen", "--package", "ogen", "--clean", "openapi.json"},
+		{"run", ".", w.direct, "tell", "3"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		if args[0] == "run" && strings.Count(string(out), "run.completed") != 2 {
+			t.Errorf("the clients follow %s", out)
+		}
+	}
+}
+
+// lint has a public linter judge the document: no error, and no warning.
+func (w *webKit) lint(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "openapi.json")
+	w.document(t, file)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(npmInstall(t, "httpclients"), "node_modules", ".bin", "redocly"), "lint",
 		"--format=json", file)
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "CI=true")
@@ -296,7 +326,7 @@ func (w *webKit) lint(t *testing.T) {
 	if err := json.Unmarshal(out, &found); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if found.Totals.Errors > 0 || found.Totals.Warnings > 1 {
+	if found.Totals.Errors > 0 || found.Totals.Warnings > 0 {
 		t.Errorf("%+v", found)
 	}
 }

@@ -41,9 +41,12 @@ func serveCalling(t *testing.T, runs door.Runs, callback func(url string) error)
 	t.Helper()
 	a := &agent{t: t, caller: &auth.Principal{}}
 	schema := func() json.RawMessage { return json.RawMessage(`{"properties":{"story":{}}}`) }
-	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback, Jobs: []messages.JobInfo{
-		{Name: "generate", JobSpec: messages.JobSpec{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
-		{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Description: "Talks."}}}}))
+	urls := map[string]string{}
+	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback,
+		Callbacks:       func(context.Context, messages.RunID) (map[string]string, error) { return urls, nil },
+		ChangeCallbacks: func(_ context.Context, _ messages.RunID, do func(map[string]string) error) error { return do(urls) }, Jobs: []messages.JobInfo{
+			{Name: "generate", JobSpec: messages.JobSpec{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
+			{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Description: "Talks."}}}}))
 	a.url = testkit.ServeURL(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(auth.With(r.Context(), *a.caller)))
 	}))
@@ -338,7 +341,7 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// The same messageId gets the same task, and a skill gets its data.
+// The same message gets the same task, another one with its messageId another task, and a skill gets its data.
 func TestMessages(t *testing.T) {
 	teller := &stories.Teller{}
 	a := serve(t, teller)
@@ -346,11 +349,16 @@ func TestMessages(t *testing.T) {
 	if again := a.task("SendMessage", said("plain", "")); !reflect.DeepEqual(again, first) || first.texts()["answer"] != "Hello, wörld 🌍" {
 		t.Errorf("the same message gets %+v, want %+v", again, first)
 	}
+	for _, other := range []string{said("failure", ""), said("plain", `,"contextId":"c"`)} { // of the same messageId
+		if got := a.task("SendMessage", other); got.ID == first.ID || got.ContextID == first.ContextID {
+			t.Errorf("%s gets the task of another message", other)
+		}
+	}
 	skill := a.task("SendMessage", `{"configuration":{"returnImmediately":true},`+
 		`"message":{"messageId":"m2","metadata":{"skill":"generate"},"role":"ROLE_USER","parts":[{"data":{"story":"question"}}]}}`)
 	state, err := teller.State(t.Context(), messages.RunID(skill.ID))
 	if err != nil || state.Queued.Job != "generate" || string(state.Queued.Input) != `{"story":"question"}` ||
-		string(skill.History[0].Parts[0].Data) != `{"story":"question"}` || state.Queued.Labels["context"] != "m2" {
+		string(skill.History[0].Parts[0].Data) != `{"story":"question"}` || skill.ContextID == "" || skill.ContextID == first.ContextID {
 		t.Errorf("the skill is %+v, %v, %+v", state.Queued, err, skill)
 	}
 	if got := a.task("CancelTask", `{"id":"`+skill.ID+`"}`); got.Status.State != "TASK_STATE_CANCELED" {
@@ -403,8 +411,8 @@ func TestListTasks(t *testing.T) {
 		}
 		seen[page.Tasks[0].ID], token = true, page.NextPageToken
 	}
-	if len(seen) != 3 {
-		t.Errorf("the pages have %v", seen)
+	if page := a.list(`{"pageSize":50}`).Result; len(seen) != 3 || page.PageSize != 50 || a.list(`{}`).Result.PageSize != 50 {
+		t.Errorf("the pages have %v, and their size is %d", seen, page.PageSize)
 	}
 	page := a.list(`{"contextId":"c0","status":"TASK_STATE_COMPLETED","includeArtifacts":true,"historyLength":0}`).Result
 	if len(page.Tasks) != 1 || page.Tasks[0].texts()["answer"] == "" || page.Tasks[0].History != nil {
@@ -473,6 +481,12 @@ func TestCard(t *testing.T) {
 		}
 		return c
 	}
+	response := testkit.OpenURL(t.Context(), t, http.MethodGet, a.url+a2a.CardPath, "")
+	tag := response.Header.Get("ETag")
+	response.Body.Close()
+	if status, _, _ := testkit.ReadURL(t, http.MethodGet, a.url+a2a.CardPath, "", "If-None-Match", tag); status != http.StatusNotModified || tag == "" {
+		t.Errorf("the card of the tag %s is sent again: %d", tag, status)
+	}
 	open := read()
 	if len(open.Skills) != 2 || open.SecurityRequirements != nil || open.SupportedInterfaces[0].URL != "http://agent.test/a2a" {
 		t.Errorf("the card is %+v", open)
@@ -507,11 +521,18 @@ func TestPushNotifications(t *testing.T) {
 	if text := begin(`{"url":"https://receiver.test/hook"}`); json.Unmarshal([]byte(text), &r) != nil || r.Result.Task == nil {
 		t.Fatal(text)
 	}
-	const config = `{"id":"1","taskId":"r_story1","url":"https://receiver.test/hook"}`
-	for method, want := range map[string]string{"GetTaskPushNotificationConfig": config, "ListTaskPushNotificationConfigs": `{"configs":[` + config + `]}`,
-		"DeleteTaskPushNotificationConfig": `"code":-32004`, "CreateTaskPushNotificationConfig": `"code":-32004`} {
-		if text, err := a.call(method, `{"taskId":"r_story1","id":"1"}`); err != nil || !strings.Contains(text, want) {
-			t.Errorf("%s: %v, %s", method, err, text)
+	const first, second = `{"id":"1","taskId":"r_story1","url":"https://receiver.test/hook"}`, `{"id":"c2","taskId":"r_story1","url":"https://receiver.test/hook"}`
+	for _, c := range []struct{ method, params, want string }{
+		{"Get", `"id":"1"`, `"result":` + first}, {"List", ``, `{"configs":[` + first + `]}`},
+		{"Create", `"id":"c2","url":"https://receiver.test/hook"`, `"result":` + second}, {"Get", `"id":"c2"`, second},
+		{"Create", `"url":"https://elsewhere.test"`, "INVALID_INPUT"}, {"Create", `"id":"c3"`, "INVALID_INPUT"},
+		{"Create", `"id":"a b","url":"https://receiver.test/hook"`, "INVALID_INPUT"},
+		{"Delete", `"id":"1"`, `"result":{}`}, {"List", ``, `{"configs":[` + second + `]}`}, {"Get", `"id":"1"`, `"code":-32001`},
+		{"Delete", `"id":"c2"`, `"result":{}`}, {"List", ``, `{"configs":[]}`},
+	} {
+		method := c.method + "TaskPushNotificationConfig" + map[string]string{"List": "s"}[c.method]
+		if text, err := a.call(method, `{"taskId":"r_story1",`+cmp.Or(c.params, `"id":""`)+`}`); err != nil || !strings.Contains(text, c.want) {
+			t.Errorf("%s %s: %v, %s, want %s", method, c.params, err, text, c.want)
 		}
 	}
 	for story, want := range map[string]string{"plain": "COMPLETED", "failure": "FAILED", "cancel": "CANCELED"} {

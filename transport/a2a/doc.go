@@ -2,7 +2,7 @@
 // jobs as skills.
 //
 // A task is a run and has its id. A contextId is the label "context" of runs. A message whose metadata names no skill
-// is a turn of the job chat. If a client repeats a messageId, it gets the same task. A question makes the task
+// is a turn of the job chat. If a client repeats a message, it gets the same task; another message with the same messageId begins another task. A question makes the task
 // input-required; a message with the taskId answers it.
 //
 // Texts, files and a structured result are artifacts; a file is given as a URL. Tools, steps and sub-runs are status

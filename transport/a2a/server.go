@@ -55,7 +55,9 @@ type params struct {
 		ReturnImmediately          bool
 		TaskPushNotificationConfig *push
 	}
-	TaskID messages.RunID // of methods for push notification configs
+	TaskID         messages.RunID // this and the next of methods for push notification configs
+	URL, Token     string
+	Authentication json.RawMessage
 
 	ContextID, Status, PageToken string
 	PageSize, HistoryLength      *int
@@ -95,7 +97,7 @@ func (s server) serve(c *rpc.Caller, call jsonrpc.Call) (result any, begun func(
 		return s.describe(r, true), nil, nil
 	default:
 		if strings.Contains(call.Method, "TaskPushNotificationConfig") {
-			result, err = s.pushes(ctx, call.Method, p.TaskID)
+			result, err = s.pushes(ctx, call.Method, push{string(p.ID), p.TaskID, p.URL, p.Token, p.Authentication})
 			return result, nil, err
 		}
 		return nil, nil, jsonrpc.NoMethod(call)
@@ -186,7 +188,7 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 			}
 		}
 	}
-	return map[string]any{"tasks": tasks, "totalSize": total, "pageSize": len(tasks), "nextPageToken": next}, err
+	return map[string]any{"tasks": tasks, "totalSize": total, "pageSize": size, "nextPageToken": next}, err
 }
 
 // contents returns the text of a message, and its data, which may be nil.
@@ -225,7 +227,8 @@ func (w *writer) send(ctx context.Context, p *params) error {
 // request returns the request for the run of a message.
 func (w *writer) request(p *params, text string, data json.RawMessage) (q messages.Request, err error) {
 	m := &p.Message
-	conversation, skill := cmp.Or(m.ContextID, m.MessageID), m.Metadata.Skill
+	digest := messages.Digest(string(door.JSON(m))) // another message with the same messageId begins another task
+	conversation, skill := cmp.Or(m.ContextID, digest[:32]), m.Metadata.Skill
 	q = w.door.Message(text, conversation)
 	if data != nil || skill != "" && skill != q.Job {
 		job, err := w.door.Job(cmp.Or(skill, q.Job))
@@ -242,16 +245,13 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
 	q.Busy = m.Metadata.Busy
-	q.Key, q.Labels = "a2a "+m.MessageID, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
+	q.Key, q.Labels = "a2a "+digest, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
 	to := p.Configuration.TaskPushNotificationConfig // where the server sends the task's questions and its end
-	switch {
-	case to == nil:
+	if to == nil {
 		return q, nil
-	case to.Token != "" || to.Authentication != nil:
-		return q, messages.InvalidInput("give a push notification config a url alone: notifications are signed, as Standard Webhooks")
 	}
 	q.Labels[messages.CallbackLabel], q.Labels[messages.CallbackFormLabel] = to.URL, Form
-	return q, w.door.CheckCallback(to.URL)
+	return q, w.check(to)
 }
 
 // messageLabel is the label of a run that holds the id of the message that began it.

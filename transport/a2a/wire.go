@@ -1,11 +1,16 @@
 package a2a
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	neturl "net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,7 +157,9 @@ func (s server) origin(r *http.Request) string {
 func (s server) card(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "private, max-age=60")
-	_, _ = w.Write(s.describe(r, auth.Require(r.Context(), auth.ReadRuns) == nil)) // the client may have left
+	card := s.describe(r, auth.Require(r.Context(), auth.ReadRuns) == nil)
+	w.Header().Set("ETag", `"`+messages.Digest(string(card))[:32]+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(card))
 	return nil
 }
 
@@ -186,7 +193,7 @@ func (s server) describe(r *http.Request, all bool) json.RawMessage {
 	return fmt.Appendf(nil, cardForm, door.JSON(s.door.Version), door.JSON(s.origin(r)+Path), s.door.Callback != nil, known, door.JSON(skills))
 }
 
-// push is a push notification config. A task has at most one: the callback that came with the message that began it.
+// push is a push notification config. That which came with the message that began the task has the id firstPush.
 type push struct {
 	ID             string          `json:"id"`
 	TaskID         messages.RunID  `json:"taskId"`
@@ -195,32 +202,76 @@ type push struct {
 	Authentication json.RawMessage `json:"authentication,omitempty"`
 }
 
+const (
+	firstPush = "1"
+	// mostPushes is the maximum number of configs that clients have added to a task.
+	mostPushes = 16
+)
+
 // Form is the value of [messages.CallbackFormLabel] for runs whose client gets a [Notification].
 const Form = "a2a"
 
+// check returns an error if the server sends no notifications to the client's URL.
+func (s server) check(to *push) error {
+	if to.URL == "" || to.Token != "" || to.Authentication != nil {
+		return messages.InvalidInput("give a push notification config a url alone: notifications are signed, as Standard Webhooks")
+	}
+	return s.door.CheckCallback(to.URL)
+}
+
 // pushes handles the methods for push notification configs.
-func (s server) pushes(ctx context.Context, method string, id messages.RunID) (any, error) {
-	if s.door.Callback == nil {
+func (s server) pushes(ctx context.Context, method string, config push) (any, error) {
+	if s.door.Callback == nil || s.door.Callbacks == nil {
 		return nil, wrong(noPush, "this agent sends no push notifications")
 	}
-	run, err := s.door.Run(ctx, id)
+	run, err := s.door.Run(ctx, config.TaskID)
 	if err != nil {
 		return nil, err
 	}
-	configs := []push{}
-	if url := run.Queued.Labels[messages.CallbackLabel]; url != "" {
-		configs = append(configs, push{ID: "1", TaskID: id, URL: url})
-	}
 	switch method {
-	case "ListTaskPushNotificationConfigs":
-		return map[string]any{"configs": configs}, nil
-	case "GetTaskPushNotificationConfig":
-		if len(configs) > 0 {
-			return configs[0], nil
+	case "CreateTaskPushNotificationConfig":
+		if config.ID = cmp.Or(config.ID, strings.ToLower(rand.Text())); s.check(&config) != nil {
+			return nil, s.check(&config)
 		}
-		return nil, wrong(notFound, "the task %s has no push notification config", id)
+		return config, s.changePush(ctx, run.RunID, config.ID, config.URL)
+	case "DeleteTaskPushNotificationConfig":
+		return struct{}{}, s.changePush(ctx, run.RunID, config.ID, "")
 	}
-	return nil, wrong(unsupported, "give the config with the message that begins the task; it lasts as long as the task")
+	urls := map[string]string{firstPush: run.Queued.Labels[messages.CallbackLabel]}
+	added, err := s.door.Callbacks(ctx, run.RunID)
+	maps.Copy(urls, added)
+	maps.DeleteFunc(urls, func(_, url string) bool { return url == "" })
+	if config.URL = urls[config.ID]; method == "ListTaskPushNotificationConfigs" {
+		configs := []push{}
+		for _, id := range slices.Sorted(maps.Keys(urls)) {
+			configs = append(configs, push{ID: id, TaskID: config.TaskID, URL: urls[id]})
+		}
+		return map[string]any{"configs": configs}, err
+	}
+	if err == nil && config.URL == "" {
+		err = wrong(notFound, "the task %s has no push notification config %.100q", config.TaskID, config.ID)
+	}
+	return config, err
+}
+
+// changePush sets the URL of a config; "" deletes it.
+func (s server) changePush(ctx context.Context, run messages.RunID, id, url string) error {
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return err
+	}
+	return s.door.ChangeCallbacks(ctx, run, func(urls map[string]string) error {
+		switch _, known := urls[id]; {
+		case url == "" && id != firstPush:
+			delete(urls, id)
+			return nil
+		case len(id) > 64 || neturl.PathEscape(id) != id:
+			return messages.InvalidInput("the id of a push notification config has up to 64 letters, digits and -._~")
+		case !known && len(urls) >= mostPushes:
+			return messages.LimitExceeded("the task has %d push notification configs; delete one", mostPushes)
+		}
+		urls[id] = url
+		return nil
+	})
 }
 
 // Notification returns the body of the message about a run's question or end.

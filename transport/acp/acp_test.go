@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -307,5 +308,26 @@ func TestLinks(t *testing.T) {
 		sdk.ResourceLinkBlock("b.go", "file:///elsewhere/b.go")}})
 	if err == nil || !strings.Contains(err.Error(), `Look at\\n[a.go](sub/a.go)\\n[b.go](file:///elsewhere/b.go)`) {
 		t.Error(err)
+	}
+}
+
+// An editor that stops in the middle of a message, which it writes or reads, does not hold the agent.
+func TestHalfAMessageEndsTheAgent(t *testing.T) {
+	for message, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n": "has not read the rest of a message for 1m0s",
+		`{"jsonrpc":`: "has written half a message",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			stdin, in := io.Pipe()
+			out, stdout := io.Pipe()
+			ended := make(chan error, 1)
+			go func() { ended <- host(nil).Serve(t.Context(), stdin, stdout) }()
+			_, _ = io.WriteString(in, message)
+			if err := <-ended; err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("after %s the agent says %v, not %q", message, err, want)
+			}
+			in.Close()
+			out.Close()
+		})
 	}
 }

@@ -81,27 +81,43 @@ type Edit struct {
 	Old       *string
 }
 
+const (
+	// closeTimeout is how long the editor may take to read the last messages, and stallTimeout how long it may read
+	// nothing meanwhile.
+	closeTimeout = 5 * time.Second
+	stallTimeout = 2 * time.Second
+)
+
 // Serve serves one editor until in ends or ctx is done. Then it cancels the runs of its prompts, and returns when they
-// have ended.
-func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) {
+// have ended. It returns an error if the editor reads or writes nothing for a minute in the middle of a message.
+func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e := &editor{Config: c, ctx: ctx, sessions: map[string]*Session{}}
 	e.in = &input{editor: e, lines: lines.NewReader(in, maxMessage), connected: make(chan struct{})}
-	e.conn = acp.NewConnection(e.handle, output{e, out}, e.in)
+	to := lines.NewWriter(out, c.Door.Redact)
+	go to.Run()
+	e.conn = acp.NewConnection(e.handle, output{e, to}, e.in)
 	e.conn.SetLogger(c.Log)
 	close(e.in.connected)
 	select {
 	case <-e.conn.Done():
 	case <-ctx.Done():
+	case err = <-e.in.lines.Stuck():
+	case <-to.Done():
+		err = to.Err()
 	}
 	cancel()
-	e.prompts.Wait()
+	answered := make(chan struct{})
+	go func() { e.prompts.Wait(); close(answered) }()
+	to.Finish(answered, closeTimeout, stallTimeout)
+	<-answered
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.sessions {
 		c.Close(s)
 	}
+	return err
 }
 
 // editor is a connection to an editor. mu guards the fields below it.

@@ -2,8 +2,8 @@ package acp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"io"
 	"sync"
 
 	"github.com/coder/acp-go-sdk"
@@ -93,7 +93,7 @@ func (i *input) goOn(id json.RawMessage) {
 // output gets complete lines, one at a time.
 type output struct {
 	editor *editor
-	to     io.Writer
+	to     *lines.Writer
 }
 
 // Write writes a line. After a response that names a new session, it writes that session's commands, because editors
@@ -106,9 +106,7 @@ func (o output) Write(line []byte) (int, error) {
 		o.editor.in.goOn(m.ID)
 		if m.Result.Session != "" {
 			all = append(all, jsonrpc.Notification(acp.ClientMethodSessionUpdate, object{"sessionId": m.Result.Session, "update": o.editor.commands()})...)
-			all = append(all, '\n')
 		}
 	}
-	_, err := o.to.Write(o.editor.Door.Redact(all))
-	return len(line), err
+	return len(line), o.to.Append(context.Background(), bytes.TrimSuffix(all, []byte("\n")))
 }

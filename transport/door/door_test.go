@@ -264,6 +264,33 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: %q, want %q", request, got, want)
 		}
 	}
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a/x", nil)
+	r.Header.Set("Upgrade", "websocket")
+	door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{"POST /a/{b}": nil}, auth.Refuse).ServeHTTP(w, r)
+	if w.Code != http.StatusUpgradeRequired || w.Header().Get("Upgrade") == "" {
+		t.Errorf("a WebSocket where there is none gets %d, %v", w.Code, w.Header())
+	}
+}
+
+// What is not UTF-8 is refused: encoding/json would replace it.
+func TestTextsAreUTF8(t *testing.T) {
+	for text, want := range map[string]int{`{"a":"é"}`: -1, "{\"a\":\"\xed\xa0\x80\"}": 1007, "\xc0\x80": 1007} {
+		var into struct{ A string }
+		err := door.ReadJSON(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(text)), &into)
+		if refused := want > 0; refused != (messages.CodeOf(err) == auth.CodeBadRequest) {
+			t.Errorf("the body %q: %v", text, err)
+		}
+		ws, _, err := websocket.Dial(t.Context(), strings.Replace(open(t, &stories.Teller{}, door.Config{}).URL, "http", "ws", 1)+"/socket?story=plain", nil)
+		must(t, err)
+		must(t, ws.Write(t.Context(), websocket.MessageText, []byte(text)))
+		for err == nil && want > 0 {
+			_, _, err = ws.Read(t.Context())
+		}
+		if got := websocket.CloseStatus(err); got != websocket.StatusCode(want) {
+			t.Errorf("the message %q: %v", text, err)
+		}
+		_ = ws.CloseNow()
+	}
 }
 
 // said is a runtime whose only run asks a confirmation, and that keeps what is said to the run.

@@ -47,7 +47,7 @@ func (d *Door) Follow(ctx context.Context, out Connection, id messages.RunID, fo
 	if s, ok := out.(*Stream); ok && s.UntilDrain {
 		defer d.onDrain(ctx, func() { cancel(ErrDraining) })()
 	}
-	h := d.Heartbeats(out, r.Beat, cancel)
+	h := d.Heartbeats(ctx, out, r.Beat, cancel)
 	defer h.Stop()
 	if snapshot := follow.Snapshot; snapshot != nil {
 		follow.Snapshot = func(s messages.State) {
@@ -101,16 +101,35 @@ type Heartbeats struct {
 	lost  context.CancelCauseFunc // cancels the stream after a failed write
 	every time.Duration           // the longest silence
 	timer *time.Timer
-	over  bool // nothing more is written
+	last  *time.Timer // says that the token expires soon; nil if it does not
+	over  bool        // nothing more is written
 }
 
-// Heartbeats starts the heartbeats of out. beat writes one heartbeat. lost is called with the error if the client does
+// beforeExpiry is how long before the end of its token a client is told, so that it can get another one and go on.
+const beforeExpiry = 30 * time.Second
+
+// Heartbeats starts the heartbeats of out, for the request of ctx. beat writes one heartbeat. lost is called with the error if the client does
 // not take a heartbeat. The caller must call Stop before its HTTP handler returns.
-func (d *Door) Heartbeats(out Connection, beat func(), lost context.CancelCauseFunc) *Heartbeats {
+func (d *Door) Heartbeats(ctx context.Context, out Connection, beat func(), lost context.CancelCauseFunc) *Heartbeats {
 	h := &Heartbeats{out: out, mu: out.lock(), beat: beat, lost: lost, every: d.Heartbeat}
 	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // heartbeat reads h.timer
 	h.timer.Reset(h.every)
+	if at, ok := auth.Expires(ctx); ok {
+		h.last = time.AfterFunc(time.Until(at)-beforeExpiry, h.expires)
+	}
 	return h
+}
+
+// expires tells the client that its token expires soon: by a comment, or by a heartbeat where there are no comments.
+func (h *Heartbeats) expires() {
+	_ = h.Do(func() (bool, error) { // whoever writes next notices an error
+		if s, ok := h.out.(*Stream); ok && s.contentType == "text/event-stream" {
+			_, _ = s.WriteString(": the token expires in 30 s; get another one, and come back with the last id\n\n")
+		} else {
+			h.beat()
+		}
+		return false, nil
+	})
 }
 
 // errOver is the error of Do after the answer has ended.
@@ -161,6 +180,9 @@ func (h *Heartbeats) Stop() {
 	defer h.mu.Unlock()
 	h.over = true
 	h.timer.Stop()
+	if h.last != nil {
+		h.last.Stop()
+	}
 }
 
 // onDrain calls f when the server that serves ctx's request stops, unless stop is called before. All streams of a

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -39,7 +40,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Match returns the pattern that the request matches. If there is none, it answers the request and returns false:
-// OPTIONS with the methods of the path, another method with method_not_allowed, an unknown path with not_found.
+// OPTIONS with the methods of the path, another method with method_not_allowed, an unknown path with not_found. A
+// WebSocket gets the status 426, at which clients such as Codex go on with POST.
 func Match(mux *http.ServeMux, w http.ResponseWriter, r *http.Request, refuse func(http.ResponseWriter, error)) (string, bool) {
 	clean := path.Clean(r.URL.Path) == r.URL.Path // the mux would redirect the rest
 	if _, pattern := mux.Handler(r); clean && pattern != "" {
@@ -59,7 +61,14 @@ func Match(mux *http.ServeMux, w http.ResponseWriter, r *http.Request, refuse fu
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("Allow", strings.Join(methods, ", "))
-		refuse(w, messages.Errorf(auth.CodeNotAllowed, "%.200s takes %s", r.URL.Path, strings.Join(methods, ", ")))
+		err := error(messages.Errorf(auth.CodeNotAllowed, "%.200s takes %s", r.URL.Path, strings.Join(methods, ", ")))
+		if isWebSocket(r) {
+			p := auth.ProblemOf(err)
+			p.Status, err = http.StatusUpgradeRequired, p
+			w.Header().Set("Upgrade", "HTTP/1.1")
+			w.Header().Set("Connection", "Upgrade")
+		}
+		refuse(w, err)
 	}
 	return "", false
 }
@@ -109,9 +118,18 @@ func Read(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// ReadText is Read for a body that must be UTF-8: encoding/json would replace what is not.
+func ReadText(r *http.Request) ([]byte, error) {
+	body, err := Read(r)
+	if err == nil && !utf8.Valid(body) {
+		err = messages.Errorf(auth.CodeBadRequest, "the body is not UTF-8; convert it")
+	}
+	return body, err
+}
+
 // ReadJSON decodes the JSON body of a request. Errors: too_large, bad_request.
 func ReadJSON(r *http.Request, into any) error {
-	body, err := Read(r)
+	body, err := ReadText(r)
 	if err != nil {
 		return err
 	}

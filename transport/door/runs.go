@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // Runs is the runtime as doors need it. *actors.System implements it.
@@ -69,12 +70,16 @@ type Config struct {
 	// Callback returns an error if the server may not send a run's events to this URL of the caller. nil means that the
 	// server sends no callbacks.
 	Callback func(url string) error
+	// Callbacks returns the callback URLs that callers have added to a run, by their ids; "" says that one was removed.
+	// ChangeCallbacks changes them. Both are nil if the server sends no callbacks.
+	Callbacks       func(ctx context.Context, run messages.RunID) (map[string]string, error)
+	ChangeCallbacks func(ctx context.Context, run messages.RunID, do func(urls map[string]string) error) error
 	// People returns the URL of the page for people, without a final slash; "" or nil if there is none.
 	People func() string
 	// AgentsConfirm lets agents answer the confirmations of all jobs.
 	AgentsConfirm bool
-	// Sealing is the secret from which the keys come that seal credentials; nil makes one, which ends with the process.
-	Sealing []byte
+	// Sealing are the keys of what clients keep, and of clients keep, and the credentials that they send; nil makes a key, which ends with the process.
+	Sealing seal.Keys
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil removes none.
 	Redact func([]byte) []byte
 }
@@ -97,6 +102,7 @@ type Door struct {
 func New(c Config) *Door {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.Sealing = seal.New(c.Sealing)
 	redact := c.Redact
 	c.Redact = func(message []byte) []byte {
 		if redact != nil {

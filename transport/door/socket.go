@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -41,7 +42,7 @@ type Socket struct {
 // Socket accepts a WebSocket and calls open. It then calls read with each message, in order, until the client leaves.
 // Errors: bad_request if the request does not ask for a WebSocket.
 func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socket) (read func(message []byte))) error {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+	if !isWebSocket(r) {
 		return messages.Errorf(auth.CodeBadRequest, "a GET of this path must ask for a WebSocket")
 	}
 	compression := websocket.CompressionContextTakeover
@@ -75,6 +76,9 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socke
 		case kind != websocket.MessageText:
 			_ = ws.Close(websocket.StatusUnsupportedData, "messages are JSON texts")
 			return nil
+		case !utf8.Valid(message):
+			_ = ws.Close(websocket.StatusInvalidFramePayloadData, "the message is not UTF-8")
+			return nil
 		}
 		if s.held, err = auth.Message(ctx, len(message)); err != nil {
 			s.close(websocket.StatusTryAgainLater, err)
@@ -84,6 +88,10 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socke
 			s.held()
 		}
 	}
+}
+
+func isWebSocket(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
 // Go runs f in a goroutine. Closing the connection waits for it.

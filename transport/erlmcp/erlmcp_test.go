@@ -214,13 +214,19 @@ func TestModesAndErrors(t *testing.T) {
 	}
 }
 
-// A job whose result is a list gives its elements as chunks, not faster than the caller asked for.
+// A job whose result is a list gives its elements as chunks, not faster than the caller asked for. Seed: a chunk has
+// "<<"chunk_num">> => 1" and "<<"total">> => 4".
 func TestListsAndDelays(t *testing.T) {
+	list := []any{"one", 2, map[string]int{"three": 3}}
+	for _, result := range []any{list, map[string]any{"chunks": list}} {
+		listAndDelay(t, result)
+	}
+}
+
+func listAndDelay(t *testing.T, result any) {
 	synctest.Test(t, func(t *testing.T) {
 		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat",
-			func(context.Context, *actors.TaskContext, struct{}) (any, error) {
-				return map[string]any{"chunks": []any{"one", 2, map[string]int{"three": 3}}}, nil
-			})}})
+			func(context.Context, *actors.TaskContext, struct{}) (any, error) { return result, nil })}})
 		must(t, err)
 		begun := time.Now()
 		got := ask(t, open(system), "ada", "tools/call",

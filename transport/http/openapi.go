@@ -26,6 +26,7 @@ func (s *Server) document() huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{Title: "lastword", Version: s.Version,
 				Description: "Runs long agent jobs and streams what happens. Every run has exactly one last event.",
+				Contact:     &huma.Contact{URL: "https://github.com/seed889630bf/lastword"},
 				License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 			Servers: []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{

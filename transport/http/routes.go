@@ -22,8 +22,10 @@ func (s *Server) runRoutes() {
 			"wait=SECONDS with the State at its end.",
 		Responses: map[string]*huma.Response{"202": s.json("The run", messages.State{}),
 			"200": s.streams("The run at its end, or its events", messages.State{})}}, s.startRun)
-	add(s, auth.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
-		Summary: "List the caller's runs", Description: "The newest first, in pages."}, s.listRuns)
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
+		Summary: "List the caller's runs", Description: "The newest first, in pages. A stream has the first page as list, and then " +
+			"the runs that are new, have another status or ask something else as runs.",
+		Responses: map[string]*huma.Response{"200": s.streams("The list", runList{})}}, s.listRuns)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Run", Method: method, Path: path, Tags: tags,
 			Hidden: method == http.MethodHead, Summary: "Get a run's State",

@@ -200,6 +200,7 @@ type listInput struct {
 	Label  []string          `query:"label,explode" doc:"Runs with this label, as name:value"`
 	Limit  int               `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Most runs of a page"`
 	Cursor string            `query:"cursor" doc:"The next of the page before"`
+	Accept string            `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the first page and then with what changes"`
 }
 
 // runList is a page of runs.
@@ -209,24 +210,37 @@ type runList struct {
 	Next string `json:"next,omitempty" doc:"The cursor of the next page"`
 }
 
-// listRuns answers with a page of the caller's runs.
-func (s *Server) listRuns(ctx context.Context, in *listInput) (runList, error) {
+// listRuns answers with a page of the caller's runs, or with a stream of the changes.
+func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, in *listInput) error {
 	q := messages.Query{Job: in.Job, Status: in.Status, Limit: in.Limit}
 	for _, label := range in.Label {
 		name, value, found := strings.Cut(label, ":")
 		if !found {
-			return runList{}, messages.InvalidInput("label %.100q is not name:value", label)
+			return messages.InvalidInput("label %.100q is not name:value", label)
 		}
 		if q.Labels == nil {
 			q.Labels = map[string]string{}
 		}
 		q.Labels[name] = value
 	}
-	runs, next, err := s.Page(ctx, q, in.Cursor)
+	form, err := formOf(in.Accept)
 	if err != nil {
-		return runList{}, err
+		return err
 	}
-	return runList{Runs: append([]messages.Summary{}, runs...), Next: next}, nil
+	if form != formJSON {
+		s.streamList(w, r, form, q)
+		return nil
+	}
+	list, err := s.page(r.Context(), q, in.Cursor)
+	if err != nil {
+		return err
+	}
+	return s.writeJSON(w, http.StatusOK, list)
+}
+
+func (s *Server) page(ctx context.Context, q messages.Query, cursor string) (runList, error) {
+	runs, next, err := s.Page(ctx, q, cursor)
+	return runList{Runs: append([]messages.Summary{}, runs...), Next: next}, err
 }
 
 func (s *Server) forgetRun(w http.ResponseWriter, r *http.Request, in *pathID) error {

@@ -27,6 +27,11 @@ func New(d *door.Door) *Server {
 	s.runRoutes()
 	s.readerRoutes()
 	s.serverRoutes()
+	for _, schema := range s.api.OpenAPI().Components.Schemas.Map() {
+		for _, property := range schema.Properties {
+			property.Nullable = false // a list without elements is []
+		}
+	}
 	return s
 }
 
@@ -49,7 +54,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Pattern = pattern // metrics read the pattern
 	// The huma framework would answer 500 to a body that cannot be read.
-	body, err := door.Read(r)
+	body, err := door.ReadText(r)
 	if err == nil {
 		err = acceptable(pattern, r)
 	}

@@ -281,6 +281,11 @@ func TestDocument(t *testing.T) {
 	if len(published.Defs) < len(messages.Kinds()) || document.Components.Schemas["Event"] == nil {
 		t.Errorf("%d definitions of %d kinds", len(published.Defs), len(messages.Kinds()))
 	}
+	for name, schema := range document.Components.Schemas {
+		if loose := booleans(name, schema); loose != nil {
+			t.Errorf("generators of clients refuse the schemas %q: describe them", loose)
+		}
+	}
 	for name, want := range published.Defs {
 		var a, b any
 		got := strings.ReplaceAll(string(document.Components.Schemas["Event."+name]), "#/components/schemas/Event.", "#/$defs/")
@@ -288,4 +293,22 @@ func TestDocument(t *testing.T) {
 			t.Errorf("the schema of %s is %s, want %s", name, got, want)
 		}
 	}
+}
+
+// booleans returns the places of properties and elements whose schema is true or false.
+func booleans(at string, schema json.RawMessage) (found []string) {
+	var s struct {
+		Properties map[string]json.RawMessage
+		Items      json.RawMessage
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return []string{at}
+	}
+	for name, property := range s.Properties {
+		found = append(found, booleans(at+"."+name, property)...)
+	}
+	if s.Items != nil {
+		found = append(found, booleans(at+"[]", s.Items)...)
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -56,57 +57,99 @@ func (c *changes) take() (runs []messages.RunID, all bool) {
 // done. The message "list" means that any run may have changed: the client should read the list again.
 func (s *subscription) watch(ctx context.Context) {
 	defer s.cancel()
-	c, changed := s.connection, &changes{wake: make(chan struct{}, 1), runs: map[messages.RunID]bool{}}
-	defer c.Enter()()
-	c.socket.Go(func() {
-		if err := c.Runs.Watch(ctx, changed.note); ctx.Err() == nil {
-			s.end(reply{Op: "problem", ID: s.id, Problem: auth.ProblemOf(err)})
-			s.cancel()
+	c := s.connection
+	err := c.watchList(ctx, nil, messages.Query{}, func(runs []messages.Summary) error {
+		op := "runs"
+		if runs == nil {
+			op = "list"
 		}
+		c.send(reply{Op: op, ID: s.id, Runs: runs})
+		return nil
 	})
+	if ctx.Err() == nil {
+		s.end(reply{Op: "problem", ID: s.id, Problem: auth.ProblemOf(err)})
+	}
+}
+
+// streamList streams the first page of the list, and then what changes in it.
+func (s *Server) streamList(w http.ResponseWriter, r *http.Request, form form, q messages.Query) {
+	out := &writer{Stream: s.Stream(w, string(form)), form: form}
+	ctx := r.Context()
+	*ctx.Value(streamKey{}).(*func()) = func() {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		h := s.Heartbeats(ctx, out.Stream, out.Beat, cancel)
+		defer h.Stop()
+		err := s.watchList(ctx, auth.Draining(ctx), q, func(runs []messages.Summary) error {
+			return h.Do(func() (over bool, err error) {
+				name, list := "runs", runList{Runs: runs}
+				if runs == nil {
+					name = "list"
+					list, err = s.page(ctx, q, "")
+				}
+				out.other(name, list)
+				return false, err
+			})
+		})
+		_ = h.Do(func() (bool, error) { // a client that left needs no reason
+			out.other("problem", auth.ProblemOf(err))
+			return true, nil
+		})
+	}
+}
+
+// watchList calls tell with the caller's runs that are new, have another status or ask something else, and with nil if
+// any run may have changed, which it does first. It returns an error when ctx is done, when draining is closed, or when
+// tell fails. Of the query, only the job and the labels count.
+func (s *Server) watchList(ctx context.Context, draining <-chan struct{}, q messages.Query, tell func([]messages.Summary) error) error {
+	defer s.Enter()()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	changed := &changes{wake: make(chan struct{}, 1), runs: map[messages.RunID]bool{}}
+	watching.Go(func() { cancel(s.Runs.Watch(ctx, changed.note)) })
 	told := map[messages.RunID]messages.Summary{} // the runs that the client knows and that have not ended
-	for {
+	for wake, pause := changed.wake, (<-chan time.Time)(nil); ; {
 		select {
 		case <-ctx.Done():
-			return
-		case <-changed.wake:
+			return context.Cause(ctx)
+		case <-draining:
+			return messages.Errorf(messages.CauseShutdown, "the server is stopping; ask again")
+		case <-pause:
+			wake, pause = changed.wake, nil
+			continue
+		case <-wake:
 		}
+		wake, pause = nil, time.After(watchEvery)
 		runs, all := changed.take()
 		if all {
 			clear(told)
-			c.send(reply{Op: "list", ID: s.id})
+			if err := tell(nil); err != nil {
+				return err
+			}
 		}
-		if err := s.tell(ctx, runs, told); err != nil && ctx.Err() == nil {
-			s.end(reply{Op: "problem", ID: s.id, Problem: auth.ProblemOf(err)})
-			return
+		list, err := s.changed(ctx, q, runs, told)
+		if err == nil && len(list) > 0 {
+			err = tell(list)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(watchEvery):
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// tell sends those of the runs that belong to the caller and that differ from what the client was told.
-func (s *subscription) tell(ctx context.Context, runs []messages.RunID, told map[messages.RunID]messages.Summary) error {
+// changed returns those of the runs that belong to the caller and that differ from what the client was told.
+func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.RunID, told map[messages.RunID]messages.Summary) ([]messages.Summary, error) {
 	if len(runs) == 0 {
-		return nil
+		return nil, nil
 	}
-	c := s.connection
-	list, err := c.List(ctx, messages.Query{Runs: runs, Limit: len(runs)})
-	if err != nil {
-		return err
-	}
-	list = slices.DeleteFunc(list, func(now messages.Summary) bool {
+	list, err := s.List(ctx, messages.Query{Runs: runs, Job: q.Job, Labels: q.Labels, Limit: len(runs)})
+	return slices.DeleteFunc(list, func(now messages.Summary) bool {
 		had, known := told[now.RunID]
 		if told[now.RunID] = now; now.Status.IsEnded() {
 			delete(told, now.RunID)
 		}
 		return known && had.Status == now.Status && had.Canceling == now.Canceling && slices.Equal(had.OpenRequests, now.OpenRequests)
-	})
-	if len(list) > 0 {
-		c.send(reply{Op: "runs", ID: s.id, Runs: list})
-	}
-	return nil
+	}), err
 }

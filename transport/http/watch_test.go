@@ -1,10 +1,13 @@
 package http_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -86,6 +89,38 @@ func TestWatchTheList(t *testing.T) {
 	w.send(l.c, `{"op":"unsubscribe","id":"list"}`)
 	if m := w.receive(l.c); m.Op != "problem" {
 		t.Errorf("after the end of the watch: %+v", m)
+	}
+}
+
+// The list as a stream begins with its first page, and says what changes in what the query asks for.
+func TestStreamOfTheList(t *testing.T) {
+	w := newWorld(t)
+	before := w.start(`{"hang":true}`)
+	for accept, frame := range map[string]string{"text/event-stream": "event: %s\ndata: ", "application/x-ndjson": `{"%s":`} {
+		ctx, leave := context.WithCancel(t.Context())
+		response := w.open(ctx, "GET", "/v1/runs?label=color:red", "", "Accept", accept)
+		r, said := bufio.NewReader(response.Body), ""
+		until := func(name, has string) {
+			t.Helper()
+			for want := fmt.Sprintf(frame, name); !strings.Contains(said, want) || !strings.Contains(said[strings.Index(said, want):], has); {
+				line, err := r.ReadString('\n')
+				must(t, err)
+				said += line
+			}
+		}
+		until("list", `"runs":[]`)
+		got := w.call("POST", "/v1/runs", `{"job":"tell","input":{"hang":true},"labels":{"color":"red"}}`)
+		var state messages.State
+		must(t, json.Unmarshal([]byte(got.body), &state))
+		until("runs", string(state.RunID))
+		w.call("POST", "/v1/runs/"+string(state.RunID)+"/cancel", "")
+		until("runs", `"status":"canceled"`)
+		w.call("DELETE", "/v1/runs/"+string(state.RunID), "")
+		if strings.Contains(said, string(before)) {
+			t.Errorf("a run without the label is in %s", said)
+		}
+		leave()
+		response.Body.Close()
 	}
 }
 

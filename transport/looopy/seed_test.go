@@ -58,6 +58,7 @@ func TestL5FiltersHoldInReplay(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ query, task string }{{"contextId=c-1", ""}, {"contextId=c-1&taskId=" + turn, turn},
+			{"contextId=c-1&taskId=" + turn + "/**", turn}, // seed: "eventRouter.subscribe('task-123/**', subscriber)"
 			{"contextId=c-1&taskId=" + child, child}, {"taskId=" + child + "&lastEventId=" + first[1].id, child}} {
 			_, events := ask(t, s, http.MethodGet, looopy.Path+"?"+c.query, "")
 			seen := map[string]int{}

@@ -22,12 +22,12 @@ const Path = "/api/sse/message"
 // server serves the two methods. It holds no state of a conversation: the cursor in each id does.
 type server struct {
 	*door.Door
-	keys *credential.Keys
+	keys credential.Keys
 }
 
 // New returns the handler for Path.
 func New(d *door.Door) *door.Handler {
-	s := server{d, credential.New(d.Sealing)}
+	s := server{d, credential.Keys(d.Sealing)}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET " + Path:  s.get,
 		"POST " + Path: s.post,
@@ -125,7 +125,8 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	turns, err := s.turns(r.Context(), context, query.Get("taskId"), after)
+	task := strings.TrimSuffix(query.Get("taskId"), "/**") // a task is always followed with its sub-runs
+	turns, err := s.turns(r.Context(), context, task, after)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 		return nil
 	}
-	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
+	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(task)})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -149,17 +150,17 @@ func TestStateOfAnotherCallIsRefused(t *testing.T) {
 
 // Servers with one key share what their clients carry, so that a restart, or a balancer, ends no call.
 func TestStateOutlivesTheServer(t *testing.T) {
-	key := []byte("0123456789abcdef0123456789abcdef")
-	before, system := doorTo(t, mcp.Config{Key: key}, testJobs())
+	key := seal.New(nil)
+	before, system := doorTo(t, mcp.Config{Keys: key}, testJobs())
 	add(t, before, mcp.JobTool{Job: "confirm"})
 	state := asked(t, dialAs(t, before, modernHTTP, as{capabilities: asks}).
 		callTool("confirm", map[string]any{}, nil).response(), "sure").RequestState
 	yes := map[string]any{"sure": accepted(map[string]any{"value": true})}
 	for _, c := range []struct {
-		key  []byte
+		key  seal.Keys
 		good bool
 	}{{nil, false}, {key, true}} {
-		after := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test", Key: c.key})
+		after := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test", Keys: c.key})
 		t.Cleanup(after.Close)
 		add(t, after, mcp.JobTool{Job: "confirm"})
 		client := dialAs(t, after, modernHTTP, as{capabilities: asks})

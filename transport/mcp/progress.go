@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -35,7 +36,7 @@ const tokenBytes = 1 << 10
 // newProgress starts the heartbeats, with numbers after the given one. Without a token nothing is sent.
 func newProgress(d *door.Door, token json.RawMessage, notify func(place, method string, params any) error, after uint64) *progress {
 	p := &progress{token: token, notify: notify, last: float64(after)}
-	p.beats = d.Heartbeats(new(door.Unbuffered), p.beat, func(error) {})
+	p.beats = d.Heartbeats(context.Background(), new(door.Unbuffered), p.beat, func(error) {})
 	if len(token) == 0 || len(token) > tokenBytes {
 		p.stop()
 	}

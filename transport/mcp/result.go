@@ -25,6 +25,7 @@ type Result struct {
 	Failed *RunError
 
 	terminal *messages.Event // the run's terminal, for callers that follow its events
+	dropped  []string        // arguments that the tool does not have
 }
 
 // link points to a resource.
@@ -102,6 +103,9 @@ func (r *Result) library() *mcp.CallToolResult {
 		out.Meta = mcp.NewMetaFromMap(map[string]any{vendor + "error": r.Failed})
 	case r.terminal != nil:
 		out.Meta = mcp.NewMetaFromMap(map[string]any{eventKey: r.terminal})
+	case r.dropped != nil:
+		out.Meta = mcp.NewMetaFromMap(map[string]any{vendor + "notice": messages.Notice{Code: "arguments_dropped",
+			Text: "the tool has no " + strings.Join(r.dropped, ", ") + "; the call went on without"}})
 	}
 	return out
 }

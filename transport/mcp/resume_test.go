@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -29,6 +30,9 @@ func TestStreamGoesOnAfterACut(t *testing.T) {
 		"run_wait": func(c *client) (string, map[string]any) { return call("run_wait", map[string]any{"run_id": start(c)}) },
 		"run_attach": func(c *client) (string, map[string]any) {
 			return call("run_attach", map[string]any{"run_id": start(c)})
+		},
+		"run_attach with options": func(c *client) (string, map[string]any) {
+			return call("run_attach", map[string]any{"run_id": start(c), "level": "delta", "rate": 1000})
 		},
 		"AddStream": func(c *client) (string, map[string]any) { return call("own", map[string]any{"run_id": start(c)}) },
 		"a task":    func(c *client) (string, map[string]any) { return "tasks/result", map[string]any{"taskId": start(c)} },
@@ -167,4 +171,63 @@ func said(body messages.Body) string {
 		return all.String()
 	}
 	return ""
+}
+
+// A session goes on after a restart. Its subscriptions tell of what may have changed meanwhile. A question whose stream
+// broke is asked again on the stream that goes on, and a late answer to the first one answers nothing.
+func TestSessionGoesOnAfterARestart(t *testing.T) {
+	rows := map[string][]byte{}
+	config := mcp.Config{Keys: seal.New(nil), Sessions: mcp.Rows{
+		Get: func(_ context.Context, name string) ([]byte, uint64, error) { return rows[name], 0, nil },
+		Set: func(_ context.Context, name string, row []byte, _ uint64) error { rows[name] = row; return nil }}}
+	first, system := doorTo(t, config, testJobs())
+	add(t, first, mcp.JobTool{Job: "confirm"})
+	c := dialAs(t, first, legacyHTTP, as{principal: "ann", capabilities: asks})
+	for _, uri := range []string{"notes://kept", "notes://left"} {
+		c.do("resources/subscribe", map[string]any{"uri": uri}).result(t)
+	}
+	c.do("resources/unsubscribe", map[string]any{"uri": "notes://left"}).result(t)
+
+	asks := func(response *http.Response, err error) (last string, question message, lines *bufio.Scanner) {
+		must(t, err)
+		t.Cleanup(func() { response.Body.Close() })
+		lines = bufio.NewScanner(response.Body)
+		for question.Method == "" && lines.Scan() {
+			if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+				last = id
+			}
+			if data, ok := strings.CutPrefix(lines.Text(), "data: {"); ok {
+				must(t, json.Unmarshal([]byte("{"+data), &question))
+			}
+		}
+		return last, question, lines
+	}
+	params := map[string]any{"name": "confirm", "arguments": map[string]any{}}
+	post := c.request(t.Context(), "tools/call", params, map[string]any{"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params})
+	last, before, _ := asks(c.http.Do(post))
+	first.Close()
+
+	config.Runs, config.Name, config.Version = system, "lastword", "test"
+	second := mcp.New(config)
+	t.Cleanup(second.Close)
+	add(t, second, mcp.JobTool{Job: "confirm"})
+	c.dialHTTP(second)
+	get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, nil)
+	get.Header = post.Header.Clone()
+	get.Header.Set("Last-Event-ID", last)
+	_, again, lines := asks(c.http.Do(get))
+	if again.Method != "elicitation/create" || string(again.ID) == string(before.ID) {
+		t.Fatalf("%+v follows %+v", again, before)
+	}
+	c.respond(before.ID, accepted(map[string]any{"value": false}))
+	c.respond(again.ID, accepted(map[string]any{"value": true}))
+	for lines.Scan() && !strings.Contains(lines.Text(), "answered true") {
+	}
+	if !strings.Contains(lines.Text(), `"id":"call"`) {
+		t.Errorf("the call has no answer: %v", lines.Err())
+	}
+	openStream(t, c)
+	if uri := uriIn(t, c.hears(t, updated)); uri != "notes://kept" {
+		t.Errorf("told of %s", uri)
+	}
 }

@@ -58,6 +58,7 @@ type runArguments struct {
 	Content string           `json:"content"`
 	Mode    messages.SayMode `json:"mode"`
 	ID      string           `json:"id"`
+	StreamOptions
 }
 
 // runTool is one of the tools run_*.
@@ -138,8 +139,8 @@ func (s *Server) readingTools() []runTool {
 		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 	}, s.ofRun(s.runWait),
 	}, {Tool{Name: "run_attach", Title: "Stream a run",
-		Description: "Streams a run's events as progress, and gives its result. To cancel this call does not end the run.",
-		Input:       Object([]string{"run_id"}, runArgument, afterArgument)}, s.ofRun(s.runAttach),
+		Description: "Streams a run's events as progress, and gives its result. Cancelling the call leaves the run.",
+		Input:       Object([]string{"run_id"}, runArgument, afterArgument, StreamArguments)}, s.ofRun(s.runAttach),
 	}}
 	for i := range tools {
 		tools[i].ReadOnly, tools[i].Idempotent = true, true
@@ -349,12 +350,12 @@ func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Curso
 func (s *Server) runAttach(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	after, err := parsePageCursor(a.RunID, a.After)
 	if err == nil {
-		err = checkCursor(state, after.Seq)
+		err = cmp.Or(checkCursor(state, after.Seq), a.Check())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.attach(ctx, a.RunID, after.Cursor)
+	return s.attach(a.In(ctx), a.RunID, after.Cursor)
 }
 
 func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {

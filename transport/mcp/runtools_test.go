@@ -477,6 +477,52 @@ func TestAttach(t *testing.T) {
 	})
 }
 
+// Seed: "Inputs: repo URL, output_dir, cache flags, stream options."
+func TestAttachOptions(t *testing.T) {
+	s, open, _ := working(t, nil)
+	open()
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{Lines: 3})
+	c.call("run_wait", of(id))
+	for option, value := range map[string]any{"level": "milestone", "kinds": []string{"log", "task.started"}} {
+		shown := 0
+		all := c.callTool("run_attach", of(id, option, value), "p").until()
+		for _, m := range all[:len(all)-1] {
+			e := m.progress(t).Meta.Event
+			if e == nil {
+				continue // a heartbeat
+			}
+			if shown++; option == "level" && e.IsDelta() || option == "kinds" && e.Kind() != messages.KindLog && e.Kind() != messages.KindTaskStarted {
+				t.Errorf("with %s a client gets %s", option, e.Kind())
+			}
+		}
+		if end := all[len(all)-1].toolResult(t); shown == 0 || end.Structured.Status != messages.Completed {
+			t.Errorf("%s: %d events, %+v", option, shown, end)
+		}
+	}
+	c.fails("invalid_input", "run_attach", of(id, "kinds", []string{"moon.rose"}))
+}
+
+// Clients complete the ids of runs, the jobs and the labels of their caller.
+func TestCompletion(t *testing.T) {
+	s, open, _ := working(t, nil)
+	open()
+	c := dial(t, s, legacyHTTP)
+	var jobs struct{ Completion struct{ Values []string } }
+	started := c.call("run_start", map[string]any{"job": "work", "input": map[string]any{}, "labels": map[string]string{"color": "red"}}).Structured
+	prompt, resource := map[string]string{"type": "ref/prompt", "name": "explain_run"}, map[string]string{"type": "ref/resource", "uri": "run://{run_id}"}
+	for _, q := range []struct {
+		ref               map[string]string
+		name, value, want string
+	}{{prompt, "run_id", "r_", string(started.RunID)}, {resource, "run_id", string(started.RunID)[:5], string(started.RunID)},
+		{prompt, "run_id", "x", ""}, {prompt, "job", "wo", "work"}, {prompt, "label", "col", "color:red"}, {prompt, "moon", "", ""}} {
+		m := c.do("completion/complete", map[string]any{"ref": q.ref, "argument": map[string]string{"name": q.name, "value": q.value}})
+		if err := json.Unmarshal(m.Result, &jobs); err != nil || strings.Join(jobs.Completion.Values, " ") != q.want {
+			t.Errorf("%s %q: %s, %v, want %q", q.name, q.value, m.Result, err, q.want)
+		}
+	}
+}
+
 // A call that is piped in, and whose input ends before its run, is told so: nothing is wrong with the server.
 func TestACallWhoseInputEnds(t *testing.T) {
 	s, _, _ := working(t, nil)

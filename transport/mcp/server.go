@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/subscription"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
@@ -47,11 +48,12 @@ type Config struct {
 	Redact func(message []byte) []byte
 	// Log is for operators; nil discards.
 	Log *zap.Logger
-	// Key signs what clients carry from one call to the next. Servers with the same clients need the same key, of at
-	// least 32 bytes. nil means a random key.
-	Key []byte
+	// Keys seal what clients keep: ids of sessions, and states of calls. Servers with the same clients need the same
+	// keys; nil means a random key. Sessions keep what changes of sessions; without functions that ends with the process.
+	Keys     seal.Keys
+	Sessions Rows
 	// Heartbeat is the longest time that a stream is silent; 0 means 15 s. Idle is how long a session without requests
-	// and open streams is kept; 0 means 30 min.
+	// and open streams stays in memory; 0 means 30 min.
 	Heartbeat, Idle time.Duration
 	// Poll is the interval at which clients should ask for a task; 0 means 1 s. Retention is how long after its start
 	// clients may ask for a task; 0 means 24 h, as in the runtime.
@@ -82,7 +84,8 @@ func New(config Config) *Server {
 	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
 		Redact: config.Redact, People: config.People, AgentsConfirm: config.AgentsConfirm})
 	s := &Server{config: config, runs: wire.Runs{Door: to}, jobs: map[string]*JobTool{}, readers: make(chan struct{}, readers)}
-	s.asker = task.NewAsker(s.runs, config.Key)
+	config.Keys = seal.New(config.Keys)
+	s.asker = task.NewAsker(s.runs, config.Keys)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
@@ -94,7 +97,8 @@ func New(config Config) *Server {
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Task: s.tasks.News, LegacyTask: s.tasks.Legacy, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: mcp.Implementation{Name: config.Name, Title: config.Title, Version: config.Version},
-		Methods: s.methods(), Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle})
+		Methods: s.methods(), Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle,
+		Keys: config.Keys, Rows: config.Sessions, Restored: s.hub.Restore})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // these are constants
 	}
@@ -105,6 +109,9 @@ func New(config Config) *Server {
 // Library returns the mcp-go server, as its own type. It is for protocol tests that add their own handlers. These must
 // notify through [RequestOf] and check scopes themselves.
 func (s *Server) Library() any { return s.mcp }
+
+// Rows keep what changes of sessions.
+type Rows = wire.Rows
 
 // Request is a client's request in progress. Fault is the JSON-RPC error that Request.Fail answers with.
 type (
@@ -146,6 +153,9 @@ func (s *Server) options() []server.ServerOption {
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
 		server.WithResourceCapabilities(true, true),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{s}),
+		server.WithResourceCompletionProvider(completer{s}),
 		server.WithExtensions(map[string]any{wire.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -25,6 +26,8 @@ type Tool struct {
 	Input, Output json.RawMessage
 	// The tool's effects, for clients. Callers of a tool that is not ReadOnly need the scope run:write.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Lenient drops arguments that Input does not name, and tells the caller, instead of refusing the call.
+	Lenient bool
 }
 
 // AddTool adds a tool whose arguments are decoded into an A after they were checked against its input schema. If
@@ -41,9 +44,13 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	}
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
-		err := wire.Require(ctx, scope)
+		var dropped []string
+		raw, err := objectOf(req.Params.RawArguments), wire.Require(ctx, scope)
+		if err == nil && t.Lenient {
+			raw, dropped = t.known(raw)
+		}
 		if err == nil {
-			err = readFitting(compiled, objectOf(req.Params.RawArguments), &arguments)
+			err = readFitting(compiled, raw, &arguments)
 		}
 		if err != nil {
 			return Failure(err).library(), nil
@@ -52,8 +59,28 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 		if err != nil {
 			return s.failed(ctx, t.Name, err).library(), nil
 		}
+		result.dropped = dropped
 		return result.library(), nil
 	})
+}
+
+// known returns the arguments that Input names, and the sorted names of the others.
+func (t Tool) known(arguments json.RawMessage) (known json.RawMessage, dropped []string) {
+	var schema struct{ Properties map[string]json.RawMessage }
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(t.Input, &schema) // AddTool has read it
+	if json.Unmarshal(arguments, &all) != nil {
+		return arguments, nil // the schema refuses it
+	}
+	for name := range all {
+		if schema.Properties[name] == nil {
+			dropped = append(dropped, name)
+			delete(all, name)
+		}
+	}
+	slices.Sort(dropped)
+	known, _ = json.Marshal(all) // it was JSON
+	return known, dropped
 }
 
 // readFitting decodes arguments after it has checked them against the schema.
@@ -100,14 +127,15 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// toolName is the pattern of tool names that all clients accept.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+// toolName is the pattern of tool names, of at most 128 characters, that all clients accept. A number in it would take
+// more than a millisecond of each start.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // addTool registers a tool. It checks the name first, because mcp-go would replace a tool of the same name. mcp-go
 // panics if a schema has invalid header annotations; addTool returns that as an error.
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
-	case !toolName.MatchString(tool.Name):
+	case len(tool.Name) > 128 || !toolName.MatchString(tool.Name):
 		return messages.InvalidInput("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
 	case s.mcp.GetTool(tool.Name) != nil:
 		return messages.InvalidInput("there is a tool %s already", tool.Name)

@@ -87,6 +87,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 		if err != nil || len(wire.Questions(state)) == 0 || !kind.asks || x.Modern() {
 			return state, terminal, err
 		}
+		x.At(placeOf(ctx, at, id, name))
 		var meta *mcp.Meta
 		if kind.stays {
 			meta = task.Related(id)
@@ -104,12 +105,19 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 	}
 }
 
+// placeOf returns the place of a stream in event ids, see [Server.resume].
+func placeOf(ctx context.Context, at cursor.Cursor, id messages.RunID, name string) string {
+	o, _ := ctx.Value(optionsKey{}).(StreamOptions)
+	return string(at.Append(nil)) + ";" + string(id) + ";" + name + o.text()
+}
+
 // watch sends events, and moves the cursor, until the run has ended or waits for an answer.
 func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (messages.State, *messages.Event, error) {
 	x := wire.From(ctx)
+	o, _ := ctx.Value(optionsKey{}).(StreamOptions)
 	place := func() string { return "" }
 	if x.Resumes() {
-		place = func() string { return string(at.Append(nil)) + ";" + string(id) + ";" + name }
+		place = func() string { return placeOf(ctx, *at, id, name) }
 		x.At(place())
 	}
 	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, at.Seq)
@@ -120,7 +128,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 			return state, nil, err
 		}
 	}
-	for e, err := range s.runs.Events(ctx, id, at.Seq) {
+	for e, err := range messages.Each(s.runs.Door.Runs.Follow(ctx, id, o.follow(at.Seq))) {
 		switch {
 		case err != nil:
 			return messages.State{}, nil, err
@@ -128,7 +136,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 			state, err := s.runs.State(ctx, id)
 			return state, &e, err
 		}
-		if left, some := at.Take(e); some {
+		if left, some := at.Take(e); some && o.shows(e) {
 			p.event(left, place())
 		}
 		if asked = asked || e.Kind() == messages.KindInputRequired; !asked {
@@ -156,7 +164,8 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 		return nil, err
 	}
 	read, rest, _ := strings.Cut(x.Place(), ";")
-	id, name, _ := strings.Cut(rest, ";")
+	id, rest, _ := strings.Cut(rest, ";")
+	name, options, _ := strings.Cut(rest, "?")
 	state, err := s.Run(ctx, messages.RunID(id))
 	if err != nil {
 		return nil, err
@@ -172,5 +181,5 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kind.goOn(ctx, state, at[state.RunID])
+	return kind.goOn(parseOptions(options).In(ctx), state, at[state.RunID])
 }

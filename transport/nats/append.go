@@ -56,6 +56,9 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
 		case err == nil:
 			j.record(b.Run, s.at, s.mark)
+			if s.ended() {
+				j.noteEnd(b.Run, *s)
+			}
 			return nil
 		case codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence:
 			known = false
@@ -124,7 +127,11 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	if b.After.Seq == 0 {
 		m.Subject = "run." + name + ".q"
 	}
-	return j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
+	ack, err := j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
 // publishParts sends the block's events as messages of their own. It skips parts that exist already.
@@ -149,18 +156,21 @@ func partOf(name, block string, n int) string {
 // it.
 const errInFlight jetstream.ErrorCode = 10164
 
-// send publishes a message. It repeats that while another message of the subject is in flight.
-func (j *Journal) send(ctx context.Context, m *nats.Msg, expect jetstream.PublishOpt) (uint64, error) {
+// errTwin is the error while a message of the same id is in flight.
+const errTwin jetstream.ErrorCode = 10158
+
+// send publishes a message. It repeats that while another message of the subject, or with its id, is in flight.
+func (j *Journal) send(ctx context.Context, m *nats.Msg, expect jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		ack, err := j.js.PublishMsg(ctx, m, expect)
 		if err == nil {
-			return ack.Sequence, nil
+			return ack, nil
 		}
-		if codeOf(err) != errInFlight {
-			return 0, err
+		if code := codeOf(err); code != errInFlight && code != errTwin {
+			return nil, err
 		}
 		if pause(ctx, wait); ctx.Err() != nil {
-			return 0, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }

@@ -77,6 +77,8 @@ type mark struct {
 	// older version has written to the log.
 	Chain  []byte `json:"chain,omitempty"`
 	Digest []byte `json:"digest,omitempty"`
+	// Blocks is the hash over the digests so far, see journal.Hash.With. It is missing if an older version has written.
+	Blocks []byte `json:"blocks,omitempty"`
 	// Bytes is the size of the log. Parted says whether any of its blocks has parts.
 	Bytes  int64 `json:"bytes"`
 	Parted bool  `json:"parted,omitempty"`
@@ -164,6 +166,12 @@ func newMark(b journal.Block, before mark, kept journal.StoredBlock, bytes int) 
 		copy(hash[:], before.Chain)
 		hash = kept.Seal(hash, b.Events)
 		m.Chain, m.Digest = hash[:], kept.Digest[:]
+	}
+	if b.After.Seq == 0 || len(before.Blocks) > 0 {
+		var all journal.Hash
+		copy(all[:], before.Blocks)
+		all = all.With(kept.Digest)
+		m.Blocks = all[:]
 	}
 	return m
 }

@@ -299,7 +299,8 @@ func (j *Journal) Keep(ctx context.Context, c journal.Claim, k journal.ClaimStat
 	}
 }
 
-// finish removes a work item. If the log has no terminal, the run is lent again instead.
+// finish removes a work item, once the ledger has the run's end. If the log has no terminal, the run is lent again
+// instead.
 func (j *Journal) finish(ctx context.Context, run messages.RunID, token string) error {
 	last, err := j.last(ctx, run)
 	switch {
@@ -307,6 +308,10 @@ func (j *Journal) finish(ctx context.Context, run messages.RunID, token string) 
 		return err
 	case err == nil && !last.ended():
 		return nil
+	case err == nil:
+		if err = j.enterEnd(ctx, run, last); err != nil {
+			return err
+		}
 	}
 	return retry(ctx, func(ctx context.Context) error {
 		_, err := j.nc.RequestWithContext(ctx, token, []byte("+ACK"))

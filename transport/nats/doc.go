@@ -9,6 +9,7 @@
 //	part.ID.BLOCK.n  the events of a block that is too large for one message
 //	claims           a consumer of run.*.q: it lends each run to one node, and again after 10 seconds without a beat
 //	lend.NODE        passes a work item to the node that wrote it, because only that node may know the job
+//	stream LEDGER    the ledgers of ends, without a TTL: a subject ledger.KEY for each key that signs
 //	live.ID.q, .e    a copy of each block's header, for readers at all nodes; live.ID.gone tells of a removed log
 //	cmd.ID           a command for the node that owns the run
 //	STATE            a key-value bucket without a TTL for what else the nodes share: public keys, marks, pauses

@@ -66,11 +66,8 @@ func (j *Journal) indexed(ctx context.Context) error {
 
 // old is an ended log that may be removed.
 type old struct {
-	run    messages.RunID
-	ended  time.Time
-	bytes  int64
-	at     uint64 // stream sequence of the last block
-	parted bool   // some blocks have parts in messages of their own
+	run  messages.RunID
+	last stored
 }
 
 // Expire implements [journal.Journal]. If several nodes expire the same logs, each skips those that others have
@@ -84,21 +81,23 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (in
 	j.index.mu.Lock()
 	for run, r := range j.index.runs {
 		if r.ended() {
-			all = append(all, old{run, r.UpdatedAt, r.Bytes, r.at, r.Parted})
+			all = append(all, old{run, r.stored})
 			kept += r.Bytes
 		}
 	}
 	j.index.mu.Unlock()
-	slices.SortFunc(all, func(a, b old) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.at, b.at)) })
+	slices.SortFunc(all, func(a, b old) int {
+		return cmp.Or(a.last.UpdatedAt.Compare(b.last.UpdatedAt), cmp.Compare(a.last.at, b.last.at))
+	})
 	for i, o := range all {
-		if !o.ended.Before(before) && kept <= bytes {
+		if !o.last.UpdatedAt.Before(before) && kept <= bytes {
 			return len(all) - i, nil
 		}
-		kept -= o.bytes
-		if j.index.end(o.run) != o.at { // another node has removed it
+		kept -= o.last.Bytes
+		if j.index.end(o.run) != o.last.at { // another node has removed it
 			continue
 		}
-		if err := j.remove(ctx, o.run, o.at, o.parted); err != nil {
+		if err := j.remove(ctx, o.run, o.last, journal.EntryExpired); err != nil {
 			return len(all) - i, err
 		}
 	}
@@ -114,7 +113,7 @@ func (j *Journal) DeleteLog(ctx context.Context, run messages.RunID) error {
 	if !last.ended() {
 		return journal.ErrNotEnded(run)
 	}
-	return j.remove(ctx, run, last.at, last.Parted)
+	return j.remove(ctx, run, last, journal.EntryRemoved)
 }
 
 // Forget is DeleteLog.
@@ -122,20 +121,24 @@ func (j *Journal) DeleteLog(ctx context.Context, run messages.RunID) error {
 // Deprecated: Use [Journal.DeleteLog].
 func (j *Journal) Forget(ctx context.Context, run messages.RunID) error { return j.DeleteLog(ctx, run) }
 
-// remove removes the log that ends at the sequence, and tells all nodes. It keeps a new log of the same id.
-func (j *Journal) remove(ctx context.Context, run messages.RunID, at uint64, parted bool) error {
+// remove removes the log that ends with the block, once the ledger says so, and tells all nodes. It keeps a new log of the
+// same id.
+func (j *Journal) remove(ctx context.Context, run messages.RunID, last stored, kind journal.EntryKind) error {
+	if err := j.enter(ctx, last.entry(run, kind)); err != nil {
+		return err
+	}
 	name, _ := token(run)
 	filters := []string{logOf(name)}
-	if parted {
+	if last.Parted {
 		filters = append(filters, "part."+name+".>")
 	}
 	for _, filter := range filters {
-		err := j.stream.Purge(ctx, jetstream.WithPurgeSubject(filter), jetstream.WithPurgeSequence(at+1))
+		err := j.stream.Purge(ctx, jetstream.WithPurgeSubject(filter), jetstream.WithPurgeSequence(last.at+1))
 		if err != nil {
 			return explained(err)
 		}
 	}
-	j.index.drop(run, at)
-	gone := named(nats.Header{"Nats-Sequence": {strconv.FormatUint(at, 10)}}, name, run)
+	j.index.drop(run, last.at)
+	gone := named(nats.Header{"Nats-Sequence": {strconv.FormatUint(last.at, 10)}}, name, run)
 	return j.nc.PublishMsg(&nats.Msg{Subject: "live." + name + ".gone", Header: gone})
 }

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -35,6 +36,7 @@ type Journal struct {
 
 	claims claims
 	index  index
+	ledger ledger
 	notes  journal.Notes[journal.Note]
 }
 
@@ -49,6 +51,7 @@ type options struct {
 	retention time.Duration
 	log       *zap.Logger
 	connect   []nats.Option
+	sign      func() (ed25519.PrivateKey, error)
 }
 
 // Replicas sets the number of copies of every log. Open never lowers the number of an existing stream. By default, a
@@ -76,16 +79,7 @@ const openTimeout = 30 * time.Second
 // Open connects to NATS and creates the stream unless it exists. url may be a list with commas. ctx limits only Open
 // itself. Close the Journal after the System that uses it.
 func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
-	o := options{retention: 24 * time.Hour}
-	for _, f := range with {
-		f(&o)
-	}
-	if o.log == nil {
-		o.log = zap.NewNop()
-	}
-	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{},
-		gaps: map[uint64]messages.RunID{}}}
-	j.ctx, j.cancel = context.WithCancel(context.Background())
+	j, o := prepare(with)
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	err := j.connect(url, o)
@@ -101,8 +95,23 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 	return j, nil
 }
 
+// prepare returns a journal without a connection.
+func prepare(with []Option) (*Journal, options) {
+	o := options{retention: 24 * time.Hour}
+	for _, f := range with {
+		f(&o)
+	}
+	if o.log == nil {
+		o.log = zap.NewNop()
+	}
+	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{},
+		gaps: map[uint64]messages.RunID{}}, ledger: ledger{sign: journal.Signer{Read: o.sign}, at: map[string]journal.Ledger{}}}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	return j, o
+}
+
 // subjects are those that the user must be allowed to publish and subscribe to.
-const subjects = "run.>, part.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+const subjects = "run.>, part.>, ledger.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
 
 // open prepares the stream and the claims, and reads the index. Each step is repeated while another node is at it.
 func (j *Journal) open(ctx context.Context, o options) (err error) {
@@ -115,12 +124,10 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if err = retry(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }, young); err != nil {
 		return explained(err)
 	}
-	config := j.stream.CachedInfo().Config
-	if _, err = hex.Decode(j.salt[:], []byte(config.Metadata[saltKey])); err != nil || len(config.Metadata[saltKey]) != 64 {
-		return messages.Errorf(messages.CodeUnavailable,
-			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
+	if err = j.readSalt(); err != nil {
+		return err
 	}
-	j.warnings = durabilityWarnings(config)
+	j.warnings = durabilityWarnings(j.stream.CachedInfo().Config)
 	if err = retry(ctx, j.openClaims, young); err != nil {
 		return explained(err)
 	}
@@ -134,7 +141,20 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	return explained(j.readIndex(ctx))
+	if err = j.readIndex(ctx); err == nil {
+		err = j.openLedger(ctx)
+	}
+	return explained(err)
+}
+
+// readSalt reads the salt in the stream's metadata.
+func (j *Journal) readSalt() error {
+	salt := j.stream.CachedInfo().Config.Metadata[saltKey]
+	if _, err := hex.Decode(j.salt[:], []byte(salt)); err != nil || len(salt) != 64 {
+		return messages.Errorf(messages.CodeUnavailable,
+			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
+	}
+	return nil
 }
 
 // Close ends the connection. Runs that this node holds are lent to another node after 10 seconds.
@@ -145,6 +165,7 @@ func (j *Journal) Close() error {
 	if j.index.feed != nil {
 		j.index.feed.Stop()
 	}
+	j.ledger.entering.Wait()
 	if j.nc != nil {
 		j.nc.Close()
 	}

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -210,6 +211,7 @@ func (m message) block(run messages.RunID) (stored, error) {
 
 // getRequest is JetStream's request for stored messages.
 type getRequest struct {
+	stream   string // the stream, if it is not that of the runs
 	Seq      uint64 `json:"seq,omitempty"`
 	LastFor  string `json:"last_by_subj,omitempty"`
 	NextFor  string `json:"next_by_subj,omitempty"`
@@ -250,7 +252,7 @@ func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error
 		return m, err
 	}
 	err = retry(ctx, func(ctx context.Context) error {
-		answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+streamName, data)
+		answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+cmp.Or(ask.stream, streamName), data)
 		if err == nil {
 			m, err = decodeMessage(answer.Data)
 		}
@@ -291,7 +293,7 @@ func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, e
 		return nil, err
 	}
 	err = retry(ctx, func(ctx context.Context) (err error) {
-		found, err = j.answers(ctx, "$JS.API.DIRECT.GET."+streamName, data)
+		found, err = j.answers(ctx, "$JS.API.DIRECT.GET."+cmp.Or(ask.stream, streamName), data)
 		return err
 	})
 	return found, err
@@ -318,12 +320,13 @@ func (j *Journal) answers(ctx context.Context, subject string, question []byte) 
 			if err != nil {
 				return nil, err
 			}
+			m.Subject = m.Header.Get("Nats-Subject")
 			found = append(found, message{m, seq})
 		case "204", "404": // end of the batch; no messages
 			return found, nil
 		default:
-			return nil, messages.Errorf(messages.CodeUnavailable, "JetStream does not read stream %s: status %s %s",
-				streamName, status, m.Header.Get("Description"))
+			return nil, messages.Errorf(messages.CodeUnavailable, "JetStream does not read %s: status %s %s",
+				subject, status, m.Header.Get("Description"))
 		}
 	}
 }

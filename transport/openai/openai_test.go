@@ -300,6 +300,21 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// A response that is not stored can be read until its end, and then by nobody.
+func TestNotStored(t *testing.T) {
+	url := serve(t, &stories.Teller{})
+	for story, want := range map[string]int{"plain": http.StatusNotFound, "question": http.StatusOK} { // the second one waits
+		_, body, _ := post(t, url+"/v1/responses", `{"model":"chat","store":false,"input":"`+story+`"}`)
+		o := decode[object](t, body)
+		if status, said, _ := get(t, url+"/v1/responses/"+o.ID); o.Status != "completed" || status != want {
+			t.Errorf("%s: %s, and then %d, %s", story, body, status, said)
+		}
+		if status, said, _ := post(t, url+"/v1/responses", `{"input":"plain","previous_response_id":"`+o.ID+`"}`); want == http.StatusNotFound && status != want {
+			t.Errorf("it goes on: %d, %s", status, said)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	url := serve(t, &stories.Teller{})
 	for request, want := range map[string]string{
@@ -319,6 +334,7 @@ func TestRefusals(t *testing.T) {
 		`DELETE /v1/chat/completions/chatcmpl-none`:                                                                                        "404 not_found",
 		`DELETE /v1/responses/resp_none_1`:                                                           "404 not_found",
 		`POST /v1/responses {"input":"plain","text":{"format":{"type":"json_schema"}}}`:              "422 invalid_input",
+		`POST /v1/responses {"input":"plain","background":true,"store":false}`:                       "422 invalid_input",
 		`POST /v1/responses {"input":"plain","conversation":"c"}`:                                    "422 invalid_input",
 		`POST /v1/responses {"input":"plain","previous_response_id":"resp_none_1"}`:                  "404 not_found",
 		`POST /v1/responses {"input":[{"type":"item_reference"}]}`:                                   "422 invalid_input",

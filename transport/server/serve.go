@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -112,8 +114,16 @@ func (s *server) attend(handler http.Handler) http.Handler {
 		if len(r.TransferEncoding) > 0 { // a proxy may have used a Content-Length that net/http dropped: do not reuse the connection
 			w.Header().Set("Connection", "close")
 		}
+		trim(r.URL)
 		handler.ServeHTTP(w, r)
 	})
+}
+
+// trim removes the slash that many clients append to a path. One that is escaped belongs to a name.
+func trim(u *url.URL) {
+	if path, found := strings.CutSuffix(u.EscapedPath(), "/"); found && path != "" && !strings.HasSuffix(path, "/") {
+		u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+	}
 }
 
 // drain waits for the connections, and then for handlers that took over theirs. It calls end when the time is over.

@@ -196,6 +196,21 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	})
 }
 
+// Many clients append a slash to an address. One that is escaped is a part of a name.
+func TestSlashesAtTheEnd(t *testing.T) {
+	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }))
+	for path, want := range map[string]string{"/": "/", "/a2a/": "/a2a", "/a/b/": "/a/b", "/a%2Fb/": "/a/b", "/a%2F": "/a/", "/a//": "/a//"} {
+		response, err := http.Get("http://" + addr + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := io.ReadAll(response.Body); string(got) != want {
+			t.Errorf("%s is served as %s, want %s", path, got, want)
+		}
+		response.Body.Close()
+	}
+}
+
 // A proxy that heeds the Content-Length would take the rest of a chunked body for another request.
 func TestChunkedRequestsEndTheirConnection(t *testing.T) {
 	addr := serve(t, door())

@@ -5,10 +5,8 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -20,26 +18,7 @@ type Option func(*writer)
 // SignedBy gives the ledger of ends the function that returns the key that signs. Without it, and where the function
 // fails, entries are not signed.
 func SignedBy(key func() (ed25519.PrivateKey, error)) Option {
-	return func(w *writer) { w.sign.read = key }
-}
-
-// signer keeps a key for keyAge, so that a new one signs soon, and most entries cost no reading.
-type signer struct {
-	read func() (ed25519.PrivateKey, error)
-	key  ed25519.PrivateKey
-	till time.Time
-}
-
-const keyAge = time.Second
-
-func (s *signer) now() ed25519.PrivateKey {
-	if now := time.Now(); s.read != nil && !now.Before(s.till) {
-		if key, err := s.read(); err == nil {
-			s.key = key
-		}
-		s.till = now.Add(keyAge)
-	}
-	return s.key
+	return func(w *writer) { w.sign.Read = key }
 }
 
 // enter adds an entry to the ledger, within the current transaction. Only the writer's goroutine calls it.
@@ -55,8 +34,7 @@ func (w *writer) enter(e journal.Entry) error {
 		}
 		w.ledgerKnown = true
 	}
-	e.At = time.Now()
-	s, err := w.ledger.Seal(e, w.sign.now())
+	s, err := w.ledger.Seal(e, w.sign.Key())
 	if err != nil {
 		return err
 	}
@@ -75,7 +53,7 @@ func (w *writer) opened() error {
 	if entries > 0 {
 		return w.enter(e)
 	}
-	e.Salt = saltDigest(w.journal.salt[:])
+	e.Salt = journal.SaltDigest(w.journal.salt[:])
 	var roots []string
 	err := each(w.conn, "SELECT id, run FROM runs WHERE ended = 1", func(rows *sql.Rows) error {
 		var number int64
@@ -97,12 +75,6 @@ func (w *writer) opened() error {
 	}
 	e.Runs, e.Removed, e.Past = len(roots), len(removed), journal.Past(roots, removed)
 	return w.enter(e)
-}
-
-// saltDigest returns what the ledger's first entry says of the store's salt.
-func saltDigest(salt []byte) string {
-	digest := sha256.Sum256(salt)
-	return hex.EncodeToString(digest[:])
 }
 
 // querier is what a database, a connection and a transaction have in common.
@@ -174,7 +146,7 @@ func (c *checker) ledger() error {
 		var s journal.SignedEntry
 		err := rows.Scan(&s.Line, &s.Key, &s.Signature)
 		if err == nil {
-			err = c.ends.Add(s)
+			err = c.ends.Add("", 0, s)
 		}
 		return err
 	})
@@ -193,7 +165,7 @@ func (c *checker) balance() error {
 		return err
 	}
 	lines, err := removedLines(c.ctx, c.tx)
-	for _, fault := range c.ends.Rest(lines, saltDigest(salt), opening) {
+	for _, fault := range append(c.ends.Rest(journal.SaltDigest(salt), lines), c.ends.Records(lines, opening)...) {
 		c.fault(fault)
 	}
 	return err

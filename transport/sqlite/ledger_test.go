@@ -86,7 +86,7 @@ func TestLedger(t *testing.T) {
 			}
 		})
 	}
-	if last := clean.Ledger; !last.Holds(last.Entries, last.Head) || !check(t, dir).Ledger.Holds(last.Entries, last.Head) || last.Holds(last.Entries+1, last.Head) {
+	if last := clean.Ledger; !last.Holds(last.Entries, last.Heads[0].Head) || !check(t, dir).Ledger.Holds(last.Entries, last.Heads[0].Head) || last.Holds(last.Entries+1, last.Heads[0].Head) {
 		t.Error("the ledger does not know its own head")
 	}
 	report, err := sqlite.Check(t.Context(), dir, "r_b")

@@ -56,7 +56,7 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	heads map[messages.RunID]*head // unfinished runs, as of the current transaction
 	next  int64                    // the id of the next new run
-	sign  signer
+	sign  journal.Signer
 	// ledger is the head of the ledger of ends, if ledgerKnown.
 	ledger      journal.Ledger
 	ledgerKnown bool

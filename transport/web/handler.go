@@ -21,7 +21,9 @@ import (
 var files embed.FS
 
 // Paths returns the patterns for a [http.ServeMux] under which Handler must be registered.
-func Paths() []string { return []string{"GET /{$}", "GET /runs", "GET /runs/{id}", "GET " + assets} }
+func Paths() []string {
+	return []string{"GET /{$}", "GET /runs", "GET /runs/{id}", "GET " + assets, "GET " + strings.TrimSuffix(assets, "/")}
+}
 
 // assets is the path below which the page's files are served. Their names contain a digest of the content.
 const assets = "/page/"
@@ -100,7 +102,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.serve(w, r)
 		return
 	}
-	if strings.HasPrefix(r.URL.Path, assets) {
+	if strings.HasPrefix(r.URL.Path+"/", assets) {
 		http.NotFound(w, r)
 		return
 	}

@@ -48,11 +48,11 @@ func NewID() string {
 	return "c_" + string(stamp[:]) + strings.ToLower(rand.Text())[:16]
 }
 
-var legalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var legalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // CheckID returns an invalid_input error for a text that cannot be an id.
 func CheckID(id string) error {
-	if legalID.MatchString(id) && !strings.HasSuffix(id, ".") {
+	if len(id) <= 64 && legalID.MatchString(id) && !strings.HasSuffix(id, ".") {
 		return nil
 	}
 	return messages.InvalidInput("the context %.80q must have 1 to 64 letters of ASCII, digits, -, _ and . "+

@@ -32,7 +32,7 @@ type entry struct {
 	named  bool // Allow was given its name
 }
 
-var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // NewSet returns a Set. redact, unless nil, removes secrets from every result before it is cut.
 func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
@@ -42,7 +42,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		switch {
 		case t.fault != nil:
 			return nil, t.fault
-		case !legalName.MatchString(t.Name):
+		case len(t.Name) > 64 || !legalName.MatchString(t.Name):
 			return nil, messages.InvalidInput("the tool name %q must have 1 to 64 letters, digits, _ and -", t.Name)
 		case taken:
 			return nil, messages.InvalidInput("there are two tools %s; rename one", t.Name)

@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/guardian"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -86,7 +85,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	case o.detach:
 		return o.at.Ask(o.leave)(cmd, args)
 	}
-	g, err := guardian.New(cmd.Context(), "", nil)
+	g, err := o.program.Guardian(cmd.Context(), "", nil)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ func TestServingInTrouble(t *testing.T) {
 		"another program": {nil, "serve", probe.Fail, "is no server of lastword: its /readyz answers 404"},
 		"broken logs":     {map[string]string{"/readyz": "ready", "/v1/runs": "{}", "/metrics": aside + retries}, "serve-store", probe.Warn, "2 runs cannot be read"},
 		"slow disk":       {map[string]string{"/readyz": "ready", "/v1/runs": "{}", "/metrics": retries}, "serve-store", probe.Warn, "4 writes had to be tried again"},
+		"one node alone":  {map[string]string{"/readyz": "ready", "/v1/runs": "{}", "/metrics": "lastword_sessions_local 1\n"}, "serve-store", probe.Warn, "has no --session-key"},
 		"another version": {map[string]string{"/readyz": "ready", "/v1/runs": "{}", "/openapi.json": `{"info":{"version":"v9.0.0"}}`}, "serve-build", probe.Warn, "the server is lastword v9.0.0"},
 		"no model": {map[string]string{"/readyz": "ready", "/v1/runs": "{}", "/v1/models": `{"data":[{"id":"chat"}]}`, "/v1/jobs": `{"jobs":[{"name":"chat"}]}`},
 			"serve-models", probe.Warn, "reaches no server of models"},

@@ -138,6 +138,8 @@ func kept(metrics []byte) probe.Result {
 	switch aside, retries := is("runs_set_aside"), is("journal_retries"); {
 	case aside > 0:
 		return Finding(id, probe.Warn, "lastword verify --all says what is wrong with them; restore a backup", "%s cannot be read or go on", words.Count(aside, "run"))
+	case is("sessions_local") > 0:
+		return Finding(id, probe.Warn, "give each node the same file with --session-key", "sessions of MCP hold at this node alone, because it has no --session-key")
 	case retries > 0:
 		return Finding(id, probe.Warn, "look at the server's disk, or at NATS", "%s had to be tried again since the server's start", words.Count(retries, "write"))
 	}

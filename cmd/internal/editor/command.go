@@ -93,12 +93,15 @@ func (o *options) run(cmd *cobra.Command) error {
 	}
 	to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Version: build.This().Full(), Redact: o.program.Secrets.Bytes})
 	attached, first := host.Interruptible(cmd.Context(), func() {})
-	a.door(to).Serve(attached, cmd.InOrStdin(), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer))
+	served := a.door(to).Serve(attached, cmd.InOrStdin(), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer))
 	ended := done()
 	if by := first(); by != nil {
 		return &exit.Error{Code: exit.OfSignal(by)}
 	}
-	return ended
+	if served != nil {
+		served = fmt.Errorf("cannot serve: %w", served)
+	}
+	return errors.Join(served, ended)
 }
 
 // keep opens the store of conversations. If another process has opened the journal of the folder, the events of this

@@ -48,7 +48,7 @@ func (a *agent) begin(_ context.Context, s *acp.Session) error {
 		return messages.InvalidInput("the folder %s cannot be opened: %v", s.Folder, exit.Reason(err))
 	}
 	one := &session{Session: s, files: &files{root, s, a}, model: a.model}
-	if one.box, err = a.box.OpenFor(settingsOf(s.Servers), a.program.Env, a.program.Secrets, build.This().Exact()); err != nil {
+	if one.box, err = a.box.OpenFor(settingsOf(s.Servers), a.program.Env, a.program.Secrets, build.This().Exact(), a.program.Guarded); err != nil {
 		root.Close()
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -92,29 +93,53 @@ func lockFolder(ctx context.Context, folder string, waits func()) (*os.File, err
 	}
 }
 
-// spawn starts the process. The caller holds mu.
-func (g *Guardian) spawn() error {
+// child is a guardian's process.
+type child struct {
+	cmd  *exec.Cmd
+	conn *os.File
+	mark string
+}
+
+// early is the guardian of this process that began before anybody asked for one; nil without one.
+var early atomic.Pointer[child]
+
+// fork starts the process. It holds the lock, too, if there is one.
+func fork(lock *os.File) (*child, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "guardian"), os.NewFile(uintptr(pair[1]), "guardian")
 	defer theirs.Close()
-	cmd := exec.Command("/proc/self/exe")
-	mark := rand.Text()
-	cmd.Args, cmd.ExtraFiles = []string{name, mark, silence.String()}, []*os.File{theirs}
-	if g.lock != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, g.lock)
+	c := &child{cmd: exec.Command("/proc/self/exe"), conn: ours, mark: rand.Text()}
+	c.cmd.Args, c.cmd.ExtraFiles = []string{name, c.mark, silence.String()}, []*os.File{theirs}
+	if lock != nil {
+		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, lock)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.cmd.Start(); err != nil {
 		ours.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// spawn starts the process, or takes the one that began early. The caller holds mu.
+func (g *Guardian) spawn() (err error) {
+	var c *child
+	if g.lock == nil {
+		c = early.Swap(nil)
+	}
+	if c == nil {
+		c, err = fork(g.lock)
+	}
+	if err != nil {
 		return err
 	}
-	g.conn, g.mark = ours, mark
+	g.conn, g.mark = c.conn, c.mark
 	g.reading.Go(func() {
-		g.read(ours)
-		_ = cmd.Wait()
+		g.read(c.conn)
+		_ = c.cmd.Wait()
 	})
 	return nil
 }

@@ -100,6 +100,20 @@ func TestKilledGuardian(t *testing.T) {
 	}
 }
 
+// A guardian that began early is taken by the first who needs one.
+func TestEarlyGuardianIsTaken(t *testing.T) {
+	c, err := fork(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	early.Store(c)
+	for _, first := range []bool{true, false} {
+		if g := begin(t, ""); (g.conn == c.conn) != first {
+			t.Errorf("first %t: another guardian is taken", first)
+		}
+	}
+}
+
 func TestKeptChildrenLive(t *testing.T) {
 	g := begin(t, "")
 	p, daemon, in := started(t, g, Options{Keep: true})

@@ -16,12 +16,17 @@ const (
 	again  = 5 * time.Millisecond
 )
 
-// init is the whole life of a guardian.
+// init is the whole life of a guardian. Where the command run needs one at once, init starts it, so that both processes
+// are initialized at the same time.
 func init() {
-	if len(os.Args) == 3 && os.Args[0] == name {
+	switch {
+	case len(os.Args) == 3 && os.Args[0] == name:
 		runtime.LockOSThread() // the death of the thread that has forked a program kills the program
 		silence, _ = time.ParseDuration(os.Args[2])
 		os.Exit(keep(os.Args[1]))
+	case len(os.Args) > 2 && os.Args[1] == "run":
+		c, _ := fork(nil) // New tries again
+		early.Store(c)
 	}
 }
 

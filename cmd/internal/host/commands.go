@@ -103,7 +103,7 @@ func (c *Checked) startGuardian(ctx context.Context, log *zap.Logger) (*guardian
 	if c.file == nil {
 		return nil, nil
 	}
-	return guardian.New(ctx, c.folder(), func() {
+	return c.program.Guardian(ctx, c.folder(), func() {
 		log.Warn("commands of the last server still run: this one starts when they have ended", zap.String("folder", c.folder()))
 	})
 }

@@ -40,7 +40,8 @@ type catalog struct {
 	conversations conversations
 	// inside gives the programs of commands access to the server; may be nil.
 	inside   func(*actors.TaskContext) (variables []string, end func())
-	guardian *guardian.Guardian // starts commands; may be nil
+	guardian *guardian.Guardian                        // starts commands; may be nil
+	added    *marks[map[messages.RunID]addedCallbacks] // nil without callbacks
 }
 
 // newCatalog returns the catalog of a server with these tools of MCP servers. store saves files; both may be nil.

@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/supervision/fault"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // Flags holds the flags that mcp and serve share, as the user gives them.
@@ -43,6 +44,7 @@ type Flags struct {
 	faultsFile    string
 	enableFaults  bool     // over HTTP
 	callbackHosts []string // hosts that callers may name in callback URLs
+	SessionKey    string   // file with the keys that seal what clients keep
 	agentsConfirm bool
 	timeout       time.Duration
 	maxRuns       int
@@ -67,6 +69,7 @@ type Checked struct {
 	protocols []string // names of dialects
 	file      *command.File
 	hooks     []webhook.Target
+	sealing   seal.Keys    // of SessionKey; nil without it
 	faults    *fault.Board // nil without faults
 }
 
@@ -138,6 +141,9 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 	if err == nil {
 		c.faults, err = f.readFaults()
 	}
+	if err == nil && f.SessionKey != "" {
+		c.sealing, err = readSealing(f.SessionKey, f.program.Secrets)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -146,5 +152,5 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 
 // openTools opens the tools of MCP servers.
 func (f *Flags) openTools() (*toolbox.Box, error) {
-	return f.mcpServers.Open(f.Env(), f.program.Secrets, build.This().Full())
+	return f.mcpServers.Open(f.Env(), f.program.Secrets, build.This().Full(), f.program.Guarded)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/guardian"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -26,6 +28,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // Program is one invocation of lastword, with its arguments, environment and standard streams. Two Programs in one
@@ -48,6 +51,33 @@ type Program struct {
 	// starts guards system.
 	starts sync.Mutex
 	system *actors.System // set when the runtime has started
+
+	guards   sync.Mutex         // guards guardian
+	guardian *guardian.Guardian // starts programs; nil without any
+}
+
+// Guardian returns the guardian of all programs that this process starts, and starts it at the first call, as
+// [guardian.New] says. It is nil where the system has none.
+func (p *Program) Guardian(ctx context.Context, folder string, waits func()) (g *guardian.Guardian, err error) {
+	p.guards.Lock()
+	defer p.guards.Unlock()
+	if p.guardian == nil {
+		p.guardian, err = guardian.New(ctx, folder, waits)
+	}
+	return p.guardian, err
+}
+
+// Guarded starts an MCP server so that all that it starts ends with this process, however it ends.
+func (p *Program) Guarded(cmd *exec.Cmd) (source.Process, error) {
+	g, err := p.Guardian(context.Background(), "", nil)
+	if g == nil {
+		return nil, err
+	}
+	started, err := g.Start(cmd, guardian.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return started, nil
 }
 
 // start starts the runtime. Runs that the runtime resumes at once wait in runtime until it is known.
@@ -77,6 +107,7 @@ func ThisProcess(commands func(*Program) *cobra.Command) *Program {
 func (p *Program) Run(ctx context.Context) int {
 	p.Secrets = settings.Secrets(p.Env, p.Args)
 	p.Display.Env = p.Env
+	defer func() { p.guardian.Close() }()
 	out := terminal.NewPatient(p.Stdout)
 	stdout, stderr := p.Secrets.Writer(out), p.Secrets.Writer(terminal.NewPatient(p.Stderr))
 	defer stderr.Close() // nobody would see the error

@@ -5,14 +5,20 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"io"
 
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // makeKeys finds the private keys of this node, in the folder of trust, and adds the public half of the one that
@@ -20,20 +26,20 @@ import (
 // If the journal is in memory, or the user has no home, the keys end with the process.
 func (s *Server) makeKeys(ctx context.Context) error {
 	c := s.jobs
-	s.keys = newMarks[store.Keys](c, store.KeysFile)
+	s.keys, s.sealing = newMarks[store.Keys](c, store.KeysFile), c.sealing
 	if c.Store.Durable() {
 		folder, err := c.program.Trust()
 		if err == nil {
 			err = folder.Apart(c.Env(), c.folder())
 		}
 		if err == nil {
-			s.sealing, err = folder.Sealing()
+			err = s.makeSealing(folder)
 		}
 		switch {
 		case err == nil:
 			s.private = func() (ed25519.PrivateKey, error) { return folder.Key(nil) }
 		case errors.Is(err, trust.ErrNowhere):
-			s.Log.Warn("the key that signs proofs ends with the process", zap.Error(err))
+			s.Log.Warn("the keys that sign proofs and seal sessions end with the process", zap.Error(err))
 		default:
 			return err
 		}
@@ -49,6 +55,40 @@ func (s *Server) makeKeys(ctx context.Context) error {
 	return err
 }
 
+// makeSealing finds the keys of what clients keep: those of --session-key, or else the one in the folder of trust.
+func (s *Server) makeSealing(folder trust.Folder) error {
+	if s.sealing != nil {
+		return nil
+	}
+	if s.jobs.store.Get != nil {
+		s.Log.Warn("without --session-key, which each node needs, clients keep their sessions at this node alone")
+	}
+	secret, err := folder.Sealing()
+	s.sealing = seal.Keys{secret}
+	return err
+}
+
+// readSealing reads the file of --session-key.
+func readSealing(file string, secrets *redact.Secrets) (keys seal.Keys, err error) {
+	f, info, err := regular.Open(file)
+	if err == nil {
+		defer f.Close()
+		err = auth.CheckMode(file, info.Mode())
+	}
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(f, 4<<10))
+	}
+	if err == nil {
+		secrets.AddText("key", string(text))
+		keys, err = seal.Parse(string(text))
+	}
+	if err != nil {
+		err = &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("--session-key %s: %w", file, err)}
+	}
+	return keys, err
+}
+
 // signer returns the private key, which lastword key may have replaced, once its public half is in the journal's list.
 func (s *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
 	key, err := s.private()
@@ -60,7 +100,13 @@ func (s *Server) signer(ctx context.Context) (ed25519.PrivateKey, error) {
 		_, err = store.Publish(dir, public)
 		return key, err
 	}
-	return key, s.keys.change(ctx, func(keys *store.Keys) error { *keys = keys.With(public); return nil })
+	return key, s.keys.change(ctx, func(keys *store.Keys) error {
+		if !key.Equal(s.signed) {
+			s.before, s.signed = s.signed, key // lastword key has replaced it
+		}
+		*keys = keys.Enter(public, s.before)
+		return nil
+	})
 }
 
 // prove writes the signed log of a run. It refuses a log that contains a secret of this process, because redacting

@@ -26,6 +26,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
@@ -54,7 +55,9 @@ type Server struct {
 	clock     *schedule.Clock // nil without schedules
 	keys      *marks[store.Keys]
 	private   func() (ed25519.PrivateKey, error) // the key that signs
-	sealing   []byte                             // the secret that seals credentials; nil without a folder of trust
+	// signed is the key that has signed last, and before the one before it. The lock of keys guards both.
+	signed, before ed25519.PrivateKey
+	sealing        seal.Keys // of what clients keep; nil without a folder of trust
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
@@ -114,7 +117,8 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	s.jobs.startTools(s.Log)
 	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: c.instructions(), Log: s.Log, Retention: c.retention,
-		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm})
+		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm, Keys: s.sealing,
+		Sessions: mcp.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: journal.Get != nil}})
 	if err := s.addJobs(); err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
 	}
@@ -181,6 +185,9 @@ func (s *Server) newAPI() {
 	to := door.New(door.Config{Runs: s.system, Jobs: offered{s.system}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
 		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
 		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing})
+	if c.added != nil {
+		to.Callbacks, to.ChangeCallbacks = c.callbacksOf, c.changeCallbacks
+	}
 	to.Prove, to.Keys = s.prove, func(ctx context.Context) ([]string, error) {
 		keys, err := s.keys.load(ctx)
 		return keys.Texts(), err

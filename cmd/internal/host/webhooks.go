@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -96,13 +97,51 @@ func (c *catalog) newHooks(log *zap.Logger) *webhook.Hooks {
 		callback = c.callback
 	}
 	m := newMarks[webhook.Marks](c, "webhooks.json")
+	c.added = newMarks[map[messages.RunID]addedCallbacks](c, "callbacks.json")
 	sender := send.NewSender()
 	forms := map[string]func(*messages.RunQueued, messages.Event) json.RawMessage{a2a.Form: a2a.Notification}
-	return webhook.New(webhook.Config{Targets: c.hooks, Callback: callback, Forms: forms, Load: m.load, Save: m.save, Log: log, Redact: c.program.Secrets.Bytes,
+	return webhook.New(webhook.Config{Targets: c.hooks, Callback: callback, Added: c.callbacksOf, AddedForm: a2a.Form, Forms: forms, Load: m.load, Save: m.save, Log: log, Redact: c.program.Secrets.Bytes,
 		System: c.program.runtime,
 		Send: func(ctx context.Context, to *webhook.Target, id string, body []byte) (time.Duration, error) {
 			return sender.Send(ctx, endpoint(to), id, body)
 		}})
+}
+
+// addedCallbacks are the callback URLs that callers have added to a run, by their ids, and when they last did.
+type addedCallbacks struct {
+	At   time.Time         `json:"at"`
+	URLs map[string]string `json:"urls"`
+}
+
+const (
+	// longestAdded is how long added callbacks are kept; no run lasts longer. mostAdded bounds the runs that have some.
+	longestAdded = 30 * 24 * time.Hour
+	mostAdded    = 10_000
+)
+
+// callbacksOf returns the callback URLs that callers have added to the run.
+func (c *catalog) callbacksOf(ctx context.Context, run messages.RunID) (map[string]string, error) {
+	all, err := c.added.load(ctx)
+	return all[run].URLs, err
+}
+
+// changeCallbacks changes them.
+func (c *catalog) changeCallbacks(ctx context.Context, run messages.RunID, do func(urls map[string]string) error) error {
+	return c.added.change(ctx, func(all *map[messages.RunID]addedCallbacks) error {
+		maps.DeleteFunc(*all, func(_ messages.RunID, one addedCallbacks) bool { return time.Since(one.At) > longestAdded })
+		one := addedCallbacks{time.Now().UTC(), map[string]string{}}
+		maps.Copy(one.URLs, (*all)[run].URLs)
+		if err := do(one.URLs); err != nil {
+			return err
+		}
+		if *all == nil {
+			*all = map[messages.RunID]addedCallbacks{}
+		}
+		if (*all)[run] = one; len(*all) > mostAdded {
+			return messages.LimitExceeded("%d runs have added callbacks; name the URL with the start of the run", mostAdded)
+		}
+		return nil
+	})
 }
 
 // Webhooks returns the handler for the operator, who sends a [webhook.Order] and gets the webhooks.

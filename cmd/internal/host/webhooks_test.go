@@ -1,9 +1,13 @@
 package host
 
 import (
+	"errors"
+	"maps"
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 func TestCallbackHosts(t *testing.T) {
@@ -28,5 +32,26 @@ func TestCallbackHosts(t *testing.T) {
 		if (err == nil) != allowed || len(to.Secrets) != 2 || to.AllowPrivate {
 			t.Errorf("%s: %+v, %v", url, to, err)
 		}
+	}
+}
+
+// What callers add to a run is kept in the state folder, so that it outlives the process. A refused change is not kept.
+func TestAddedCallbacksAreKept(t *testing.T) {
+	folder := t.TempDir()
+	open := func() *catalog {
+		return &catalog{added: &marks[map[messages.RunID]addedCallbacks]{store: &store.Store{}, folder: folder, name: "callbacks.json"}}
+	}
+	for id, url := range map[string]string{"1": "", "2": "https://a.test"} {
+		if err := open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls[id] = url; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := errors.New("full")
+	if err := open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls["3"] = "x"; return full }); !errors.Is(err, full) {
+		t.Errorf("a refused change: %v", err)
+	}
+	urls, err := open().callbacksOf(t.Context(), "r")
+	if others, _ := open().callbacksOf(t.Context(), "other"); err != nil || !maps.Equal(urls, map[string]string{"1": "", "2": "https://a.test"}) || len(others) > 0 {
+		t.Errorf("%v, %v, and another run has %v", urls, err, others)
 	}
 }

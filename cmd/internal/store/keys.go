@@ -11,7 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/atomicfile"
 	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/regular"
@@ -21,6 +24,21 @@ import (
 // a private half beside them, which is never used: whoever copied the folder has it.
 type Keys struct {
 	Public []ed25519.PublicKey `json:"public"`
+	// Entered are those of several servers.
+	Entered []Entered `json:"entered,omitempty"`
+}
+
+// Entered says from when a key counts. By is an earlier key that has signed that, or nil: then it counts for those alone
+// whom the operator has given it.
+type Entered struct {
+	Key       ed25519.PublicKey `json:"key"`
+	From      time.Time         `json:"from"`
+	By        ed25519.PublicKey `json:"by,omitempty"`
+	Signature []byte            `json:"signature,omitempty"`
+}
+
+func (e Entered) text() []byte {
+	return fmt.Appendf(nil, "lastword-key/1 %s %s", KeyText(e.Key), e.From.UTC().Format(time.RFC3339Nano))
 }
 
 // KeysFile is the file in the state folder that holds the keys.
@@ -33,7 +51,8 @@ const approvals = "allowed-tools.jsonl"
 func (k *Keys) UnmarshalJSON(text []byte) error {
 	type plain Keys
 	err := json.Unmarshal(text, (*plain)(k))
-	if slices.ContainsFunc(k.Public, func(p ed25519.PublicKey) bool { return len(p) != ed25519.PublicKeySize }) {
+	bad := func(p ed25519.PublicKey) bool { return len(p) != ed25519.PublicKeySize }
+	if slices.ContainsFunc(k.Public, bad) || slices.ContainsFunc(k.Entered, func(e Entered) bool { return bad(e.Key) || e.By != nil && bad(e.By) }) {
 		err = errors.New(KeysFile + " holds what is no key")
 	}
 	return err
@@ -44,7 +63,46 @@ func (k Keys) With(key ed25519.PublicKey) Keys {
 	if slices.ContainsFunc(k.Public, func(p ed25519.PublicKey) bool { return p.Equal(key) }) {
 		return k
 	}
-	return Keys{append([]ed25519.PublicKey{key}, k.Public...)}
+	return Keys{append([]ed25519.PublicKey{key}, k.Public...), k.Entered}
+}
+
+// Enter returns the keys with one that counts from now on, or from when it was entered first. by, if not nil, signs that.
+func (k Keys) Enter(key ed25519.PublicKey, by ed25519.PrivateKey) Keys {
+	e := Entered{Key: key, From: time.Now().UTC()}
+	if by != nil && !by.Public().(ed25519.PublicKey).Equal(key) {
+		e.By = by.Public().(ed25519.PublicKey)
+	}
+	for _, was := range k.Entered {
+		if was.Key.Equal(key) {
+			if e.From = was.From; e.By == nil || was.By.Equal(e.By) {
+				return k.With(key)
+			}
+		}
+	}
+	if e.By != nil {
+		e.Signature = ed25519.Sign(by, e.text())
+	}
+	k.Entered = append(slices.Clip(k.Entered), e)
+	return k.With(key)
+}
+
+// Trusted returns from when each key counts, by its text, for those who trust the given ones: these always, and another
+// one if one of them has signed it, or one that counts thereby.
+func (k Keys) Trusted(given []string) map[string]time.Time {
+	from := map[string]time.Time{}
+	for _, key := range given {
+		from[key] = time.Time{}
+	}
+	for more := true; more; {
+		more = false
+		for _, e := range k.Entered {
+			_, known := from[KeyText(e.Key)]
+			if _, by := from[KeyText(e.By)]; by && !known && len(e.By) > 0 && ed25519.Verify(e.By, e.text(), e.Signature) {
+				from[KeyText(e.Key)], more = e.From, true
+			}
+		}
+	}
+	return from
 }
 
 // Texts returns the keys as text.
@@ -54,6 +112,19 @@ func (k Keys) Texts() []string {
 		texts[i] = KeyText(public)
 	}
 	return texts
+}
+
+// signing returns the function that reads the user's key, and makes the first one. It is nil if the user has no home for
+// the folder of trust, which must be apart from the data.
+func signing(env environment.Variables, data ...string) (func() (ed25519.PrivateKey, error), error) {
+	folder, err := trust.Open(env)
+	if err == nil {
+		err = folder.Apart(env, data...)
+	}
+	if errors.Is(err, trust.ErrNowhere) {
+		return nil, nil
+	}
+	return func() (ed25519.PrivateKey, error) { return folder.Key(nil) }, err
 }
 
 // KeyText returns a public key as text: its base64.

@@ -9,9 +9,24 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/internal/redact"
 )
 
-func openNATS(context.Context, string, string, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {
-	return nil, errors.New("this lastword was built without NATS; leave --nats out")
+// errNoNATS is returned where NATS has the runs.
+var errNoNATS = errors.New("this lastword was built without NATS; leave --nats out")
+
+func openNATS(context.Context, environment.Variables, string, string, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {
+	return nil, errNoNATS
+}
+
+// CheckShared fails, because this build has no NATS.
+func CheckShared(context.Context, string, string, *redact.Secrets) (journal.Report, Keys, error) {
+	return journal.Report{}, Keys{}, errNoNATS
+}
+
+// ChangeShared fails, because this build has no NATS.
+func ChangeShared(context.Context, string, string, *redact.Secrets, func(Keys) Keys) (Keys, error) {
+	return Keys{}, errNoNATS
 }

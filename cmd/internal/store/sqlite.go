@@ -5,13 +5,15 @@ package store
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync/atomic"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -25,22 +27,38 @@ func openSQLite(env environment.Variables, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Journal: j, Rows: j.Rows, SetRows: j.SetRows, announce: j.Announce, close: j.Close}, nil
+	s := &Store{Journal: j, Rows: j.Rows, SetRows: j.SetRows, announce: j.Announce, close: j.Close}
+	s.GetSession = func(ctx context.Context, name string) ([]byte, uint64, error) {
+		row, err := j.Row(ctx, sessions, name)
+		return row, 0, err
+	}
+	var swept atomic.Int64 // in nanoseconds
+	s.SetSession = func(ctx context.Context, name string, value []byte, _ uint64) error {
+		err := j.SetRows(ctx, sessions, map[string]json.RawMessage{name: value})
+		now, last := time.Now(), swept.Load()
+		if err == nil && now.UnixNano()-last > int64(time.Hour) && swept.CompareAndSwap(last, now.UnixNano()) {
+			err = j.DropRows(ctx, sessions, now.Add(-sessionLife))
+		}
+		return err
+	}
+	return s, nil
 }
+
+// sessions is the part of the rows about sessions, and sessionLife the time after which they are dropped.
+const (
+	sessions    = "sessions"
+	sessionLife = 25 * time.Hour
+)
 
 // openSigned opens the journal in a folder. The user's key signs its ledger, and its public half is in the folder's list.
 func openSigned(env environment.Variables, dir string) (*sqlite.Journal, error) {
-	folder, err := trust.Open(env)
-	if err == nil {
-		err = folder.Apart(env, dir)
-	}
-	if errors.Is(err, trust.ErrNowhere) {
-		return sqlite.Open(dir)
-	}
+	read, err := signing(env, dir)
 	if err != nil {
 		return nil, err
 	}
-	read := func() (ed25519.PrivateKey, error) { return folder.Key(nil) }
+	if read == nil {
+		return sqlite.Open(dir)
+	}
 	key, err := read()
 	if err != nil {
 		return nil, err

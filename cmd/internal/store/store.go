@@ -62,6 +62,9 @@ func (f *Flags) Check() error {
 // Durable reports whether runs outlive the process.
 func (f *Flags) Durable() bool { return !f.ephemeral && (f.always || f.dir != "") }
 
+// Shared reports whether several nodes share the journal.
+func (f *Flags) Shared() bool { return f.nats != "" }
+
 // Folder returns the folder of the journal, or "" if it has none.
 func (f *Flags) Folder(env environment.Variables) string {
 	if f.nats != "" || !f.Durable() {
@@ -89,6 +92,11 @@ type Store struct {
 	// store has no rows.
 	Rows    func(ctx context.Context, part string) (map[string]json.RawMessage, error)
 	SetRows func(ctx context.Context, part string, rows map[string]json.RawMessage) error
+
+	// GetSession and SetSession are Get and Set for what changes of a session. A value is dropped about a day after it was
+	// set. Both are nil if the journal is in memory.
+	GetSession func(ctx context.Context, name string) (value []byte, revision uint64, err error)
+	SetSession func(ctx context.Context, name string, value []byte, revision uint64) error
 
 	announce func(url string) error
 	close    func() error
@@ -118,7 +126,7 @@ func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *re
 	retention time.Duration) (*Store, error) {
 	switch dir := f.Folder(env); {
 	case f.nats != "":
-		return openNATS(ctx, f.nats, f.natsCreds, secrets, log, retention)
+		return openNATS(ctx, env, f.nats, f.natsCreds, secrets, log, retention)
 	case !f.Durable():
 		return &Store{}, nil
 	case dir == "":

@@ -20,7 +20,7 @@ type Answer struct {
 	// Columns is the width of the terminal, or 0 if it cannot redraw a line. Answer counts the seconds of a wait in
 	// that line.
 	Columns int
-	Shared  bool // stdout is a terminal too
+	Shared  bool // stdout is a terminal: control characters are removed
 
 	output bool // print a command's stdout, unchanged, and not the answers
 	lost   error
@@ -71,7 +71,10 @@ func (s *Answer) text(op *transcript.Op) {
 	if s.output && strings.HasPrefix(op.Item.Name, "stdout") {
 		s.print(op.Text)
 	}
-	text := words.WithoutControls(op.Text)
+	text := op.Text
+	if s.Shared {
+		text = words.WithoutControls(text)
+	}
 	if s.output || s.Stdout == nil || !op.Item.IsAnswer() || text == "" {
 		return
 	}

@@ -80,6 +80,19 @@ func TestAnswersOfATurn(t *testing.T) {
 	}
 }
 
+// A pipe gets every character of an answer; a terminal gets none that controls it.
+func TestPipesGetEveryCharacter(t *testing.T) {
+	const text = "a\x1b[31mb\u202ec\r\u0085d\n"
+	for shared, want := range map[bool]string{false: text, true: "a[31mbcd\n"} {
+		var stdout bytes.Buffer
+		h := hear(&Answer{Stdout: &stdout, Stderr: io.Discard, Shared: shared})
+		h.say("answer", text)
+		if h.End(); stdout.String() != want {
+			t.Errorf("stdout has %q, want %q", stdout.String(), want)
+		}
+	}
+}
+
 // A second attempt is printed only where it differs from the first, and then as a whole.
 func TestAnswerBeginsAgain(t *testing.T) {
 	for second, want := range map[string]string{"It rains": "It rains", "It snows": "It rai" + transcript.Rule + "It snows"} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,9 +75,12 @@ type Box struct {
 	servers *source.Source // nil without servers
 }
 
+// Starter starts the commands of MCP servers; see [source.Server].
+type Starter = func(cmd *exec.Cmd) (source.Process, error)
+
 // Open opens the folders and reads the settings of the servers, but starts none. Values in the settings are secrets
 // from then on.
-func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
+func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version string, start Starter) (*Box, error) {
 	b := &Box{secrets: secrets}
 	err := b.open(f.repository, regular.Root, func(root *os.Root) ([]tool.Tool, error) {
 		return tool.Repository(confined.FS(root)), nil
@@ -90,7 +94,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 		}
 	}
 	if err == nil {
-		b.servers, err = f.servers(nil, env, secrets, version)
+		b.servers, err = f.servers(nil, env, secrets, version, start)
 	}
 	if err != nil {
 		b.Close()
@@ -99,8 +103,8 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 }
 
 // OpenFor opens the servers of --mcp-config and those in a caller's own settings.
-func (f *Flags) OpenFor(settings []byte, env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
-	kept, err := f.servers(settings, env, secrets, version)
+func (f *Flags) OpenFor(settings []byte, env environment.Variables, secrets *redact.Secrets, version string, start Starter) (*Box, error) {
+	kept, err := f.servers(settings, env, secrets, version, start)
 	return &Box{secrets: secrets, servers: kept}, err
 }
 
@@ -185,7 +189,7 @@ func (b *Box) Close() {
 
 // servers returns the MCP servers in the file, and those in a caller's own settings. In the latter, variables are not
 // replaced.
-func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
+func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.Secrets, version string, start Starter) (*source.Source, error) {
 	var list []source.Server
 	if f.mcpConfig != "" {
 		text, err := regular.Read(f.mcpConfig, regular.Small)
@@ -215,6 +219,9 @@ func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.S
 	}
 	if len(list) == 0 {
 		return nil, nil
+	}
+	for i := range list {
+		list[i].Start = start
 	}
 	settings.LearnDocument(secrets, own, nil)
 	return source.New(list, version, nil), nil

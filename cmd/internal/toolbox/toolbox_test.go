@@ -58,7 +58,7 @@ func open(t *testing.T, server string) *toolbox.Box {
 	cmd := &cobra.Command{}
 	f.AddFlags(cmd, cmd.Flags())
 	must(t, cmd.Flags().Parse([]string{"--mcp-config", file}))
-	box, err := f.Open(environment.Variables{"SELF=" + self, "KEY=open-sesame-123", "HOME=" + t.TempDir()}, new(redact.Secrets), "1")
+	box, err := f.Open(environment.Variables{"SELF=" + self, "KEY=open-sesame-123", "HOME=" + t.TempDir()}, new(redact.Secrets), "1", nil)
 	must(t, err)
 	t.Cleanup(box.Close)
 	return box
@@ -129,7 +129,7 @@ func TestServersStartElsewhere(t *testing.T) {
 		f.AddFlags(cmd, cmd.Flags())
 		must(t, cmd.Flags().Parse([]string{"--mcp-config", file}))
 		return f.Open(environment.Variables{"HOME=" + home, "PATH=" + strings.Join([]string{".", project, bin}, string(os.PathListSeparator))},
-			new(redact.Secrets), "1")
+			new(redact.Secrets), "1", nil)
 	}
 	box, err := of("")
 	must(t, err)
@@ -172,7 +172,7 @@ func ofFolders(t *testing.T, args ...string) (*tool.Set, error) {
 	cmd := &cobra.Command{}
 	f.AddFlags(cmd, cmd.Flags())
 	must(t, cmd.Flags().Parse(args))
-	box, err := f.Open(environment.Variables{}, new(redact.Secrets), "1")
+	box, err := f.Open(environment.Variables{}, new(redact.Secrets), "1", nil)
 	if err != nil {
 		return nil, err
 	}

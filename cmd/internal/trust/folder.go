@@ -180,7 +180,7 @@ func (f Folder) retire() error {
 	return err
 }
 
-// Sealing returns the secret from which the keys come that seal credentials, and makes it if it is missing.
+// Sealing returns the secret from which the keys come that seal what clients keep, and makes it if it is missing.
 func (f Folder) Sealing() ([]byte, error) { return f.secret("sealing-key", nil) }
 
 // secret returns the secret in a file of the folder, as base64, and makes the first one. If other is not nil, it makes

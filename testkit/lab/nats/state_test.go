@@ -2,14 +2,12 @@ package nats_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/nats"
@@ -19,24 +17,12 @@ import (
 func TestState(t *testing.T) {
 	now, dir := time.Now(), t.TempDir()
 	with := func(t *testing.T, f func(a, b *nats.Journal)) {
-		t.Helper()
-		s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: dir, DontListen: true, NoSigs: true, NoLog: true})
-		noError(t, err)
-		s.Start()
-		if !s.ReadyForConnections(time.Minute) {
-			t.Fatal("the server is not ready")
-		}
-		var all [2]*nats.Journal
-		for i := range all {
-			all[i], err = nats.Open(context.Background(), "", nats.Connect(natsgo.InProcessServer(s)))
-			noError(t, err)
-		}
-		f(all[0], all[1])
-		for _, j := range all {
-			noError(t, j.Close())
-		}
-		s.Shutdown()
-		s.WaitForShutdown()
+		years(t, dir, func(s *server.Server) {
+			a, b := open(t, s), open(t, s)
+			f(a, b)
+			noError(t, a.Close())
+			noError(t, b.Close())
+		})
 	}
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(now))
@@ -54,6 +40,10 @@ func TestState(t *testing.T) {
 				}
 			}
 			noError(t, b.Set(t.Context(), "pauses", []byte("two"), revision))
+			noError(t, a.SetSession(t.Context(), "s", []byte("kept"), 0))
+			if value, _, err := b.GetSession(t.Context(), "s"); string(value) != "kept" || err != nil {
+				t.Errorf("another node has %q of a session, %v", value, err)
+			}
 			if err := a.Set(t.Context(), "pauses", []byte("none"), revision); messages.CodeOf(err) != messages.CodeConflict {
 				t.Errorf("it undoes the other one: %v", err)
 			}
@@ -63,9 +53,26 @@ func TestState(t *testing.T) {
 			if err := a.Load(t.Context(), "old", io.Discard); messages.CodeOf(err) != messages.CodeNotFound {
 				t.Errorf("a file of runs is as old: %v", err)
 			}
+			if value, _, err := a.GetSession(t.Context(), "s"); value != nil || err != nil {
+				t.Errorf("a session is as old: %q, %v", value, err)
+			}
 			if value, _, err := a.Get(t.Context(), "pauses"); string(value) != "two" || err != nil {
 				t.Errorf("after a year it is %q, %v", value, err)
 			}
 		})
 	})
+}
+
+// years has a server with what is in the folder. It is not there in the years between.
+func years(t *testing.T, dir string, f func(s *server.Server)) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: dir, DontListen: true, NoSigs: true, NoLog: true})
+	noError(t, err)
+	s.Start()
+	if !s.ReadyForConnections(time.Minute) {
+		t.Fatal("the server is not ready")
+	}
+	f(s)
+	s.Shutdown()
+	s.WaitForShutdown()
 }

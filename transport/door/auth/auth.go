@@ -2,6 +2,7 @@ package auth
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"io"
@@ -21,6 +22,9 @@ import (
 type Config struct {
 	// Tokens are the valid tokens. nil means that callers need none, unless Proxy names them.
 	Tokens *Tokens
+	// Issued, if not nil, checks tokens that an authorization server has issued (JWTs), and returns when each ends. Errors:
+	// unauthorized, unavailable.
+	Issued func(ctx context.Context, token string) (Principal, time.Time, error)
 	// Proxy, if not nil, names the callers of the requests that it sends. Other requests need a token.
 	Proxy *Proxy
 	// RunTokens are tokens of programs inside runs; nil means none.
@@ -68,6 +72,7 @@ const (
 // behind pointers have locks of their own.
 type Middleware struct {
 	tokens   *Tokens
+	issued   func(ctx context.Context, token string) (Principal, time.Time, error)
 	proxy    *Proxy
 	runs     *RunTokens
 	terminal string
@@ -100,6 +105,9 @@ func New(c Config) (*Middleware, error) {
 	c.MaxBody, c.Open, c.Rate = cmp.Or(max(c.MaxBody, 0), 16<<20), cmp.Or(max(c.Open, 0), 5_000), cmp.Or(c.Rate, 1000)
 	c.Bodies, c.Burst = cmp.Or(max(c.Bodies, 0), 8*c.MaxBody), cmp.Or(max(c.Burst, 0), int(min(max(2*c.Rate, 1), 1_000_000)))
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	if c.Issued != nil && c.Tokens == nil {
+		c.Tokens = noTokens()
+	}
 	hosts, err := newHosts(c.Hosts)
 	if err == nil {
 		err = CheckHosts(c.Hosts, c.authenticated())
@@ -112,7 +120,7 @@ func New(c Config) (*Middleware, error) {
 		return nil, err
 	}
 	return &Middleware{
-		tokens: c.Tokens, proxy: c.Proxy, runs: c.RunTokens, terminal: c.Terminal, page: rand.Text() + rand.Text(),
+		tokens: c.Tokens, issued: c.Issued, proxy: c.Proxy, runs: c.RunTokens, terminal: c.Terminal, page: rand.Text() + rand.Text(),
 		hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
 		sessions: new(sessions),
@@ -125,7 +133,7 @@ func New(c Config) (*Middleware, error) {
 	}, nil
 }
 
-func (c Config) authenticated() bool { return c.Tokens != nil || c.Proxy != nil }
+func (c Config) authenticated() bool { return c.Tokens != nil || c.Issued != nil || c.Proxy != nil }
 
 // check refuses values that would make a header field invalid or a limit meaningless.
 func (c Config) check() error {

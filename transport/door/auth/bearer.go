@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"math"
 	"net/http"
 	"net/url"
@@ -26,8 +27,18 @@ type grant struct {
 
 type grantKey struct{}
 
-// ErrRevoked is the cause with which the context of a request ends after its token was revoked, at most 2 s later.
-var ErrRevoked = messages.Errorf(CodeUnauthorized, "the token was revoked; ask for a new one")
+// ErrRevoked is the cause with which the context of a request ends after its token was revoked, at most 2 s later, or has
+// expired.
+var ErrRevoked = messages.Errorf(CodeUnauthorized, "the token was revoked or has expired; go on with a new one")
+
+// Expires returns when the token of the request in ctx ends. ok is false if it has no end.
+func Expires(ctx context.Context) (at time.Time, ok bool) {
+	p, _ := ctx.Value(grantKey{}).(*grant)
+	if p == nil || p.token.until.IsZero() {
+		return at, false
+	}
+	return p.token.until, true
+}
 
 // revocationCheck is how often a request in flight checks whether its token is still valid.
 const revocationCheck = 500 * time.Millisecond
@@ -42,6 +53,9 @@ func (p *grant) valid() bool {
 		if _, open := p.checks.sessions.token(*p.session); !open {
 			return false
 		}
+	}
+	if !p.token.until.IsZero() {
+		return time.Now().Before(p.token.until)
 	}
 	tokens := p.checks.tokens
 	tokens.refresh(p.checks.log, true)
@@ -94,6 +108,7 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		return nil, false
 	}
 	p, token, sends, known := &grant{checks: m, request: r}, "", false, false
+	wrong := messages.Errorf(CodeUnauthorized, "the token is unknown or was revoked; ask for a new one")
 	if len(sent) == 1 {
 		scheme, after, _ := strings.Cut(sent[0], " ")
 		token, sends = strings.Trim(after, " "), strings.EqualFold(scheme, "Bearer")
@@ -101,14 +116,27 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			// SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256 random bits.
 			p.token, known = m.lookup(sha256.Sum256([]byte(token)))
 		}
+		if sends && !known && m.issued != nil && strings.Count(token, ".") == 2 {
+			var err error
+			p.token, err = m.issue(r.Context(), token)
+			if refused, ok := errors.AsType[*messages.Error](err); ok && refused.Code == CodeUnauthorized {
+				wrong = refused
+			} else if err != nil {
+				m.refuse(w, err)
+				return nil, false
+			}
+			known = err == nil
+		}
 	} else if key, weak, is := ofSession(r); is {
 		p.session, p.weak, sends = &key, weak, true
 		if of, open := m.sessions.token(key); open {
-			p.token, known = m.tokens.lookup(of)
+			if p.token, known = of, time.Now().Before(of.until); of.until.IsZero() {
+				p.token, known = m.tokens.lookup(of.digest)
+			}
 		}
 	}
 	switch {
-	case known && m.accepted != nil && p.session == nil && p.token.principal.Inside == nil:
+	case known && m.accepted != nil && p.session == nil && p.token.principal.Inside == nil && p.token.until.IsZero():
 		m.accepted(token)
 	case known:
 	case sends:
@@ -119,12 +147,18 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			break
 		}
 		m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
-		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the token is unknown or was revoked; ask for a new one"),
-			`error="invalid_token"`)
+		m.unauthenticated(w, r, wrong, `error="invalid_token"`)
 	case m.within(w, m.byAddr.take(remote(r))):
 		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
 	}
 	return p, known
+}
+
+// issue checks a token of an issuer.
+func (m *Middleware) issue(ctx context.Context, token string) (e entry, err error) {
+	e.digest = sha256.Sum256([]byte(token))
+	e.principal, e.until, err = m.issued(ctx, token)
+	return e, err
 }
 
 // checkQuery refuses a token in the URL, because browser histories, logs and Referer fields would keep it.

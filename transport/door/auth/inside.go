@@ -36,7 +36,7 @@ const runPrefix = tokenPrefix + "run_"
 func (t *RunTokens) Add(principal string, in Inside) (token string, end func()) {
 	token, _ = NewToken()
 	token = runPrefix + strings.TrimPrefix(token, tokenPrefix)
-	e := entry{sha256.Sum256([]byte(token)), Principal{Name: principal, Scopes: []Scope{ReadRuns, WriteRuns}, Inside: &in}}
+	e := entry{digest: sha256.Sum256([]byte(token)), principal: Principal{Name: principal, Scopes: []Scope{ReadRuns, WriteRuns}, Inside: &in}}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.live == nil {

@@ -18,8 +18,8 @@ const (
 	Admin      Scope = "admin"
 )
 
-// allScopes returns all scopes.
-func allScopes() []Scope { return []Scope{ReadRuns, WriteRuns, AnswerRuns, Admin} }
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{ReadRuns, WriteRuns, AnswerRuns, Admin} }
 
 // Principal is a caller. The zero Principal is a caller without a token, on a server that needs none; it has every
 // scope.
@@ -39,7 +39,7 @@ func (p Principal) May(s Scope) bool {
 // Same reports whether o has the same name and scopes.
 func (p Principal) Same(o Principal) bool {
 	differs := func(s Scope) bool { return p.May(s) != o.May(s) }
-	return p.Name == o.Name && !slices.ContainsFunc(allScopes(), differs)
+	return p.Name == o.Name && !slices.ContainsFunc(Scopes(), differs)
 }
 
 // reader returns the principal without all scopes but that to read.

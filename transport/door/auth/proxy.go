@@ -65,7 +65,7 @@ func (p *Proxy) caller(r *http.Request) (string, error) {
 	case !p.calls(r):
 		return "", messages.Errorf(CodeForbidden, "the request has the field %s, but %.100s is not the proxy that may send it; "+
 			"leave it out, or ask the operator to name this peer", p.header, r.RemoteAddr)
-	case len(names) > 1 || !isPrincipal(names[0]):
+	case len(names) > 1 || !IsPrincipal(names[0]):
 		return "", messages.Errorf(CodeBadRequest, "the field %s must hold one name of 1 to 64 of A-Z a-z 0-9 . _ @ + -; "+
 			"have the proxy replace what callers send", p.header)
 	}

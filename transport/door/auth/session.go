@@ -21,7 +21,7 @@ const mostSessions = 64
 // token is revoked, or when the server ends. mu guards the maps.
 type sessions struct {
 	mu     sync.Mutex
-	tokens map[digest]digest   // the digest of the token that opened each session
+	tokens map[digest]entry    // the token that opened each session
 	of     map[string][]digest // session keys by principal, the oldest first
 }
 
@@ -33,7 +33,7 @@ func (s *sessions) open(by entry) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tokens == nil {
-		s.tokens, s.of = map[digest]digest{}, map[string][]digest{}
+		s.tokens, s.of = map[digest]entry{}, map[string][]digest{}
 	}
 	name := by.principal.Name
 	if list := s.of[name]; len(list) == mostSessions {
@@ -41,12 +41,12 @@ func (s *sessions) open(by entry) (id string) {
 		s.of[name] = slices.Delete(list, 0, 1)
 	}
 	key := sha256.Sum256([]byte(id))
-	s.tokens[key], s.of[name] = by.digest, append(s.of[name], key)
+	s.tokens[key], s.of[name] = by, append(s.of[name], key)
 	return id
 }
 
-// token returns the digest of the token that opened a session. ok is false if the session is not open.
-func (s *sessions) token(key digest) (of digest, ok bool) {
+// token returns the token that opened a session. ok is false if the session is not open.
+func (s *sessions) token(key digest) (of entry, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of, ok = s.tokens[key]

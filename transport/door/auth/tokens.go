@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -64,6 +65,14 @@ func LoadTokens(path string) (*Tokens, error) {
 	t.known.Store(&entries)
 	t.next.Store(int64(recheckInterval))
 	return t, nil
+}
+
+// noTokens returns the tokens of no file.
+func noTokens() *Tokens {
+	t := &Tokens{start: time.Now()}
+	t.known.Store(new([]entry))
+	t.next.Store(math.MaxInt64)
+	return t
 }
 
 // reload reads the file again. After an error the tokens stay unchanged. A file without tokens is allowed here: it
@@ -142,7 +151,7 @@ func (t *Tokens) readFile() ([]entry, error) {
 	}
 	defer func() { _ = file.Close() }()
 	t.read, t.readAt = info, time.Now()
-	if err := checkMode(t.path, info.Mode()); err != nil {
+	if err := CheckMode(t.path, info.Mode()); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxTokenBytes+1))
@@ -152,9 +161,9 @@ func (t *Tokens) readFile() ([]entry, error) {
 	return parseTokens(t.path, string(text))
 }
 
-// checkMode returns an error if others than the owner can write the file, or others than its group can read it: a mounted
+// CheckMode returns an error if others than the owner can write the file, or others than its group can read it: a mounted
 // secret belongs to root, and the server reads it as one of its group. On Windows modes do not tell, so it checks nothing.
-func checkMode(path string, mode fs.FileMode) error {
+func CheckMode(path string, mode fs.FileMode) error {
 	if runtime.GOOS == "windows" || mode.Perm()&0o037 == 0 {
 		return nil
 	}
@@ -223,10 +232,11 @@ func Line(name string, scopes []Scope, digest string) (string, error) {
 	return strings.Join(fields, " "), err
 }
 
-// entry is a line of the token file.
+// entry is a line of the token file, or a token of an issuer.
 type entry struct {
 	digest    [sha256.Size]byte
 	principal Principal
+	until     time.Time // when the token of an issuer ends; zero for others
 }
 
 // parseLine parses "name scopes digest". Its errors never repeat a whole field, because people paste tokens in the
@@ -242,7 +252,7 @@ func parseLine(line string) (entry, error) {
 // entryOf parses a name, scopes and a digest.
 func entryOf(fields []string) (e entry, err error) {
 	e.principal.Name = fields[0]
-	if !isPrincipal(fields[0]) {
+	if !IsPrincipal(fields[0]) {
 		return e, messages.InvalidInput("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", fields[0])
 	}
 	if e.principal.Scopes, err = parseScopes(fields[1]); err != nil {
@@ -256,8 +266,8 @@ func entryOf(fields []string) (e entry, err error) {
 	return e, nil
 }
 
-// isPrincipal reports whether the name may be that of a caller.
-func isPrincipal(name string) bool {
+// IsPrincipal reports whether the name may be that of a caller.
+func IsPrincipal(name string) bool {
 	wrong := func(r rune) bool { return notInName(r) && !strings.ContainsRune(".@+", r) }
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, wrong)
 }
@@ -267,8 +277,8 @@ func parseScopes(text string) ([]Scope, error) {
 	var scopes []Scope
 	for name := range strings.SplitSeq(text, ",") {
 		s := Scope(name)
-		if !slices.Contains(allScopes(), s) {
-			return nil, messages.InvalidInput("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(allScopes()), "[]"))
+		if !slices.Contains(Scopes(), s) {
+			return nil, messages.InvalidInput("%.12q is not a scope; the scopes are %s", name, strings.Trim(fmt.Sprint(Scopes()), "[]"))
 		}
 		if !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)

@@ -4,18 +4,51 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 )
+
+// patience is how long the client may read or write nothing in the middle of a message.
+const patience = time.Minute
 
 // Reader reads lines. It must be used by one goroutine at a time.
 type Reader struct {
 	from  *bufio.Reader
 	limit int64
+	input *input
 }
 
 // NewReader returns a reader of lines with at most limit bytes.
 func NewReader(from io.Reader, limit int64) *Reader {
-	return &Reader{from: bufio.NewReaderSize(from, 64<<10), limit: limit}
+	in := &input{Reader: from, stuck: make(chan error, 1)}
+	return &Reader{from: bufio.NewReaderSize(in, 64<<10), limit: limit, input: in}
+}
+
+// Stuck receives an error if the client has written half a line, and then nothing. A blocked Next stays blocked.
+func (l *Reader) Stuck() <-chan error { return l.input.stuck }
+
+// input notices when nothing follows half a line.
+type input struct {
+	io.Reader
+	half  bool // a line has begun
+	stuck chan error
+}
+
+// Read implements [io.Reader].
+func (i *input) Read(p []byte) (int, error) {
+	if i.half {
+		defer time.AfterFunc(patience, func() {
+			select {
+			case i.stuck <- fmt.Errorf("the client has written half a message, and nothing for %s: a message ends with a line feed", patience):
+			default: // it has been said
+			}
+		}).Stop()
+	}
+	n, err := i.Reader.Read(p)
+	rest := p[bytes.LastIndexByte(p[:n], '\n')+1 : n]
+	i.half = i.half && len(rest) == n || len(bytes.TrimSpace(rest)) > 0
+	return n, err
 }
 
 // ErrLong means that a line was too long and was skipped.

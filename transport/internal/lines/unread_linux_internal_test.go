@@ -15,7 +15,7 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 			in, out := ends(t)
 			w := NewWriter(out, func(b []byte) []byte { return b })
 			go w.Run()
-			defer w.Close()
+			defer close(w.closing)
 			if err := w.Append(t.Context(), []byte("an event")); err != nil {
 				t.Fatal(err)
 			}

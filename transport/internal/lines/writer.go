@@ -2,9 +2,11 @@ package lines
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -23,9 +25,10 @@ type Writer struct {
 	redact  func([]byte) []byte
 	lines   chan line
 	closing chan struct{} // closed when no more lines are accepted
-	done    chan struct{} // closed when Run has returned
-	written atomic.Int64  // bytes written so far
-	failed  error         // why Run has returned; valid once done is closed
+	done    chan struct{} // closed when nothing more is written
+	ending  sync.Once
+	written atomic.Int64 // bytes written so far
+	failed  error        // why nothing more is written; valid once done is closed
 }
 
 // line is a line without its end. If written is not nil, it receives the number of bytes before this line, and nothing
@@ -38,7 +41,7 @@ type line struct {
 // NewWriter returns a writer to out. It passes everything through redact. Call Run to start it.
 func NewWriter(out io.Writer, redact func([]byte) []byte) *Writer {
 	return &Writer{out: out, redact: redact, lines: make(chan line, maxPending), closing: make(chan struct{}),
-		done: make(chan struct{}), failed: io.ErrClosedPipe}
+		done: make(chan struct{})}
 }
 
 // Append adds a line, given without its end. It blocks until there is room or ctx is done.
@@ -104,9 +107,26 @@ func (w *Writer) WaitRead(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// Run writes lines until Close, and then the rest, or until a write fails.
+// end says that nothing more is written, and why.
+func (w *Writer) end(why error) {
+	w.ending.Do(func() {
+		w.failed = why
+		close(w.done)
+	})
+}
+
+// write writes a piece. If the client does not read it, the writer ends, although the write may stay blocked.
+func (w *Writer) write(piece []byte) error {
+	defer time.AfterFunc(patience, func() {
+		w.end(fmt.Errorf("the client has not read the rest of a message for %s", patience))
+	}).Stop()
+	_, err := w.out.Write(piece)
+	return err
+}
+
+// Run writes lines until Close, and then the rest, or until a write fails or lasts too long.
 func (w *Writer) Run() {
-	defer close(w.done)
+	defer w.end(io.ErrClosedPipe)
 	var buffer []byte
 	for {
 		var next line
@@ -121,8 +141,8 @@ func (w *Writer) Run() {
 		}
 		buffer, next = w.collect(buffer[:0], next)
 		for piece := range slices.Chunk(w.redact(buffer), maxPiece) {
-			if _, err := w.out.Write(piece); err != nil {
-				w.failed = err
+			if err := w.write(piece); err != nil {
+				w.end(err)
 				return
 			}
 			w.written.Add(int64(len(piece)))
@@ -152,18 +172,26 @@ func (w *Writer) collect(buffer []byte, next line) ([]byte, line) {
 	return buffer, next
 }
 
-// Close ends Run after everything is written. Calls of Append that wait for room return an error.
-func (w *Writer) Close() { close(w.closing) }
-
-// Done is closed when Run has returned. Err then says why.
+// Done is closed when nothing more is written. Err then says why.
 func (w *Writer) Done() <-chan struct{} { return w.done }
 
-// Err returns the reason why Run has returned. It must be called only after Done is closed.
+// Err returns the reason why nothing more is written. It must be called only after Done is closed.
 func (w *Writer) Err() error { return w.failed }
 
-// Await waits until done is closed. It returns false if the limit fires, or if the client reads nothing for the
+// Finish waits until idle is closed, and then until everything is written, at most for limit and only while the client
+// reads something within each stall. Calls of Append that wait for room then return an error.
+func (w *Writer) Finish(idle <-chan struct{}, limit, stall time.Duration) {
+	over := time.After(limit)
+	reads := w.await(idle, over, stall)
+	close(w.closing)
+	if reads {
+		w.await(w.done, over, stall)
+	}
+}
+
+// await waits until done is closed. It returns false if the limit fires, or if the client reads nothing for the
 // duration stall.
-func (w *Writer) Await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
+func (w *Writer) await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
 	for {
 		at := w.written.Load()
 		select {

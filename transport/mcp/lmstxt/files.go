@@ -46,6 +46,11 @@ func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) e
 	return d.copyLeft(ctx, out, a, w)
 }
 
+// unfinished is the error for a file of a run that has not ended.
+type unfinished struct{ error }
+
+func (u *unfinished) Unwrap() error { return u.error }
+
 func has(state messages.State, name string) bool {
 	return slices.ContainsFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name && !a.Partial })
 }
@@ -57,7 +62,7 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 		e := messages.Errorf(messages.CodeUnavailable,
 			"run %s is %s, so there is no %s yet; wait for its end with run_wait", state.RunID, state.Status, name)
 		e.Retryable = true
-		return e
+		return &unfinished{e}
 	case isLog(name):
 		return d.copyLog(ctx, state, name, w)
 	case !has(state, name):

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -65,8 +67,8 @@ func (d *door) addGenerators() {
 func addVariant[A any](d *door, v variant[A]) {
 	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, OpenWorld: true}
 	tool.Output = json.RawMessage(recordSchema)
-	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, then read with " +
-		"lmstxt_read_artifact."
+	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait (for started_run_id, if the " +
+		"record has it), then read with lmstxt_read_artifact."
 	addTool(d, tool, func(ctx context.Context, a A) (*mcp.Result, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {
@@ -75,16 +77,32 @@ func addVariant[A any](d *door, v variant[A]) {
 		return mcp.Structured(d.recordOf(state))
 	})
 	tool.Name += "_stream"
+	tool.Input = append(append(slices.Clone(v.input[:len(v.input)-2]), ","+mcp.StreamArguments...), "}}"...)
 	tool.Title += ", streamed"
 	tool.Description = v.description + ". Streams the run's events where the call has a progress token, and answers when " +
 		"it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
-	addTool(d, tool, func(ctx context.Context, a A) (*mcp.Result, error) {
-		state, err := v.start(ctx, d, a)
+	addTool(d, tool, func(ctx context.Context, a streamed[A]) (*mcp.Result, error) {
+		err := a.Check()
 		if err != nil {
 			return nil, err
 		}
-		return d.stream(ctx, state.RunID)
+		state, err := v.start(ctx, d, a.arguments)
+		if err != nil {
+			return nil, err
+		}
+		return d.stream(a.In(ctx), state.RunID)
 	})
+}
+
+// streamed are the arguments of a generator that streams.
+type streamed[A any] struct {
+	mcp.StreamOptions
+	arguments A
+}
+
+// UnmarshalJSON reads both.
+func (s *streamed[A]) UnmarshalJSON(text []byte) error {
+	return errors.Join(json.Unmarshal(text, &s.StreamOptions), json.Unmarshal(text, &s.arguments))
 }
 
 // start starts the job with the arguments in this server's form.

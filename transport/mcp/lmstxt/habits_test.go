@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -29,9 +30,18 @@ func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
 		}
 		return nil
 	}
-	later := c.recordOf(c.call("lmstxt_generate_llms_full", map[string]any{"repo_url": url, "run_id": first})).RunID
-	<-begun
-	c.fails("unavailable", "lmstxt_read_artifact", read)
+	// Seed: "Same JSON `RunRecord` responses": the run_id of the call is that of the record.
+	r := c.recordOf(c.call("lmstxt_generate_llms_full", map[string]any{"repo_url": url, "run_id": first}))
+	later := r.Started
+	if <-begun; r.RunID != first || later == "" || later == first {
+		t.Errorf("the record is of %s, and the run %s, want %s", r.RunID, later, first)
+	}
+	if x := c.text("lmstxt_read_artifact", read); x.Status != "processing" {
+		t.Errorf("while it is made: %+v", x)
+	}
+	if all := c.runs(); len(all) != 2 || all[0].RunID != first { // the other one is of llms_full without a run
+		t.Errorf("%d runs are listed, want one for each id", len(all))
+	}
 	close(release)
 	c.call("run_wait", map[string]any{"run_id": later})
 	if x := c.text("lmstxt_read_artifact", read); x.Total == 0 {
@@ -156,4 +166,32 @@ func TestAnotherServersFileIsReadByTheRepository(t *testing.T) {
 	}
 	must(t, os.Remove(file))
 	c.fails("not_found", "lmstxt_read_artifact", read)
+}
+
+// Seed: "Keep existing `lmstxt_generate_*` tools": the earlier server passed over arguments that it did not know.
+func TestUnknownArgumentsAreDropped(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	a := c.call("lmstxt_generate_llms_txt", map[string]any{"url": url, "budget": 7, "added": true})
+	c.call("run_wait", map[string]any{"run_id": c.recordOf(a).RunID})
+	if notice := a.Meta.Notice; a.IsError || !strings.Contains(notice.Text, "added, budget") {
+		t.Errorf("%s with the notice %+v", a.Structured, notice)
+	}
+	if a := c.call("lmstxt_list_runs", map[string]any{"limit": 1}); a.Meta.Notice.Text != "" {
+		t.Errorf("a notice for nothing: %+v", a.Meta.Notice)
+	}
+	c.fails("invalid_input", "lmstxt_list_runs", map[string]any{"limit": 0})
+}
+
+// Seed: "Inputs: repo URL, output_dir, cache flags, stream options."
+func TestStreamOptions(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	for _, bad := range []map[string]any{{"kinds": []string{"moon.rose"}}, {"level": "loud"}, {"rate": -1}} {
+		bad["url"] = url
+		c.fails("invalid_input", "lmstxt_generate_llms_txt_stream", bad)
+	}
+	if r := c.recordOf(c.call("lmstxt_generate_llms_txt_stream", map[string]any{"url": url, "level": "milestone", "kinds": []string{"artifact.written"}, "rate": 5})); r.Status != "completed" {
+		t.Errorf("%+v", r)
+	}
 }

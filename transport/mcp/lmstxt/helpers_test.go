@@ -253,7 +253,8 @@ type answer struct {
 	}
 	Structured json.RawMessage `json:"structuredContent"`
 	Meta       struct {
-		Error mcp.RunError `json:"io.github.seed889630bf.lastword/error"`
+		Error  mcp.RunError    `json:"io.github.seed889630bf.lastword/error"`
+		Notice messages.Notice `json:"io.github.seed889630bf.lastword/notice"`
 	} `json:"_meta"`
 }
 
@@ -285,11 +286,13 @@ func (c *client) read(data json.RawMessage, into any) {
 // record is what the tools say of a run.
 type record struct {
 	RunID     messages.RunID `json:"run_id"`
+	Started   messages.RunID `json:"started_run_id"`
 	Status    string         `json:"status"`
 	Artifacts []struct {
 		Name, Path string
 		Bytes      int64  `json:"size_bytes"`
 		SHA256     string `json:"hash_sha256"`
+		URI        string
 	} `json:"artifacts"`
 	ErrorMessage   *string `json:"error_message"`
 	CreatedAt      string  `json:"created_at"`
@@ -322,8 +325,9 @@ func (c *client) generated(tool string, arguments map[string]any) record {
 	if a.IsError {
 		c.t.Fatalf("%s: %s", tool, a.Structured)
 	}
-	id := c.recordOf(a).RunID
-	c.call("run_wait", map[string]any{"run_id": id})
+	r := c.recordOf(a)
+	id := r.RunID
+	c.call("run_wait", map[string]any{"run_id": cmp.Or(r.Started, id)})
 	for _, r := range c.runs() {
 		if r.RunID == id {
 			return r
@@ -351,6 +355,7 @@ type text struct {
 	Content   string
 	Truncated bool
 	Total     int `json:"total_chars"`
+	Status    string
 }
 
 func (c *client) text(tool string, arguments map[string]any) text {

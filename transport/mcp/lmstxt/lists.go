@@ -70,16 +70,18 @@ type listArguments struct {
 	Limit int `json:"limit"`
 }
 
-// listRuns lists runs as records. It skips those that expire meanwhile.
+// listRuns lists runs as records, of those with one id the newest. It skips those that expire meanwhile.
 func (d *door) listRuns(ctx context.Context, a listArguments) (*mcp.Result, error) {
 	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: cmp.Or(a.Limit, 10)})
 	if err != nil {
 		return nil, err
 	}
 	records := []record{}
+	known := map[messages.RunID]bool{}
 	for _, run := range list {
-		if state, err := d.Run(ctx, run.RunID); err == nil {
-			records = append(records, d.recordOf(state))
+		state, err := d.Run(ctx, run.RunID)
+		if id := cmp.Or(messages.RunID(run.Labels[earlierLabel]), run.RunID); err == nil && !known[id] {
+			records, known[id] = append(records, d.recordOf(state)), true
 		}
 	}
 	return listed("runs", records)

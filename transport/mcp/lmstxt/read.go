@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,7 @@ const defaultLimit = 10_000
 func (d *door) addReaders() {
 	addTool(d, mcp.Tool{Name: "lmstxt_read_artifact", Title: "Read a file of a run",
 		Description: "Reads a part of what a run that has ended wrote, or of its log: of run_id, or of the last run " +
-			"for repo_url into output_dir.",
+			"for repo_url into output_dir. While the run works, the content is Processing... and the status processing.",
 		Input: mcp.Object([]string{"artifact_name"},
 			`"artifact_name":{"type":"string","enum":["llms.txt","llms-full.txt","llms-ctx.txt","llms.json","repo.graph.json",`+
 				`"repo.force.json","trace.json","run.log","run.events.jsonl"],"description":"run.log has the run's messages, `+
@@ -57,7 +58,11 @@ type part struct {
 // read returns the requested part of what write writes.
 func (p part) read(write func(io.Writer) error) (*mcp.Result, error) {
 	w := &window{offset: p.Offset, limit: cmp.Or(p.Limit, defaultLimit)}
-	if err := write(w); err != nil {
+	err := write(w)
+	if _, works := errors.AsType[*unfinished](err); works {
+		return mcp.Structured(text{Content: processing, TotalChars: len(processing), Status: messages.Processing})
+	}
+	if err != nil {
 		return nil, err
 	}
 	return mcp.Structured(w.end())
@@ -138,6 +143,9 @@ func (w *window) end() text {
 	return text{Content: w.kept.String(), Truncated: w.total-w.offset > w.limit, TotalChars: w.total}
 }
 
+// processing is the content of a file of a run that has not ended, as in the earlier server.
+const processing = "Processing..."
+
 // text is the result of the reading tools.
 type text struct {
 	Content string `json:"content"`
@@ -145,8 +153,10 @@ type text struct {
 	Truncated bool `json:"truncated"`
 	// TotalChars is the number of characters of the whole text.
 	TotalChars int `json:"total_chars"`
+	// Status is processing if the run has not ended, so that Content is not the file's. It is omitted otherwise.
+	Status messages.Status `json:"status,omitempty"`
 }
 
 // textSchema is the JSON Schema of a part of a text.
 const textSchema = `{"type":"object","required":["content","truncated","total_chars"],"properties":{` +
-	`"content":{"type":"string"},"truncated":{"type":"boolean"},"total_chars":{"type":"integer"}}}`
+	`"content":{"type":"string"},"truncated":{"type":"boolean"},"total_chars":{"type":"integer"},"status":{"type":"string"}}}`

@@ -2,6 +2,7 @@ package lmstxt
 
 import (
 	"encoding/json"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// record describes a run in results of the tools. The fields from Stage on are new, and are omitted if they are empty.
+// record describes a run in results of the tools. The fields from StartedRunID on are new, and are omitted if they are
+// empty.
 type record struct {
+	// RunID is the run that the caller named, or this one.
 	RunID        messages.RunID  `json:"run_id"`
 	Status       messages.Status `json:"status"`
 	Artifacts    []file          `json:"artifacts"`
@@ -18,6 +21,8 @@ type record struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
 
+	// StartedRunID is this run, if the caller named an earlier one.
+	StartedRunID messages.RunID `json:"started_run_id,omitempty"`
 	// Stage is the current or last task: fetch, configure, analyze, understand or write. Progress is the progress of
 	// that task.
 	Stage    string    `json:"stage,omitempty"`
@@ -27,12 +32,13 @@ type record struct {
 	FallbackReason messages.Code `json:"fallback_reason,omitempty"`
 }
 
-// file is a file of a record. Path is the place on the server's machine.
+// file is a file of a record. Path is the place on the server's machine. A log has only a name and a URI, because it is
+// written for each of its readers.
 type file struct {
 	Name   string `json:"name"`
-	Path   string `json:"path"`
-	Bytes  int64  `json:"size_bytes"`
-	SHA256 string `json:"hash_sha256"`
+	Path   string `json:"path,omitempty"`
+	Bytes  int64  `json:"size_bytes,omitempty"`
+	SHA256 string `json:"hash_sha256,omitempty"`
 	URI    string `json:"uri"` // the URI of the resource
 }
 
@@ -65,8 +71,11 @@ func inputOf(state messages.State) input {
 
 // recordOf returns a run in the form of the earlier server.
 func (d *door) recordOf(state messages.State) record {
-	r := record{RunID: state.RunID, Status: state.Status, Artifacts: []file{},
+	r := record{RunID: firstOf(state), Status: state.Status, Artifacts: []file{},
 		CreatedAt: state.QueuedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC()}
+	if r.RunID != state.RunID {
+		r.StartedRunID = state.RunID
+	}
 	if r.Status == "" || r.Status == messages.Pending {
 		r.Status = messages.Processing // as the earlier server did: clients poll until the status changes
 	}
@@ -77,6 +86,9 @@ func (d *door) recordOf(state messages.State) record {
 		}
 		r.Artifacts = append(r.Artifacts, file{Name: a.Name, Path: filepath.Join(folder, filepath.FromSlash(a.Path)),
 			Bytes: a.Bytes, SHA256: a.SHA256, URI: mcp.ArtifactURI(state.RunID, a.Name)})
+	}
+	for _, name := range []string{logName, eventsName} {
+		r.Artifacts = append(r.Artifacts, file{Name: name, URI: runScheme + url.PathEscape(string(state.RunID)) + "/" + name})
 	}
 	r.stage(state)
 	r.end(state)

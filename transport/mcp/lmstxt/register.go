@@ -79,6 +79,7 @@ func Register(s *mcp.Server, c Config) error {
 
 // addTool adds a tool, and keeps the error in d.failed.
 func addTool[A any](d *door, t mcp.Tool, call func(ctx context.Context, arguments A) (*mcp.Result, error)) {
+	t.Lenient = true // as the earlier server's tools were
 	d.failed = errors.Join(d.failed, mcp.AddTool(d.Server, t, call))
 }
 

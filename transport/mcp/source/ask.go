@@ -77,9 +77,30 @@ func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.Elicit
 	case field != "":
 		answer.Content = map[string]json.RawMessage{field: value}
 	case e.Mode != mcp.ElicitationModeURL:
-		answer.Content = value
+		answer.Content = withDefaults(in.Schema, value)
 	}
 	return answer, nil
+}
+
+// withDefaults adds the defaults of the fields that an answer to a form leaves out.
+func withDefaults(schema, value json.RawMessage) json.RawMessage {
+	var form struct {
+		Properties map[string]struct{ Default json.RawMessage }
+	}
+	var given map[string]json.RawMessage
+	if json.Unmarshal(schema, &form) != nil || json.Unmarshal(value, &given) != nil || given == nil {
+		return value
+	}
+	for name, field := range form.Properties {
+		if _, answered := given[name]; !answered && field.Default != nil {
+			given[name] = field.Default
+		}
+	}
+	filled, err := json.Marshal(given)
+	if err != nil {
+		return value
+	}
+	return filled
 }
 
 // nameOf derives a question's name from its content, so that a repeated call finds the answers that it has received,

@@ -58,7 +58,7 @@ func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case got.Method == "tools/list" && got.Params.Cursor == "":
 		reply(`{"nextCursor":"1","tools":[{"name":"old","inputSchema":{"type":"object"}}]}`)
 	case got.Method == "tools/list":
-		reply(`{"nextCursor":"","tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},
+		reply(`{"nextCursor":"","tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},{"name":"form","inputSchema":{"type":"object"}},
 			{"name":"hang","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"}},
 			{"name":"move","inputSchema":{"type":"object"}},{"name":"returns","inputSchema":{"type":"object"}},
 			{"name":"whole","inputSchema":{"type":"object"}}]}`)
@@ -87,6 +87,13 @@ func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply
 	case "ask":
 		event(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Really?","requestedSchema":{"type":"object",` +
 			`"properties":{"sure":{"type":"boolean"}}}}}`)
+		answer, _ := json.Marshal(<-r.answers)
+		fmt.Fprint(w, "data: ")
+		reply(`{"content":[{"type":"text","text":` + string(answer) + `}]}`)
+		fmt.Fprint(w, "\n\n")
+	case "form":
+		event(`{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object",` +
+			`"properties":{"age":{"type":"integer","default":30},"name":{"type":"string","default":"Joe"},"note":{"type":"string"}}}}}`)
 		answer, _ := json.Marshal(<-r.answers)
 		fmt.Fprint(w, "data: ")
 		reply(`{"content":[{"type":"text","text":` + string(answer) + `}]}`)
@@ -130,6 +137,13 @@ func TestRemote(t *testing.T) {
 	want := `2025-11-25 {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"sure":true}}}`
 	if got, err := call(t, tools["ask"], ""); got != want {
 		t.Errorf("ask: %s, %v", got, err)
+	}
+	got, err := tools["form"].Call(t.Context(), source.Call{Arguments: json.RawMessage("{}"), // what a person leaves out has its default
+		Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
+			return json.RawMessage(`{"name":"Mia"}`), nil
+		}})
+	if want := `2025-11-25 {"jsonrpc":"2.0","id":8,"result":{"action":"accept","content":{"age":30,"name":"Mia"}}}`; got != want {
+		t.Errorf("form: %s, %v", got, err)
 	}
 	for tool, want := range map[string]string{"long": "a message has more than 8 MiB or 1000 lines",
 		"whole": "a message has more than 8 MiB or 1000 lines", "move": "redirects elsewhere"} {
@@ -203,5 +217,61 @@ func TestUnauthorized(t *testing.T) {
 	_, err := src.Tools(t.Context())
 	if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), "put an Authorization header into its settings") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A server is one of 2026-07-28 only if it says so. A refusal that names our version is asked again. A stream that an
+// older server closes after an event id is resumed.
+func TestVersions(t *testing.T) {
+	const refusal = `"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}`
+	for name, c := range map[string]struct {
+		discovers []string // what it answers to server/discover, one after the other
+		legacy    bool
+	}{
+		"an empty answer":     {[]string{`"result":{}`}, true},
+		"only older versions": {[]string{`"result":{"supportedVersions":["2025-11-25"],"capabilities":{"tools":{}}}`}, true},
+		"ours":                {[]string{`"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false},
+		"a refusal of ours":   {[]string{refusal, `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false},
+		"it refuses for ever": {[]string{refusal, refusal, refusal}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var called json.RawMessage
+			legacy := false
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				var got struct {
+					ID     json.RawMessage
+					Method string
+				}
+				_ = json.NewDecoder(q.Body).Decode(&got)
+				w.Header().Set("Content-Type", "application/json")
+				const result = `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[{"type":"text","text":"went"}]}}`
+				switch {
+				case q.Method == http.MethodGet && q.Header.Get("Last-Event-ID") == "e1":
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprintf(w, "data: "+result+"\n\n", called)
+				case got.Method == "server/discover":
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, got.ID, c.discovers[0])
+					c.discovers = c.discovers[1:]
+				case got.Method == "initialize":
+					legacy = true
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}}`, got.ID)
+				case got.Method == "tools/list":
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","tools":[{"name":"go","inputSchema":{"type":"object"}}]}}`, got.ID)
+				case got.Method == "tools/call" && legacy:
+					called = got.ID
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprint(w, "id: e1\nretry: 10\ndata: \n\n")
+				case got.Method == "tools/call":
+					fmt.Fprintf(w, result, got.ID)
+				default:
+					w.WriteHeader(http.StatusAccepted)
+				}
+			}))
+			t.Cleanup(web.Close)
+			_, tools := open(t, source.Server{Name: "stub", URL: web.URL, StartTimeout: time.Minute})
+			if got, err := call(t, tools["go"], ""); got != "went" || legacy != c.legacy {
+				t.Errorf("legacy %v: %q, %v", legacy, got, err)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +51,42 @@ func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 	}
 }
 
+// checked sends a request and checks what the answer says of versions. mcp-go takes any answer to server/discover for
+// that of a server of 2026-07-28, so one that names no such version becomes a refusal. A refusal that names the version
+// of the request is asked again: nothing was done.
+func checked(ctx context.Context, r transport.JSONRPCRequest, send sender) (*transport.JSONRPCResponse, error) {
+	answer, err := send(ctx, r)
+	if err == nil && answer != nil && answer.Error != nil {
+		refused, is := errors.AsType[mcp.UnsupportedProtocolVersionError](answer.Error.AsError())
+		if is && slices.Contains(refused.Supported, versionOf(r)) {
+			answer, err = send(ctx, r)
+		}
+	}
+	if err == nil && answer != nil && answer.Error == nil && r.Method == string(mcp.MethodServerDiscover) {
+		var found mcp.DiscoverResult
+		if json.Unmarshal(answer.Result, &found) != nil || !slices.Contains(found.SupportedVersions, versionOf(r)) {
+			return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "it does not support the version", nil), nil
+		}
+	}
+	return answer, err
+}
+
+type sender = func(context.Context, transport.JSONRPCRequest) (*transport.JSONRPCResponse, error)
+
+// versionOf returns the version that a request declares.
+func versionOf(r transport.JSONRPCRequest) string {
+	var params struct {
+		Meta struct {
+			Version string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	}
+	text, err := json.Marshal(r.Params)
+	if err == nil {
+		_ = json.Unmarshal(text, &params) // older versions declare none
+	}
+	return params.Meta.Version
+}
+
 // linkTo connects to a server: it starts the command, or opens an HTTP client.
 func linkTo(life context.Context, s Server) (link, error) {
 	if s.Command == "" {
@@ -70,7 +107,7 @@ type stdioLink struct {
 
 // SendRequest sends a request. If the process has ended, the error quotes its last output.
 func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	answer, err := l.Stdio.SendRequest(ctx, r)
+	answer, err := checked(ctx, r, l.Stdio.SendRequest)
 	keep(ctx, answer)
 	if l.process.long.Load() {
 		l.process.end()
@@ -163,7 +200,7 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 	if requestOf(ctx) == nil {
 		ctx = context.WithValue(ctx, requestKey{}, &request{ctx: ctx})
 	}
-	answer, err := l.StreamableHTTP.SendRequest(ctx, r)
+	answer, err := checked(ctx, r, l.StreamableHTTP.SendRequest)
 	keep(ctx, answer)
 	switch {
 	case err != nil && ctx.Err() != nil && l.GetSessionId() != "" && r.Method != string(mcp.MethodInitialize):

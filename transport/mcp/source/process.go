@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/words"
@@ -24,20 +25,41 @@ const (
 	mostOfStderr = 8 << 10     // kept bytes of standard error
 )
 
-// process is a server that communicates over standard input and output. It leads a process group, which is killed when
-// it ends.
+// Process is a server that runs. Wait waits for it alone. End then ends what it has left behind, and returns when nothing
+// of that lives. Both are called once. Kill ends all.
+type Process interface {
+	Wait() syscall.WaitStatus
+	End() (left []int)
+	Kill()
+}
+
+// group is a server that leads a process group.
+type group struct {
+	cmd    *exec.Cmd
+	leader int
+}
+
+func (g group) Wait() syscall.WaitStatus {
+	_ = g.cmd.Wait() // the status tells
+	return g.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+// process is a server that communicates over standard input and output.
 //
-// One goroutine writes the input, another waits for the end. Everything else is safe for concurrent use.
+// One goroutine writes the input, one reads standard error, and one waits for the end. Everything else is safe for
+// concurrent use.
 type process struct {
-	cmd   *exec.Cmd
-	out   *bounded
-	in    chan []byte   // messages that wait to be written
-	quit  chan struct{} // closed when no more messages are written
-	close sync.Once
-	kill  context.CancelFunc
-	said  tail          // the end of its standard error
-	long  atomic.Bool   // it has written a message that is too long
-	ended chan struct{} // closed when the process has ended
+	running Process
+	status  syscall.WaitStatus // how it ended
+	out     *bounded
+	in      chan []byte   // messages that wait to be written
+	quit    chan struct{} // closed when no more messages are written
+	close   sync.Once
+	said    tail          // the end of its standard error
+	long    atomic.Bool   // it has written a message that is too long
+	drain   sync.Once     // closes drained
+	drained chan struct{} // closed when the output was read to its end
+	ended   chan struct{} // closed when the process has ended
 }
 
 // start starts the server's command. The process ends at the latest with the context life.
@@ -48,33 +70,65 @@ func start(life context.Context, s Server) (*process, error) {
 	if !filepath.IsAbs(s.Folder) {
 		return nil, fmt.Errorf("%s starts in %q, which is no absolute path", s.Command, s.Folder)
 	}
-	life, kill := context.WithCancel(life)
-	cmd := exec.CommandContext(life, s.Command, s.Args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = s.Folder, environment(s.Env), grace
-	inGroup(cmd)
-	in, err := cmd.StdinPipe()
+	cmd := exec.Command(s.Command, s.Args...)
+	cmd.Dir, cmd.Env = s.Folder, environment(s.Env)
+	var ends [6]*os.File // of stdin, stdout and stderr; the first of each pair is read
+	for i := 0; i < len(ends); i += 2 {
+		var err error
+		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
+			closeAll(ends[:]...)
+			return nil, err
+		}
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends[0], ends[3], ends[5]
+	running, err := s.begin(cmd)
+	closeAll(ends[0], ends[3], ends[5])
 	if err != nil {
-		kill()
+		closeAll(ends[1], ends[2], ends[4])
 		return nil, err
 	}
-	read, write := io.Pipe()
-	p := &process{cmd: cmd, out: &bounded{ReadCloser: read}, in: make(chan []byte, mostUnread), quit: make(chan struct{}),
-		kill: kill, ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = write, &p.said
-	if err := cmd.Start(); err != nil {
-		kill()
-		return nil, err
-	}
-	leader := cmd.Process.Pid // Wait clears it
-	go p.feed(in)
+	p := &process{running: running, out: &bounded{ReadCloser: ends[2]}, in: make(chan []byte, mostUnread), quit: make(chan struct{}),
+		drained: make(chan struct{}), ended: make(chan struct{})}
+	said := make(chan struct{})
+	go p.feed(ends[1])
+	go func() { _, _ = io.Copy(&p.said, ends[4]); close(said) }()
 	go func() {
-		_ = cmd.Wait() // ProcessState says how it ended
-		killGroup(leader)
-		kill()
+		defer context.AfterFunc(life, running.Kill)()
+		p.status = running.Wait()
+		running.End()
+		late := time.NewTimer(grace) // what left the group may hold the pipes
+		defer late.Stop()
+		for _, read := range []chan struct{}{said, p.drained} {
+			select {
+			case <-read:
+			case <-late.C:
+				closeAll(ends[2], ends[4])
+			}
+		}
+		closeAll(ends[1], ends[2], ends[4])
 		close(p.ended)
-		write.Close()
 	}()
 	return p, nil
+}
+
+// begin starts the command as the settings say, or else in a process group.
+func (s *Server) begin(cmd *exec.Cmd) (Process, error) {
+	if s.Start != nil {
+		if p, err := s.Start(cmd); p != nil || err != nil {
+			return p, err
+		}
+	}
+	inGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return group{cmd, cmd.Process.Pid}, nil // Wait clears it
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
 }
 
 // environment returns the variables for a server: the inherited ones, and those of its settings.
@@ -114,6 +168,7 @@ func (p *process) Read(b []byte) (int, error) {
 		if errors.Is(err, errLong) {
 			p.long.Store(true)
 		}
+		p.drain.Do(func() { close(p.drained) })
 		err = io.EOF
 	}
 	return n, err
@@ -134,7 +189,7 @@ func (p *process) Write(message []byte) (int, error) {
 	}
 }
 
-// Close closes the input of the process. If it does not exit then, Close kills its group.
+// Close closes the input of the process. If it does not exit then, Close kills it.
 func (p *process) Close() error {
 	p.close.Do(func() {
 		close(p.quit)
@@ -149,9 +204,13 @@ func (p *process) Close() error {
 	return nil
 }
 
-// end kills the process group. Before it returns, the output has been read or is lost.
+// end kills the process with what it has started. Before it returns, the output has been read or is lost.
 func (p *process) end() {
-	p.kill()
+	select {
+	case <-p.ended:
+	default:
+		p.running.Kill()
+	}
 	p.out.Close()
 	<-p.ended
 }
@@ -163,7 +222,10 @@ func (p *process) why() string {
 	case <-time.After(grace):
 		p.end()
 	}
-	how := p.cmd.ProcessState.String()
+	how := fmt.Sprintf("exit status %d", p.status.ExitStatus())
+	if p.status.Signaled() {
+		how = fmt.Sprintf("signal: %s", p.status.Signal())
+	}
 	if last := p.said.String(); last != "" {
 		how += ": " + last
 	}

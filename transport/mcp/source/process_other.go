@@ -11,12 +11,11 @@ import (
 var inherited = []string{"PATH", "PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA",
 	"USERPROFILE", "USERNAME", "LANG"}
 
-// inGroup makes a cancel end the children too: with npx.cmd, a child is the server.
-func inGroup(cmd *exec.Cmd) {
-	cmd.Cancel = func() error {
-		return exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()
-	}
-}
+// inGroup does nothing: this system has no process groups.
+func inGroup(*exec.Cmd) {}
 
-// killGroup does nothing: nobody knows the children of a process that has ended.
-func killGroup(int) {}
+// Kill ends the children too: with npx.cmd, a child is the server.
+func (g group) Kill() { _ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(g.leader)).Run() }
+
+// End does nothing: nobody knows the children of a process that has ended.
+func (g group) End() []int { return nil }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,6 +32,9 @@ type Server struct {
 	StartTimeout time.Duration
 	// Trust says that the server's hints about its tools are believed.
 	Trust bool
+	// Start starts the command, whose streams are files, and so what ends with it. Without it, or if it returns nil, the
+	// command leads a process group.
+	Start func(cmd *exec.Cmd) (Process, error)
 	// Only lists the tools that may be called; empty means all. Tools in Except are never called.
 	Only, Except []string
 }

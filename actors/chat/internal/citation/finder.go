@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/seed889630bf/lastword/internal/decode"
 )
 
-// Mark is a position in a text that cites a source.
+// Mark is a position in a text that cites something.
 type Mark struct {
-	Source int // index of the source, from 0
-	Offset int // position of the mark's first byte
+	Source int    // index of the source, from 0; -1 if the mark names none
+	Offset int    // position of the mark's first byte
+	Name   string // what the mark names, if that is not a source
 }
 
 // MaxName bounds the bytes between brackets; a longer text is not a name.
@@ -31,15 +33,16 @@ type candidate struct {
 type finder struct {
 	sources sources
 	found   []Mark
-	prior   []Mark           // "[a]" of "[a][b]": marks if [b] is one
-	beside  bool             // "[text]" was no mark, and neither is a bracket that follows at once
-	notes   map[string][]int // offsets of footnotes that do not name a source
+	prior   []Mark            // "[a]" of "[a][b]": marks if [b] is one
+	beside  bool              // "[text]" was no mark, and neither is a bracket that follows at once
+	notes   map[string][]int  // offsets of footnotes that do not name a source
+	defined map[string]string // definitions of links and footnotes, by their texts
 }
 
-// Of returns the marks of a text for the sources with these names, sorted by offset. If the model was given their
-// numbers, from 1, the numbers count too.
+// Of returns the marks of a text for the sources with these names, and those that name something else, sorted by offset.
+// If the model was given the sources' numbers, from 1, the numbers count too.
 func Of(text string, names []string, numbered bool) []Mark {
-	f := finder{sources: sources{names, numbered}, notes: map[string][]int{}}
+	f := finder{sources: sources{names, numbered}, notes: map[string][]int{}, defined: map[string]string{}}
 	var code decode.Code
 	var c candidate
 	var before byte
@@ -69,14 +72,34 @@ func Of(text string, names []string, numbered bool) []Mark {
 		blank = b == '\n' || blank && (b == ' ' || b == '\t')
 		before = b
 	}
+	for id, offsets := range f.notes {
+		name, known := f.defined["^"+id]
+		if !known {
+			name = id
+		}
+		for _, at := range offsets {
+			f.stranger(at, name)
+		}
+	}
+	f.found = slices.DeleteFunc(f.found, func(m Mark) bool { return m.Source < 0 && f.defined[m.Name] != "" }) // links
 	slices.SortStableFunc(f.found, func(a, b Mark) int { return a.Offset - b.Offset })
 	return f.found
+}
+
+// stranger adds a mark that names no source. Boxes, numbers and empty brackets name nothing.
+func (f *finder) stranger(offset int, name string) {
+	if name = bare(name); len(name) > 1 && strings.ContainsFunc(name, unicode.IsLetter) {
+		f.found = append(f.found, Mark{-1, offset, name})
+	}
 }
 
 // cite takes the text of {{…}}.
 func (f *finder) cite(c candidate, text string) {
 	if named, ok := strings.CutPrefix(strings.ToLower(text), "cite:"); ok {
-		f.found = append(f.found, c.marks(f.sources.cited(named, false))...)
+		cited := f.sources.cited(named, false)
+		if f.found = append(f.found, c.marks(cited)...); cited == nil {
+			f.stranger(c.offset, named)
+		}
 	}
 }
 
@@ -92,7 +115,9 @@ func (f *finder) decide(c candidate, text, rest string) {
 		f.define(id, line)
 		return
 	case c.image, f.beside, link && !footnote:
-		f.prior, f.beside = nil, true
+		if f.prior, f.beside = nil, true; b == ':' {
+			f.defined[bare(text)] = line
+		}
 		return
 	}
 	cited := f.sources.cited(text, c.indexed)
@@ -101,7 +126,9 @@ func (f *finder) decide(c candidate, text, rest string) {
 	}
 	switch {
 	case cited == nil:
-		f.prior, f.beside = nil, !footnote
+		if f.prior, f.beside = nil, !footnote; !footnote && b != '[' && !(c.indexed && index.MatchString(text)) {
+			f.strangers(c, text)
+		}
 	case b == '[' && !footnote:
 		f.prior = append(f.prior, c.marks(cited)...)
 	default:
@@ -109,21 +136,34 @@ func (f *finder) decide(c candidate, text, rest string) {
 	}
 }
 
+// strangers adds what a bracket names: several things if one of them is a source.
+func (f *finder) strangers(c candidate, text string) {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' })
+	if !slices.ContainsFunc(parts, func(part string) bool { return f.sources.named(part, c.indexed) >= 0 }) {
+		parts = []string{text}
+	}
+	for _, part := range parts {
+		f.stranger(c.offset, part)
+	}
+}
+
 func (c candidate) marks(cited []int) (out []Mark) {
 	for _, s := range cited {
-		out = append(out, Mark{s, c.offset})
+		out = append(out, Mark{Source: s, Offset: c.offset})
 	}
 	return out
 }
 
 // define makes marks of the footnotes before a line that defines them.
 func (f *finder) define(id, line string) {
-	s := f.sources.defined(line)
+	line = head(line)
+	s := f.sources.named(line, false)
 	if s < 0 {
+		f.defined["^"+id] = line
 		return
 	}
 	for _, at := range f.notes[id] {
-		f.found = append(f.found, Mark{s, at})
+		f.found = append(f.found, Mark{Source: s, Offset: at})
 	}
 	delete(f.notes, id)
 }
@@ -162,7 +202,7 @@ var (
 
 // named returns the source with the name or number, or -1.
 func (s sources) named(text string, indexed bool) int {
-	text, footnote := strings.CutPrefix(strings.Trim(text, " \t`*_\"'"), "^")
+	text, footnote := strings.CutPrefix(strings.Trim(text, marking), "^")
 	bare := prefix.ReplaceAllString(text, "")
 	if indexed && !footnote && bare == text && index.MatchString(text) {
 		return -1
@@ -185,11 +225,19 @@ func (s sources) lookup(name string) int {
 	return slices.IndexFunc(s.names, func(n string) bool { return strings.EqualFold(strings.Join(strings.Fields(n), " "), name) })
 }
 
-// defined returns the source at the beginning of a footnote's definition, or -1.
-func (s sources) defined(text string) int {
+// marking is what stands around a name in Markdown.
+const marking = " \t`*_\"'"
+
+// bare returns the name without what marks it as one.
+func bare(text string) string {
+	return prefix.ReplaceAllString(strings.TrimPrefix(strings.Trim(text, marking), "^"), "")
+}
+
+// head returns the name at the beginning of a footnote's definition.
+func head(text string) string {
 	text = strings.TrimLeft(text, ":[< \t")
 	if end := strings.IndexAny(text, ",;]()>"); end >= 0 {
 		text = text[:end]
 	}
-	return s.named(text, false)
+	return text
 }

@@ -161,7 +161,7 @@ type Origin struct {
 // form gives an Origin without a remote. prefix is slash-separated.
 func ParseOrigin(remote, commit, prefix string) Origin {
 	o := Origin{Prefix: strings.Trim(path.Clean("/"+prefix), "/")}
-	if commitID.MatchString(commit) {
+	if len(commit) >= 7 && len(commit) <= 64 && commitID.MatchString(commit) {
 		o.Commit = commit
 	}
 	host, repo, ok := splitRemote(strings.TrimSpace(remote))
@@ -211,7 +211,7 @@ const (
 var (
 	hostName = regexp.MustCompile(`^\w[\w.-]*$`)
 	segment  = regexp.MustCompile(`^[\w.~+][\w.~+-]*$`)
-	commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+	commitID = regexp.MustCompile(`^[0-9a-f]+$`)
 )
 
 // safeSegments accepts what hosting sites accept in names, and nothing that a file system or a URL takes for more

@@ -6,7 +6,6 @@ import (
 	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -32,29 +31,23 @@ type Key struct {
 	Algorithm string `json:"alg"`
 }
 
-// Keys derives keys from a secret.
-type Keys struct{ secret []byte }
-
-// New returns Keys of the secret; nil makes one.
-func New(secret []byte) *Keys {
-	if secret == nil {
-		secret = []byte(rand.Text())
-	}
-	return &Keys{secret}
-}
+// Keys derives keys from secrets: public ones from the first, and private ones from all, so that it can be replaced.
+type Keys [][]byte
 
 // Public returns the public key for the credential with the authID in the conversation contextID.
-func (k *Keys) Public(authID, contextID string) Key {
-	point := k.private(authID, contextID).PublicKey().Bytes()
+func (k Keys) Public(authID, contextID string) Key { return public(private(k[0], authID, contextID)) }
+
+func public(of *ecdh.PrivateKey) Key {
+	point := of.PublicKey().Bytes()
 	id := sha256.Sum256(point)
 	text := base64.RawURLEncoding.EncodeToString
 	return Key{Type: "EC", Curve: "P-256", X: text(point[1:33]), Y: text(point[33:]), ID: text(id[:12]), Algorithm: "ECDH-ES"}
 }
 
 // private derives a private key. The same ids always give the same key, so the server stores none.
-func (k *Keys) private(authID, contextID string) *ecdh.PrivateKey {
+func private(secret []byte, authID, contextID string) *ecdh.PrivateKey {
 	for n := byte(0); ; n++ {
-		m := hmac.New(sha256.New, k.secret)
+		m := hmac.New(sha256.New, secret)
 		m.Write(slices.Concat([]byte{n}, counted([]byte(authID)), []byte(contextID)))
 		if key, err := ecdh.P256().NewPrivateKey(m.Sum(nil)); err == nil { // nearly every number is a valid key
 			return key
@@ -78,7 +71,7 @@ type header struct {
 
 // Open decrypts a credential, which is a JSON string, for the authID in the conversation. A credential that is not
 // encrypted is returned unchanged. Errors: invalid_input.
-func (k *Keys) Open(authID, contextID string, credential json.RawMessage) (json.RawMessage, error) {
+func (k Keys) Open(authID, contextID string, credential json.RawMessage) (json.RawMessage, error) {
 	var text string
 	_ = json.Unmarshal(credential, &text) // the runtime checks other values
 	parts := strings.Split(text, ".")
@@ -88,18 +81,24 @@ func (k *Keys) Open(authID, contextID string, credential json.RawMessage) (json.
 		return credential, nil
 	}
 	now := time.Now()
+	var key *ecdh.PrivateKey
+	for _, secret := range k {
+		if one := private(secret, authID, contextID); public(one).ID == h.KeyID {
+			key = one
+		}
+	}
 	switch {
 	case h.Algorithm != "ECDH-ES" || h.Encryption != "A256GCM" || parts[1] != "":
 		return nil, messages.InvalidInput("the credential is encrypted with %.20q and %.20q; use ECDH-ES and A256GCM",
 			h.Algorithm, h.Encryption)
 	case h.AuthID != authID || h.ContextID != contextID:
 		return nil, messages.InvalidInput("the credential was encrypted for another authId or contextId")
-	case h.KeyID != k.Public(authID, contextID).ID:
+	case key == nil:
 		return nil, messages.InvalidInput("the credential is encrypted to another key; take that of the newest auth-required")
 	case h.Expires > 0 && now.Add(-grace).Unix() >= h.Expires, now.Add(leeway).Unix() < h.IssuedAt:
 		return nil, messages.InvalidInput("the credential has expired, or is not valid yet")
 	}
-	plain, err := k.decrypt(h, parts)
+	plain, err := decrypt(key, h, parts)
 	if err != nil {
 		return nil, messages.InvalidInput("the credential cannot be decrypted: %v", err)
 	}
@@ -107,7 +106,7 @@ func (k *Keys) Open(authID, contextID string, credential json.RawMessage) (json.
 }
 
 // decrypt implements RFC 7516, section 5.2, with a key derived according to RFC 7518, section 4.6.
-func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
+func decrypt(key *ecdh.PrivateKey, h header, parts []string) ([]byte, error) {
 	var failed error
 	data := func(text string) []byte {
 		b, err := base64.RawURLEncoding.DecodeString(text)
@@ -123,7 +122,7 @@ func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
 	if failed != nil || err != nil {
 		return nil, errors.Join(failed, err)
 	}
-	shared, err := k.private(h.AuthID, h.ContextID).ECDH(public)
+	shared, err := key.ECDH(public)
 	if err != nil {
 		return nil, err
 	}

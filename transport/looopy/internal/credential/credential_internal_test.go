@@ -15,7 +15,7 @@ const sealed = "eyJhbGciOiJFQ0RILUVTIiwiZW5jIjoiQTI1NkdDTSIsImtpZCI6ImFsSFVjSm5o
 	"cEVZaFdZWkViNXVKTjdib1JJUFdVIiwiY3J2IjoiUC0yNTYiLCJrdHkiOiJFQyIsInkiOiJKNzk0Y2FYMWlLdFRodF96MmUyQ0xH" +
 	"OUU0OVJYeF9WVFlYanI2WUd2Y01zIn19..UJuuV3BRlE_r2pzG.12NTrfFUiTel.ouiiAK1FkmcWIrv5532dzw"
 
-var known = New(append([]byte{1, 2, 3}, make([]byte, 29)...))
+var known = Keys{append([]byte{1, 2, 3}, make([]byte, 29)...)}
 
 func text(s string) json.RawMessage {
 	b, _ := json.Marshal(s) // a string
@@ -30,14 +30,15 @@ func TestOpen(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, auth, context string
-		keys                *Keys
+		keys                Keys
 		credential          json.RawMessage
 		want                string // "" is refused
 	}{
 		{"as a client sends it", "key", "c-1", known, text(sealed), `"hünter\"2"`},
 		{"not encrypted", "key", "c-1", known, text("sk-a.b.c.d.e"), `"sk-a.b.c.d.e"`},
 		{"no text", "key", "c-1", known, json.RawMessage("7"), "7"},
-		{"another secret", "key", "c-1", New(nil), text(sealed), ""},
+		{"another secret", "key", "c-1", Keys{{4}}, text(sealed), ""},
+		{"an older secret", "key", "c-1", Keys{{4}, known[0]}, text(sealed), `"hünter\"2"`},
 		{"another authId", "other", "c-1", known, text(sealed), ""},
 		{"another context", "key", "c-2", known, text(sealed), ""},
 		{"a changed tag", "key", "c-1", known, flip(len(sealed) - 3), ""},

@@ -19,13 +19,16 @@ type subscribeParams struct {
 }
 
 // subscribe handles resources/subscribe: the session is notified of changes of the resource until it unsubscribes or
-// ends.
+// ends, also after a restart.
 func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	p, err := h.params(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	err = h.subscribeTo(ctx, h.session(ctx, x.Session()), p.URI)
+	if err == nil {
+		err = x.Session().Subscribe(ctx, p.URI, true)
+	}
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		err = wire.NoResource(x, p.URI)
 	}
@@ -43,7 +46,18 @@ func (h *Hub) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 		topics = append(topics, t)
 	}
 	h.session(ctx, x.Session()).remove(topics...)
-	return struct{}{}, nil
+	return struct{}{}, x.Session().Subscribe(ctx, p.URI, false)
+}
+
+// Restore subscribes a restored session to the resources again. It notifies of each, because it may have changed in the
+// meantime.
+func (h *Hub) Restore(ctx context.Context, session *wire.Session, uris []string) {
+	sub := h.session(ctx, session)
+	for _, uri := range uris {
+		if h.subscribeTo(ctx, sub, uri) == nil { // otherwise it is gone
+			sub.mark(func(t topic) bool { return t.uri == uri })
+		}
+	}
 }
 
 // params decodes and checks the parameters of both methods.

@@ -29,7 +29,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 		return nil, nil
 	}
 	defer func() { wire.Fail(ctx, err) }()
-	c, err := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
+	c, err := open(a.keys, req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -10,20 +10,20 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 // Asker asks the user of the calling client what runs ask, and passes the answers to the runs.
 type Asker struct {
-	runs   wire.Runs
-	signer signer
+	runs wire.Runs
+	keys seal.Keys
 }
 
-// NewAsker returns an Asker. key signs the states that clients carry; without a key, a random one is used, which does not
-// survive a restart.
-func NewAsker(runs wire.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
+// NewAsker returns an Asker. keys seal the states that clients carry.
+func NewAsker(runs wire.Runs, keys seal.Keys) *Asker { return &Asker{runs, keys} }
 
-// Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the signed
+// Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the sealed
 // state with which the retried call finds the run.
 func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
 	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
@@ -33,7 +33,8 @@ func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state mes
 		c.Questions = append(c.Questions, q.Request)
 		b.Elicit(q.Request, Elicitation(q))
 	}
-	return b.RequestState(a.signer.sign(c)).ToolResult()
+	plain, _ := json.Marshal(c) // it has strings and numbers
+	return b.RequestState(a.keys.Seal(stateUse, plain)).ToolResult()
 }
 
 // mostAsked is how often one call repeats a question whose answers do not fit.

@@ -2,16 +2,14 @@ package task
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // claims is the content of a requestState, which the client carries from an input_required result to the retried call.
@@ -39,51 +37,16 @@ var (
 // stateLife is how long a client may take to answer.
 const stateLife = time.Hour
 
-// stateBytes is the maximum size of a state in bytes. Genuine ones are far smaller.
-const stateBytes = 64 << 10
+// stateUse is what states are sealed for.
+const stateUse = "requestState"
 
-// signer signs states with HMAC-SHA-256, so that only this server can have made them.
-type signer struct{ key []byte }
-
-// newSigner makes a signer. Without a key it takes a random one, so states are valid only in this process.
-func newSigner(key []byte) signer {
-	if len(key) == 0 {
-		key = make([]byte, sha256.Size)
-		rand.Read(key)
-	}
-	return signer{key}
-}
-
-// sign returns the signed claims as text that is safe in JSON and in header fields.
-func (s signer) sign(c claims) string {
-	payload, _ := json.Marshal(c)
-	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(s.mac(payload))
-}
-
-// mac returns the code of a payload. The prefix keeps codes of other uses of the key from matching.
-func (s signer) mac(payload []byte) []byte {
-	h := hmac.New(sha256.New, s.key)
-	h.Write([]byte("lastword.requestState.1\x00"))
-	h.Write(payload)
-	return h.Sum(nil)
-}
-
-// open returns the claims of a state. It returns an error unless this signer made the state for the principal and the
-// call, and it has not expired.
-func (s signer) open(state, principal, call string, now time.Time) (claims, error) {
-	if len(state) > stateBytes {
-		return claims{}, errForged
-	}
-	head, tail, _ := strings.Cut(state, ".")
-	encoding := base64.RawURLEncoding.Strict()
-	payload, err1 := encoding.DecodeString(head)
-	given, err2 := encoding.DecodeString(tail)
-	if err1 != nil || err2 != nil || !hmac.Equal(given, s.mac(payload)) {
-		return claims{}, errForged
-	}
+// open returns the claims of a state. It returns an error unless one of the keys has sealed the state for the principal
+// and the call, and it has not expired.
+func open(keys seal.Keys, state, principal, call string, now time.Time) (claims, error) {
 	var c claims
-	switch err := json.Unmarshal(payload, &c); {
-	case err != nil:
+	plain, ok := keys.Open(stateUse, state)
+	switch {
+	case !ok || json.Unmarshal(plain, &c) != nil:
 		return claims{}, errForged
 	case c.Principal != principal || c.Call != call:
 		return claims{}, errForeign

@@ -278,3 +278,23 @@ func TestStdoutGone(t *testing.T) {
 	}
 	toServer.Close()
 }
+
+// A client that stops in the middle of a message, which it writes or reads, does not hold the server. One that says nothing does.
+func TestHalfAMessageEndsStdio(t *testing.T) {
+	for message, want := range map[string]string{initialize(`{}`) + "\n": "has not read the rest of a message for 1m0s", `{"jsonrpc":`: "has written half a message"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t, wire.Config{})
+			in, toServer := io.Pipe()
+			out, toClient := io.Pipe()
+			ended, began := make(chan error, 1), time.Now()
+			go func() { ended <- f.wire.ServeStdio(t.Context(), in, toClient) }()
+			time.Sleep(time.Hour)
+			_, _ = io.WriteString(toServer, message)
+			if err := <-ended; err == nil || !strings.Contains(err.Error(), want) || time.Since(began) > time.Hour+2*time.Minute {
+				t.Errorf("after %s the server says %v after %s, not %q", message, err, time.Since(began), want)
+			}
+			toServer.Close()
+			out.Close()
+		})
+	}
+}

@@ -30,6 +30,7 @@ type Exchange struct {
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
+	opened   string       // the id of the session that the request has begun
 	noAnswer atomic.Bool  // the client must get no answer
 	held     atomic.Int64 // bytes reserved by Hold
 
@@ -184,7 +185,7 @@ func (x *Exchange) disconnected() {
 }
 
 var (
-	errClosed = errorf(codeBusy, "the session has ended")
+	errClosed = errorf(codeBusy, "the session has ended just now")
 	errBusy   = errorf(codeBusy, "too many requests are in flight: wait for an answer")
 	errTaken  = errorf(mcp.INVALID_REQUEST, "a request with this id is in flight")
 )

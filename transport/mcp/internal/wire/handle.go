@@ -57,11 +57,17 @@ func (x *Exchange) handle() outcome {
 	if method := x.server.config.Methods[x.msg.method]; method != nil {
 		return x.callMethod(method)
 	}
-	switch response := x.server.mcp.HandleMessage(x.ctx, x.msg.text).(type) {
+	switch answer := x.server.mcp.HandleMessage(x.ctx, x.msg.text).(type) {
 	case mcp.JSONRPCResponse:
-		return outcome{result: response.Result}
+		if _, http := x.out.(*response); http && x.msg.method == methodInitialize {
+			var err error
+			if x.opened, err = x.session.name(x.ctx); err != nil {
+				return x.outcomeOf(nil, err)
+			}
+		}
+		return outcome{result: answer.Result}
 	case mcp.JSONRPCError:
-		e := response.Error
+		e := answer.Error
 		return outcome{fail: &Error{Code: e.Code, Message: e.Message, Data: e.Data}}
 	}
 	return outcome{fail: errorf(mcp.INVALID_REQUEST, "%s is not a request", x.msg.method)}

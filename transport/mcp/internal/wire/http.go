@@ -37,8 +37,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveGet(w, r)
 	default: // a client ends its session
 		if session := s.sessionOf(w, r, nil); session != nil {
-			s.sessions.drop(session)
-			w.WriteHeader(http.StatusOK)
+			session.leave(w, r)
 		}
 	}
 }
@@ -63,7 +62,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 		refuse(w, p.Status, nil, errorf(mcp.PARSE_ERROR, "%s", p.Detail))
 		return
 	}
-	session := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context()))
+	session, err := s.find(r)
 	m, fail := session.read(text)
 	switch {
 	case fail != nil:
@@ -76,10 +75,10 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, m.id, versionError(r.Header.Get(mcp.HeaderProtocolVersion)))
 	case m.method == methodInitialize && m.id != nil:
 		s.initialize(w, r, m)
+	case session != nil:
+		session.post(w, r, m)
 	default:
-		if session := s.sessionOf(w, r, m.id); session != nil {
-			session.post(w, r, m)
-		}
+		s.noSession(w, r, m.id, err)
 	}
 }
 

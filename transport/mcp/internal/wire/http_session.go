@@ -17,34 +17,57 @@ func sessionNotFound(w http.ResponseWriter) {
 	http.Error(w, "there is no such session: initialize a new one", http.StatusNotFound)
 }
 
-// sessionOf returns the session that the request names, or answers that it does not exist. The principal and the scopes
-// of the token must be those of the session; otherwise a token could answer, cancel or listen beyond its scopes.
+// sessionOf returns the session that the request names, or answers that it does not exist.
 func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
-	name := r.Header.Get(mcp.HeaderSessionID)
-	if name == "" {
-		refuse(w, http.StatusBadRequest, id, errorf(codeSession,
-			"the Mcp-Session-Id header is missing: send the one from the answer to initialize"))
-		return nil
-	}
-	session := s.sessions.find(name, auth.From(r.Context()))
+	session, err := s.find(r)
 	if session == nil {
-		sessionNotFound(w)
+		s.noSession(w, r, id, err)
 	}
 	return session
 }
 
+// noSession answers a request for which find has returned no session.
+func (s *Server) noSession(w http.ResponseWriter, r *http.Request, id []byte, err error) {
+	switch {
+	case err != nil:
+		s.notNow(w, id, err)
+	case r.Header.Get(mcp.HeaderSessionID) == "":
+		refuse(w, http.StatusBadRequest, id, errorf(codeSession,
+			"the Mcp-Session-Id header is missing: send the one from the answer to initialize"))
+	default:
+		sessionNotFound(w)
+	}
+}
+
+// notNow answers that the server cannot tell now whether there is such a session, or cannot begin another one. The
+// client keeps its session.
+func (s *Server) notNow(w http.ResponseWriter, id []byte, err error) {
+	s.log.Warn("a session cannot be used", zap.Error(err))
+	w.Header().Set("Retry-After", "10")
+	refuse(w, http.StatusServiceUnavailable, id, errorf(codeBusy, "the session cannot be used now: %v; try again", err))
+}
+
 // initialize starts a session with its first request.
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
-	session := s.newSession(rand.Text(), auth.From(r.Context()))
-	if err := s.sessions.add(session); err != nil {
-		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))
+	session, err := s.sessions.add(s.newSession(rand.Text(), auth.From(r.Context())))
+	if err != nil {
+		s.notNow(w, m.id, err)
 		return
 	}
 	session.request(w, r, m)
 	if !session.initialized.Load() {
 		s.sessions.drop(session)
 	}
+}
+
+// leave ends a session for good.
+func (s *Session) leave(w http.ResponseWriter, r *http.Request) {
+	if err := s.change(r.Context(), func(saved *row) { saved.Closed = true }); err != nil {
+		s.server.notNow(w, nil, err)
+		return
+	}
+	s.server.sessions.drop(s)
+	w.WriteHeader(http.StatusOK)
 }
 
 // post handles a message of the session.
@@ -83,12 +106,9 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	p := x.respond(w, r)
 	switch err := x.table.add(x, s.server.config.Requests); err {
 	case nil:
-		if m.method == methodInitialize {
-			w.Header().Set(mcp.HeaderSessionID, s.id)
-		}
 		p.serve(r)
-	case errClosed:
-		sessionNotFound(w)
+	case errClosed: // it ended just now, and will be restored unless its client has closed it
+		s.server.notNow(w, m.id, err)
 	case errBusy:
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, m.id, err)
@@ -116,11 +136,11 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	if session == nil {
 		return
 	}
-	w.Header().Set(mcp.HeaderSessionID, session.id)
+	w.Header().Set(mcp.HeaderSessionID, r.Header.Get(mcp.HeaderSessionID))
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
 	stream := s.config.Door.Stream(w, typeEvents)
-	beats := s.config.Door.Heartbeats(stream, func() { _, _ = stream.WriteString(comment) }, func(error) { leave() })
+	beats := s.config.Door.Heartbeats(r.Context(), stream, func() { _, _ = stream.WriteString(comment) }, func(error) { leave() })
 	defer beats.Stop()
 	p := &sessionStream{leave: leave, write: func(message []byte) error {
 		return beats.Do(func() (bool, error) {
@@ -129,12 +149,15 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 		})
 	}}
 	if !session.attach(p) {
-		sessionNotFound(w)
+		s.notNow(w, nil, errClosed)
 		return
 	}
 	defer session.detach(p)
 	if beats.Do(func() (bool, error) { return false, nil }) != nil {
 		return
+	}
+	if uris := session.wake(); len(uris) > 0 && s.config.Restored != nil {
+		s.config.Restored(r.Context(), session, uris)
 	}
 	select {
 	case <-ctx.Done(): // the client disconnected, or its token was revoked

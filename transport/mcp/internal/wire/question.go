@@ -41,7 +41,11 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 	if err != nil {
 		return err
 	}
-	if err := x.write("", message); err != nil {
+	place := "" // from where the question is asked again
+	if at := x.place.Load(); at != nil {
+		place = *at
+	}
+	if err := x.write(place, message); err != nil {
 		return err
 	}
 	select {
@@ -69,8 +73,8 @@ func (x *Exchange) withdraw(id, reason string) {
 	}
 }
 
-// addQuestion registers a question and returns its id. The id may be guessable, because only this session's client can
-// answer it.
+// addQuestion registers a question and returns its id. The id has a part of this process's own, so that a late answer to
+// a question of an earlier process answers no other.
 func (s *Session) addQuestion(x *Exchange) (id string, a *question) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +82,7 @@ func (s *Session) addQuestion(x *Exchange) (id string, a *question) {
 		s.questions = map[string]*question{}
 	}
 	s.asked++
-	id = `"ask-` + strconv.FormatUint(s.asked, 10) + `"`
+	id = `"ask-` + s.server.epoch + "-" + strconv.FormatUint(s.asked, 10) + `"`
 	a = &question{x: x, answer: make(chan message, 1)}
 	s.questions[id] = a
 	return id, a

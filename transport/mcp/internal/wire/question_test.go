@@ -55,7 +55,7 @@ func TestQuestions(t *testing.T) {
 		if status, _ := other.ask(answer(question.ID, `"result":{"action":"cancel"}`)); status != http.StatusAccepted {
 			t.Error(status)
 		}
-		if status, _ := c.ask(answer([]byte(`"ask-99"`), rest)); status != http.StatusAccepted {
+		if status, _ := c.ask(answer([]byte(`"ask-1"`), rest)); status != http.StatusAccepted {
 			t.Error(status)
 		}
 		if status, _ := c.ask(answer(question.ID, rest)); status != http.StatusAccepted {

@@ -54,7 +54,7 @@ func (x *Exchange) respond(w http.ResponseWriter, r *http.Request) *response {
 // serve runs the exchange. After it returns, nothing is written to the response.
 func (p *response) serve(r *http.Request) {
 	if p.stream != nil {
-		p.beats = p.x.server.config.Door.Heartbeats(p.stream, p.beat, func(error) { p.x.disconnected() })
+		p.beats = p.x.server.config.Door.Heartbeats(r.Context(), p.stream, p.beat, func(error) { p.x.disconnected() })
 		defer p.beats.Stop()
 	}
 	defer context.AfterFunc(r.Context(), func() {
@@ -95,7 +95,7 @@ func (p *response) abort() {
 // connection may break before the first message.
 func (p *response) beat() {
 	text := comment
-	if id := p.x.place.Load(); id != nil && !p.stream.Begun() {
+	if id := p.x.place.Load(); id != nil && p.x.primes() && !p.stream.Begun() {
 		text = "id: " + *id + "\ndata: \n\n"
 	}
 	_, _ = p.stream.WriteString(text) // Flush reports the error
@@ -135,7 +135,11 @@ func appendMessage(to *door.Stream, id string, message []byte) {
 // own.
 func (p *response) answer(message []byte, fail *Error) {
 	p.complete = true
-	if p.ended() || p.stream != nil && !p.json && fail == nil {
+	begun := p.ended()
+	if p.x.opened != "" {
+		p.w.Header().Set(mcp.HeaderSessionID, p.x.opened)
+	}
+	if begun || p.stream != nil && !p.json && fail == nil {
 		appendMessage(p.stream, "", message)
 		p.stream.End() // a client that left needs no answer
 		return
@@ -144,7 +148,6 @@ func (p *response) answer(message []byte, fail *Error) {
 	status := http.StatusOK
 	h := p.w.Header()
 	if fail != nil {
-		h.Del(mcp.HeaderSessionID)
 		status = p.statusOf(fail)
 	}
 	if status == http.StatusForbidden {

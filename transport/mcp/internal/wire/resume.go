@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // primeAfter is how long a call may be silent before its client learns where to resume. If the connection breaks
@@ -24,13 +22,18 @@ func (x *Exchange) Resumes() bool {
 
 // At records where the request continues if its stream breaks now. Config.Resume gets the place.
 func (x *Exchange) At(place string) {
-	if !x.Resumes() || x.Version() < mcp.ProtocolVersion20251125 {
+	if !x.Resumes() {
 		return
 	}
 	id := x.eventID(place)
 	x.place.Store(&id)
-	x.out.(*response).beats.Within(primeAfter)
+	if p := x.out.(*response); x.primes() && !p.stream.Begun() {
+		p.beats.Within(primeAfter)
+	}
 }
+
+// primes reports whether the client takes an event that only tells where to resume.
+func (x *Exchange) primes() bool { return x.Version() >= mcp.ProtocolVersion20251125 }
 
 // NotifyAt is Notify with a place at which the request continues if its stream breaks afterwards. place may be "".
 func (x *Exchange) NotifyAt(place, method string, params any) error {
@@ -68,17 +71,21 @@ func resumed(id string) (m message, ok bool) {
 	return m, true
 }
 
-// resume continues a request whose stream broke, on the stream of a GET. This server may not know the session, if it
-// was restarted. The run's principal is checked instead.
+// resume continues a request whose stream broke, on the stream of a GET. There may be no session any more: the run's
+// principal is checked.
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 	m, ok := resumed(last)
 	if !ok {
-		refuse(w, http.StatusBadRequest, nil, errorf(mcp.INVALID_PARAMS, "Last-Event-ID is not from this server"))
+		refuse(w, http.StatusNotFound, nil, errorf(mcp.INVALID_PARAMS, "there is no stream with this Last-Event-ID: call again"))
 		return
 	}
-	session, table := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())), &s.modern
-	if session != nil {
-		session.touch()
+	session, err := s.find(r)
+	table := &s.modern
+	switch {
+	case err != nil:
+		s.notNow(w, m.id, err)
+		return
+	case session != nil:
 		table = &session.requestTable
 	}
 	x := s.newExchange(r.Context(), m, session, table)

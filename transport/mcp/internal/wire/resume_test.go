@@ -98,12 +98,12 @@ func TestPriming(t *testing.T) {
 	})
 }
 
-// What no server gave is refused at once, and a place that is gone is the call's error.
+// What no server gave is a stream that does not exist, and a place that is gone is the call's error.
 func TestResumeOfWhatIsNot(t *testing.T) {
 	c := sessionClient(t, newResuming(t, nil).serveHTTP(t))
 	for _, id := range []string{"7", "7;;", "7;!;", "7;bnVsbA;", ";"} {
 		c.headers["Last-Event-ID"] = id
-		if r := c.send(t.Context(), http.MethodGet, ""); r.StatusCode != http.StatusBadRequest {
+		if r := c.send(t.Context(), http.MethodGet, ""); r.StatusCode != http.StatusNotFound {
 			t.Errorf("%q: %s", id, r.Status)
 		}
 	}

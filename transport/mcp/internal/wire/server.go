@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
@@ -32,13 +34,19 @@ type Config struct {
 	// Resume continues a request whose stream broke, at its [Exchange.Place]. It is used for versions with sessions;
 	// nil means that no request can be resumed.
 	Resume Method
+	// Keys seal the ids of sessions; nil means a random key, so that sessions end with the process. Rows keep what changes
+	// of them; without functions they are in memory. Restored is called when the client of a restored session listens
+	// again, with the resources that it subscribed to.
+	Keys     seal.Keys
+	Rows     Rows
+	Restored func(ctx context.Context, session *Session, uris []string)
 	// Door writes the streams; nil means one with defaults.
 	Door *door.Door
 	// Log is for operators; nil discards.
 	Log *zap.Logger
-	// Idle is how long a session without requests and open streams is kept; default 30 min.
+	// Idle is how long a session without requests and open streams stays in memory; default 30 min.
 	Idle time.Duration
-	// Sessions is the maximum number of sessions; default 10,000. Idle ones make room for new ones. Requests is the
+	// Sessions is the maximum number of sessions in memory; default 10,000. Idle ones make room for new ones. Requests is the
 	// maximum number of requests in flight per session, or on stdio; default 1,000.
 	Sessions, Requests int
 	// Message is the maximum size of a received message in bytes; default 16 MiB.
@@ -51,6 +59,7 @@ type Server struct {
 	mcp                   *server.MCPServer
 	log                   *zap.Logger
 	info                  []byte // Config.Info as JSON; nil without a name
+	epoch                 string // differs from that of other processes
 	sessions              sessionTable
 	modern                requestTable // HTTP requests without a session
 	answerBytes           atomic.Int64 // bytes of long answers that are not yet written
@@ -63,7 +72,10 @@ func New(config Config) *Server {
 	config.Idle = cmp.Or(config.Idle, 30*time.Minute)
 	config.Sessions, config.Requests = cmp.Or(config.Sessions, 10_000), cmp.Or(config.Requests, 1_000)
 	config.Message = cmp.Or(config.Message, 16<<20)
-	s := &Server{config: config, mcp: config.MCP, log: config.Log}
+	if config.Keys = seal.New(config.Keys); config.Rows.Get == nil {
+		config.Rows = memory()
+	}
+	s := &Server{config: config, mcp: config.MCP, log: config.Log, epoch: rand.Text()[:8]}
 	s.sessions.limit, s.sessions.idle = config.Sessions, config.Idle
 	if config.Info.Name != "" {
 		s.info, _ = json.Marshal(config.Info)

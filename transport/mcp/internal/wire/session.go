@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -22,13 +24,18 @@ import (
 type Session struct {
 	requestTable // its lock guards the fields below, too
 
-	id          string
+	id          string // its name in the table and in the store; clients get it sealed
 	principal   auth.Principal
 	server      *Server
+	stdio       bool // nothing of it is stored
 	initialized atomic.Bool
-	timer       *time.Timer // looks whether the session is idle; the session table's lock guards it
+	timer       *time.Timer  // looks whether the session is idle; the session table's lock guards it
+	saving      sync.Mutex   // held while the session's row is changed
+	used        atomic.Int64 // when its row, or its id, last said that it is in use, in seconds since 1970
+	learned     atomic.Int64 // when its row was last read, in nanoseconds
 
 	known     client
+	asleep    []string         // the resources that it subscribed to before it was restored
 	streams   []*sessionStream // open streams, the newest last: those of GETs, or stdio
 	questions map[string]*question
 	asked     uint64             // number of questions so far
@@ -51,9 +58,6 @@ func (s *Server) newSession(id string, principal auth.Principal) *Session {
 	session.touch()
 	return session
 }
-
-// ID returns the session's id.
-func (s *Session) ID() string { return s.id }
 
 // Life returns a context that ends with the session.
 func (s *Session) Life() context.Context { return s.life }
@@ -184,6 +188,11 @@ func (v clientSession) GetLogLevel() mcp.LoggingLevel {
 
 func (v clientSession) SetLogLevel(level mcp.LoggingLevel) {
 	v.update(func(c *client) { c.level = level })
+	if s := v.x.session; s != nil {
+		if err := s.change(context.Background(), func(r *row) { r.Level = level }); err != nil {
+			s.server.log.Warn("the level of a session is not stored", zap.Error(err))
+		}
+	}
 }
 
 func (v clientSession) GetClientInfo() mcp.Implementation { return mcp.Implementation{} }

@@ -27,9 +27,6 @@ func TestEndOfASession(t *testing.T) {
 	get := c.send(t.Context(), http.MethodGet, "")
 	came := c.start(t.Context(), toolCall("1", "wait", `{"begin":true}`, ""))
 	session := soon(t, f.entered).Session()
-	if session.ID() != c.session {
-		t.Error(session.ID())
-	}
 	if s := c.send(t.Context(), http.MethodDelete, ""); s.StatusCode != http.StatusOK {
 		t.Error(s.Status)
 	}
@@ -204,71 +201,36 @@ func (c *bubbleConn) status(method, session, body string) int {
 
 const ping = `{"jsonrpc":"2.0","id":9,"method":"ping"}`
 
-func TestIdleSessionsEnd(t *testing.T) {
+// A session that is idle leaves memory, and its client does not notice. It lives for a day after its last request, and
+// as long as a stream is open.
+func TestSessionsLiveForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{Idle: time.Hour})
+		f := newFixture(t, wire.Config{Idle: time.Hour, Rows: rows(false)})
 		dial, end := f.bubble(t)
 		defer end()
 		c := dial()
-		used, idle, streamed, busy := c.initialize(), c.initialize(), c.initialize(), c.initialize()
-		stream, call := dial(), dial()
+		used, asleep, left, streamed := c.initialize(), c.initialize(), c.initialize(), c.initialize()
+		stream := dial()
 		stream.do(http.MethodGet, streamed, "")
 		go io.Copy(io.Discard, stream.in)
-		go func() {
-			_, _ = io.Copy(io.Discard, call.do(http.MethodPost, busy, toolCall("1", "hold", `{"begin":true}`, "")).Body)
-		}()
-		<-f.entered
-		for range 4 {
-			time.Sleep(45 * time.Minute)
-			if status := c.status(http.MethodPost, used, ping); status != 200 {
-				t.Fatalf("a session in use: %d", status)
+		status := func(session string) int { return c.status(http.MethodPost, session, ping) }
+		for hour := range 72 {
+			time.Sleep(time.Hour)
+			if status(used) != 200 || hour == 8 && status(asleep) != 200 {
+				t.Fatalf("a session is gone after %d h", hour)
 			}
 		}
-		for session, want := range map[string]int{idle: 404, streamed: 200, busy: 200} {
-			if got := c.status(http.MethodPost, session, ping); got != want {
+		for session, want := range map[string]int{used: 200, asleep: 404, left: 404, streamed: 200} {
+			if got := status(session); got != want {
 				t.Errorf("%d, not %d", got, want)
 			}
 		}
-		close(f.release)
 		stream.conn.Close()
-		time.Sleep(2 * time.Hour)
-		for _, session := range []string{used, streamed, busy} {
-			if got := c.status(http.MethodPost, session, ping); got != 404 {
+		time.Sleep(26 * time.Hour)
+		for _, session := range []string{used, streamed} {
+			if got := status(session); got != 404 {
 				t.Errorf("after its time: %d", got)
 			}
-		}
-	})
-}
-
-// A session lives on by whatever its client sends, and its time begins when its last request has its answer.
-func TestWhatKeepsASessionAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{Idle: time.Hour})
-		dial, end := f.bubble(t)
-		defer end()
-		c := dial()
-		telling, waiting := c.initialize(), c.initialize()
-		for range 4 {
-			time.Sleep(45 * time.Minute)
-			if status := c.status(http.MethodPost, telling, `{"jsonrpc":"2.0","method":"notifications/x"}`); status != 202 {
-				t.Fatalf("a session that notifies: %d", status)
-			}
-			if status := c.status(http.MethodPost, waiting, ping); status != 200 {
-				t.Fatalf("a session that asks: %d", status)
-			}
-		}
-		call := dial()
-		go func() {
-			<-f.entered
-			time.Sleep(2 * time.Hour)
-			close(f.release)
-		}()
-		if status := call.status(http.MethodPost, waiting, toolCall("1", "hold", `{}`, "")); status != 200 {
-			t.Fatal(status)
-		}
-		time.Sleep(45 * time.Minute)
-		if status := c.status(http.MethodPost, waiting, ping); status != 200 {
-			t.Errorf("45 min after a request of 2 h: %d", status)
 		}
 	})
 }

@@ -2,17 +2,19 @@ package wire
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// errSessions means that the table is full and no session is idle.
-var errSessions = errors.New("too many sessions are open: try again later")
+var (
+	// errSessions means that the table is full and no session is idle.
+	errSessions = errors.New("too many sessions are open: try again later")
+	errClosing  = errors.New("the server is closing")
+)
 
 // sessionTable holds all sessions of a server. A timer of each ends it when it is idle. mu guards the fields below it.
 type sessionTable struct {
@@ -24,17 +26,21 @@ type sessionTable struct {
 	closed bool
 }
 
-// add adds a session, and removes an idle one if necessary. Errors: errClosed, errSessions.
-func (t *sessionTable) add(s *Session) error {
+// add adds a session, unless there is one of its name, and removes an idle one if necessary. It returns the one in the
+// table. Errors: errClosing, errSessions.
+func (t *sessionTable) add(s *Session) (*Session, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return errClosed
+		return nil, errClosing
+	}
+	if now := t.byID[s.id]; now != nil { // two requests restore a session at once
+		return now, nil
 	}
 	if len(t.byID) >= t.limit {
 		displaced := t.displaced(s.principal.Name)
 		if displaced == nil {
-			return errSessions
+			return nil, errSessions
 		}
 		delete(t.byID, displaced.id)
 		defer displaced.end()
@@ -44,7 +50,7 @@ func (t *sessionTable) add(s *Session) error {
 	}
 	t.byID[s.id] = s
 	s.timer = time.AfterFunc(t.idle, func() { t.expire(s) })
-	return nil
+	return s, nil
 }
 
 // displaced returns the session that should make room: of the principal with the most sessions, the one that was idle
@@ -66,14 +72,15 @@ func (t *sessionTable) displaced(newcomer string) (oldest *Session) {
 	return oldest
 }
 
-// find returns the session. It returns nil if it belongs to another principal.
-func (t *sessionTable) find(id string, principal auth.Principal) *Session {
+// find returns the session, or nil if it is not in the table.
+func (t *sessionTable) find(name string) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s := t.byID[id]; s != nil && s.principal.Same(principal) {
-		return s
+	s := t.byID[name]
+	if s != nil {
+		s.touch() // it must not expire before its request
 	}
-	return nil
+	return s
 }
 
 // drop removes and ends the session.
@@ -87,8 +94,15 @@ func (t *sessionTable) drop(s *Session) {
 	s.end()
 }
 
-// expire ends the session if it has been idle for too long, or looks again when it may be.
+// expire ends the session if it has been idle for too long, or looks again when it may be. A later request restores it.
 func (t *sessionTable) expire(s *Session) {
+	if t.busy(s) {
+		s.stay(context.Background())
+	}
+}
+
+// busy is expire. It reports whether a request or a stream of the session is open.
+func (t *sessionTable) busy(s *Session) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	since := time.Now().Add(-t.idle)
@@ -99,7 +113,9 @@ func (t *sessionTable) expire(s *Session) {
 		s.end()
 	default:
 		s.timer.Reset(max(time.Unix(0, s.touched.Load()).Sub(since), t.idle/8, time.Millisecond))
+		return !s.idle(time.Now().Add(t.idle))
 	}
+	return false
 }
 
 func (t *sessionTable) all() []*Session {

@@ -35,15 +35,16 @@ const (
 // ErrDisconnected. It returns nil if in has ended.
 //
 // If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned 2
-// s after ctx is done, or 5 s after in has ended.
+// s after ctx is done, or 5 s after in has ended. ServeStdio returns an error if the client reads or writes nothing for a
+// minute in the middle of a message.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(server.Count)}
-	// A session id on stdio contains a newline, which no HTTP header can have.
-	c.session = s.newSession("stdio\n"+strconv.FormatUint(s.connections.Add(1), 10), auth.From(ctx))
+	c.session = s.newSession("stdio-"+strconv.FormatUint(s.connections.Add(1), 10), auth.From(ctx))
+	c.session.stdio = true
 	c.session.attach(&sessionStream{leave: c.session.end, write: func(message []byte) error {
 		return c.lines.Append(ctx, message)
 	}})
-	if err := s.sessions.add(c.session); err != nil {
+	if _, err := s.sessions.add(c.session); err != nil {
 		return err
 	}
 	defer s.sessions.drop(c.session)
@@ -62,8 +63,8 @@ type conn struct {
 
 // serve reads messages until the input, the session or the output ends, and then waits for handlers and for the client.
 func (c *conn) serve(in io.Reader) error {
-	read := make(chan error, 1)
-	go func() { read <- c.read(lines.NewReader(in, c.server.config.Message)) }()
+	read, from := make(chan error, 1), lines.NewReader(in, c.server.config.Message)
+	go func() { read <- c.read(from) }()
 	var err error
 	interrupted, stall := true, stallTimeout
 	select {
@@ -75,6 +76,7 @@ func (c *conn) serve(in io.Reader) error {
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
 	case <-c.session.life.Done(): // by Close
+	case err = <-from.Stuck():
 	case <-c.lines.Done():
 		err = c.lines.Err()
 	}
@@ -83,12 +85,7 @@ func (c *conn) serve(in io.Reader) error {
 	}
 	c.session.end()
 	c.handlers.Close()
-	limit := time.After(closeTimeout)
-	reads := c.lines.Await(c.handlers.Idle(), limit, stall)
-	c.lines.Close() // unblocks writes to a client that does not read
-	if reads {
-		c.lines.Await(c.lines.Done(), limit, stall)
-	}
+	c.lines.Finish(c.handlers.Idle(), closeTimeout, stall)
 	return err
 }
 

@@ -1,16 +1,19 @@
 package wire_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
@@ -135,11 +138,8 @@ func TestSessionsMakeRoom(t *testing.T) {
 		many = append(many, sessionClientAs(t, url, "many", `{}`))
 	}
 	other := sessionClientAs(t, url, "other", `{}`)
-	for _, c := range []*client{guest, many[3], many[4], other} {
+	for _, c := range append(many, guest, other) { // those that made room come back
 		lives(c)
-	}
-	for _, c := range many[:3] {
-		c.isLost()
 	}
 }
 
@@ -207,6 +207,46 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 		none(t, f.causes, "of another token")
 		none(t, ended[2], "of another token")
 		none(t, ended[3], "of another token")
+	})
+}
+
+// A token of an issuer ends what it opened. Half a minute before, the stream has a comment. The session goes on with
+// another token of the same caller.
+func TestExpiredTokenEndsStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: time.Hour})})
+		begin := time.Now()
+		entrance, err := auth.New(auth.Config{Hosts: []string{"host"}, Issued: func(_ context.Context, token string) (auth.Principal, time.Time, error) {
+			life, err := time.ParseDuration(strings.SplitN(token, ".", 2)[0])
+			if err == nil && time.Since(begin) >= life {
+				err = messages.Errorf(auth.CodeUnauthorized, "it has expired")
+			}
+			return auth.Principal{Name: "mia", Scopes: []auth.Scope{auth.ReadRuns}}, begin.Add(life), err
+		}})
+		must(t, err)
+		dial, end := f.bubbleBehind(t, entrance.Wrap(f.wire))
+		defer end()
+		c, get := dial(), dial()
+		c.token = "10m." + strings.Repeat("x", 32) + ".y"
+		get.token = c.token
+		session := c.initialize()
+		lines := bufio.NewReader(get.do(http.MethodGet, session, "").Body)
+		line, err := lines.ReadString('\n')
+		if waited := time.Since(begin); !strings.HasPrefix(line, ": the token expires in 30 s") || waited != 10*time.Minute-30*time.Second {
+			t.Errorf("after %s: %q, %v", waited, line, err)
+		}
+		_, _ = io.Copy(io.Discard, lines)
+		if waited := time.Since(begin); waited < 10*time.Minute || waited > 10*time.Minute+time.Second {
+			t.Errorf("the stream ended after %s", waited)
+		}
+		if status := c.status(http.MethodPost, session, ping); status != http.StatusUnauthorized {
+			t.Errorf("a token that has expired: %d", status)
+		}
+		again := dial()
+		again.token = "20m." + strings.Repeat("z", 32) + ".y"
+		if status := again.status(http.MethodPost, session, ping); status != http.StatusOK {
+			t.Errorf("another token: %d", status)
+		}
 	})
 }
 

@@ -58,7 +58,7 @@ func Carried(body []byte, request any) (map[string]json.RawMessage, error) {
 
 // Read decodes the body of a request, and returns what it does not read of it, see [Carried].
 func Read[T any](r *http.Request, q *T) (rest map[string]json.RawMessage, err error) {
-	body, err := door.Read(r)
+	body, err := door.ReadText(r)
 	if err == nil {
 		if err := json.Unmarshal(body, q); err != nil {
 			return nil, messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)

@@ -30,6 +30,13 @@ func New(to *door.Door) *door.Handler {
 	})
 }
 
+// storeLabel is the label of a run whose request has a member store. If it is notStored, nobody finds the response after
+// its end; the log is the operator's, and ends with the retention.
+const (
+	storeLabel = "openai.store"
+	notStored  = "false"
+)
+
 // find returns an empty response for the id, and its run. Errors: not_found.
 func (d handler) find(ctx context.Context, id string) (*response, messages.State, error) {
 	rest, named := strings.CutPrefix(id, "resp_")
@@ -39,7 +46,8 @@ func (d handler) find(ctx context.Context, id string) (*response, messages.State
 		return nil, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
 	}
 	run, err := d.Run(ctx, messages.RunID(rest[:cut]))
-	if err == nil && segment > len(run.Inputs)+1 {
+	forgotten := err == nil && run.Status.IsEnded() && run.Queued.Labels[storeLabel] == notStored
+	if err == nil && (forgotten || segment > len(run.Inputs)+1) {
 		err = messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
 	}
 	if err != nil || segment == 1 {
@@ -130,7 +138,14 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 	case previous != nil && !before.Status.IsEnded():
 		return nil, "", messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
 	}
-	run, asked, err := d.Start(r, &q.Options, turn, q.Labels(q.Context(r, turn)), q.Client.Turn)
+	labels := q.Labels(q.Context(r, turn))
+	if string(q.Store) == notStored {
+		if q.Background {
+			return nil, "", messages.InvalidInput("a response in the background is read later; leave store out")
+		}
+		labels[storeLabel] = notStored
+	}
+	run, asked, err := d.Start(r, &q.Options, turn, labels, q.Client.Turn)
 	return &response{SegmentWriter: door.SegmentWriter{Run: run}, segment: 1}, asked, err
 }
 

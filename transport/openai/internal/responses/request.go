@@ -27,6 +27,7 @@ type request struct {
 		Turn string `json:"turn_id"` // of Codex, which may repeat a request with the same input
 	} `json:"client_metadata"`
 	Reasoning json.RawMessage `json:"reasoning"`
+	Store     json.RawMessage `json:"store"`
 	// These concern this side alone: see the values that package api admits.
 	Include       json.RawMessage `json:"include"`
 	Truncation    json.RawMessage `json:"truncation"`
@@ -41,7 +42,7 @@ func (q *request) carry(turn *door.Turn) {
 	var reasoning struct{ Effort json.RawMessage }
 	_ = json.Unmarshal(q.Reasoning, &reasoning) // what is no object asks for nothing
 	turn.Extra = maps.Clone(q.rest)
-	for name, value := range map[string]json.RawMessage{"verbosity": q.Text.Verbosity, "reasoning_effort": reasoning.Effort,
+	for name, value := range map[string]json.RawMessage{"verbosity": q.Text.Verbosity, "reasoning_effort": reasoning.Effort, "store": q.Store,
 		"reasoning": json.RawMessage(llm.Extra(q.Reasoning, "effort", "summary", "generate_summary"))} {
 		if len(value) > 0 && string(value) != "null" {
 			turn.Extra[name] = value

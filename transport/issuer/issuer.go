@@ -1,0 +1,156 @@
+package issuer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+const (
+	longest = 24 * time.Hour // the longest life of a token
+	leeway  = time.Minute    // how much the issuer's clock may be ahead
+)
+
+// Config says whose tokens are taken. Issuer and Audience are required.
+type Config struct {
+	// Issuer is the URL of the authorization server, as its tokens name it; Audience is how they name this server.
+	Issuer, Audience string
+	// Scopes maps scopes of the issuer to those of this server, as NAME=SCOPE. Without a mapping only run:read and
+	// run:write mean what they say.
+	Scopes []string
+}
+
+// Issuer checks tokens. It is safe for concurrent use.
+type Issuer struct {
+	config Config
+	scopes map[string]auth.Scope
+	keys   keys
+}
+
+// New returns an Issuer. It contacts nobody yet. Errors: invalid_input.
+func New(c Config) (*Issuer, error) {
+	if !secure(c.Issuer) || strings.ContainsAny(c.Issuer, "?#") {
+		return nil, messages.InvalidInput("%.100q is not the URL of an issuer; write https://… as its tokens have it in iss", c.Issuer)
+	}
+	if c.Audience == "" {
+		return nil, messages.InvalidInput("tokens of an issuer need an audience; name how they call this server in aud")
+	}
+	i := &Issuer{config: c, keys: newKeys(c.Issuer),
+		scopes: map[string]auth.Scope{string(auth.ReadRuns): auth.ReadRuns, string(auth.WriteRuns): auth.WriteRuns}}
+	for _, mapping := range c.Scopes {
+		at := strings.LastIndexByte(mapping, '=')
+		if at < 1 || !slices.Contains(auth.Scopes(), auth.Scope(mapping[at+1:])) {
+			return nil, messages.InvalidInput("%.100q maps no scope; write NAME=SCOPE, with one of %v", mapping, auth.Scopes())
+		}
+		i.scopes[mapping[:at]] = auth.Scope(mapping[at+1:])
+	}
+	return i, nil
+}
+
+// secure reports whether the URL is one of https, or of this machine.
+func secure(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil {
+		return false
+	}
+	addr, _ := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (addr.IsLoopback() || u.Hostname() == "localhost")
+}
+
+// asymmetric are the algorithms whose keys verify and cannot sign.
+var asymmetric = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
+
+// claims are those that count of a token.
+type claims struct {
+	jwt.Claims
+	Scope string `json:"scope"`
+}
+
+// Check returns the caller that the token names, and when the token ends. Errors: unauthorized, and unavailable if the
+// issuer's keys cannot be had.
+func (i *Issuer) Check(ctx context.Context, token string) (auth.Principal, time.Time, error) {
+	parsed, err := jwt.ParseSigned(token, asymmetric)
+	if err != nil {
+		return auth.Principal{}, time.Time{}, refused("it is no JWT that is signed with an asymmetric key")
+	}
+	header := parsed.Headers[0]
+	kind, _ := header.ExtraHeaders[jose.HeaderType].(string)
+	if kind = strings.ToLower(kind); strings.TrimPrefix(kind, "application/") != "at+jwt" {
+		return auth.Principal{}, time.Time{}, refused("its typ is not at+jwt, as that of an access token is (RFC 9068)")
+	}
+	key, err := i.keys.find(ctx, header.KeyID)
+	if err != nil {
+		return auth.Principal{}, time.Time{}, err
+	}
+	var c claims
+	if !slices.Contains(algorithms(key), jose.SignatureAlgorithm(header.Algorithm)) || parsed.Claims(key.Key, &c) != nil {
+		return auth.Principal{}, time.Time{}, refused("its signature is not that of a key of the issuer")
+	}
+	ends, why := i.judge(c)
+	if why != "" {
+		return auth.Principal{}, time.Time{}, refused(why)
+	}
+	return auth.Principal{Name: nameOf(c.Subject), Scopes: i.scopesOf(c.Scope)}, ends, nil
+}
+
+func refused(why string) error {
+	return messages.Errorf(auth.CodeUnauthorized, "the token is refused: %s; ask the issuer for another", why)
+}
+
+// judge returns when a token ends, or why it is not valid for this server now.
+func (i *Issuer) judge(c claims) (ends time.Time, why string) {
+	now := time.Now()
+	switch {
+	case c.Issuer != i.config.Issuer:
+		return ends, "its iss is not " + i.config.Issuer
+	case !c.Audience.Contains(i.config.Audience):
+		return ends, "its aud does not name " + i.config.Audience
+	case c.Expiry == nil || c.IssuedAt == nil || c.Subject == "":
+		return ends, "it has no exp, iat or sub"
+	}
+	ends = c.Expiry.Time()
+	switch {
+	case !now.Before(ends):
+		return ends, "it has expired"
+	case ends.Sub(c.IssuedAt.Time()) > longest || ends.Sub(now) > longest+leeway:
+		return ends, "it is valid for more than 24 hours"
+	case now.Add(leeway).Before(c.IssuedAt.Time()), c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):
+		return ends, "it is not valid yet"
+	}
+	return ends, ""
+}
+
+// scopesOf returns what the scopes of the issuer mean here.
+func (i *Issuer) scopesOf(list string) []auth.Scope {
+	scopes := []auth.Scope{}
+	for name := range strings.FieldsSeq(list) {
+		if own, ok := i.scopes[name]; ok && !slices.Contains(scopes, own) {
+			scopes = append(scopes, own)
+		}
+	}
+	return scopes
+}
+
+// digestPrefix begins the names of callers whose sub cannot be a name here.
+const digestPrefix = "sub-"
+
+// nameOf returns the caller's name: the sub, or else a digest of it.
+func nameOf(sub string) string {
+	if auth.IsPrincipal(sub) && !strings.HasPrefix(sub, digestPrefix) {
+		return sub
+	}
+	sum := sha256.Sum256([]byte(sub))
+	return digestPrefix + hex.EncodeToString(sum[:16])
+}

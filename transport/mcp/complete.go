@@ -1,0 +1,66 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// mostCompleted is the protocol's maximum number of values in a completion. searchedRuns is the number of the
+	// caller's newest runs that are searched for them.
+	mostCompleted = 100
+	searchedRuns  = 200
+)
+
+// completer completes arguments of prompts and of templates of resources, by the argument's name.
+type completer struct{ *Server }
+
+// CompletePromptArgument completes an argument of a prompt.
+func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, a)
+}
+
+// CompleteResourceArgument completes a variable of a template.
+func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, a)
+}
+
+// complete returns what begins with the value: jobs, or what the caller's runs have, the newest first.
+func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.Completion, error) {
+	values := []string{}
+	add := func(value string) {
+		if strings.HasPrefix(value, a.Value) && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	of, known := map[string]func(messages.Summary){
+		"run_id": func(run messages.Summary) { add(string(run.RunID)) },
+		"label": func(run messages.Summary) {
+			for name, value := range run.Labels {
+				add(name + ":" + value)
+			}
+		},
+	}[a.Name]
+	if known {
+		runs, err := c.Runs(ctx, messages.Query{Limit: searchedRuns})
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range runs {
+			of(run)
+		}
+	}
+	if a.Name == "job" {
+		for name := range c.jobs {
+			add(name)
+		}
+		slices.Sort(values)
+	}
+	total := len(values)
+	return &mcp.Completion{Values: values[:min(total, mostCompleted)], Total: total, HasMore: total > mostCompleted}, nil
+}
