@@ -57,7 +57,6 @@ type runArguments struct {
 	// Arguments of run_say.
 	Content string           `json:"content"`
 	Mode    messages.SayMode `json:"mode"`
-	ID      string           `json:"id"`
 	StreamOptions
 }
 
@@ -95,12 +94,9 @@ func (s *Server) changingTools() []runTool {
 		Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
 	}, {Tool{Name: "run_say", Title: "Say something to a run",
-		Description: "Gives a run that works a message. Its model sees it before its next call, as an agent's. It " +
-			"answers no question.",
-		Input: Object([]string{"run_id", "content"}, runArgument,
-			`"content":{"type":"string","maxLength":32768,"description":"the message"}`,
-			`"mode":{"type":"string","enum":["steer","interrupt"],"default":"steer","description":"interrupt: at once"}`,
-			`"id":{"type":"string","maxLength":128,"description":"safe to repeat"}`)}, s.runSay,
+		Description: "Gives a run that works a message: its model sees it before its next call.",
+		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string"}`,
+			`"mode":{"type":"string","enum":["steer","interrupt"]}`)}, s.runSay,
 	}}
 }
 
@@ -245,7 +241,7 @@ func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error)
 
 // runSay says something to a run.
 func (s *Server) runSay(ctx context.Context, a runArguments) (*Result, error) {
-	m, err := s.runs.Say(ctx, door.Agent, a.RunID, messages.Said{Message: a.ID, Mode: a.Mode, Content: a.Content})
+	m, err := s.runs.Say(ctx, door.Agent, a.RunID, messages.Said{Mode: a.Mode, Content: a.Content})
 	if err != nil {
 		return nil, err
 	}
