@@ -24,12 +24,16 @@ type activeRun struct {
 	principal   string
 	mode        messages.Mode
 	parent      *activeRun     // nil for a top-level run
+	after       messages.RunID // the run that it waits for when it is enlisted, or ""
+	queued      time.Time      // when it was queued
+	counted     bool           // towards the limits of active runs; activeRuns.mu guards it
 	trace       messages.Trace // trace context of the calls that the run makes
 	log         *log.Log
 	clock       clock
 	claim       journal.Claim // set before the run's actor starts
 	liveSubRuns atomic.Int64  // at the root only: number of the tree's live sub-runs
 	ending      atomic.Value  // holds a cancelCause once the run's work is cancelled
+	said        atomic.Int32  // number of open messages
 	leaving     atomic.Bool   // the actor has left the run for another node to continue
 	refused     bool          // the journal refused a block for good: all that is left is to end the run
 	// unborn holds the children that the log of a restarted run names, but that have no log yet.

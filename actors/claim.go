@@ -144,7 +144,7 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	restarts := why == nil && head.Epoch > 0
 	var unborn map[messages.RunID]bool
 	var waited time.Duration
-	if restarts {
+	if waited = fold.Peek().Waited(time.Now()); restarts {
 		err = o.guarded(func() (err error) {
 			waited = o.waited(ctx, fold.Peek())
 			unborn, err = o.unborn(ctx, fold)
@@ -157,6 +157,7 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	}
 	r := o.runs.newRun(c.Run, job, queued, nil) // without a parent, even if it is a sub-run: its parent on this node has no actor, or only waits for the log
 	r.unborn = unborn
+	r.after, r.queued = fold.Peek().After, fold.Peek().QueuedAt
 	r.clock.deadline -= max(time.Since(fold.Peek().QueuedAt), 0)
 	r.clock.paused.Store(int64(waited))
 	r.attachElsewhere() // callers have one lease to say that they are still attached

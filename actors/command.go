@@ -26,6 +26,10 @@ func (s *System) applyCommand(c journal.Command) {
 		r.attachElsewhere()
 	case c.Cancel != nil:
 		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
+	case c.Release != nil:
+		r.post(&releaseRun{id: c.ID, by: c.Release.By, reply: make(chan error, 1)})
+	case c.Say != nil && (c.Revoke || c.Say.Check() == nil && log.Storable(messages.MessageQueued{Said: *c.Say}, "") == nil):
+		r.post(&sayRun{said: *c.Say, revoke: c.Revoke, reply: make(chan error, 1)})
 	case c.Answer != nil && log.Storable(received(c), "") == nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
@@ -86,6 +90,10 @@ func obeyed(c journal.Command, state messages.State, err error) (bool, error) {
 		return false, nil
 	case c.Cancel != nil:
 		return state.Canceling || state.Status.IsEnded(), nil
+	case c.Release != nil:
+		return released(&state)
+	case c.Say != nil:
+		return told(&state, *c.Say, c.Revoke)
 	}
 	i := slices.IndexFunc(state.Inputs, func(in messages.Input) bool { return in.Request == c.Answer.Request })
 	switch {

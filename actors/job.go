@@ -41,6 +41,11 @@ type Job struct {
 	// Version is the version of the job's code, and is in run.queued. If a run goes on with another version, a kept
 	// step that the code no longer asks for is an error, and not a notice.
 	Version string
+	// Messages says that its tasks take what is said to a run that works: see [TaskContext.Messages].
+	Messages bool
+	// Conversation is the conversation that the run is a turn of, or "". Turns of one principal's conversation begin
+	// one after the other: see Options.Busy.
+	Conversation string
 
 	limits messages.Limits // of its Definition
 }
@@ -85,6 +90,9 @@ type Options struct {
 	Mode   messages.Mode
 	Labels map[string]string
 	Limits messages.Limits
+	// Busy says what becomes of the start in a conversation whose turn works: it waits, or with BusyReject it is a
+	// conflict. Only Submit steers.
+	Busy messages.Busy
 	// Key makes Start idempotent for one principal. For a sub-run it is the name by which every attempt finds it.
 	Key string
 }

@@ -47,6 +47,8 @@ type machine struct {
 
 // What a run is doing.
 type (
+	// queuing: the run waits for the end of the run before it in its conversation.
+	queuing struct{}
 	// opening: the event that takes ownership is not durable yet.
 	opening struct{}
 	// attempting: the current attempt runs, or is about to run.
@@ -116,11 +118,14 @@ const (
 	doWhenKept                        // send the message to the run once everything recorded is durable
 	doTell                            // call tell, which sends a reply on a channel
 	doKept                            // reply once everything recorded is durable
+	doFollowTurn                      // tell the run when the run before it in its conversation has ended
+	doBegun                           // the run no longer waits for its turn
 	doStartChild                      // start the child
 	doWriteCanceled                   // write the whole log of a child that was never started
 	doCancelChild                     // cancel the child
 	doFollowChild                     // report the end of a child that has no parent on this node
 	doHandOverChild                   // ask the child to let another node continue it
+	doInterrupt                       // end what the attempt has made interruptible
 	doClocks                          // pause or resume the run's clocks
 	doRefused                         // log that an event was refused
 	doLeave                           // the terminal is recorded: stop

@@ -12,6 +12,16 @@ import (
 // begin takes ownership of a run that nobody has started, or whose node is gone. Nothing is shown, called or emitted
 // before the owning event is durable.
 func (m *machine) begin() {
+	state := m.ledger.Fold.Peek()
+	if state.After != "" && !state.Canceling {
+		m.queue()
+		return
+	}
+	m.start()
+}
+
+// start takes ownership, unless the run has ended before it began.
+func (m *machine) start() {
 	m.phase = opening{}
 	state := m.ledger.Fold.Peek()
 	switch {
@@ -98,6 +108,8 @@ func cannotRestart(job Job, f *messages.Fold) error {
 	switch {
 	case state.Canceling || state.Status.IsEnded():
 		return errEnding
+	case state.Status == messages.Pending: // nothing has begun
+		return nil
 	case job.NoRestart:
 		return errors.New("its job has NoRestart: it is never called again")
 	case waits:

@@ -120,7 +120,7 @@ type simReply struct {
 func newSim(seed uint64) *sim {
 	s := &sim{seed: seed, dice: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
 		calls: map[string]int{}, names: map[string]messages.RunID{}}
-	s.faults, s.wishes, s.lag = s.dice.IntN(3), s.dice.IntN(6), 1+s.dice.IntN(6)
+	s.faults, s.wishes, s.lag = s.dice.IntN(3), s.dice.IntN(8), 1+s.dice.IntN(6)
 	job := Job{Name: "sim"}
 	for i := range 1 + s.dice.IntN(3) {
 		task := Task{Name: string(rune('a' + i)), Once: s.one(3), Policy: supervision.Policy{RetryCrash: s.one(2)}}
@@ -131,7 +131,11 @@ func newSim(seed uint64) *sim {
 	}
 	s.m = machine{job: job, node: "n", epoch: 1, soft: 2 * time.Second, hard: 5 * time.Second,
 		jitter: func() float64 { return s.dice.Float64() }, ledger: &log.Ledger{ID: "r"}}
-	_ = s.m.ledger.Record(s.now, messages.RunQueued{Job: "sim", Mode: messages.Detached}, "queued")
+	queued := messages.RunQueued{Job: "sim", Mode: messages.Detached}
+	if s.one(4) {
+		queued.After = "r_before"
+	}
+	_ = s.m.ledger.Record(s.now, queued, "queued")
 	s.take()
 	s.land(1)
 	s.mail = append(s.mail, &runActorStarted{})
@@ -310,6 +314,12 @@ func (s *sim) replyEnded(message any) {
 		m.reply <- childStart{err: errSilenced}
 	case *commitRequest:
 		m.reply <- errSilenced
+	case *sayRun:
+		m.reply <- errTakesNone("r")
+	case *releaseRun:
+		m.reply <- errTakesNone("r")
+	case *takeMessages:
+		m.reply <- answer{err: errSilenced}
 	case *emission:
 		replier(m.verdict)(errSilenced)
 	}
@@ -466,6 +476,31 @@ func (s *sim) people() {
 			return nil
 		}
 		s.post(&cancelRun{id: "x", by: "p", reason: "enough", reply: r.ch})
+	} else if !s.judge.Peek().HeldAt.IsZero() && s.one(2) {
+		s.say("somebody releases the run")
+		r.what = "a release"
+		r.ok = func() error {
+			if now := s.readers.Peek(); now.After != "" && !now.Canceling {
+				return errors.New("a release is accepted that is not durable")
+			}
+			return nil
+		}
+		s.post(&releaseRun{by: "p", reply: r.ch})
+	} else if s.one(2) {
+		said := messages.Said{Message: "m" + strconv.Itoa(s.dice.IntN(3)), Mode: messages.Steer, Content: "x"}
+		if s.one(3) {
+			said.Mode, said.Content = messages.Interrupt, "y"
+		}
+		revoke := s.one(4)
+		s.say("somebody says %s, or takes it back: %t", said.Message, revoke)
+		r.what = "a message " + said.Message
+		r.ok = func() error {
+			if now, _ := s.readers.Message(said.Message); now.Seq == 0 || revoke && now.Dropped == "" || !revoke && now.Content != said.Content {
+				return errors.New("a message is accepted that is not durable")
+			}
+			return nil
+		}
+		s.post(&sayRun{said: said, revoke: revoke, reply: r.ch})
 	} else {
 		request, id := "q"+strconv.Itoa(s.dice.IntN(2)), []string{"", "k"}[s.dice.IntN(2)]
 		s.say("somebody answers %s", request)

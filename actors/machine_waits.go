@@ -83,8 +83,11 @@ func (m *machine) updateClocks() {
 	}
 }
 
-// waits reports whether the run waits for people: a task waits for an answer, or all its children wait.
+// waits reports whether the run waits for people or its turn: a task waits for an answer, or all its children wait.
 func (m *machine) waits() bool {
+	if _, ok := m.phase.(queuing); ok {
+		return true
+	}
 	for _, q := range m.questions {
 		if len(q.waiting) > 0 {
 			return true
@@ -98,7 +101,7 @@ func (m *machine) waits() bool {
 	return len(m.children) > 0
 }
 
-// questionOrChild handles messages about questions and children.
+// questionOrChild handles messages about questions, what people say, and children.
 func (m *machine) questionOrChild(message any) {
 	switch msg := message.(type) {
 	case *question:
@@ -117,6 +120,18 @@ func (m *machine) questionOrChild(message any) {
 		}
 	case *commitRequest:
 		m.kept(msg.reply)
+	case *sayRun:
+		m.say(msg)
+	case *saidDurably:
+		m.interrupt(msg.about)
+	case *takeMessages:
+		m.hear(msg)
+	case *turnOver:
+		m.turnOver(msg)
+	case *releaseRun:
+		m.release(msg)
+	case *heldDue:
+		m.heldDue()
 	case *childWanted:
 		m.wantChild(msg)
 	case *childRecorded:
@@ -290,9 +305,10 @@ type (
 	commitRequest struct{ reply chan<- error }
 )
 
-// answer is a value, or the reason why there is none.
+// answer is a value or messages to the run, or the reason why there is none.
 type answer struct {
 	value json.RawMessage
+	said  []messages.Message
 	err   error
 }
 

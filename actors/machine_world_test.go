@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -24,6 +25,13 @@ func (s *sim) do(e *effect) {
 		for _, w := range s.workers {
 			w.cancel(e.err)
 		}
+	case doInterrupt:
+		if e.attempt != s.m.current {
+			s.fail("%s/%d is interrupted, and is not current", e.attempt.task.Name, e.attempt.number)
+		}
+	case doFollowTurn:
+		end := messages.State{Status: []messages.Status{messages.Completed, messages.Failed, messages.Canceled}[s.dice.IntN(3)]}
+		s.after(time.Second, "the run before ends", func() { s.post(&turnOver{about: end}) })
 	case doCancelIt:
 		if w := s.worker(e.attempt.task.Name, e.attempt.number); w != nil {
 			w.cancel(e.err)
@@ -215,6 +223,7 @@ type simWorker struct {
 	keeps   string // the step whose end is on its way
 	answer  chan answer
 	asked   string
+	heard   chan answer
 	birth   chan childStart
 	wanted  string
 }
@@ -256,7 +265,8 @@ func (s *sim) worker(task string, number int) *simWorker {
 }
 
 func (w *simWorker) waits() bool {
-	return w.verdict != nil && len(w.verdict) == 0 || w.answer != nil && len(w.answer) == 0 || w.birth != nil && len(w.birth) == 0
+	return w.verdict != nil && len(w.verdict) == 0 || w.answer != nil && len(w.answer) == 0 || w.birth != nil && len(w.birth) == 0 ||
+		w.heard != nil && len(w.heard) == 0
 }
 
 func (w *simWorker) able() bool {
@@ -279,7 +289,7 @@ func (w *simWorker) act() {
 		return
 	}
 	w.left--
-	switch w.s.dice.IntN(11) {
+	switch w.s.dice.IntN(13) {
 	case 0, 1:
 		w.emit(messages.TextDelta{Stream: w.a.task.Name, Text: "x"})
 	case 2:
@@ -294,6 +304,9 @@ func (w *simWorker) act() {
 	case 8:
 		w.verdict, w.said = make(chan error, 4), w.s.judge.Peek().Seq
 		w.s.post(&commitRequest{w.verdict})
+	case 11, 12:
+		w.heard = make(chan answer, 4)
+		w.s.post(&takeMessages{w.a, "call" + strconv.Itoa(w.left), w.heard})
 	case 9, 10:
 		w.keep("k" + string(rune('0'+w.s.dice.IntN(2))))
 	}
@@ -360,13 +373,20 @@ func (w *simWorker) heed() {
 	if w.waits() && w.answer != nil {
 		w.s.post(&stopWaiting{request: w.asked, reply: w.answer})
 	}
-	for _, n := range []int{len(w.verdict), len(w.answer), len(w.birth)} {
+	for _, n := range []int{len(w.verdict), len(w.answer), len(w.birth), len(w.heard)} {
 		if n > 1 {
 			w.s.fail("%s got %d replies", w.name(), n)
 		}
 	}
 	if len(w.answer) == 1 {
 		w.check(<-w.answer)
+	}
+	if len(w.heard) == 1 {
+		for _, said := range (<-w.heard).said {
+			if now, _ := w.s.readers.Message(said.Message); now != said || now.Task != w.a.task.Name {
+				w.s.fail("%s has the message %v, the log %v", w.name(), said, now)
+			}
+		}
 	}
 	if len(w.birth) == 1 {
 		if b := <-w.birth; b.err == nil {
@@ -384,7 +404,7 @@ func (w *simWorker) heed() {
 			w.isKept(w.keeps, fmt.Sprintf("%q", w.name()))
 		}
 	}
-	w.verdict, w.said, w.keeps, w.answer, w.birth = nil, 0, "", nil, nil
+	w.verdict, w.said, w.keeps, w.answer, w.birth, w.heard = nil, 0, "", nil, nil, nil
 }
 
 // check: the task sees an answer when it is durable.

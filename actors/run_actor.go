@@ -90,6 +90,7 @@ func (r *runActor) step(c actor.Context, message any) {
 		r.machine.ledger, l.Epoch = l, r.machine.epoch
 		r.machine.effects, l.Fresh = room.effects[:0], room.fresh[:0]
 		room.effects = r.machine.step(now, message)
+		r.run.said.Store(int32(l.Fold.OpenMessages()))
 		room.fresh, r.machine.effects = l.Fresh, nil
 	})
 	for i := range room.effects {
@@ -118,6 +119,12 @@ func (r *runActor) replyEnded(message any) {
 		m.reply <- childStart{err: errSilenced}
 	case *commitRequest:
 		m.reply <- errSilenced
+	case *sayRun:
+		m.reply <- errTakesNone(r.run.id)
+	case *releaseRun:
+		m.reply <- errTakesNone(r.run.id)
+	case *takeMessages:
+		m.reply <- answer{err: errSilenced}
 	case *emission:
 		replier(m.verdict)(errSilenced)
 	}
@@ -143,6 +150,8 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.release()
 	case doCancelIt:
 		e.attempt.cancel(e.err)
+	case doInterrupt:
+		e.attempt.interrupted()
 	case doStop:
 		r.stopTasks(c)
 	case doAbandon:
@@ -160,6 +169,10 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		e.tell()
 	case doKept:
 		r.run.log.WhenDurable(e.seq, replier(e.reply))
+	case doFollowTurn:
+		r.system.retryUntilDone(func() bool { return r.system.owner.followTurn(r.run) })
+	case doBegun:
+		r.system.runs.begun(r.run)
 	case doStartChild:
 		r.startChild(c, e.child)
 	case doWriteCanceled:

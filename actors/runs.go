@@ -69,6 +69,14 @@ func (a *activeRuns) add(r *activeRun) {
 		a.readers.notify(r.id) // a reader of the tree may wait for the run already
 		return
 	}
+	if r.after == "" {
+		a.count1(r)
+	}
+}
+
+// count1 counts a run towards the limits, once it no longer waits for its turn. mu must be held.
+func (a *activeRuns) count1(r *activeRun) {
+	r.counted = true
 	a.topLevel++
 	if r.principal != "" {
 		a.perPrincipal[r.principal]++
@@ -88,7 +96,7 @@ func (a *activeRuns) forget(r *activeRun) bool {
 	}
 	if r.parent != nil {
 		r.root().liveSubRuns.Add(-1)
-	} else {
+	} else if r.counted {
 		a.topLevel--
 		if r.principal != "" {
 			if a.perPrincipal[r.principal]--; a.perPrincipal[r.principal] == 0 {

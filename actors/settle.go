@@ -299,12 +299,12 @@ func (o *owner) returnClaims() {
 	}
 }
 
-// takeOver ends a run that its node has left. Without children a single event does it. Otherwise run.recovered comes
-// first, then the ends of the children, then the terminal. The first event takes ownership, and spans every number
+// takeOver ends a run that its node has left. Without children and messages a single event does it. Otherwise
+// run.recovered comes first, then their ends, then the terminal. The first event takes ownership, and spans every number
 // that a reader may have seen.
 func (o *owner) takeOver(r *activeRun, why *messages.Error) {
 	now := time.Now().UTC()
-	if len(r.log.OpenChildren()) > 0 {
+	if r.log.Unsettled() {
 		r.log.With(now, func(l *log.Ledger) {
 			_ = l.Recover(now, "recovered", func(rewind *messages.Rewind) messages.Body {
 				return messages.RunRecovered{Node: o.config.Node, Epoch: l.Epoch, Rewind: rewind}

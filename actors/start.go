@@ -46,9 +46,10 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	var mine bool
 	err = s.runs.withinQuota(ctx, o.Principal)
 	if err == nil {
-		r, mine, err = s.runs.admit(id, job, queued)
+		r, mine, err = s.runs.admit(id, job, queued, o.Busy)
 	}
 	if err == nil && mine {
+		queued.After = r.after
 		err = s.runs.open(r, queued)
 	}
 	if err == nil {
@@ -103,7 +104,10 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	if err != nil {
 		return "", err
 	}
-	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Key: q.Key})
+	if id, steered, err := s.steer(ctx, q, job.Conversation); steered || err != nil {
+		return id, err
+	}
+	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Busy: q.Busy, Key: q.Key})
 	if err != nil {
 		return "", err
 	}
@@ -149,10 +153,10 @@ func find(jobs []Definition, name string) *Definition {
 	return nil
 }
 
-// describe gives the job what its definition says of recovery.
+// describe gives the job what its definition says of recovery and of messages.
 func (d *Definition) describe(job *Job) {
 	job.Restart, job.NoRestart = job.Restart || d.Restart, job.NoRestart || d.NoRestart
-	job.Version = cmp.Or(job.Version, d.Version)
+	job.Version, job.Messages = cmp.Or(job.Version, d.Version), job.Messages || d.Messages
 }
 
 // knows reports whether the job could be made again after its node is lost. A replayed log needs none, nor does a
@@ -228,7 +232,7 @@ func errQuota(principal string, active int) error {
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start with the same key is opening it.
-func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
+func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued, busy messages.Busy) (r *activeRun, mine bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.live[id]; r != nil {
@@ -239,15 +243,29 @@ func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued
 	if err := a.appender.Ready(); err != nil {
 		return nil, false, err
 	}
+	working, before, err := a.turnOf(principal, job.Conversation)
 	switch {
 	case a.closed != nil:
 		return nil, false, a.errClosed()
+	case working != nil && busy == messages.BusyReject:
+		busy := messages.Errorf(messages.CodeConflict, "the conversation %s has a turn that works, %s; start again when it has ended", job.Conversation, working.id)
+		busy.Retryable = true
+		return nil, false, busy
+	case err != nil:
+		return nil, false, err
+	case before != nil: // a run that waits is not active
 	case a.topLevel >= a.config.MaxRuns:
 		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", a.topLevel)
 	case principal != "" && a.perPrincipal[principal] >= a.config.MaxRunsPerPrincipal:
 		return nil, false, errQuota(principal, a.perPrincipal[principal])
 	}
 	r = a.newRun(id, job, queued, nil)
+	if r.queued = time.Now(); before != nil {
+		r.after = before.id
+		if !r.queued.After(before.queued) { // the order of those that wait
+			r.queued = before.queued.Add(1)
+		}
+	}
 	a.add(r)
 	return r, true, nil
 }

@@ -41,7 +41,9 @@ type attempt struct {
 	degraded bool
 	judged   bool // the machine has taken the outcome
 	children int  // number of children that it asked for without a name
-	noticed  map[messages.Notice]bool
+	// interrupt ends what is interruptible now; nil if nothing is.
+	interrupt context.CancelCauseFunc
+	noticed   map[messages.Notice]bool
 	asked
 }
 

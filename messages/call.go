@@ -53,6 +53,8 @@ type LLMCompleted struct {
 	// nobody reads here, and that go back to the server with it.
 	ThoughtsIn string `json:"thoughts_in,omitempty" text:"any"`
 	Extra      string `json:"extra,omitempty" text:"any"`
+	// Seen are the messages to the run that are in the request for the first time, if the server accepted it.
+	Seen []string `json:"seen,omitempty"`
 	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
 	Text string `json:"text,omitempty" text:"any"`
 }
@@ -124,8 +126,10 @@ func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
 var llmCompleted = row[LLMCompleted](KindLLMCompleted, "model", "A call to a language model ended, with the verdict on its end.", traits{
 	taskSays: true,
-	legal:    with(func(b LLMCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, true) }),
-	apply:    to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
+	legal: with(func(b LLMCompleted, f *Fold) *Refusal {
+		return cmp.Or(f.legalCallEnd(b.Call, b.Task, true), f.legalSeen(b.Seen))
+	}),
+	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call); f.seen(b.Seen) }),
 })
 
 // ToolStarted says that a tool call began. Call is unique in its run.

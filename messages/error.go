@@ -157,6 +157,7 @@ const (
 	RuleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
 	RuleInput    Rule = "input"    // a request has a name of its own, unless a secret is asked for again; its answer names it
+	RuleMessage  Rule = "message"  // a message is delivered in its order or dropped, once, before its run ends
 	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
 	RuleStep     Rule = "step"     // a step ends after it started; what is kept of a task's step is kept once
 	RuleTerminal Rule = "terminal" // a terminal has an author, a cause, and no task still running

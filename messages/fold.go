@@ -22,8 +22,9 @@ type Fold struct {
 	children  indexed[ChildState]
 	steps     indexed[StepState]
 	kept      indexed[StepKept]
+	messages  indexed[Message]
 
-	openInputs, openChildren int32
+	openInputs, openChildren, openMessages int32
 
 	made    map[string]made // by task, once any task was restarted
 	numbers uint64          // how many numbers the current event stands for
@@ -35,7 +36,8 @@ type Fold struct {
 
 // NewFold returns a Fold that continues from s. It does not change s.
 func NewFold(s State) *Fold {
-	f := &Fold{s: s, openInputs: int32(len(open(s.Inputs))), openChildren: int32(len(open(s.Children)))}
+	f := &Fold{s: s, openInputs: int32(len(open(s.Inputs))), openChildren: int32(len(open(s.Children))),
+		openMessages: int32(len(open(s.Messages)))}
 	f.s.clip()
 	return f
 }
@@ -45,7 +47,7 @@ func (s *State) clip() {
 	s.Tasks, s.Streams, s.Progress = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress)
 	s.Calls, s.Inputs, s.Children, s.Steps = slices.Clip(s.Calls), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
 	s.Artifacts, s.ArtifactTasks, s.Log.Lines = slices.Clip(s.Artifacts), slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
-	s.Kept, s.Notices = slices.Clip(s.Kept), slices.Clip(s.Notices)
+	s.Kept, s.Notices, s.Messages = slices.Clip(s.Kept), slices.Clip(s.Notices), slices.Clip(s.Messages)
 	for len(s.ArtifactTasks) < len(s.Artifacts) && !s.Status.IsEnded() { // a State of an older version lacks them
 		s.ArtifactTasks = append(s.ArtifactTasks, "")
 	}
@@ -101,7 +103,7 @@ var singles = sync.Pool{New: func() any { return &Fold{single: true} }}
 func (f *Fold) State() State {
 	f.tasks.own, f.streams.own, f.progress.own, f.calls.own = false, false, false, false
 	f.artifacts.own, f.inputs.own, f.children.own, f.steps.own = false, false, false, false
-	f.ownArtifactTasks, f.kept.own = false, false
+	f.ownArtifactTasks, f.kept.own, f.messages.own = false, false, false
 	return f.s
 }
 

@@ -122,7 +122,7 @@ func (w *wide) body() messages.Body {
 		task = now
 	}
 	stream, _ := w.state.Stream(name("text"))
-	switch w.IntN(22) {
+	switch w.IntN(23) {
 	case 0, 1:
 		return messages.TaskStarted{Task: task.Name, Attempt: 1}
 	case 2:
@@ -175,12 +175,26 @@ func (w *wide) body() messages.Body {
 		return []messages.Body{lines(w.state.Log.Next, "line"), messages.TaskCompleted{Task: task.Name, Attempt: task.Attempt},
 			messages.Merged{Parts: []messages.Body{messages.Progress{Task: task.Name}, lines(w.state.Log.Next, "merged")}}}[w.IntN(3)]
 	}
+	if w.IntN(2) == 0 {
+		return []messages.Body{messages.MessageQueued{Said: messages.Said{Message: name("s"), Mode: messages.Steer, Content: "x"}},
+			messages.MessageDelivered{Message: w.openMessage(), At: "answer.1"},
+			messages.MessageDropped{Message: w.openMessage(), Reason: messages.DropRevoked}}[w.IntN(3)]
+	}
 	if w.IntN(20) > 0 {
 		return messages.RunCompleted{By: messages.ByRun}
 	}
 	_, _, rewind := w.state.Recovery()
 	rewind.Streams = slices.DeleteFunc(rewind.Streams, func(messages.StreamMark) bool { return w.IntN(4) == 0 })
 	return messages.RunRecovered{Rewind: rewind}
+}
+
+func (w *wide) openMessage() string {
+	for _, m := range w.state.Messages {
+		if m.At == "" && m.Dropped == "" {
+			return m.Message
+		}
+	}
+	return "none"
 }
 
 func (w *wide) openCall() messages.Call {
@@ -223,6 +237,18 @@ func (w *wide) lookUp() {
 		if !c.Status.IsEnded() {
 			children++
 		}
+	}
+	told := 0
+	for _, m := range s.Messages {
+		if got, ok := f.Message(m.Message); !ok || got != m {
+			w.t.Fatalf("message %s is %v", m.Message, got)
+		}
+		if m.At == "" && m.Dropped == "" {
+			told++
+		}
+	}
+	if f.OpenMessages() != told {
+		w.t.Fatalf("%d messages are open, not %d", f.OpenMessages(), told)
 	}
 	if f.OpenInputs() != open || f.OpenChildren() != children {
 		w.t.Fatalf("%d requests and %d children are open, not %d and %d", f.OpenInputs(), f.OpenChildren(), open, children)
@@ -314,6 +340,12 @@ func long(n int) map[string]func(yield func(messages.Body)) {
 		"requests": each(
 			func(x string) messages.Body { return messages.InputRequired{Request: x} },
 			func(x string) messages.Body { return messages.InputReceived{Request: x} }),
+		"messages": func(yield func(messages.Body)) {
+			for i := range n {
+				yield(messages.MessageQueued{Said: messages.Said{Message: fmt.Sprint("x", i), Mode: messages.Steer, Content: "x"}})
+				yield(messages.MessageDropped{Message: fmt.Sprint("x", i), Reason: messages.DropEnded})
+			}
+		},
 		"artifacts": each(
 			func(x string) messages.Body { return messages.ArtifactWritten{Artifact: messages.Artifact{Name: x}} },
 			func(x string) messages.Body { return messages.ArtifactWritten{Artifact: messages.Artifact{Name: x}} }),

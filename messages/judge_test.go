@@ -18,6 +18,8 @@ type judge struct {
 	seq, wall uint64 // the last number, and that of the last milestone
 	phase     string // "", pending, processing, ended
 	canceling bool
+	after     bool // it waits for a run before it
+	held      bool
 	task      map[string]string // running, waiting, completed, failed
 	attempt   map[string]int
 	said      map[string]*said
@@ -27,6 +29,8 @@ type judge struct {
 	by        map[string]string // the same keys: the task that began it
 	asked     map[string]*asked // by request
 	kept      map[string]string // "task/step" -> begun, ended
+	waiting   []string          // messages without an end, in their order
+	told      map[string]string // message -> open, delivered, dropped
 	line      uint64            // the last log line
 	recovered int               // how often
 }
@@ -48,7 +52,7 @@ type said struct {
 func newJudge() *judge {
 	return &judge{task: map[string]string{}, attempt: map[string]int{}, said: map[string]*said{}, known: map[string]bool{},
 		open: map[string]string{}, used: map[string]bool{}, by: map[string]string{}, asked: map[string]*asked{},
-		kept: map[string]string{}}
+		kept: map[string]string{}, told: map[string]string{}}
 }
 
 // sentence returns the index of the first illegal event and the rule it breaks, or len(log).
@@ -125,11 +129,12 @@ func (j *judge) order(k Kind) Rule {
 	if (k == "run.queued") != (j.seq == 0) {
 		return RuleOpening
 	}
-	early := []Kind{"run.started", "run.recovered", "run.canceling", "run.failed", "run.canceled"}
+	early := []Kind{"run.held", "run.released", "run.started", "run.recovered", "run.canceling", "run.failed", "run.canceled"}
 	if j.phase == "pending" && k.Known() && !slices.Contains(early, k) {
 		return RuleOpening
 	}
-	late := []Kind{"run.started", "run.canceling", "task.started", "task.restarted", "step.started", "child.started", "run.completed", "run.failed"}
+	late := []Kind{"run.held", "run.released", "run.started", "run.canceling", "task.started", "task.restarted", "step.started", "child.started", "run.completed", "run.failed",
+		"message.queued", "message.delivered"}
 	if j.canceling && slices.Contains(late, k) || !j.canceling && k == "run.canceled" {
 		return RuleCancel
 	}
@@ -139,11 +144,19 @@ func (j *judge) order(k Kind) Rule {
 func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 	switch b := b.(type) {
 	case RunQueued:
-		j.phase = "pending"
+		j.phase, j.after = "pending", b.After != ""
 		return when(b.Job == "", RuleBody)
 	case RunStarted:
 		bad := j.phase != "pending"
-		j.phase = "processing"
+		j.phase, j.after, j.held = "processing", false, false
+		return when(bad, RuleOpening)
+	case RunHeld:
+		bad := !j.after || j.held
+		j.held = true
+		return when(bad, RuleOpening)
+	case RunReleased:
+		bad := !j.held
+		j.after, j.held = false, false
 		return when(bad, RuleOpening)
 	case RunCanceling:
 		j.canceling = true
@@ -165,6 +178,9 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 		}
 		if j.hasChildren() {
 			return RuleChild
+		}
+		if len(j.waiting) > 0 {
+			return RuleMessage
 		}
 		j.phase = "ended"
 	case RunFailed:
@@ -241,7 +257,13 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 	case LLMStarted:
 		return j.begin("call "+b.Call, "model", b.Task, true, RuleCall)
 	case LLMCompleted:
-		return j.hangUp(b.Call, "model", b.Task)
+		rule := j.hangUp(b.Call, "model", b.Task)
+		for _, name := range b.Seen {
+			if rule == "" && j.told[name] != "delivered" {
+				rule = RuleMessage
+			}
+		}
+		return rule
 	case ToolStarted:
 		return j.begin("call "+b.Call, "tool", b.Task, true, RuleCall)
 	case ToolProgress:
@@ -261,6 +283,29 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 		}
 		q.open = false
 		return ""
+	case MessageQueued:
+		size := len(strings.TrimSpace(b.Content))
+		if b.Message == "" || len(b.Message) > 128 || b.Mode != "steer" && b.Mode != "interrupt" || size == 0 || len(b.Content) > 32768 {
+			return RuleBody
+		}
+		if j.told[b.Message] != "" || len(j.waiting) == 16 {
+			return RuleMessage
+		}
+		j.told[b.Message], j.waiting = "open", append(j.waiting, b.Message)
+		return ""
+	case MessageDelivered:
+		if b.At == "" || len(j.waiting) == 0 || j.waiting[0] != b.Message {
+			return RuleMessage
+		}
+		j.told[b.Message], j.waiting = "delivered", j.waiting[1:]
+		return j.speaks(b.Task)
+	case MessageDropped:
+		at := slices.Index(j.waiting, b.Message)
+		if at < 0 {
+			return RuleMessage
+		}
+		j.told[b.Message], j.waiting = "dropped", slices.Delete(j.waiting, at, at+1)
+		return when(b.Reason != "revoked" && b.Reason != "run_ended" && b.Reason != "canceled", RuleBody)
 	case ChildStarted:
 		if !strings.HasPrefix(string(b.Child), string(j.run)+".c") {
 			return RuleChild
@@ -513,6 +558,9 @@ func (j *judge) end(by Author, r *Rewind, empty bool, artifacts []Artifact) Rule
 	}
 	if j.hasChildren() {
 		return RuleChild
+	}
+	if len(j.waiting) > 0 {
+		return RuleMessage
 	}
 	j.phase = "ended"
 	if r != nil {

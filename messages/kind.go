@@ -13,6 +13,8 @@ const (
 	KindRunQueued    Kind = "run.queued"
 	KindRunStarted   Kind = "run.started"
 	KindRunRecovered Kind = "run.recovered"
+	KindRunHeld      Kind = "run.held"
+	KindRunReleased  Kind = "run.released"
 	KindRunCanceling Kind = "run.canceling"
 	KindRunCompleted Kind = "run.completed"
 	KindRunFailed    Kind = "run.failed"
@@ -45,6 +47,10 @@ const (
 
 	KindInputRequired Kind = "input.required"
 	KindInputReceived Kind = "input.received"
+
+	KindMessageQueued    Kind = "message.queued"
+	KindMessageDelivered Kind = "message.delivered"
+	KindMessageDropped   Kind = "message.dropped"
 
 	KindStepKept Kind = "step.kept"
 
@@ -100,7 +106,7 @@ func Kinds() []KindInfo {
 
 // kinds lists the rows of the table. Each row is defined beside the type of its body.
 var kinds = []*KindInfo{
-	runQueued, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
+	runQueued, runHeld, runReleased, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
 	taskStarted, taskCompleted, taskFailed, taskRestarted,
 	progress, logged, merged,
 	textDelta, textDone, textClosed, thoughtDelta, thoughtDone,
@@ -108,6 +114,7 @@ var kinds = []*KindInfo{
 	toolStarted, toolProgress, toolCompleted,
 	artifactPartial, artifactWritten,
 	inputRequired, inputReceived,
+	messageQueued, messageDelivered, messageDropped,
 	stepKept,
 	childStarted, childEnded,
 	stepStarted, stepEnded,

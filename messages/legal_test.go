@@ -29,7 +29,11 @@ type lost struct {
 // legal draws a story of up to some 60 events, most of them with an end.
 func legal(t *rapid.T) story {
 	w := &teller{t: t, judge: newJudge()}
-	w.say(messages.RunQueued{Job: "generate", Input: json.RawMessage(`{"q":"<a>"}`), Mode: messages.Detached})
+	first := messages.RunQueued{Job: "generate", Input: json.RawMessage(`{"q":"<a>"}`), Mode: messages.Detached}
+	if rapid.IntRange(0, 3).Draw(t, "after") == 0 {
+		first.After = "r_before"
+	}
+	w.say(first)
 	for range rapid.IntRange(0, 60).Draw(t, "length") {
 		if w.judge.phase == "ended" {
 			break
@@ -105,6 +109,13 @@ func (w *teller) act() {
 	j := w.judge
 	if j.phase == "pending" {
 		can := []func(){w.recover, w.unknown}
+		hold := func() { w.say(messages.RunHeld{After: "r_before"}) }
+		if j.held {
+			hold = func() { w.say(messages.RunReleased{By: "ada"}) }
+		}
+		if !j.canceling && j.after {
+			can = append(can, hold, hold, hold, hold, hold, hold)
+		}
 		if !j.canceling {
 			can = append(can, w.start, w.start, w.start, w.start, w.cancel)
 		}
@@ -119,6 +130,9 @@ func (w *teller) act() {
 		if q := j.asked[request]; q.open {
 			can = append(can, w.answer(request, q))
 		}
+	}
+	if len(j.waiting) > 0 {
+		can = append(can, w.hear)
 	}
 	for _, task := range slices.Sorted(maps.Keys(j.task)) {
 		if j.task[task] == "running" {
@@ -137,7 +151,7 @@ func (w *teller) act() {
 		}
 	}
 	if !j.canceling {
-		can = append(can, w.task, w.task, w.child, w.stepOf)
+		can = append(can, w.message, w.task, w.task, w.child, w.stepOf)
 		if rapid.IntRange(0, 9).Draw(w.t, "cancel") == 0 {
 			can = append(can, w.cancel)
 		}
@@ -283,6 +297,22 @@ func (w *teller) answer(request string, q *asked) func() {
 	}
 }
 
+// message says something to the run, and hear gives such a message its end.
+func (w *teller) message() {
+	if len(w.judge.waiting) < messages.MostMessages {
+		mode := messages.SayMode(w.pick("steer", "interrupt"))
+		w.say(messages.MessageQueued{Said: messages.Said{Message: w.name("s"), Mode: mode, Content: w.piece() + "!"}})
+	}
+}
+
+func (w *teller) hear() {
+	if j := w.judge; !j.canceling && rapid.Bool().Draw(w.t, "delivered") {
+		w.say(messages.MessageDelivered{Message: j.waiting[0], Task: w.speaker(), At: "answer.1"})
+	} else {
+		w.say(messages.MessageDropped{Message: w.pick(j.waiting...), Reason: messages.DropEnded})
+	}
+}
+
 // keep begins or ends a step of the task.
 func (w *teller) keep(task string) func() {
 	return func() {
@@ -325,7 +355,14 @@ func (w *teller) follow(key string) func() {
 		case what == "step":
 			w.say(messages.StepEnded{Step: id, Outcome: "ok"})
 		case w.judge.open[key] == "model":
-			w.say(messages.LLMCompleted{Call: id, Task: w.judge.by[key], Model: "qwen3-8b", Evidence: "done-marker", Verdict: "completed"})
+			done := messages.LLMCompleted{Call: id, Task: w.judge.by[key], Model: "qwen3-8b", Evidence: "done-marker", Verdict: "completed"}
+			for name, is := range w.judge.told {
+				if is == "delivered" {
+					done.Seen = append(done.Seen, name)
+				}
+			}
+			slices.Sort(done.Seen)
+			w.say(done)
 		case rapid.IntRange(0, 2).Draw(w.t, "more") > 0:
 			w.say(messages.ToolProgress{Call: id, Done: rapid.Int64Range(0, 9).Draw(w.t, "done")})
 		default:
@@ -397,7 +434,7 @@ func (w *teller) end() {
 func (w *teller) endByRecovery() {
 	s := w.crash()
 	_, _, rewind := s.Recovery()
-	if w.judge.hasChildren() || rapid.Bool().Draw(w.t, "in two") {
+	if w.judge.hasChildren() || len(w.judge.waiting) > 0 || rapid.Bool().Draw(w.t, "in two") {
 		w.say(messages.RunRecovered{Node: "n2", Rewind: rewind})
 		w.endChildren()
 		rewind = nil
@@ -411,6 +448,9 @@ func (w *teller) endChildren() {
 		if strings.HasPrefix(key, "child ") {
 			w.follow(key)()
 		}
+	}
+	for len(w.judge.waiting) > 0 {
+		w.say(messages.MessageDropped{Message: w.judge.waiting[0], Reason: messages.DropEnded})
 	}
 }
 

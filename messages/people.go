@@ -56,9 +56,15 @@ func (i Input) Due() time.Time {
 	return i.AskedAt.Add(InputRequired{InputKind: i.Kind, TimeoutMS: i.TimeoutMS}.Timeout())
 }
 
-// Waited returns how long the run has waited for people until now: while it had an open request, and while a sub-run
-// that has ended waited.
+// Waited returns how long the run has waited until now: for its turn in a conversation, and for people, while it had an
+// open request or a sub-run that has ended waited.
 func (s State) Waited(now time.Time) (sum time.Duration) {
+	switch {
+	case s.After != "":
+		sum = now.Sub(s.QueuedAt)
+	case !s.BeganAt.IsZero():
+		sum = s.BeganAt.Sub(s.QueuedAt)
+	}
 	for _, c := range s.Children {
 		sum += time.Duration(c.WaitedMS) * time.Millisecond
 	}

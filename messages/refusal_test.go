@@ -44,12 +44,16 @@ func fullLog() []Event {
 		StepKept{Step: "pay", Task: "b", Error: failure},
 		StepStarted{Step: "s", Task: "a"}, StepEnded{Step: "s", Task: "a", Outcome: "ok"},
 		InputRequired{Request: "q", Task: "a", Prompt: "?"}, InputReceived{Request: "q", Value: json.RawMessage(`1`)},
+		MessageQueued{to("s1")}, MessageQueued{to("s2")}, MessageDelivered{Message: "s1", Task: "a", At: "x"},
+		MessageDropped{Message: "s2", Reason: DropRevoked}, LLMStarted{Call: "m2", Task: "a"}, LLMCompleted{Call: "m2", Task: "a", Seen: []string{"s1"}},
 		ChildStarted{Child: runID + ".c1", Job: "prompt"}, ChildEnded{Child: runID + ".c1", Status: Completed},
 		ArtifactPartial{Artifact: Artifact{Name: "f", Partial: true}}, ArtifactWritten{Artifact: Artifact{Name: "f"}},
 		FaultInjected{Fault: "panic"}, Notice{Task: "a", Code: NoticeHistoryCut, Text: "cut"}, TaskCompleted{Task: "a", Attempt: 2}, TaskCompleted{Task: "b", Attempt: 1},
 		RunCompleted{By: ByRun},
 	)
 }
+
+func to(message string) Said { return Said{Message: message, Mode: Steer, Content: "x"} }
 
 func cancelLog() []Event {
 	return logOf(
@@ -421,6 +425,21 @@ func things() []mutation {
 		{"a secret asked by another task", "secret", RuleInput, insert(ofKind(KindInputReceived), InputRequired{Request: "k", InputKind: InputSecret})},
 		{"a secret asked as data", "secret", RuleInput, insert(ofKind(KindInputReceived), InputRequired{Request: "k", Task: "a", InputKind: InputData})},
 		{"data asked again after a restart", "secret", RuleInput, insert(ofKind(KindTaskRestarted), InputRequired{Request: "d", Task: "a", InputKind: InputData})},
+		{"a run held that waits for none", "full", RuleOpening, insert(started, RunHeld{After: "r_b"})},
+		{"a run released that is not held", "full", RuleOpening, insert(started, RunReleased{})},
+		{"a message twice", "full", RuleMessage, insert(ofKind(KindMessageDelivered), MessageQueued{to("s1")})},
+		{"a message without a name", "full", RuleBody, body(func(b *MessageQueued) { b.Message = "" })},
+		{"a message of no known mode", "full", RuleBody, body(func(b *MessageQueued) { b.Mode = "next" })},
+		{"an empty message", "full", RuleBody, body(func(b *MessageQueued) { b.Content = " " })},
+		{"a message that is too long", "full", RuleBody, body(func(b *MessageQueued) { b.Content = strings.Repeat("x", MessageBytes+1) })},
+		{"a message out of its order", "full", RuleMessage, body(func(b *MessageDelivered) { b.Message = "s2" })},
+		{"a message delivered nowhere", "full", RuleMessage, body(func(b *MessageDelivered) { b.At = "" })},
+		{"a message delivered twice", "full", RuleMessage, insert(ofKind(KindMessageDropped), MessageDelivered{Message: "s1", At: "x"})},
+		{"a message to an idle task", "full", RuleTask, body(func(b *MessageDelivered) { b.Task = "c" })},
+		{"a message dropped after its delivery", "full", RuleMessage, insert(ofKind(KindMessageDropped), MessageDropped{Message: "s1", Reason: DropEnded})},
+		{"a message dropped for no known reason", "full", RuleBody, body(func(b *MessageDropped) { b.Reason = "lost" })},
+		{"a message seen that was dropped", "full", RuleMessage, body(func(b *LLMCompleted) { b.Seen = []string{"s2"} })},
+		{"a run that ends with an open message", "full", RuleMessage, insert(ofKind(KindTaskCompleted), MessageQueued{to("s3")})},
 		{"somebody else's child", "full", RuleChild, body(func(b *ChildStarted) { b.Child = "r_other.c1" })},
 		{"a child twice", "full", RuleChild, insert(ofKind(KindChildEnded), ChildStarted{Child: runID + ".c1"})},
 		{"a child ends twice", "full", RuleChild, insert(ofKind(KindChildEnded), ChildEnded{Child: runID + ".c1", Status: Failed})},

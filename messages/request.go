@@ -22,6 +22,8 @@ type Request struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Limits bound the run; zero values take the defaults of the System.
 	Limits Limits `json:"limits,omitzero"`
+	// Busy says what becomes of it in a conversation whose turn works: it waits, if empty.
+	Busy Busy `json:"busy,omitempty"`
 	// Key makes the request idempotent for its principal. The same key with the same job and input gets the same run;
 	// with other input it is a CodeConflict error.
 	Key string `json:"key,omitempty"`
@@ -64,6 +66,8 @@ type JobSpec struct {
 	// ReadOnly, Destructive, Idempotent and OpenWorld tell clients about effects. The zero values mean a job that
 	// writes, destroys nothing, and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Messages says that a run takes what is said to it while it works.
+	Messages bool
 	// Limits apply to runs whose callers set none.
 	Limits Limits
 	// Mode says what happens to a run whose caller leaves; "" leaves that to the caller's protocol.

@@ -22,6 +22,8 @@ type RunQueued struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Parent is the run that started this one, or "".
 	Parent RunID `json:"parent,omitempty"`
+	// After is the run of the same conversation that this one waits for, or "".
+	After RunID `json:"after,omitempty"`
 	// Limits hold for this run.
 	Limits Limits `json:"limits"`
 }
@@ -58,7 +60,7 @@ var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, i
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
 	apply: to(func(b RunQueued, f *Fold) {
-		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next = Pending, &b, f.s.UpdatedAt, 1
+		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next, f.s.After = Pending, &b, f.s.UpdatedAt, 1, b.After
 	}),
 	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
@@ -81,7 +83,7 @@ var runStarted = row[RunStarted](KindRunStarted, "run", "The run's actor has beg
 	legal: with(func(_ RunStarted, f *Fold) *Refusal {
 		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
 	}),
-	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch }),
+	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch; f.begins() }),
 	list:  to(func(_ RunStarted, s *Summary) { s.Status = Processing }),
 })
 

@@ -204,7 +204,9 @@ func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *json
 		reflect.TypeFor[messages.Status]():   enum(messages.Completed, messages.Failed, messages.Canceled),
 		reflect.TypeFor[messages.InputKind](): enum(messages.InputClarification, messages.InputSelection, messages.InputData,
 			messages.InputConfirmation, messages.InputReview, messages.InputSecret),
-		reflect.TypeFor[messages.Author](): enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),
+		reflect.TypeFor[messages.SayMode]():    enum(messages.Steer, messages.Interrupt),
+		reflect.TypeFor[messages.DropReason](): enum(messages.DropRevoked, messages.DropEnded, messages.DropCanceled),
+		reflect.TypeFor[messages.Author]():     enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),
 	}})
 	must(t, err)
 	if cause := s.Properties["cause"]; cause != nil {

@@ -102,6 +102,9 @@ func show(t *testing.T, out *strings.Builder, s messages.State) {
 	for _, v := range s.Inputs {
 		fmt.Fprintf(out, "input    %s %q %s closed %t %s\n", v.Request, v.Prompt, v.Schema, v.Closed, v.Value)
 	}
+	for _, v := range s.Messages {
+		fmt.Fprintf(out, "message  %s %s %q, delivered %q, seen %t, dropped %q\n", v.Message, v.Mode, v.Content, v.At, v.Seen, v.Dropped)
+	}
 	for _, v := range s.Children {
 		fmt.Fprintf(out, "child    %s %s %s\n", strings.TrimPrefix(string(v.Child), string(runID)), v.Job, v.Status)
 	}

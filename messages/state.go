@@ -38,6 +38,11 @@ type State struct {
 	// UpdatedAt is the time of the last event.
 	UpdatedAt time.Time `json:"updated_at"`
 
+	// After is the run of the same conversation that this one waits for; "" once it begins. HeldAt is when it was held,
+	// and BeganAt when it began after such a wait.
+	After   RunID     `json:"after,omitempty"`
+	HeldAt  time.Time `json:"held_at,omitzero"`
+	BeganAt time.Time `json:"began_at,omitzero"`
 	// Queued is the run's first event: its job, input, mode, labels and limits.
 	Queued *RunQueued `json:"queued,omitempty"`
 	// Tasks are in the order in which they began, as are Streams, Calls, Inputs, Children and Steps.
@@ -53,7 +58,9 @@ type State struct {
 	// ArtifactTasks names the tasks that wrote the Artifacts, in the same order, while the run is not over.
 	ArtifactTasks []string `json:"artifact_tasks,omitempty"`
 	// Inputs are the questions to people, open or answered.
-	Inputs   []Input      `json:"inputs,omitempty"`
+	Inputs []Input `json:"inputs,omitempty"`
+	// Messages are what was said to the run while it worked, in order.
+	Messages []Message    `json:"messages,omitempty"`
 	Children []ChildState `json:"children,omitempty"`
 	Steps    []StepState  `json:"steps,omitempty"`
 	// Kept holds the newest StepKept of each step of a task.

@@ -125,7 +125,7 @@ func terminal[B Body](kind Kind, says string, t traits) *KindInfo {
 	return row[B](kind, "run", says, t)
 }
 
-// legalEnd checks the author, the artifacts, the children and the rewind of a terminal.
+// legalEnd checks the author, the artifacts, the children, the messages and the rewind of a terminal.
 func (f *Fold) legalEnd(w ending) *Refusal {
 	by := w.end.By
 	switch {
@@ -139,6 +139,8 @@ func (f *Fold) legalEnd(w ending) *Refusal {
 		return violates(RuleArtifact, "the run has %d artifacts, not %d", len(f.s.Artifacts), w.count)
 	case f.OpenChildren() > 0:
 		return violates(RuleChild, "%d children have not ended", f.OpenChildren())
+	case f.OpenMessages() > 0:
+		return violates(RuleMessage, "%d messages are neither delivered nor dropped", f.OpenMessages())
 	case w.rewind != nil:
 		return f.legalRewind(w.rewind)
 	}

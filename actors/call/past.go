@@ -17,8 +17,10 @@ type Past struct {
 	// Tools holds the tool calls that have begun, by id.
 	Tools map[string]Tool
 	// Inputs holds people's answers, except secrets, by request.
-	Inputs   map[string]json.RawMessage
-	answers  map[string]told                   // complete answers, by the label's name
+	Inputs map[string]json.RawMessage
+	// Messages holds the messages to the run that the task has taken, by the place where.
+	Messages map[string][]messages.Message
+	answers  map[string]told                   // complete and interrupted answers, by the label's name
 	thoughts map[string][]messages.ThoughtDone // thoughts of the newest call, by the label's name
 }
 
@@ -38,7 +40,7 @@ type told struct {
 
 // Recall reads what earlier attempts of the task have recorded. It concludes the model calls that they left open.
 func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
-	p := &Past{map[string]Tool{}, map[string]json.RawMessage{}, map[string]told{}, map[string][]messages.ThoughtDone{}}
+	p := &Past{map[string]Tool{}, map[string]json.RawMessage{}, map[string][]messages.Message{}, map[string]told{}, map[string][]messages.ThoughtDone{}}
 	var log messages.Fold
 	for e, err := range t.Earlier(ctx) {
 		if err == nil {
@@ -77,6 +79,8 @@ func taskOf(body messages.Body) string {
 		return b.Task
 	case messages.InputReceived:
 		return b.Task
+	case messages.MessageDelivered:
+		return b.Task
 	case messages.ToolStarted:
 		return b.Task
 	case messages.ToolCompleted:
@@ -94,7 +98,7 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 		name, _, _ := strings.Cut(b.Stream, ".thought.")
 		p.thoughts[name] = append(p.thoughts[name], b)
 	case messages.LLMCompleted:
-		if b.Verdict == string(model.Completed) {
+		if b.Verdict == string(model.Completed) || b.Verdict == string(model.Canceled) {
 			p.completed(b, log)
 		}
 	case messages.ToolStarted:
@@ -106,6 +110,9 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 			a.Text = b.Text
 			p.answers[b.Stream] = a
 		}
+	case messages.MessageDelivered:
+		said, _ := log.Message(b.Message)
+		p.Messages[b.At] = append(p.Messages[b.At], said)
 	case messages.InputReceived:
 		if b.Value != nil {
 			p.Inputs[b.Request] = b.Value
@@ -129,19 +136,26 @@ func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
 	p.answers[name] = a
 }
 
-// Respond is the function [Respond], unless an earlier attempt has the whole answer to the call with that label. Then
-// it emits that answer again without calling the model, because the texts of a restarted task begin from nothing.
+// Has reports whether an earlier attempt has an answer to the call with that label, whole or interrupted.
+func (p *Past) Has(label string) bool { _, ok := p.answers[label]; return ok }
+
+// Respond is the function [Respond], unless an earlier attempt has an answer to the call with that label. Then it emits
+// that answer again without calling the model, because the texts of a restarted task begin from nothing.
 func (p *Past) Respond(
 	ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label,
 ) (Answer, error) {
 	a, ok := p.answers[v.name()]
-	if !ok || a.Text == "" && len(a.Calls) == 0 { // a text that is not streamed comes after the end of its call
+	interrupted := a.End.Verdict.Outcome == model.Canceled
+	if !ok || a.Text == "" && len(a.Calls) == 0 && !interrupted { // a text that is not streamed comes after the end of its call
 		return Respond(ctx, t, s, r, v)
 	}
 	for _, d := range a.thoughts {
 		if err := t.Emit(d, fmt.Sprintf("a thought, %d bytes", len(d.Text))); err != nil {
 			return a.Answer, err
 		}
+	}
+	if interrupted {
+		return a.Answer, a.cut(t, v)
 	}
 	return a.Answer, a.done(t, v)
 }

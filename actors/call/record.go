@@ -25,6 +25,8 @@ type Label struct {
 	Provider string
 	// Whole: the text comes only with its text.done, not as the model writes it.
 	Whole bool
+	// Messages are the messages to the run that no server has accepted before this call.
+	Messages []string
 	// Hear, unless nil, is called with each part of an answer after its reader has taken it.
 	Hear func(model.Part)
 }
@@ -199,10 +201,14 @@ func (c *recording) end(e model.End, err error, evidence string) {
 			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments, Cut: e.Reason().Cut(), Extra: bounded(t.Extra)})
 		}
 	}
+	var seen []string
+	if err == nil || e.Evidence.Output {
+		seen = c.label.Messages
+	}
 	_ = c.task.Conclude(messages.LLMCompleted{
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.FinishReason(), Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
-		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Text: text,
+		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Seen: seen, Text: text,
 	}, words) // an abandoned task cannot record anything
 	if asked := c.request.Model; asked != "" && !model.SameModel(asked, name) {
 		_ = c.task.Notice(messages.NoticeModelSwapped, name+" answered, not "+asked)

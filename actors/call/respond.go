@@ -34,6 +34,7 @@ type Thought struct {
 // A text.done with the whole text closes a complete answer, unless the answer has only tool calls. llm.completed has
 // the calls.
 //
+// If a message to the run interrupts the call, the error is [actors.ErrInterrupted], and the text ends where it was.
 // If the answer is not complete, the error's code is the cause, and the Answer holds what arrived. JSON that the
 // server cut is invalid output. Respond does not retry.
 func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
@@ -44,8 +45,11 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	}
 	a, err := listen(ctx, n.call, r, say)
 	a.ID = n.id(1)
-	if err == nil {
+	switch {
+	case err == nil:
 		err = a.done(t, v)
+	case errors.Is(context.Cause(ctx), actors.ErrInterrupted):
+		err = a.cut(t, v)
 	}
 	return a, err
 }
@@ -57,6 +61,16 @@ func (a Answer) done(t *actors.TaskContext, v Label) error {
 	}
 	whole := messages.TextDone{Stream: v.name(), Text: a.Text, SHA256: messages.Digest(a.Text)}
 	return t.Emit(whole, "the answer is complete")
+}
+
+// cut closes the text of an answer that a message interrupted.
+func (a Answer) cut(t *actors.TaskContext, v Label) error {
+	if a.Text != "" {
+		if err := t.FinishText(v.name(), a.Text); err != nil {
+			return err
+		}
+	}
+	return actors.ErrInterrupted
 }
 
 // listen reads the answer to its end. If say fails, listen cancels the call and still reads the end.

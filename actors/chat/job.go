@@ -152,7 +152,7 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
 		Input:       jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),
-		PromptField: "message", AskField: "asks", OpenWorld: true,
+		PromptField: "message", AskField: "asks", OpenWorld: true, Messages: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config(in)
 		if err != nil {
@@ -186,7 +186,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		config.Tools = tools
 	}
 	config.Bounds = config.Bounds.orDefaults()
-	job := actors.Job{Name: Name, Input: in, Restart: true}
+	job := actors.Job{Name: Name, Input: in, Restart: true, Messages: true, Conversation: in.Context}
 	if in.Stages {
 		job.Tasks = stages(in, config)
 		return job, nil

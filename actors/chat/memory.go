@@ -72,18 +72,21 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 		return err
 	}
 	u.context = in.Context
-	u.memory, err = conversations.Begin(in.Context, b)
-	busy, ok := errors.AsType[*conversation.BusyError](err)
-	if !ok {
-		return err
+	for {
+		u.memory, err = conversations.Begin(in.Context, b)
+		busy, ok := errors.AsType[*conversation.BusyError](err)
+		if !ok || b.Over == busy.Owner {
+			return err
+		}
+		over, failed := u.task.Supersede(ctx, messages.RunID(busy.Owner), "another message came")
+		if !over && failed == nil { // another node started it, so this run was not queued behind it
+			over, failed = u.task.Outlast(ctx, messages.RunID(busy.Owner))
+		}
+		if !over {
+			return cmp.Or(failed, err)
+		}
+		b.Over = busy.Owner
 	}
-	over, failed := u.task.Supersede(ctx, messages.RunID(busy.Owner), "another message came")
-	if !over {
-		return cmp.Or(failed, err)
-	}
-	b.Over = busy.Owner
-	u.memory, err = conversations.Begin(in.Context, b)
-	return err
 }
 
 // appendMessages adds the messages that are not empty to the conversation.

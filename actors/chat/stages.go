@@ -175,8 +175,8 @@ func (s *staged) respond(ctx context.Context) error {
 	}
 	s.conversation = append(s.conversation, s.instruction(askText+s.marks()))
 	s.voice, s.whole = answers, s.in.whole()
-	s.spent.iterations, s.Tools, s.hear = 0, new(tool.Set), s.debugged(s.answer())
-	a, err := s.ask(ctx)
+	s.spent.iterations, s.Tools, s.listen = 0, new(tool.Set), s.debugged(s.answer())
+	a, err := s.converse(ctx)
 	if err != nil {
 		return err
 	}

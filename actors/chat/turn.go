@@ -26,7 +26,7 @@ type turn struct {
 	past         *call.Past
 	voice        string           // prefix of its texts: VOICE.1 and so on
 	whole        bool             // the texts arrive in one piece
-	hear         func(model.Part) // gets the parts of the model's answers; may be nil
+	listen       func(model.Part) // gets the parts of the model's answers; may be nil
 	model        string
 	extra        map[string]json.RawMessage // further members of requests
 	memory       *conversation.Turn         // nil without a context
@@ -40,6 +40,7 @@ type turn struct {
 	tainted      bool     // the conversation has text of strangers
 	allowed      []string // pins of tools that the user allowed in this turn
 	denied       bool     // the user did not allow a call
+	unseen       []string // messages to the run that no server has accepted
 	announced    bool     // people know what the conversation lacks
 	missing      string   // tells the model which tools cannot be used
 }
@@ -72,7 +73,7 @@ func (u *turn) timed(ctx context.Context) (context.Context, func()) {
 // loop asks the model and runs tools until an answer calls none.
 func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 	for {
-		a, err := u.ask(ctx)
+		a, err := u.converse(ctx)
 		if err != nil || len(a.Calls) == 0 {
 			return a, err
 		}
@@ -84,8 +85,14 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 		if err := u.Bounds.exceeded(u.spent); err != nil {
 			return a, err
 		}
-		if err := run(ctx, a); err != nil || u.denied {
+		if err := run(ctx, a); err != nil {
 			return a, err
+		}
+		if u.denied {
+			if heard, err := u.hear(ctx); err != nil || !heard {
+				return a, err
+			}
+			u.denied = false // the user has said what to do instead
 		}
 	}
 }
@@ -142,13 +149,17 @@ func (u *turn) list(ctx context.Context, names []string) error {
 
 // ask calls the model with the conversation, and adds its answer to it.
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
+	inner, stop := u.task.Interruptible(ctx)
+	defer stop()
+	if _, err := u.hear(ctx); err != nil {
+		return call.Answer{}, err
+	}
 	if err := u.fitContext(ctx); err != nil {
 		return call.Answer{}, err
 	}
 	r := model.Request{Model: u.model, Messages: conversation.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered(), Extra: u.extra}
-	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
-		Whole: u.whole, Hear: u.hear}
-	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
+	label := call.Label{Name: u.label(), Provider: u.Provider, Whole: u.whole, Hear: u.listen, Messages: u.unseen}
+	a, err := u.past.Respond(inner, u.task, u.Stream, r, label)
 	message := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls, ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
@@ -158,11 +169,19 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 			}
 			return u.ask(ctx)
 		}
-		message.Calls, message.Extra = nil, ""
+		if message.Calls, message.Extra = nil, ""; errors.Is(err, actors.ErrInterrupted) && ctx.Err() == nil {
+			if a.End.Evidence.Output {
+				u.unseen = nil
+			}
+			if a.Text != "" {
+				message.Content += "\n\n" + cutHere
+			}
+			return a, cmp.Or(u.appendMessages(message), err)
+		}
 		_ = u.appendMessages(message) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
-	u.usage = u.usage.Sum(a.End.Usage)
+	u.usage, u.unseen = u.usage.Sum(a.End.Usage), nil
 	for _, t := range a.Thoughts {
 		message.Thoughts += t.Text
 	}

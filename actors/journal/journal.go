@@ -127,19 +127,27 @@ const (
 	Ended
 )
 
-// Command asks the owner of a run for something. A cancel or an answer is done once the run's log shows its event.
+// Command asks the owner of a run for something. A cancel, an answer or a message is done once the run's log shows its event.
 type Command struct {
 	Run messages.RunID
 	// ID identifies the command, which may arrive more than once.
 	ID     string
 	Cancel *CancelCommand
 	Answer *AnswerCommand
+	// Say asks for a message.queued or, with Revoke, for its message.dropped.
+	Say    *messages.Said
+	Revoke bool
+	// Release asks for a run.released.
+	Release *ReleaseCommand
 	// Attach says that a caller elsewhere is still there.
 	Attach bool
 }
 
 // CancelCommand asks for a run.canceling.
 type CancelCommand struct{ By, Reason string }
+
+// ReleaseCommand asks for a run.released.
+type ReleaseCommand struct{ By string }
 
 // AnswerCommand asks for an input.received.
 type AnswerCommand struct {

@@ -29,7 +29,7 @@ import (
 func runsCommand(p *host.Program) *cobra.Command {
 	remote := &host.Remote{Program: p}
 	cmd := settings.Parent("runs", settings.Working, runsListCommand(remote), runsGetCommand(remote), runsWatchCommand(remote), runsEventsCommand(remote),
-		runsProofCommand(remote), runsAnswerCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
+		runsProofCommand(remote), runsAnswerCommand(remote), runsSayCommand(remote), runsReleaseCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
 	remote.AddReadFlags(cmd, cmd.PersistentFlags())
 	for _, sub := range cmd.Commands() {
 		sub.GroupID = settings.Working // so that the settings of runs apply; the flags of sub are not settings

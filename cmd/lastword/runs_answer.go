@@ -111,6 +111,71 @@ func unclear(id messages.RunID, open []request, args []string) error {
 	return messages.InvalidInput("%s", strings.Join(lines, "\n"))
 }
 
+func runsSayCommand(remote *host.Remote) *cobra.Command {
+	var said messages.Said
+	interrupt, wait := false, false
+	cmd := &cobra.Command{Use: "say <run> <message>", Args: exit.Takes(2, "needs the id of one run, or last, and the message in quotes",
+		`for example: lastword runs say last "look at main.go, too"`),
+		RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+			id, err := runNamed(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			if said.Mode, said.Content = messages.Steer, args[1]; interrupt {
+				said.Mode = messages.Interrupt
+			}
+			m, err := c.Say(cmd.Context(), id, said)
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), m.Message)
+			}
+			if err != nil || !wait {
+				return err
+			}
+			return awaitSeen(cmd, c, id, m)
+		})}
+	flags := cmd.Flags()
+	flags.BoolVar(&interrupt, "interrupt", false, "end the model's answer first, and decline open questions")
+	flags.BoolVar(&wait, "wait", false, "wait until a model's server has the message, and fail if the run drops it")
+	flags.StringVar(&said.Message, "id", "", "`name` of the message: the same name and text are the same message")
+	return cmd
+}
+
+func runsReleaseCommand(remote *host.Remote) *cobra.Command {
+	return oneLiveRun(remote, "release <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+		return c.Release(cmd.Context(), id)
+	})
+}
+
+// awaitSeen tells when the message is delivered, and when a model's server has accepted a request with it.
+func awaitSeen(cmd *cobra.Command, c *api.Client, id messages.RunID, m messages.Message) error {
+	delivered, why := false, messages.DropEnded
+	for e, err := range c.Follow(cmd.Context(), id, messages.FollowOptions{After: m.Seq, Filter: messages.Filter{MilestonesOnly: true}}) {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case messages.MessageDelivered:
+			if b.Message == m.Message {
+				delivered = true
+				fmt.Fprintln(cmd.ErrOrStderr(), "delivered: the run has it, from", b.At, "on")
+			}
+		case messages.MessageDropped:
+			if b.Message == m.Message {
+				why = b.Reason
+			}
+		case messages.LLMCompleted:
+			if slices.Contains(b.Seen, m.Message) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "seen: the model's server has accepted it")
+				return nil
+			}
+		}
+	}
+	if delivered {
+		return fmt.Errorf("the run ended before a model's server accepted %s; the next turn of its conversation has it", m.Message)
+	}
+	return fmt.Errorf("the run did not take %s: %s", m.Message, why)
+}
+
 func runsRetryCommand(remote *host.Remote) *cobra.Command {
 	var changes []string
 	cmd := oneLiveRun(remote, "retry <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {

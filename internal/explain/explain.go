@@ -71,6 +71,9 @@ func (r *Run) Add(e messages.Event) {
 		r.models, r.calls = add(r.models, b.Model), r.calls+1
 	case messages.LLMCompleted:
 		r.usage = r.usage.Sum(b.Usage)
+		for _, message := range b.Seen {
+			r.say("The model's server has accepted the message %s.", name(message))
+		}
 		if b.Verdict == string(messages.Failed) {
 			r.failure("a call of the model "+b.Model, b.Error, "")
 		}
@@ -85,6 +88,16 @@ func (r *Run) Add(e messages.Event) {
 			TimeoutMS: b.TimeoutMS, AskedAt: e.Time})
 	case messages.InputReceived:
 		r.answered(b, e.Time)
+	case messages.MessageQueued:
+		r.say("%s said to it %q (%s).", cmp.Or(b.Principal, "Somebody"), words.Clip(b.Content, 200), name(b.Message))
+	case messages.MessageDelivered:
+		r.say("The message %s is part of it from the call %s on.", name(b.Message), name(b.At))
+	case messages.MessageDropped:
+		r.say("It did not take the message %s: %s.", name(b.Message), strings.ReplaceAll(string(b.Reason), "_", " "))
+	case messages.RunHeld:
+		r.say("It was held, because the run before it, %s, did not complete.", b.After)
+	case messages.RunReleased:
+		r.say("%s released it.", cmp.Or(b.By, "Somebody"))
 	case messages.ChildStarted:
 		r.waited.Children = append(r.waited.Children, messages.ChildState{Child: b.Child, Job: b.Job, Status: messages.Processing})
 	case messages.ChildEnded:

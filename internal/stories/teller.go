@@ -181,6 +181,22 @@ func (t *Teller) Cancel(_ context.Context, id messages.RunID, by, reason string)
 	})
 }
 
+// Send and Revoke refuse: a story has its end already.
+func (t *Teller) Send(_ context.Context, id messages.RunID, _ messages.Said) (messages.Message, error) {
+	return messages.Message{}, messages.Errorf(messages.CodeConflict, "run %s takes no message", id)
+}
+
+// Revoke is as Send.
+func (t *Teller) Revoke(ctx context.Context, id messages.RunID, _ string) error {
+	_, err := t.Send(ctx, id, messages.Said{})
+	return err
+}
+
+// Release is as Send.
+func (t *Teller) Release(ctx context.Context, id messages.RunID, _ string) error {
+	return t.Revoke(ctx, id, "")
+}
+
 // Answer lets a run that asked continue.
 func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, value json.RawMessage, by string) error {
 	return t.change(id, func(r *told) error {

@@ -207,7 +207,7 @@ func (m *message) contents() (text string, data json.RawMessage, err error) {
 	return strings.Join(texts, "\n"), data, err
 }
 
-// send starts a task, or answers a question of one. The answer begins at that point.
+// send starts a task, or answers a question of one, or tells one that works something. The answer begins at that point.
 func (w *writer) send(ctx context.Context, p *params) error {
 	text, data, err := p.Message.contents()
 	if err != nil {
@@ -244,6 +244,7 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		}
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
+	q.Busy = m.Metadata.Busy
 	q.Key, q.Labels = "a2a "+digest, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
 	to := p.Configuration.TaskPushNotificationConfig // where the server sends the task's questions and its end
 	if to == nil {
@@ -274,8 +275,11 @@ func (w *writer) answer(ctx context.Context, m *message, text string, data json.
 		return nil
 	case state.Status.IsEnded():
 		return wrong(unsupported, "the task %s has ended; leave the taskId out", w.id)
+	case !asked && data != nil:
+		return wrong(unsupported, "the task %s asks nothing; say it in texts, or follow it with SubscribeToTask", w.id)
 	case !asked:
-		return wrong(unsupported, "the task %s asks nothing; SubscribeToTask follows it", w.id)
+		_, err := w.door.Say(ctx, door.Agent, w.id, messages.Said{Message: "a2a " + m.MessageID, Content: text})
+		return err
 	case data != nil:
 		return w.door.Answer(ctx, door.Agent, w.id, in.Request, data)
 	}

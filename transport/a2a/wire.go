@@ -39,10 +39,13 @@ type message struct {
 	Metadata  metadata       `json:"metadata,omitzero"`
 }
 
-// metadata holds the members that lastword reads: the skill, which is a job, and the question that a message answers.
+// metadata holds the members that lastword reads: the skill, which is a job, the question that a message answers, and
+// what becomes of a message to a conversation whose turn works.
 type metadata struct {
 	Skill   string `json:"skill,omitempty"`
 	Request string `json:"request,omitempty"`
+	// Busy is as in POST /v1/runs.
+	Busy messages.Busy `json:"lastword.busy,omitempty"`
 }
 
 // status is a TaskStatus of A2A. Message holds the question while the state is input-required.

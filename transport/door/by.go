@@ -22,6 +22,9 @@ const (
 	Inside                 // what runs inside the run itself or its tree
 )
 
+// ways are the names of the ways in events.
+var ways = [...]string{Dialogue: "dialogue", Client: "client", Agent: "agent", Page: "page", Terminal: "terminal", Inside: "inside"}
+
 // verdict says whether an answer is taken.
 type verdict int
 

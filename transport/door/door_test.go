@@ -293,6 +293,53 @@ func TestTextsAreUTF8(t *testing.T) {
 	}
 }
 
+// said is a runtime whose only run asks a confirmation, and that keeps what is said to the run.
+type said struct {
+	door.Runs
+	all []messages.Said
+}
+
+func (s *said) State(context.Context, messages.RunID) (messages.State, error) {
+	return messages.State{RunID: "r_a", Queued: &messages.RunQueued{Job: "j", Principal: "ann"},
+		Inputs: []messages.Input{{Request: "q", Kind: messages.InputConfirmation}}}, nil
+}
+
+func (s *said) Send(_ context.Context, _ messages.RunID, one messages.Said) (messages.Message, error) {
+	s.all = append(s.all, one)
+	return messages.Message{Said: one}, nil
+}
+
+// What an agent says is marked so, and has no secrets; an interrupt takes the right to answer what is open.
+func TestSay(t *testing.T) {
+	runs := &said{}
+	d := door.New(door.Config{Runs: runs, Redact: func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("…")) }})
+	as := func(name string, scopes ...auth.Scope) context.Context {
+		return auth.With(t.Context(), auth.Principal{Name: name, Scopes: scopes})
+	}
+	ann := as("ann", auth.ReadRuns, auth.WriteRuns)
+	for _, c := range []struct {
+		ctx  context.Context
+		by   door.By
+		mode messages.SayMode
+		code messages.Code
+		want messages.Said
+	}{
+		{ann, door.Client, "", "", messages.Said{Content: "hunter2", Principal: "ann", Door: "client"}},
+		{ann, door.Agent, "", "", messages.Said{Content: "…", Principal: "ann", Door: "agent", Agent: true}},
+		{ann, door.Agent, messages.Interrupt, auth.CodeForbidden, messages.Said{}},
+		{ann, door.Client, messages.Interrupt, auth.CodeForbidden, messages.Said{}},
+		{as("ann", auth.Admin), door.Client, messages.Interrupt, "", messages.Said{Content: "hunter2", Mode: messages.Interrupt, Principal: "ann", Door: "client"}},
+		{as("bob", auth.Admin), door.Client, "", messages.CodeNotFound, messages.Said{}},
+		{as("ann", auth.ReadRuns), door.Client, "", auth.CodeForbidden, messages.Said{}},
+	} {
+		runs.all = []messages.Said{{}}
+		_, err := d.Say(c.ctx, c.by, "r_a", messages.Said{Mode: c.mode, Content: "hunter2"})
+		if got := runs.all[len(runs.all)-1]; messages.CodeOf(err) != c.code || got != c.want {
+			t.Errorf("%d %q: %+v, %v", c.by, c.mode, got, err)
+		}
+	}
+}
+
 // A message is answered call by call, and what is no call is refused. What the calls began comes after the answer.
 func TestAnswer(t *testing.T) {
 	for body, want := range map[string]string{

@@ -33,6 +33,11 @@ type Runs interface {
 	Watch(ctx context.Context, fn func(messages.RunID)) error
 	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
 	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
+	// Send says something to a run that works, and returns when that is in its log. Revoke takes it back.
+	Send(ctx context.Context, id messages.RunID, said messages.Said) (messages.Message, error)
+	Revoke(ctx context.Context, id messages.RunID, message string) error
+	// Release lets a run begin that is held, because the run before it in its conversation did not complete.
+	Release(ctx context.Context, id messages.RunID, by string) error
 	// DeleteLog removes the log of an ended run.
 	DeleteLog(ctx context.Context, id messages.RunID) error
 }
@@ -263,6 +268,46 @@ func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request str
 		return err
 	}
 	return d.Runs.Answer(ctx, id, request, value, auth.From(ctx).Name)
+}
+
+// Say says something to the caller's run. An interrupt takes what answering the run's open questions takes. What an
+// agent or a program says is marked so, and has no secrets. Errors: forbidden, not_found, too_large, and those of the
+// runtime.
+func (d *Door) Say(ctx context.Context, by By, id messages.RunID, said messages.Said) (messages.Message, error) {
+	run, err := d.owned(ctx, auth.WriteRuns, id)
+	for _, in := range run.Inputs {
+		if err == nil && said.Mode == messages.Interrupt && !in.Closed && !run.Status.IsEnded() {
+			err = d.mayAnswer(ctx, by, run, in.Request)
+		}
+	}
+	if err == nil && len(said.Content) > messages.MessageBytes {
+		err = messages.Errorf(auth.CodeTooLarge, "a message has %d bytes at most, not %d; shorten it", messages.MessageBytes, len(said.Content))
+	}
+	if err != nil {
+		return messages.Message{}, err
+	}
+	by = by.seen(ctx)
+	said.Principal, said.Door, said.Agent = auth.From(ctx).Name, ways[by], by == Agent || by == Inside
+	if said.Agent {
+		said.Content = string(d.Redact([]byte(said.Content)))
+	}
+	return d.Runs.Send(ctx, id, said)
+}
+
+// Revoke takes a message back that the caller's run has not taken. Errors: those of Cancel, and conflict.
+func (d *Door) Revoke(ctx context.Context, id messages.RunID, message string) error {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
+		return err
+	}
+	return d.Runs.Revoke(ctx, id, message)
+}
+
+// Release lets the caller's held run begin. Errors: those of Cancel, and conflict if it is not held.
+func (d *Door) Release(ctx context.Context, id messages.RunID) error {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
+		return err
+	}
+	return d.Runs.Release(ctx, id, auth.From(ctx).Name)
 }
 
 // DeleteLog removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.

@@ -75,6 +75,9 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 				if strings.HasSuffix(path, "/input/{request}") {
 					body = `{"value":1}`
 				}
+				if strings.HasSuffix(path, "/messages") {
+					body = `{"content":"x"}`
+				}
 				if path == "/v1/runs" {
 					body = `{"job":"tell"}`
 				}

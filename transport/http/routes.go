@@ -44,6 +44,16 @@ func (s *Server) runRoutes() {
 		Responses: accepted,
 		Description: "Answers once the value is in the log. A second answer is a conflict. Questions other than " +
 			"confirmations take run:write too."}, s.answerRun)
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "releaseRun", Method: http.MethodPost, Path: path + "/release",
+		Tags: tags, Summary: "Let a held run begin", Responses: accepted,
+		Description: "A run that waits in a conversation is held if the run before it failed or was canceled."}, s.releaseRun)
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "sayRun", Method: http.MethodPost, Path: path + "/messages",
+		Tags: tags, Summary: "Say something to a run that works", Responses: map[string]*huma.Response{"202": s.json("The message is in the log", sent{})},
+		Description: "Answers once the message is in the log. Then exactly one of message.delivered and message.dropped " +
+			"follows. A run that has ended answers 409 with its end. More than 16 that wait are 429."}, s.sayRun)
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "revokeMessage", Method: http.MethodDelete, Path: path + "/messages/{message}",
+		Tags: tags, Summary: "Take a message back", Description: "A message that the run has already is a conflict.",
+		Responses: map[string]*huma.Response{"204": {Description: "The run will not see it"}}}, s.revokeMessage)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
 		Tags: tags, Summary: "Keep an attached run going while this request is open",
 		Description: "Answers with the run's events. The run is cancelled when the last such request ends.",

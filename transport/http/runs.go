@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/explain"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
 
@@ -31,6 +32,7 @@ type start struct {
 	Detached *bool             `json:"detached,omitempty" default:"true" doc:"false: the run is cancelled when this request ends; the answer is then a stream, or waits for the end"`
 	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
 	Limits   messages.Limits   `json:"limits,omitzero" doc:"Bounds of the run; the server's own where they are left out"`
+	Busy     messages.Busy     `json:"busy,omitempty" enum:"queue,steer,reject,interrupt" default:"queue" doc:"In a conversation whose turn works: the run waits, its message goes to that turn, or it is refused"`
 	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
 }
 
@@ -76,7 +78,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 
 // request returns the request to the runtime.
 func (b start) request(key string) messages.Request {
-	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Key: key}
+	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: b.Busy, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
@@ -289,6 +291,61 @@ type answerInput struct {
 
 func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, in *answerInput) error {
 	return s.accepted(w, r, in.ID, s.Answer(r.Context(), door.Client, in.ID, in.Request, in.Body.Value))
+}
+
+// sayInput holds a message to a run.
+type sayInput struct {
+	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Body struct {
+		Message string           `json:"id,omitempty" maxLength:"128" doc:"Your name for the message: with it, the same request is safe to repeat"`
+		Mode    messages.SayMode `json:"mode,omitempty" enum:"steer,interrupt" default:"steer" doc:"steer is seen at the next call of the model; interrupt ends the model's answer first, and declines open questions"`
+		Content string           `json:"content" doc:"The message, 32 KiB at most"`
+	}
+}
+
+// sent says where a message is in the run's log, and among those that wait.
+type sent struct {
+	Message  string `json:"message" doc:"The message's name"`
+	Seq      uint64 `json:"seq" doc:"The number of its message.queued"`
+	Position int    `json:"position" doc:"Its place, from 1, among the messages that waited when it came"`
+}
+
+func (s *Server) sayRun(w http.ResponseWriter, r *http.Request, in *sayInput) error {
+	m, err := s.Say(r.Context(), door.Client, in.ID, messages.Said{Message: in.Body.Message, Mode: in.Body.Mode, Content: in.Body.Content})
+	if err != nil {
+		return s.withEnd(r.Context(), in.ID, err)
+	}
+	return s.writeJSON(w, http.StatusAccepted, sent{m.Message, m.Seq, m.Position})
+}
+
+// withEnd adds the run's end to the refusal of a message.
+func (s *Server) withEnd(ctx context.Context, id messages.RunID, err error) error {
+	if messages.CodeOf(err) != messages.CodeConflict {
+		return err
+	}
+	p := auth.ProblemOf(err)
+	if state, failed := s.Own(ctx, id); failed == nil {
+		p.End = state.End
+	}
+	return p
+}
+
+// messagePath names a message of a run.
+type messagePath struct {
+	ID      messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Message string         `path:"message" doc:"The message's name"`
+}
+
+func (s *Server) releaseRun(w http.ResponseWriter, r *http.Request, in *pathID) error {
+	return s.accepted(w, r, in.ID, s.Release(r.Context(), in.ID))
+}
+
+func (s *Server) revokeMessage(w http.ResponseWriter, r *http.Request, in *messagePath) error {
+	err := s.Revoke(r.Context(), in.ID, in.Message)
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 // waitTime is a duration in a query: "5s", or a number of seconds.

@@ -107,6 +107,41 @@ func TestLifeOfARun(t *testing.T) {
 	}
 }
 
+// A message is accepted once it is in the log, once for each name, and taken back until it is delivered. A run that has
+// ended answers with its end.
+func TestMessages(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`{"hang":true}`)
+	w.until(id, messages.KindTaskStarted)
+	run := "/v1/runs/" + string(id)
+	says := func(method, path, body string, status int, code, words string) string {
+		t.Helper()
+		got := w.call(method, run+path, body)
+		if is, _ := got.problem(); got.StatusCode != status || is != code || !strings.Contains(got.body, words) {
+			t.Errorf("%s %s %.60s: %s %.200s, want %d %s with %s", method, path, body, got.Status, got.body, status, code, words)
+		}
+		return got.body
+	}
+	first := says("POST", "/messages", `{"id":"a","content":"x"}`, 202, "", `"position":1`)
+	if again := says("POST", "/messages", `{"id":"a","content":"x"}`, 202, "", `"message":"a"`); again != first {
+		t.Errorf("the same message is %s, then %s", first, again)
+	}
+	says("POST", "/messages", `{"id":"a","content":"y"}`, 409, "conflict", "another id")
+	says("POST", "/messages", `{"content":" "}`, 422, "invalid_input", "empty")
+	says("POST", "/messages", `{"content":"x","mode":"next"}`, 422, "invalid_input", "mode")
+	says("POST", "/messages", `{"content":"`+strings.Repeat("x", messages.MessageBytes+1)+`"}`, 413, "too_large", "shorten")
+	for range messages.MostMessages - 1 {
+		says("POST", "/messages", `{"content":"x"}`, 202, "", "")
+	}
+	says("POST", "/messages", `{"content":"x"}`, 429, "limit_exceeded", "wait")
+	says("DELETE", "/messages/a", "", 204, "", "")
+	says("DELETE", "/messages/b", "", 404, "not_found", `\"b\"`)
+	says("POST", "/release", "", 409, "conflict", "was not held")
+	says("POST", "/cancel", "", 202, "", "")
+	w.until(id, messages.KindRunCanceled)
+	says("POST", "/messages", `{"content":"x"}`, 409, "conflict", `"end":{"by":"run","cause":"canceled_by_user"`)
+}
+
 func TestCancel(t *testing.T) {
 	w := newWorld(t)
 	id := w.start(`{"hang":true}`)
@@ -236,7 +271,7 @@ func TestDocument(t *testing.T) {
 	}
 	slices.Sort(names)
 	if want := []string{"answerRun", "attachRun", "cancelRun", "closeSession", "explainRun", "forgetRun", "getArtifact", "getEvents", "getJob",
-		"getKey", "getProof", "getRun", "listArtifacts", "listJobs", "listRuns", "openSession", "openWebSocket", "startRun"}; !slices.Equal(names, want) {
+		"getKey", "getProof", "getRun", "listArtifacts", "listJobs", "listRuns", "openSession", "openWebSocket", "releaseRun", "revokeMessage", "sayRun", "startRun"}; !slices.Equal(names, want) {
 		t.Errorf("the operations are %q, want %q", names, want)
 	}
 	var published struct {

@@ -45,6 +45,8 @@ type command struct {
 	Reason  string          `json:"reason"`
 	Request string          `json:"request"`
 	Value   json.RawMessage `json:"value"`
+	// Say is the message of a say: its name, mode and content.
+	Say messages.Said `json:"say"`
 }
 
 // reply is a message from the server other than events.
@@ -97,15 +99,15 @@ func (c *connection) execute(in command) error {
 		return c.unsubscribe(in.ID)
 	case "ack":
 		return c.acknowledge(in.ID, in.Events)
-	case "start", "cancel", "answer":
+	case "start", "cancel", "answer", "say":
 		c.socket.Call(func() { c.change(in) }) // the journal may be slow
 		return nil
 	default:
-		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer", in.Op)
+		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel, answer or say", in.Op)
 	}
 }
 
-// change starts, cancels or answers a run, and replies with its State.
+// change starts, cancels, answers or tells a run something, and replies with its State.
 func (c *connection) change(in command) {
 	id, err := in.Run, error(nil)
 	switch ctx := c.socket.Context; in.Op {
@@ -118,6 +120,8 @@ func (c *connection) change(in command) {
 		err = c.Cancel(ctx, id, in.Reason)
 	case "answer":
 		err = c.Answer(ctx, door.Client, id, in.Request, in.Value)
+	case "say":
+		_, err = c.Say(ctx, door.Client, id, in.Say)
 	}
 	var state messages.State
 	if err == nil {

@@ -118,10 +118,17 @@ func newWorld(t *testing.T, more ...actors.Definition) *world {
 	return &world{t: t, url: server.URL, system: system, server: server}
 }
 
+// hears is the job tell, which takes messages and reads none.
+func hears() actors.Definition {
+	d := actors.Func("tell", tell)
+	d.Messages = true
+	return d
+}
+
 func newSystem(t *testing.T, more ...actors.Definition) *actors.System {
 	t.Helper()
 	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000,
-		Jobs: append(more, actors.Func("tell", tell))})
+		Jobs: append(more, hears())})
 	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

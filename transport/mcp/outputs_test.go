@@ -70,6 +70,9 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		check("run_cancel", waiting)
 		check("run_wait", asking)
 		check("run_get", asking)
+		if said := check("run_say", of(working["run_id"].(messages.RunID), "content", "x")); said.IsError {
+			t.Errorf("a run takes no message: %+v", said)
+		}
 		check("run_answer", of(asking["run_id"].(messages.RunID), "request", "q", "value", nil))
 		open()
 		for _, run := range []map[string]any{waiting, failing, working, asking} {

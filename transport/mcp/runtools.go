@@ -54,6 +54,9 @@ type runArguments struct {
 	Reason  string          `json:"reason"`
 	Request string          `json:"request"`
 	Value   json.RawMessage `json:"value"`
+	// Arguments of run_say.
+	Content string           `json:"content"`
+	Mode    messages.SayMode `json:"mode"`
 	StreamOptions
 }
 
@@ -90,6 +93,10 @@ func (s *Server) changingTools() []runTool {
 	}, {Tool{Name: answerTool, Title: "Answer a run",
 		Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
+	}, {Tool{Name: "run_say", Title: "Say something to a run",
+		Description: "Gives a run that works a message: its model sees it before its next call.",
+		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string"}`,
+			`"mode":{"type":"string","enum":["steer","interrupt"]}`)}, s.runSay,
 	}}
 }
 
@@ -230,6 +237,19 @@ func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error)
 		return nil, err
 	}
 	return s.ofRun(s.runState)(ctx, a)
+}
+
+// runSay says something to a run.
+func (s *Server) runSay(ctx context.Context, a runArguments) (*Result, error) {
+	m, err := s.runs.Say(ctx, door.Agent, a.RunID, messages.Said{Mode: a.Mode, Content: a.Content})
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.ofRun(s.runState)(ctx, a)
+	if err == nil {
+		result.Text = fmt.Sprintf("The run has the message %s, as number %d of those that it has not taken.\n%s", m.Message, m.Position, result.Text)
+	}
+	return result, err
 }
 
 const (

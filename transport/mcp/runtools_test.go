@@ -72,7 +72,9 @@ func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(),
 		return result, nil
 	}
 	config := mcp.Config{Open: opening(files)}
-	s, system = doorTo(t, config, []actors.Definition{actors.Func("work", do)})
+	hears := actors.Func("work", do)
+	hears.Messages = true
+	s, system = doorTo(t, config, []actors.Definition{hears})
 	add(t, s, mcp.JobTool{Job: "work"})
 	return s, func() { close(gate) }, system
 }

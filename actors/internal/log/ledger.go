@@ -1,6 +1,7 @@
 package log
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -90,7 +91,7 @@ func (l *Ledger) Cause(task string, otherwise messages.Code) messages.Code {
 func (l *Ledger) ForgetFaults(task string) { delete(l.faulty, task) }
 
 // Finish adds the terminal if there is none yet, and reports whether it did. After an accepted cancel the terminal is
-// run.canceled, whoever calls Finish.
+// run.canceled, whoever calls Finish. Before it, it drops each message that nobody has taken.
 func (l *Ledger) Finish(now time.Time, word messages.Body, message string) bool {
 	if l.ended() {
 		return false
@@ -99,6 +100,7 @@ func (l *Ledger) Finish(now time.Time, word messages.Body, message string) bool 
 	if messages.KindOf(last) != messages.KindOf(word) {
 		message = "canceled"
 	}
+	l.dropMessages(now, messages.KindOf(last))
 	err := l.Record(now, last, message)
 	if err == nil {
 		return true
@@ -110,6 +112,22 @@ func (l *Ledger) Finish(now time.Time, word messages.Body, message string) bool 
 		failed.Cause, failed.Error.Code = messages.CauseLimitExceeded, messages.CauseLimitExceeded
 	}
 	return l.Record(now, l.Fold.Peek().Terminal(failed), err.Error()) == nil
+}
+
+// dropMessages gives each open message its end before the run's own.
+func (l *Ledger) dropMessages(now time.Time, end messages.Kind) {
+	if l.Fold.OpenMessages() == 0 {
+		return
+	}
+	reason := messages.DropEnded
+	if end == messages.KindRunCanceled {
+		reason = messages.DropCanceled
+	}
+	for _, m := range slices.Clone(l.Fold.Peek().Messages) {
+		if m.At == "" && m.Dropped == "" {
+			_ = l.Record(now, messages.MessageDropped{Message: m.Message, Reason: reason}, "the run ended before it took the message")
+		}
+	}
 }
 
 func (l *Ledger) ended() bool { return l.Fold.Peek().Status.IsEnded() }

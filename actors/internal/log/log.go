@@ -397,6 +397,13 @@ func (l *Log) Head() journal.Head {
 	return l.head
 }
 
+// Unsettled reports whether children or messages in the log have no end.
+func (l *Log) Unsettled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ledger.Fold.OpenChildren()+l.ledger.Fold.OpenMessages() > 0
+}
+
 // OpenChildren returns the children in the log that have not ended.
 func (l *Log) OpenChildren() []messages.ChildState {
 	l.mu.Lock()

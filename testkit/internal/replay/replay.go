@@ -40,7 +40,7 @@ type replay struct {
 	refused error // an answer that the replayed run refused
 }
 
-// run starts the recorded job in a bubble whose clock shows the recorded time, with the recorded cancels, and
+// run starts the recorded job in a bubble whose clock shows the recorded time, with the recorded cancels and messages, and
 // compares the events.
 func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.Definition) (err error) {
 	until(ctx, r.root.log[0])
@@ -58,9 +58,20 @@ func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.De
 		return fmt.Errorf("the run does not start: %w", err)
 	}
 	for _, e := range r.root.log {
-		if b, ok := e.Body.(messages.RunCanceling); ok {
-			defer time.AfterFunc(time.Until(e.Time), func() { _ = r.system.Cancel(ctx, id, b.By, b.Reason) }).Stop()
+		again := func() error { return nil }
+		switch b := e.Body.(type) {
+		case messages.RunCanceling:
+			again = func() error { return r.system.Cancel(ctx, id, b.By, b.Reason) }
+		case messages.MessageQueued:
+			again = func() error { _, err := r.system.Send(ctx, id, b.Said); return err }
+		case messages.MessageDropped:
+			if b.Reason == messages.DropRevoked {
+				again = func() error { return r.system.Revoke(ctx, id, b.Message) }
+			}
+		default:
+			continue
 		}
+		defer time.AfterFunc(time.Until(e.Time), func() { _ = again() }).Stop()
 	}
 	if err := r.follow(ctx, id); err != nil {
 		return err

@@ -24,8 +24,10 @@ type Problem struct {
 	// Retryable says that the same request may succeed later.
 	Retryable bool          `json:"retryable,omitempty" doc:"The same request may succeed later"`
 	Errors    []ProblemPart `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
-	wait      time.Duration // earliest time for a retry; 0 if unknown
-	provider  *messages.Provider
+	// End is the terminal of a run that can take no more.
+	End      *messages.End `json:"end,omitempty" doc:"The end of a run that takes no message any more"`
+	wait     time.Duration // earliest time for a retry; 0 if unknown
+	provider *messages.Provider
 }
 
 // ProblemPart says what is wrong with one part of a request.

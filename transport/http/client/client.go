@@ -54,6 +54,9 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	if q.Input != nil {
 		body["input"] = q.Input
 	}
+	if q.Busy != "" {
+		body["busy"] = q.Busy
+	}
 	header := http.Header{}
 	if q.Key != "" {
 		header.Set("Idempotency-Key", q.Key)
@@ -127,6 +130,18 @@ func (c *Client) Cancel(ctx context.Context, id messages.RunID, reason string) e
 // Answer answers a run's question. It returns when the answer is in the run's log.
 func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
 	return c.call(ctx, http.MethodPost, pathOf(id)+"/input/"+url.PathEscape(request), nil, map[string]any{"value": value}, nil)
+}
+
+// Say says something to a run that works. It returns when the message is in the run's log.
+func (c *Client) Say(ctx context.Context, id messages.RunID, said messages.Said) (m messages.Message, err error) {
+	body := map[string]any{"id": said.Message, "mode": said.Mode, "content": said.Content}
+	err = c.call(ctx, http.MethodPost, pathOf(id)+"/messages", nil, body, &m)
+	return m, err
+}
+
+// Release lets a held run begin. It returns when that is in the run's log.
+func (c *Client) Release(ctx context.Context, id messages.RunID) error {
+	return c.call(ctx, http.MethodPost, pathOf(id)+"/release", nil, nil, nil)
 }
 
 // DeleteLog deletes the log of an ended run.

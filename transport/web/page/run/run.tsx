@@ -13,6 +13,7 @@ import { Head, Notices } from "./head";
 import { Log } from "./log";
 import { PlanGraph, stepsOf } from "./plan";
 import { Questions } from "./questions";
+import { Say } from "./say";
 import { pretty } from "./text";
 import { Waterfall } from "./waterfall";
 import { Why } from "./why";
@@ -49,6 +50,7 @@ function RunView({ feed, seq }: { feed: Feed; seq?: number }) {
       <Head feed={feed} />
       <Notices feed={feed} />
       <Questions feed={feed} />
+      <Say feed={feed} />
       {wide ? (
         <div class="panes">
           <div class="pane stacked">{left.map((tab) => <div key={tab.name} class={`part ${tab.name === "Events" ? "log-part" : "timeline"}`}>{tab.view()}</div>)}</div>

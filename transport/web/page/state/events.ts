@@ -84,6 +84,7 @@ export interface Payloads {
     finish_reason?: string;
     first_token_ms?: number;
     model: string;
+    seen?: string[];
     task?: string;
     text?: string;
     thoughts_in?: string;
@@ -115,6 +116,26 @@ export interface Payloads {
   /** Several deltas of several streams as one event. */
   "merged": {
     parts: Saying<"progress" | "log" | "text.delta" | "thought.delta" | "tool.progress">[];
+  };
+  /** The message is part of the conversation from the named call on. */
+  "message.delivered": {
+    at: string;
+    message: string;
+    task?: string;
+  };
+  /** The run will not see the message. */
+  "message.dropped": {
+    message: string;
+    reason: "revoked" | "run_ended" | "canceled";
+  };
+  /** Somebody said something to the run. */
+  "message.queued": {
+    agent?: boolean;
+    content: string;
+    door?: string;
+    message: string;
+    mode: "steer" | "interrupt";
+    principal?: string;
   };
   /** What the run goes without: tools, a model, a part of the history. */
   "notice": {
@@ -240,8 +261,13 @@ export interface Payloads {
     };
     task?: string;
   };
+  /** The run before it did not complete: a person releases it, or cancels it. */
+  "run.held": {
+    after: string;
+  };
   /** The run exists: its job, input without secrets, owner and limits. */
   "run.queued": {
+    after?: string;
     input?: unknown;
     job: string;
     labels?: Record<string, string>;
@@ -286,6 +312,11 @@ export interface Payloads {
         unit?: string;
       }[];
     };
+  };
+  /** A person lets a held run begin. */
+  "run.released": {
+    by?: string;
+    id?: string;
   };
   /** The run's actor has begun. */
   "run.started": {

@@ -41,6 +41,8 @@ export interface Child { child: string; job: string; task?: string; name?: strin
 export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
 export type Kept = Payloads["step.kept"];
 export type Notice = Payloads["notice"];
+/** Something said to the run, and what became of it. */
+export type Message = Payloads["message.queued"] & { seq: number; position: number; task?: string; at?: string; seen?: boolean; dropped?: string };
 export type Failure = Payloads["run.failed"]["error"];
 export interface End { by: string; cause?: string; task?: string; error?: Failure; result?: unknown; degraded?: boolean; at: string }
 
@@ -54,6 +56,10 @@ export interface State {
   epoch?: number;
   queued_at: string;
   updated_at: string;
+  /** The run before in its conversation, while this one waits for it. */
+  after?: string;
+  held_at?: string;
+  began_at?: string;
   queued?: Payloads["run.queued"];
   tasks: Task[];
   streams: Stream[];
@@ -63,6 +69,7 @@ export interface State {
   artifacts: Artifact[];
   artifact_tasks?: string[];
   inputs: Input[];
+  messages: Message[];
   children: Child[];
   steps: Step[];
   kept: Kept[];
@@ -88,13 +95,13 @@ export class Reset extends Error {}
 /** Grows a State in place. */
 export class Fold {
   readonly state: State;
-  private tasks; private streams; private calls; private inputs; private children; private steps; private kept;
+  private tasks; private streams; private calls; private inputs; private children; private steps; private kept; private messages;
   private progress; private artifacts;
 
   /** Continues from a State on the wire, which leaves empty lists out. */
   constructor(from: Partial<State> = {}) {
     const s: State = { run_id: "", seq: 0, status: "pending", queued_at: "", updated_at: "", recoveries: 0, milestone: 0,
-      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [], notices: [],
+      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], messages: [], children: [], steps: [], kept: [], notices: [],
       ...from, log: { next: from.log?.next ?? 0, lines: from.log?.lines ?? [] } };
     for (const t of s.streams) t.bytes = (t.dropped ?? 0) + byteLength(t.text);
     this.state = s;
@@ -102,6 +109,7 @@ export class Fold {
     this.streams = new Table(s.streams, (t) => t.stream);
     this.calls = new Table(s.calls, (c) => c.call);
     this.inputs = new Table(s.inputs, (i) => i.request);
+    this.messages = new Table(s.messages, (m) => m.message);
     this.children = new Table(s.children, (c) => c.child);
     this.steps = new Table(s.steps, (t) => t.step);
     this.kept = new Table(s.kept, (k) => k.task + "\0" + k.step);
@@ -129,16 +137,24 @@ export class Fold {
     return true;
   }
 
-  private say(e: Saying & { ts?: string }) {
+  private say(e: Saying & { ts?: string; seq?: number }) {
     const s = this.state;
     switch (e.type) {
       case "run.queued":
         s.queued = e.payload;
         s.queued_at = e.ts!;
+        s.after = e.payload.after;
         s.log.next = 1;
+        break;
+      case "run.held":
+        s.held_at = e.ts;
+        break;
+      case "run.released":
+        this.begins(e.ts!);
         break;
       case "run.started":
         s.status = "processing";
+        this.begins(e.ts!);
         this.own(e.payload);
         break;
       case "run.recovered":
@@ -203,6 +219,9 @@ export class Fold {
         this.calls.put({ call: e.payload.call, task: e.payload.task, name: e.payload.tool });
         break;
       case "llm.completed":
+        for (const message of e.payload.seen ?? []) this.messages.change(message, { seen: true });
+        this.calls.change(e.payload.call, { ended: true });
+        break;
       case "tool.completed":
         this.calls.change(e.payload.call, { ended: true });
         break;
@@ -225,6 +244,15 @@ export class Fold {
         this.inputs.change(e.payload.request, { closed: true, id: e.payload.id, answered_at: e.ts, value });
         break;
       }
+      case "message.queued":
+        this.messages.put({ ...e.payload, seq: e.seq!, position: 1 + s.messages.filter((m) => !m.at && !m.dropped).length });
+        break;
+      case "message.delivered":
+        this.messages.change(e.payload.message, { task: e.payload.task, at: e.payload.at });
+        break;
+      case "message.dropped":
+        this.messages.change(e.payload.message, { dropped: e.payload.reason });
+        break;
       case "step.kept":
         this.kept.put(e.payload);
         break;
@@ -272,6 +300,12 @@ export class Fold {
       const t = omitted === true ? this.streams.get(String(stream)) : undefined;
       if (t?.bytes === bytes && sha256) payload.result = { text: t!.text, ...rest };
     }
+  }
+
+  /** Its wait for the run before is over. */
+  private begins(ts: string) {
+    const s = this.state;
+    if (s.after) Object.assign(s, { after: undefined, held_at: undefined, began_at: ts });
   }
 
   private own(from: { node?: string; epoch?: number }) {

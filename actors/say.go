@@ -1,0 +1,235 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/internal/log"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Messages about messages, to a machine.
+type (
+	// sayRun says something to the run or, with revoke, takes that back.
+	sayRun struct {
+		supervision.NoDeadLetterLog
+		said   messages.Said
+		revoke bool
+		reply  chan<- error
+	}
+	// saidDurably: the log durably has an interrupt.
+	saidDurably notice[messages.Said]
+	// takeMessages is an attempt's request for the open messages.
+	takeMessages struct {
+		attempt *attempt
+		at      string
+		reply   chan answer
+	}
+)
+
+// ErrInterrupted is the cause of a context of [TaskContext.Interruptible] that a message has ended.
+var ErrInterrupted = messages.Errorf(messages.CauseCanceledByUser, "a message to the run interrupted it")
+
+// told reports whether the log already answers who says something or takes it back, and how.
+func told(s *messages.State, said messages.Said, revoke bool) (over bool, err error) {
+	i := slices.IndexFunc(s.Messages, func(m messages.Message) bool { return m.Message == said.Message })
+	switch {
+	case revoke && i < 0:
+		return true, messages.Errorf(messages.CodeNotFound, "run %s has no message %q", s.RunID, said.Message)
+	case revoke && s.Messages[i].At != "":
+		return true, messages.Errorf(messages.CodeConflict, "the run has the message %q already, at %s; say something else", said.Message, s.Messages[i].At)
+	case revoke:
+		return s.Messages[i].Dropped != "", nil
+	case i >= 0:
+		is := s.Messages[i].Said
+		if is.Content == said.Content && is.Mode == said.Mode && is.Principal == said.Principal {
+			return true, nil
+		}
+		return true, messages.Errorf(messages.CodeConflict, "the message %q says something else already; use another id", said.Message)
+	case s.Status.IsEnded() || s.Canceling:
+		return true, errTakesNone(s.RunID)
+	}
+	open := 0
+	for _, m := range s.Messages {
+		if m.At == "" && m.Dropped == "" {
+			open++
+		}
+	}
+	if open >= messages.MostMessages {
+		return true, messages.LimitExceeded("run %s has %d messages that it has not taken; wait, or take one back", s.RunID, open)
+	}
+	return false, nil
+}
+
+func errTakesNone(id messages.RunID) error {
+	return messages.Errorf(messages.CodeConflict, "run %s has ended or is ending, and takes no message; start another", id)
+}
+
+// say records a message, or that its sender took it back, once.
+func (m *machine) say(s *sayRun) {
+	over, err := told(m.ledger.Fold.Peek(), s.said, s.revoke)
+	if w, ending := m.phase.(*ending); !over && !s.revoke && ending {
+		over, err = true, errTakesNone(m.ledger.ID)
+		if w.terminal == nil {
+			err = messages.Errorf(messages.CodeUnavailable, "run %s goes to another node; say it again", m.ledger.ID)
+		}
+	}
+	switch {
+	case over:
+	case s.revoke:
+		err = m.record(messages.MessageDropped{Message: s.said.Message, Reason: messages.DropRevoked}, "the message was taken back")
+	default:
+		err = m.record(messages.MessageQueued{Said: s.said}, cmp.Or(s.said.Principal, "somebody")+" said something")
+		if err == nil && s.said.Mode == messages.Interrupt {
+			m.whenKept(&saidDurably{about: s.said})
+		}
+	}
+	if err != nil {
+		tell(m, s.reply, err)
+		return
+	}
+	m.kept(s.reply)
+}
+
+// interrupt ends the model's answer, and declines what the run asks, unless the message was taken meanwhile.
+func (m *machine) interrupt(said messages.Said) {
+	if now, _ := m.ledger.Fold.Message(said.Message); now.At != "" || now.Dropped != "" || m.current == nil {
+		return
+	}
+	for _, in := range m.ledger.Fold.Peek().Inputs {
+		if !in.Closed {
+			m.answer(&answerInput{request: in.Request, value: []byte("null"), principal: said.Principal})
+		}
+	}
+	m.do(effect{do: doInterrupt, attempt: m.current})
+}
+
+// hear delivers the open messages to the attempt, in their order, once that is durable.
+func (m *machine) hear(h *takeMessages) {
+	if _, ending := m.phase.(*ending); h.attempt != m.current || ending {
+		tell(m, h.reply, answer{err: errSilenced})
+		return
+	}
+	var got answer
+	for _, said := range slices.Clone(m.ledger.Fold.Peek().Messages) {
+		if said.At != "" || said.Dropped != "" {
+			continue
+		}
+		said.At, said.Task = h.at, h.attempt.task.Name
+		body := messages.MessageDelivered{Message: said.Message, Task: said.Task, At: said.At}
+		if err := m.record(body, "a message is part of the conversation now"); err != nil {
+			tell(m, h.reply, answer{err: err})
+			return
+		}
+		got.said = append(got.said, said)
+	}
+	m.whenKept(&delivery{to: h.reply, answer: got})
+}
+
+// Messages returns the messages to the run that nobody has taken, in their order, once the log durably says that they
+// are delivered. at names where: the next call of a model. From then on they are part of what the run knows: a later
+// attempt finds them in [TaskContext.Earlier]. The job needs JobSpec.Messages; without a message this costs nothing.
+func (t *TaskContext) Messages(_ context.Context, at string) ([]messages.Message, error) {
+	if t.attempt.run.said.Load() == 0 {
+		return nil, nil
+	}
+	reply := make(chan answer, 1)
+	if err := t.work.Send(&takeMessages{t.attempt, at, reply}); err != nil {
+		return nil, err
+	}
+	select { // a cancel does not end it: the log may have them as delivered
+	case got := <-reply:
+		return got.said, got.err
+	case <-t.attempt.run.log.AtEnd():
+		return nil, errSilenced
+	}
+}
+
+// Interruptible returns a context that ends with [ErrInterrupted] when a message interrupts the run, until stop. A task
+// has one at a time.
+func (t *TaskContext) Interruptible(ctx context.Context) (inner context.Context, stop func()) {
+	inner, cancel := context.WithCancelCause(ctx)
+	_ = t.attempt.setOutcome(func() { t.attempt.interrupt = cancel }) // an attempt that has ended is canceled
+	return inner, func() {
+		_ = t.attempt.setOutcome(func() { t.attempt.interrupt = nil })
+		cancel(nil)
+	}
+}
+
+// interrupted ends what is interruptible now.
+func (a *attempt) interrupted() {
+	_ = a.setOutcome(func() {
+		if a.interrupt != nil {
+			a.interrupt(ErrInterrupted)
+		}
+	})
+}
+
+// Send says something to a run that works. It returns once the message is in the run's log; exactly one of
+// message.delivered and message.dropped follows. The same Message with the same content is the same message; without
+// one it gets a name. The default mode is a steer.
+//
+// Errors: not_found; conflict if the run has ended, or the name has other content; invalid_input if the job takes no
+// messages; limit_exceeded for more than 32 KiB or 16 open messages; unavailable; journal_unavailable.
+func (s *System) Send(ctx context.Context, id messages.RunID, said messages.Said) (messages.Message, error) {
+	said.Message, said.Mode = cmp.Or(said.Message, "m_"+strings.ToLower(rand.Text())), cmp.Or(said.Mode, messages.Steer)
+	if err := cmp.Or(said.Check(), log.Storable(messages.MessageQueued{Said: said}, "")); err != nil {
+		return messages.Message{}, err
+	}
+	return s.say(ctx, journal.Command{Run: id, ID: said.Message, Say: &said})
+}
+
+// Revoke takes a message back that nobody has taken. Errors: not_found; conflict if the run has it; and those of Send.
+func (s *System) Revoke(ctx context.Context, id messages.RunID, message string) error {
+	_, err := s.say(ctx, journal.Command{Run: id, ID: message, Revoke: true, Say: &messages.Said{Message: message}})
+	return err
+}
+
+// say has the run's owner record a message, or that it was taken back.
+func (s *System) say(ctx context.Context, c journal.Command) (messages.Message, error) {
+	state, err := s.State(ctx, c.Run)
+	over := false
+	if err == nil {
+		over, err = told(&state, *c.Say, c.Revoke)
+	}
+	if err != nil || over {
+		return saidAs(&state, c.Say.Message), err
+	}
+	r, d := s.runs.active(c.Run), s.definition(state.Queued.Job)
+	if takes := r != nil && r.job.Messages || d != nil && d.Messages; !takes && !c.Revoke {
+		return messages.Message{}, messages.InvalidInput("the job %s takes no messages while it works; wait for the run's end, or cancel it", state.Queued.Job)
+	}
+	if r == nil {
+		err = s.command(ctx, c)
+	} else {
+		reply := make(chan error, 1)
+		r.post(&sayRun{said: *c.Say, revoke: c.Revoke, reply: reply})
+		err = s.replied(ctx, r, reply, errTakesNone(c.Run))
+	}
+	if err == nil {
+		state, err = s.State(ctx, c.Run)
+	}
+	if err != nil {
+		return messages.Message{}, err
+	}
+	return saidAs(&state, c.Say.Message), nil
+}
+
+// saidAs returns the message as the log has it.
+func saidAs(s *messages.State, message string) messages.Message {
+	i := slices.IndexFunc(s.Messages, func(m messages.Message) bool { return m.Message == message })
+	if i < 0 {
+		return messages.Message{}
+	}
+	return s.Messages[i]
+}
+
+// Send says something to the run; see [System.Send].
+func (r *Run) Send(ctx context.Context, said messages.Said) (messages.Message, error) {
+	return r.system.Send(ctx, r.id, said)
+}

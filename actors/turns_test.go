@@ -1,0 +1,136 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// talks are jobs that are turns of one conversation, and end as they are told.
+func talks(end <-chan error) []actors.Definition {
+	type words struct {
+		Message string `json:"message"`
+	}
+	return []actors.Definition{{Name: "talk", JobSpec: messages.JobSpec{PromptField: "message", Messages: true}, Restart: true, New: actors.Typed(func(in words) (actors.Job, error) {
+		return actors.Job{Name: "talk", Input: in, Conversation: "c", Tasks: []actors.Task{{Name: "turn", Run: func(ctx context.Context, task *actors.TaskContext) error {
+			if in.Message == "ask" {
+				_, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?"})
+				return err
+			}
+			select {
+			case err := <-end:
+				_, _ = task.Messages(ctx, "end")
+				return err
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}}}}, nil
+	})}}
+}
+
+// "A start in a conversation whose turn works is a run that waits: the first begins when the run before completes, and is
+// held if that failed or was canceled. It can be taken back, and counts against no limit."
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := make(chan error)
+		s := open(t, actors.Config{MaxRuns: 2, WallClock: 10 * time.Minute, Stall: time.Hour, Jobs: talks(end)})
+		begin := func(message string, busy messages.Busy, code messages.Code) messages.RunID {
+			t.Helper()
+			id, err := s.Submit(t.Context(), messages.Request{Job: "talk", Input: fmt.Appendf(nil, `{"message":%q}`, message), Busy: busy})
+			if messages.CodeOf(err) != code {
+				t.Errorf("%s: %v, want %q", message, err, code)
+			}
+			synctest.Wait()
+			return id
+		}
+		is := func(id messages.RunID, status messages.Status, after messages.RunID, held bool) messages.State {
+			t.Helper()
+			synctest.Wait()
+			state, err := s.State(t.Context(), id)
+			if noError(t, err); state.Status != status || state.After != after || state.HeldAt.IsZero() == held {
+				t.Errorf("%s is %s after %q, held %v", id, state.Status, state.After, state.HeldAt)
+			}
+			return state
+		}
+		a := begin("a", "", "")
+		b, c, d := begin("b", "", ""), begin("c", "", ""), begin("d", "", "")
+		is(b, messages.Pending, a, false)
+		is(d, messages.Pending, c, false)
+		begin("no", messages.BusyReject, messages.CodeConflict)
+		if id := begin("steered", messages.BusySteer, ""); id != a {
+			t.Errorf("a steer is run %s, not %s", id, a)
+		}
+		noError(t, s.Cancel(t.Context(), c, "", "taken back"))
+		if state := is(c, messages.Canceled, b, false); len(state.Tasks) > 0 {
+			t.Error("a run that was taken back has begun")
+		}
+		time.Sleep(6 * time.Minute)
+		end <- nil
+		if said := is(a, messages.Completed, "", false).Messages; len(said) != 1 || said[0].Content != "steered" || said[0].At == "" {
+			t.Errorf("the turn was told %+v", said)
+		}
+		is(b, messages.Processing, "", false)
+		time.Sleep(6 * time.Minute) // its wall clock began with it
+		is(b, messages.Processing, "", false)
+		end <- messages.Errorf(messages.CauseError, "no")
+		is(b, messages.Failed, "", false)
+		is(d, messages.Pending, c, true)
+		late := begin("late", "", "")
+		noError(t, s.Release(t.Context(), d, "ann"))
+		is(d, messages.Processing, "", false)
+		if err := s.Release(t.Context(), late, "ann"); messages.CodeOf(err) != messages.CodeConflict {
+			t.Errorf("a run that is not held was released: %v", err)
+		}
+		noError(t, s.Cancel(t.Context(), d, "", ""))
+		is(late, messages.Pending, d, true)
+		time.Sleep(messages.HeldFor)
+		is(late, messages.Canceled, d, true)
+		asks := begin("ask", "", "")
+		over := begin("answer", "", "")
+		is(asks, messages.Processing, "", false)
+		is(over, messages.Processing, "", false)
+		noError(t, s.Cancel(t.Context(), over, "", ""))
+		noError(t, s.Cancel(t.Context(), asks, "", ""))
+	})
+}
+
+// A run that waits is still there after a restart, in its order, and so is one that is held.
+func TestTurnsOutliveTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end, store := make(chan error), journal.NewMemory()
+		event := func(id messages.RunID, seq uint64, b messages.Body) messages.Event {
+			return messages.Event{RunID: id, Seq: seq, From: seq, Time: time.Now(), Body: b}
+		}
+		queued := func(after messages.RunID) messages.RunQueued {
+			return messages.RunQueued{Job: "talk", Input: json.RawMessage(`{"message":"x"}`), Mode: messages.Detached, After: after}
+		}
+		for _, log := range [][]messages.Event{
+			{event("r_a", 1, queued("")), event("r_a", 2, messages.RunStarted{Node: "dead", Epoch: 1}), event("r_a", 3, messages.TaskStarted{Task: "turn", Attempt: 1})},
+			{event("r_b", 1, queued("r_a"))}, {event("r_c", 1, queued("r_b"))},
+			{event("r_h", 1, queued("r_z")), event("r_h", 2, messages.RunHeld{After: "r_z"})},
+		} {
+			store.Append(journal.Block{Run: log[0].RunID, Epoch: uint64(len(log) / 2), Events: log}, func(err error) { noError(t, err) })
+		}
+		s := open(t, actors.Config{Journal: store, Jobs: talks(end)})
+		for _, id := range []messages.RunID{"r_a", "r_b", "r_c"} {
+			synctest.Wait()
+			end <- nil
+			synctest.Wait()
+			if state, err := s.State(t.Context(), id); err != nil || state.Status != messages.Completed {
+				t.Errorf("%s is %s, %v", id, state.Status, err)
+			}
+		}
+		if state, _ := s.State(t.Context(), "r_h"); state.Status != messages.Pending || state.HeldAt.IsZero() {
+			t.Errorf("the held run is %+v", state)
+		}
+		noError(t, s.Release(t.Context(), "r_h", ""))
+		end <- nil
+	})
+}
