@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net"
 	"net/http"
@@ -20,11 +19,9 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/words"
-	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/issuer"
 	"github.com/seed889630bf/lastword/transport/server"
-	"github.com/seed889630bf/lastword/transport/web"
 )
 
 // serveFlags holds the flags of serve.
@@ -275,122 +272,6 @@ func metadataOf(resource string) string {
 		return u.Scheme + "://" + u.Host + path
 	}
 	return path
-}
-
-// routes returns the handler of all paths. Each path has its own checks of the caller: most need a token, a few are
-// public.
-func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, runtime *host.Server) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(tools)))
-	api := entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API)))
-	mux.Handle("/v1/", api)
-	mux.Handle("/v1", api) // else the mux would redirect to a path whose slash is trimmed
-	mux.Handle("/openapi.json", entrance.Wrap(runtime.API))
-	for path, dialect := range runtime.Dialects {
-		served := runtime.Metrics.Requests(door.Compressed(dialect))
-		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.wantsToken() {
-			mux.Handle(path, checks.Public(withoutScopes(served)))
-		} else {
-			mux.Handle(path, checks.Wrap(served))
-		}
-	}
-	mux.Handle("GET /schedules", entrance.Wrap(runtime.Schedules()))
-	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(runtime.Webhooks())))
-	mux.Handle("POST /faults", entrance.Wrap(adminsOnly(runtime.Faults())))
-	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(runtime.Metrics)))
-	for _, path := range []string{"/healthz", "/livez"} {
-		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
-	}
-	mux.Handle("GET /readyz", entrance.Public(ready(runtime)))
-	page := entrance.Public(web.Handler(s.wantsToken() && s.proxy == nil)) // the proxy signs people in
-	for _, path := range web.Paths() {
-		mux.Handle(path, page)
-	}
-	if s.wantsToken() {
-		var servers []string
-		if s.jwt != nil {
-			servers = []string{s.issuer.Issuer}
-		}
-		about := auth.ResourceMetadata(s.resource(), servers, []auth.Scope{auth.ReadRuns, auth.WriteRuns, auth.AnswerRuns})
-		for _, path := range []string{auth.MetadataPath(s.resource()), auth.MetadataPath("/")} {
-			mux.Handle(path, entrance.Public(about))
-		}
-	}
-	return mux
-}
-
-// aboutMCP answers browsers with a page, because people open the agents' address in them. It passes all other requests
-// on.
-func aboutMCP(page, door http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
-			page.ServeHTTP(w, r)
-			return
-		}
-		door.ServeHTTP(w, r)
-	})
-}
-
-// aboutPage returns a page that explains the address. url is the address that clients use, if there is a proxy.
-func aboutPage(url string) http.Handler {
-	const text = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>lastword for agents</title>
-<h1>This address is for agents</h1>
-<p>Agents call lastword's jobs here as MCP tools (streamable HTTP). In Claude Code, for example:</p>
-<pre>claude mcp add --transport http lastword %s</pre>
-<p><code>lastword mcp --print-config HOST</code> prints the settings of other hosts.</p>
-<p><a href="/">The page for people</a> shows the runs.</p>
-`
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		_, _ = fmt.Fprintf(w, text, html.EscapeString(cmp.Or(url, "http://"+r.Host+mcpPath))) // the caller may have left
-	})
-}
-
-// adminsOnly requires the scope admin, if the server needs tokens.
-func adminsOnly(door http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := auth.Require(r.Context(), auth.Admin); err != nil {
-			w.Header().Set("WWW-Authenticate", auth.Challenge(r.Context(), auth.Admin))
-			auth.Refuse(w, err)
-			return
-		}
-		door.ServeHTTP(w, r)
-	})
-}
-
-// withoutScopes makes the door treat every caller as one without scopes.
-func withoutScopes(door http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		door.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Name: "anybody"})))
-	})
-}
-
-// ready answers 503 while the server accepts no runs.
-func ready(runtime *host.Server) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		unready := runtime.Ready()
-		select {
-		case <-auth.Draining(r.Context()):
-			unready = errors.New("stopping")
-		default:
-		}
-		if unready == nil {
-			says("ready\n").ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprintln(w, unready)
-	})
-}
-
-// says answers with a text.
-func says(words string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, words) // the caller may have left
-	})
 }
 
 // urlOf returns the value of --server that reaches the listener.
