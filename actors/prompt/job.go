@@ -58,8 +58,7 @@ func Define(config func() (Config, error)) actors.Definition {
 	}
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title: "Ask a language model",
-		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
-			"for work that a local model can do.",
+		Description: "Sends a text to the server's language model and gives its answer.",
 		Input: jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](), PromptField: "text", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config()

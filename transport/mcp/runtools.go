@@ -122,17 +122,17 @@ func (s *Server) readingTools() []runTool {
 				longestRead, defaultRead)),
 		Output: json.RawMessage(filePartSchema)}, s.ofRun(s.runRead),
 	}, {Tool{Name: "run_events", Title: "Read a run's events",
-		Description: "Gives a run's events, none twice: give next as after in the next call, until done. Use it to " +
-			"follow a run, also after a lost connection.",
+		Description: "Gives a run's events, none twice: give next as after in the next call, until done. " +
+			"Use it to follow a run.",
 		Input: Object([]string{"run_id"}, runArgument, afterArgument,
 			`"deltas":{"type":"boolean","description":"also pieces of texts, progress and log lines"}`,
 			`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events; a page is longer with it"}`,
-			`"wait_ms":{`+waitBound+`,"description":"how long to wait for one"}`),
+			`"wait_ms":{`+waitBound+`}`),
 		Output: json.RawMessage(pageSchema)}, s.ofRun(s.runEvents),
 	}, {Tool{Name: "run_wait", Title: "Wait for a run",
 		Description: "Waits until a run ends or asks something, and gives its result. If it is still working when " +
 			"the time is over, call again.",
-		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
+		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000}`),
 	}, s.ofRun(s.runWait),
 	}, {Tool{Name: "run_attach", Title: "Stream a run",
 		Description: "Streams a run's events as progress, and gives its result. Cancelling the call leaves the run.",
