@@ -20,8 +20,8 @@ func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title: "Generate llms.txt",
 		Description: "Writes llms.txt, an index of what matters in a repository, with llms-full.txt (the linked " +
-			"files) and llms.json. Takes seconds without a model; " +
-			"start it with run_start for a big repository.",
+			"files) and llms.json. Start it with " +
+			"run_start for a big repository.",
 		Input: jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),
 		Idempotent: true, OpenWorld: true, Summary: summarize,
 	}, Wrong: config.check(), New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}

@@ -49,7 +49,7 @@ func files(t *testing.T, out string) (final map[string]string, temporary int) {
 	}
 	final = map[string]string{}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".partial") {
 			temporary++
 			continue
 		}

@@ -184,7 +184,7 @@ func tokenFor(t *testing.T, dir string, args ...string) string {
 
 func TestServeAnswersWhereItSays(t *testing.T) {
 	s := serveHTTP(t, t.TempDir())
-	for path, want := range map[string]string{"/healthz": "200 ok\n", "/mcp/": "404 404 page not found\n", "/x": "404 404 page not found\n",
+	for path, want := range map[string]string{"/healthz": "200 ok\n", "/mcp/x": "404 404 page not found\n", "/x": "404 404 page not found\n",
 		"/.well-known/oauth-protected-resource": "404 404 page not found\n"} {
 		if code, body := s.get(path); fmt.Sprintf("%d %s", code, body) != want {
 			t.Errorf("%s: %d %q, want %q", path, code, body, want)

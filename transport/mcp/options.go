@@ -18,9 +18,9 @@ type StreamOptions struct {
 }
 
 // StreamArguments are the properties of StreamOptions in the schema of a tool.
-const StreamArguments = `"level":{"type":"string","enum":["milestone","delta"]},` +
-	`"kinds":{"type":"array","items":{"type":"string"}},` +
-	`"rate":{"type":"number"}`
+const StreamArguments = `"level":{"type":"string","enum":["milestone","delta"],"description":"delta: pieces, too"},` +
+	`"kinds":{"type":"array","items":{"type":"string"},"description":"of events"},` +
+	`"rate":{"type":"number","description":"a second"}`
 
 // optionsKey is the context key of the StreamOptions of a call.
 type optionsKey struct{}

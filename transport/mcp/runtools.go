@@ -82,11 +82,11 @@ func (s *Server) addRunTools() error {
 // changingTools returns the tools that start or change runs.
 func (s *Server) changingTools() []runTool {
 	return []runTool{{Tool{Name: startTool, Title: "Start a run",
-		Description: "Starts a job and answers at once with the run's id. Use it for work over a minute, or to do " +
-			"something else meanwhile; then call run_wait.",
+		Description: "Starts a job and answers at once with the run's id. Use it for work over a minute; then " +
+			"call run_wait.",
 		Input: startInput(`{"type":"string","description":"its tool"}`), OpenWorld: true}, s.runStart,
 	}, {Tool{Name: "run_cancel", Title: "Cancel a run",
-		Description: "Asks a run to end, and answers once that is accepted. To ask again does nothing.",
+		Description: "Asks a run to end, and answers once that is accepted.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
 		Destructive: true, Idempotent: true}, s.runCancel,
@@ -95,8 +95,8 @@ func (s *Server) changingTools() []runTool {
 		Input:       answerInput(``)}, s.runAnswer,
 	}, {Tool{Name: "run_say", Title: "Say something to a run",
 		Description: "Gives a run that works a message: its model sees it before its next call.",
-		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string"}`,
-			`"mode":{"type":"string","enum":["steer","interrupt"]}`)}, s.runSay,
+		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string","description":"the text"}`,
+			`"mode":{"type":"string","enum":["steer","interrupt"],"description":"interrupt stops its call"}`)}, s.runSay,
 	}}
 }
 
@@ -122,17 +122,16 @@ func (s *Server) readingTools() []runTool {
 				longestRead, defaultRead)),
 		Output: json.RawMessage(filePartSchema)}, s.ofRun(s.runRead),
 	}, {Tool{Name: "run_events", Title: "Read a run's events",
-		Description: "Gives a run's events, none twice: give next as after in the next call, until done. " +
-			"Use it to follow a run.",
+		Description: "Gives a run's events, none twice: give next as after in the next call, until done.",
 		Input: Object([]string{"run_id"}, runArgument, afterArgument,
-			`"deltas":{"type":"boolean","description":"also pieces of texts, progress and log lines"}`,
-			`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events; a page is longer with it"}`,
-			`"wait_ms":{`+waitBound+`}`),
+			`"deltas":{"type":"boolean","description":"also pieces of texts and progress"}`,
+			`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events"}`,
+			`"wait_ms":{`+waitBound+`,"description":"how long"}`),
 		Output: json.RawMessage(pageSchema)}, s.ofRun(s.runEvents),
 	}, {Tool{Name: "run_wait", Title: "Wait for a run",
 		Description: "Waits until a run ends or asks something, and gives its result. If it is still working when " +
 			"the time is over, call again.",
-		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000}`),
+		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 	}, s.ofRun(s.runWait),
 	}, {Tool{Name: "run_attach", Title: "Stream a run",
 		Description: "Streams a run's events as progress, and gives its result. Cancelling the call leaves the run.",
@@ -159,7 +158,7 @@ func (s *Server) ofRun(call func(context.Context, messages.State, runArguments) 
 func startInput(job string) json.RawMessage {
 	return Object([]string{"job"}, `"job":`+job,
 		`"input":{"type":"object","description":"that tool's arguments"}`,
-		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"your own names and values"}`,
+		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"your own names"}`,
 		`"key":{"type":"string","maxLength":256,"description":"one key, one run: safe to repeat"}`,
 		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }

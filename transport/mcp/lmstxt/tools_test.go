@@ -57,7 +57,7 @@ func TestEveryToolSaysWhatItIs(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]{2,63}$`)
 	newKit(t).inEachEra(func(c *client) {
 		_, list := c.tools()
-		if len(list) != 22 || !slices.IsSortedFunc(list, func(a, b tool) int { return strings.Compare(a.Name, b.Name) }) {
+		if len(list) != 23 || !slices.IsSortedFunc(list, func(a, b tool) int { return strings.Compare(a.Name, b.Name) }) {
 			t.Errorf("%d tools, or out of order", len(list))
 		}
 		for _, tool := range list {
