@@ -29,7 +29,7 @@ func TestSend(t *testing.T) {
 			<-hear
 			return err
 		})
-		silent := start(t, s, j, actors.Options{})
+		silent := start(t, s, job(heed), actors.Options{})
 		j.Messages = true
 		run := start(t, s, j, actors.Options{})
 		send := func(to *actors.Run, said messages.Said, code messages.Code) messages.Message {
@@ -41,6 +41,7 @@ func TestSend(t *testing.T) {
 			return m
 		}
 		send(silent, told("a", "x"), messages.CauseInvalidInput)
+		noError(t, silent.Cancel(t.Context(), ""))
 		first := send(run, told("a", "one"), "")
 		if state, _ := run.State(t.Context()); first.Position != 1 || state.Messages[0] != first {
 			t.Errorf("accepted as %+v, and the log has %+v", first, state.Messages)
