@@ -17,7 +17,7 @@ type Options struct {
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.
 	Format    int    `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=" jsonschema:"version of the llms.txt format"`
-	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|forge|raw|site|auto|relative,default=blob,brief=page or bare file or site" jsonschema:"links lead to the forge's pages (blob, forge), to raw files, to the pages of the documentation site where their address is certain, or are relative; auto is site if two files agree where that is"`
+	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|forge|raw|site|auto|relative,value=style,default=blob,brief=page or bare file or site" jsonschema:"style of links: blob or forge (the forge's pages), raw (raw files), site (pages of the documentation site, where their address is certain), auto (site, if two files agree where it is) or relative"`
 	// Ref says what links point to. If the branch is unknown, it is the commit.
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
 	// LinkBase is for a repository without a remote, or with one at a host whose form of links is unknown.
