@@ -188,8 +188,8 @@ func (w *world) pay() actors.Definition {
 	})
 }
 
-const understanding = `{"purpose":"Garden grows things.","concepts":[{"name":"Garden","meaning":"Grows things."}],"sections":[],` +
-	`"notes":[{"path":"docs/guide.md","note":"How to grow things."}],"remember":["Grow grows."]}`
+const understanding = `{"purpose":"Garden grows things.",` +
+	`"notes":[{"path":"docs/guide.md","note":"How to grow things."}]}`
 
 // scenario is a run to record.
 type scenario struct {
