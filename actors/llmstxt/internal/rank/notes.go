@@ -33,22 +33,8 @@ func (v *survey) describe(c *item) {
 	if c.command || c.members != "" && c.class == classSource && c.file.Language == "Go" {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
-	if c.Title = withDashes(cmp.Or(c.Title, c.Path)); c.Contents == "" && !page.Is(c.Path) {
-		c.Contents = v.kindOf(c.file)
-	}
+	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)
-}
-
-// kindOf says of a file that does not describe itself what it is.
-func (v *survey) kindOf(f *scan.File) string {
-	in := map[bool]string{true: " in " + f.Language}[f.Language != ""]
-	switch {
-	case f.Kind == scan.Manifest:
-		return strings.TrimSpace("manifest of " + cmp.Or(moduleName(v.unitOf(f.Path).About.Name), path.Dir(f.Path)))
-	case f.Kind == scan.Source:
-		return "source" + in
-	}
-	return "settings" + in
 }
 
 // describePage fills in title and note of a page. It replaces a title that names only a part, or repeats the project's.
