@@ -57,9 +57,9 @@ func Define(config func() (Config, error)) actors.Definition {
 		wrong = messages.InvalidInput("Define needs a function that returns the Config of a prompt")
 	}
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
-		Title: "Ask a language model",
+		Title:       "Ask a language model",
 		Description: "Sends a text to the server's language model and gives its answer.",
-		Input: jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](), PromptField: "text", OpenWorld: true,
+		Input:       jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](), PromptField: "text", OpenWorld: true,
 	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config()
 		if err != nil {

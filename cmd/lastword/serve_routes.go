@@ -143,6 +143,7 @@ func says(words string) http.Handler {
 		_, _ = io.WriteString(w, words) // the caller may have left
 	})
 }
+
 // profiles serves the profiles of the Go runtime to callers and pages on this machine, at the paths that "go tool
 // pprof" uses. net/http/pprof does the same, but makes the binary 300 kB larger.
 func profiles(address string) (http.Handler, error) {
