@@ -101,10 +101,10 @@ func (m *member) String() string { return m.text }
 // Type returns the name of the value for the help.
 func (m *member) Type() string {
 	switch {
-	case m.form.Title != "":
-		return m.form.Title
 	case len(m.form.Enum) > 0:
 		return strings.Join(m.form.Enum, "|")
+	case m.form.Title != "":
+		return m.form.Title
 	case m.form.Type == "boolean":
 		return "bool"
 	case m.form.Type == "string", m.form.Type == "number":
