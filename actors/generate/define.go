@@ -19,7 +19,7 @@ import (
 func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title: "Generate llms.txt",
-		Description: "Writes llms.txt, an index of what matters in a repository, with llms-full.txt (the linked " +
+		Description: "Writes llms.txt, an index of a repository, with llms-full.txt (the linked " +
 			"files) and llms.json. Start it with " +
 			"run_start for a big repository.",
 		Input: jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),

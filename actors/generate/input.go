@@ -25,11 +25,11 @@ type Input struct {
 	Out    string `json:"out,omitempty" form:"value=folder" jsonschema:"folder below yours on the server, for <host>/<owner>/<repo>/"`
 	Layout Layout `json:"layout,omitempty" form:"enum=host|flat|lmstxt,default=host,programs" jsonschema:"write to <host>/<owner>/<repo>/, to the folder itself, or to <owner>/<repo>/<repo>-llms.txt"`
 	llmstxt.Options
-	NoCache bool   `json:"no_cache,omitempty" form:"brief=" jsonschema:"neither read nor write the cache of results"`
+	NoCache bool   `json:"no_cache,omitempty" form:"brief=skip the cache" jsonschema:"neither read nor write the cache of results"`
 	Model   string `json:"model,omitempty" form:"maxLength=256,value=name,brief=model to describe it; auto for any" jsonschema:"model that describes the repository, or auto; default none"`
 	// RequireModel fails the run if the model fails. Otherwise the run keeps the result without the model, marked
 	// degraded.
-	RequireModel bool `json:"require_model,omitempty" form:"brief=" jsonschema:"fail if the model fails"`
+	RequireModel bool `json:"require_model,omitempty" form:"brief=fail without it" jsonschema:"fail if the model fails"`
 }
 
 const maxModelName = 256

@@ -16,7 +16,7 @@ type Options struct {
 	// Graph adds the graph of packages, with a page for each package.
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.
-	Format    int    `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=" jsonschema:"version of the llms.txt format"`
+	Format    int    `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=of llms.txt" jsonschema:"version of the llms.txt format"`
 	LinkStyle string `json:"link_style,omitempty" form:"enum=blob|forge|raw|site|auto|relative,value=style,default=blob,brief=page or bare file or site" jsonschema:"style of links: blob or forge (the forge's pages), raw (raw files), site (pages of the documentation site, where their address is certain), auto (site, if two files agree where it is) or relative"`
 	// Ref says what links point to. If the branch is unknown, it is the commit.
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
@@ -32,7 +32,7 @@ type Options struct {
 	// NoMemory leaves out the comment by which a later run knows what this one has offered.
 	NoMemory    bool `json:"no_memory,omitempty" form:"programs" jsonschema:"leave out the comment that tells a later run which links people have deleted"`
 	BudgetFail  bool `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
-	CountTokens bool `json:"count_tokens,omitempty" form:"brief=" jsonschema:"count the tokens of each file (o200k)"`
+	CountTokens bool `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
 	// Secrets applies to the text of files. Titles, notes and the material for a model never contain secrets. Models
 	// cannot set it, because a repository that a model has read could tell it to keep secrets.
 	Secrets string `json:"secrets,omitempty" form:"enum=redact|fail|off,default=redact,programs" jsonschema:"redact secrets in the text of files, fail if there are some, or keep them"`

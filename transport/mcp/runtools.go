@@ -28,7 +28,7 @@ const (
 // Schemas of arguments that several tools share.
 const (
 	runArgument   = `"run_id":{"type":"string"}`
-	afterArgument = `"after":{"description":"next of the last page, or a seq"}`
+	afterArgument = `"after":{"description":"next of a page, or a seq"}`
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
@@ -82,18 +82,18 @@ func (s *Server) addRunTools() error {
 // changingTools returns the tools that start or change runs.
 func (s *Server) changingTools() []runTool {
 	return []runTool{{Tool{Name: startTool, Title: "Start a run",
-		Description: "Starts a job and answers at once with the run's id. Use it for work over a minute; then " +
+		Description: "Starts a job and answers at once with the run's id. For work over a minute; then " +
 			"call run_wait.",
 		Input: startInput(`{"type":"string","description":"its tool"}`), OpenWorld: true}, s.runStart,
 	}, {Tool{Name: "run_cancel", Title: "Cancel a run",
-		Description: "Asks a run to end, and answers once that is accepted.",
+		Description: "Asks a run to end, and answers once that is accepted. Safe to repeat.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
 		Destructive: true, Idempotent: true}, s.runCancel,
 	}, {Tool{Name: answerTool, Title: "Answer a run",
 		Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
-	}, {Tool{Name: "run_say", Title: "Say something to a run",
+	}, {Tool{Name: "run_say", Title: "Message a run",
 		Description: "Gives a run that works a message: its model sees it before its next call.",
 		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string","description":"the text"}`,
 			`"mode":{"type":"string","enum":["steer","interrupt"],"description":"interrupt stops its call"}`)}, s.runSay,
@@ -103,11 +103,10 @@ func (s *Server) changingTools() []runTool {
 // readingTools returns the tools that change nothing.
 func (s *Server) readingTools() []runTool {
 	tools := []runTool{{Tool{Name: "run_get", Title: "Look at a run",
-		Description: "Says where a run stands, without waiting: its status, and after its end the result or error, and " +
-			"its files.",
-		Input: Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
+		Description: "Says where a run stands, without waiting: status, result or error, and files.",
+		Input:       Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
 	}, {Tool{Name: "run_list", Title: "List runs",
-		Description: "Lists your runs, the last updated first. Use it to find a run's id.",
+		Description: "Lists your runs, the last updated first. It gives their ids.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
 			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"one that `+
 				`waits for an answer is working"}`,
@@ -124,17 +123,17 @@ func (s *Server) readingTools() []runTool {
 	}, {Tool{Name: "run_events", Title: "Read a run's events",
 		Description: "Gives a run's events, none twice: give next as after in the next call, until done.",
 		Input: Object([]string{"run_id"}, runArgument, afterArgument,
-			`"deltas":{"type":"boolean","description":"also pieces of texts and progress"}`,
+			`"deltas":{"type":"boolean","description":"pieces of texts, too"}`,
 			`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events"}`,
 			`"wait_ms":{`+waitBound+`,"description":"how long"}`),
 		Output: json.RawMessage(pageSchema)}, s.ofRun(s.runEvents),
 	}, {Tool{Name: "run_wait", Title: "Wait for a run",
-		Description: "Waits until a run ends or asks something, and gives its result. If it is still working when " +
-			"the time is over, call again.",
+		Description: "Waits until a run ends or asks something, and gives its result. If it " +
+			"still works, call again.",
 		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 	}, s.ofRun(s.runWait),
 	}, {Tool{Name: "run_attach", Title: "Stream a run",
-		Description: "Streams a run's events as progress, and gives its result. Cancelling the call leaves the run.",
+		Description: "Streams a run's events as progress, and gives its result. A cancel leaves the run.",
 		Input:       Object([]string{"run_id"}, runArgument, afterArgument, StreamArguments)}, s.ofRun(s.runAttach),
 	}}
 	for i := range tools {
