@@ -166,6 +166,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q, want %q", code, want)
 		}
 	}
+	if _, _, err := after.Check(t.Context(), token); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("within the minute nobody learns why: %v", err)
+	}
 	for _, c := range []issuer.Config{{Issuer: "http://login.example.com", Audience: audience}, {Issuer: "https://login.example.com"},
 		{Issuer: "https://login.example.com", Audience: audience, Scopes: []string{"x=y"}}, {Issuer: "login", Audience: audience}} {
 		if _, err := issuer.New(c); messages.CodeOf(err) != messages.CauseInvalidInput {

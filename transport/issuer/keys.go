@@ -32,14 +32,15 @@ const (
 	serverMeta = "/.well-known/oauth-authorization-server"
 )
 
-// keys are the public keys of an issuer. mu is held while they are fetched, and guards tried.
+// keys are the public keys of an issuer. mu is held while they are fetched, and guards the fields below it.
 type keys struct {
 	issuer string
 	client *http.Client
 	known  atomic.Pointer[keySet]
 
-	mu    sync.Mutex
-	tried time.Time // when they were last asked for
+	mu     sync.Mutex
+	tried  time.Time // when they were last asked for
+	failed error     // what came of it
 }
 
 // keySet are keys as of a time.
@@ -64,15 +65,14 @@ func (k *keys) find(ctx context.Context, id string) (jose.JSONWebKey, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var failed error
 	if now := time.Now(); k.tried.IsZero() || now.Sub(k.tried) >= refetch {
 		k.tried = now
-		failed = k.fetch(context.WithoutCancel(ctx), now)
+		k.failed = k.fetch(context.WithoutCancel(ctx), now)
 	}
 	set := k.known.Load()
 	if set == nil {
 		return jose.JSONWebKey{}, &messages.Error{Code: messages.CodeUnavailable, Retryable: true,
-			Message: fmt.Sprintf("the keys of the issuer %s cannot be had; try again: %v", k.issuer, failed)}
+			Message: fmt.Sprintf("the keys of the issuer %s cannot be had; try again: %v", k.issuer, k.failed)}
 	}
 	if key, ok := set.pick(id); ok {
 		return key, nil
