@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -68,9 +69,12 @@ func secure(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (addr.IsLoopback() || u.Hostname() == "localhost")
 }
 
-// asymmetric are the algorithms whose keys verify and cannot sign.
-var asymmetric = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
-	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
+// Algorithms by their keys: of curves by their bits. The keys of asymmetric ones verify and cannot sign.
+var (
+	ofRSA      = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
+	ofCurve    = map[int]jose.SignatureAlgorithm{256: jose.ES256, 384: jose.ES384, 521: jose.ES512}
+	asymmetric = slices.AppendSeq(append(slices.Clone(ofRSA), jose.EdDSA), maps.Values(ofCurve))
+)
 
 // claims are those that count of a token.
 type claims struct {
@@ -95,7 +99,7 @@ func (i *Issuer) Check(ctx context.Context, token string) (auth.Principal, time.
 		return auth.Principal{}, time.Time{}, err
 	}
 	var c claims
-	if !slices.Contains(algorithms(key), jose.SignatureAlgorithm(header.Algorithm)) || parsed.Claims(key.Key, &c) != nil {
+	if !fits(key, jose.SignatureAlgorithm(header.Algorithm)) || parsed.Claims(key.Key, &c) != nil {
 		return auth.Principal{}, time.Time{}, refused("its signature is not that of a key of the issuer")
 	}
 	ends, why := i.judge(c)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,27 +92,20 @@ func (s *keySet) pick(id string) (jose.JSONWebKey, bool) {
 	return found[0], true
 }
 
-// algorithms returns those that a key can have made a signature with. The key says it, and not the token.
-func algorithms(key jose.JSONWebKey) (all []jose.SignatureAlgorithm) {
+// fits reports whether a key can have made a signature with the algorithm. The key says it, and not the token.
+func fits(key jose.JSONWebKey, with jose.SignatureAlgorithm) bool {
+	if key.Algorithm != "" && key.Algorithm != string(with) {
+		return false
+	}
 	switch public := key.Key.(type) {
 	case *rsa.PublicKey:
-		if public.N.BitLen() >= leastRSA {
-			all = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
-		}
+		return public.N.BitLen() >= leastRSA && slices.Contains(ofRSA, with)
 	case *ecdsa.PublicKey:
-		all = map[int][]jose.SignatureAlgorithm{256: {jose.ES256}, 384: {jose.ES384}, 521: {jose.ES512}}[public.Params().BitSize]
+		return with == ofCurve[public.Params().BitSize]
 	case ed25519.PublicKey:
-		all = []jose.SignatureAlgorithm{jose.EdDSA}
+		return with == jose.EdDSA
 	}
-	for _, one := range all {
-		if string(one) == key.Algorithm {
-			return []jose.SignatureAlgorithm{one}
-		}
-	}
-	if key.Algorithm != "" {
-		return nil
-	}
-	return all
+	return false
 }
 
 // fetch asks the issuer where its keys are, and then for the keys.
