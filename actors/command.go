@@ -130,6 +130,11 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 	return s.replied(ctx, r, reply, nil)
 }
 
+// Cancel asks the run to end; see [System.Cancel].
+func (r *Run) Cancel(ctx context.Context, reason string) error {
+	return r.system.Cancel(ctx, r.id, "", reason)
+}
+
 // Answer answers a question of the run, and returns once the answer is in the run's log. The value must be JSON that
 // fits the question's schema; true and false always fit a confirmation, and no value is null, which declines.
 //

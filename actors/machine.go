@@ -414,27 +414,6 @@ func (m *machine) resume() {
 	}
 }
 
-// attemptDue handles an attempt that is past its deadline: it has until the soft limit to return, and then counts as
-// hung.
-func (m *machine) attemptDue(a *attempt) {
-	switch m.phase.(type) {
-	case *ending, settling: // the attempt has returned, and its children have limits of their own
-		return
-	}
-	if a != m.current && a != m.working {
-		return
-	}
-	if a.overdue == nil {
-		a.overdue = messages.Errorf(messages.CauseDeadline, "%s took longer than %s", a.task.Name, a.task.Deadline)
-		m.do(effect{do: doCancelIt, attempt: a, err: a.overdue})
-		m.after(m.soft, &attemptDue{about: a})
-		return
-	}
-	failed := failure(messages.BySupervisor, a.task.Name, a.overdue)
-	failed.Cause = m.ledger.Cause(a.task.Name, failed.Cause)
-	m.end(failed, failed.Error.Message, failed.Error)
-}
-
 // retry begins the next attempt once the earlier attempt's work has ended, which may outlive its actor.
 func (m *machine) retry(next *attempt) {
 	p, ok := m.phase.(backingOff)

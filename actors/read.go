@@ -1,7 +1,9 @@
 package actors
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
 	"slices"
 	"sync"
@@ -9,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // State returns the sum of the run's events so far. Errors: not_found.
@@ -64,6 +67,49 @@ func (s *System) DeleteLog(ctx context.Context, id messages.RunID) error {
 //
 // Deprecated: Use [System.DeleteLog].
 func (s *System) Forget(ctx context.Context, id messages.RunID) error { return s.DeleteLog(ctx, id) }
+
+// Run is a handle on a run. Its methods are those of [System], without the id. It is safe for concurrent use.
+type Run struct {
+	system *System
+	id     messages.RunID
+	live   *activeRun // of a sub-run, so that Wait needs no journal however soon it ends
+}
+
+// ID returns the run's id.
+func (r *Run) ID() messages.RunID { return r.id }
+
+// Events yields the events past the cursor until the terminal; see [System.Events].
+func (r *Run) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
+	return r.system.Events(ctx, r.id, after)
+}
+
+// State returns the sum of the run's events so far.
+func (r *Run) State(ctx context.Context) (messages.State, error) { return r.system.State(ctx, r.id) }
+
+// Wait returns the run's final State once the run has ended. The error is about waiting; the State tells how the run
+// ended.
+func (r *Run) Wait(ctx context.Context) (messages.State, error) {
+	return r.system.readers.wait(ctx, r.id, r.live)
+}
+
+// Result waits for the run's end and returns its result as JSON. If the run did not complete, the error names the run
+// and why. Its code is the cause in the run's terminal, and no policy repeats it.
+func (r *Run) Result(ctx context.Context) (json.RawMessage, error) {
+	state, err := r.Wait(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case state.Status == messages.Completed:
+		return state.End.Result, nil
+	}
+	why := cmp.Or(state.End.Error, errCanceled)
+	what := "run"
+	if state.Queued.Parent != "" {
+		what = "sub-run"
+	}
+	return nil, supervision.Permanent(messages.Errorf(state.End.Cause, "the %s %s of job %s ended %s (%s): %s",
+		what, r.id, state.Queued.Job, state.Status, state.End.Cause, why.Message))
+}
 
 // readers is the part of a System that reads logs, whoever owns them. It wakes the readers of runs that this node does
 // not own: one watch of the journal serves all of them. It is safe for concurrent use.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math/big"
 	"slices"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
 )
 
 // mostChildren bounds the live sub-runs of one tree.
@@ -364,49 +362,6 @@ func (a *activeRuns) writeCanceled(parent *activeRun, child *childRun) (*activeR
 	return r, err
 }
 
-// Run is a handle on a run. Its methods are those of [System], without the id. It is safe for concurrent use.
-type Run struct {
-	system *System
-	id     messages.RunID
-	live   *activeRun // of a sub-run, so that Wait needs no journal however soon it ends
-}
-
-// ID returns the run's id.
-func (r *Run) ID() messages.RunID { return r.id }
-
-// Events yields the events past the cursor until the terminal; see [System.Events].
-func (r *Run) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
-	return r.system.Events(ctx, r.id, after)
-}
-
-// State returns the sum of the run's events so far.
-func (r *Run) State(ctx context.Context) (messages.State, error) { return r.system.State(ctx, r.id) }
-
-// Wait returns the run's final State once the run has ended. The error is about waiting; the State tells how the run
-// ended.
-func (r *Run) Wait(ctx context.Context) (messages.State, error) {
-	return r.system.readers.wait(ctx, r.id, r.live)
-}
-
-// Result waits for the run's end and returns its result as JSON. If the run did not complete, the error names the run
-// and why. Its code is the cause in the run's terminal, and no policy repeats it.
-func (r *Run) Result(ctx context.Context) (json.RawMessage, error) {
-	state, err := r.Wait(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case state.Status == messages.Completed:
-		return state.End.Result, nil
-	}
-	why := cmp.Or(state.End.Error, errCanceled)
-	what := "run"
-	if state.Queued.Parent != "" {
-		what = "sub-run"
-	}
-	return nil, supervision.Permanent(messages.Errorf(state.End.Cause, "the %s %s of job %s ended %s (%s): %s",
-		what, r.id, state.Queued.Job, state.Status, state.End.Cause, why.Message))
-}
-
 // Start starts a sub-run, and returns when the run's log names it. Its actor is below the run's actor. It is
 // cancelled with the run, and the run ends after it. An attempt that starts a sub-run of the same name gets the same
 // sub-run; the name is Options.Key or else the number of the sub-run in its task. Its job is in Config.Jobs or SubJobs
@@ -444,11 +399,6 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 		return nil, err
 	}
 	return &Run{system: s, id: child.id, live: child.run}, nil
-}
-
-// Cancel asks the run to end; see [System.Cancel].
-func (r *Run) Cancel(ctx context.Context, reason string) error {
-	return r.system.Cancel(ctx, r.id, "", reason)
 }
 
 // compact removes white space from JSON. What is not JSON stays as it is.
