@@ -120,7 +120,7 @@ var rules = []rule{
 	{pkgs: "transport/acp", ours: protocol + " internal/words transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
-	{pkgs: "transport/issuer", ours: "messages transport/door/auth transport/internal/dial", libs: "github.com/go-jose/go-jose/v4/..."},
+	{pkgs: "transport/issuer", ours: "messages transport/door/auth transport/internal/dial", libs: "github.com/golang-jwt/jwt/v5", tests: "github.com/go-jose/go-jose/v4/..."},
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
 	{pkgs: "transport/repository", ours: "internal/regular messages internal/redact internal/source internal/words internal/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages internal/redact transport/internal/*"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -11,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -71,42 +71,61 @@ func secure(address string) bool {
 
 // Algorithms by their keys: of curves by their bits. The keys of asymmetric ones verify and cannot sign.
 var (
-	ofRSA      = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
-	ofCurve    = map[int]jose.SignatureAlgorithm{256: jose.ES256, 384: jose.ES384, 521: jose.ES512}
-	asymmetric = slices.AppendSeq(append(slices.Clone(ofRSA), jose.EdDSA), maps.Values(ofCurve))
+	ofRSA   = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+	ofCurve = map[int]string{256: "ES256", 384: "ES384", 521: "ES512"}
+	reader  = jwt.NewParser(jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation(), jwt.WithValidMethods(slices.AppendSeq(append(slices.Clone(ofRSA), ofEd25519), maps.Values(ofCurve))))
 )
+
+const ofEd25519 = "EdDSA"
 
 // claims are those that count of a token.
 type claims struct {
-	jwt.Claims
+	jwt.RegisteredClaims
 	Scope string `json:"scope"`
 }
 
 // Check returns the caller that the token names, and when the token ends. Errors: unauthorized, and unavailable if the
 // issuer's keys cannot be had.
 func (i *Issuer) Check(ctx context.Context, token string) (auth.Principal, time.Time, error) {
-	parsed, err := jwt.ParseSigned(token, asymmetric)
-	if err != nil {
-		return auth.Principal{}, time.Time{}, refused("it is no JWT that is signed with an asymmetric key")
-	}
-	header := parsed.Headers[0]
-	kind, _ := header.ExtraHeaders[jose.HeaderType].(string)
-	if kind = strings.ToLower(kind); strings.TrimPrefix(kind, "application/") != "at+jwt" {
-		return auth.Principal{}, time.Time{}, refused("its typ is not at+jwt, as that of an access token is (RFC 9068)")
-	}
-	key, err := i.keys.find(ctx, header.KeyID)
-	if err != nil {
-		return auth.Principal{}, time.Time{}, err
-	}
 	var c claims
-	if !fits(key, jose.SignatureAlgorithm(header.Algorithm)) || parsed.Claims(key.Key, &c) != nil {
+	var about error // why there is no key to check it with
+	_, err := reader.ParseWithClaims(token, &c, func(t *jwt.Token) (key any, _ error) {
+		key, about = i.keyOf(ctx, t)
+		return key, about
+	})
+	switch {
+	case about != nil:
+		return auth.Principal{}, time.Time{}, about
+	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
 		return auth.Principal{}, time.Time{}, refused("its signature is not that of a key of the issuer")
+	case err != nil:
+		return auth.Principal{}, time.Time{}, refused("it is no JWT that is signed with an asymmetric key")
 	}
 	ends, why := i.judge(c)
 	if why != "" {
 		return auth.Principal{}, time.Time{}, refused(why)
 	}
 	return auth.Principal{Name: nameOf(c.Subject), Scopes: i.scopesOf(c.Scope)}, ends, nil
+}
+
+// keyOf returns the key that must have signed a token with this header.
+func (i *Issuer) keyOf(ctx context.Context, t *jwt.Token) (any, error) {
+	kind, _ := t.Header["typ"].(string)
+	if kind = strings.ToLower(kind); strings.TrimPrefix(kind, "application/") != "at+jwt" {
+		return nil, refused("its typ is not at+jwt, as that of an access token is (RFC 9068)")
+	}
+	if t.Header["crit"] != nil { // RFC 7515, section 4.1.11: who does not know what it names refuses it
+		return nil, refused("it has a crit header")
+	}
+	id, _ := t.Header["kid"].(string)
+	key, err := i.keys.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !key.fits(t.Method.Alg()) {
+		return nil, refused("its signature is not that of a key of the issuer")
+	}
+	return key.public, nil
 }
 
 func refused(why string) error {
@@ -119,18 +138,18 @@ func (i *Issuer) judge(c claims) (ends time.Time, why string) {
 	switch {
 	case c.Issuer != i.config.Issuer:
 		return ends, "its iss is not " + i.config.Issuer
-	case !c.Audience.Contains(i.config.Audience):
+	case !slices.Contains(c.Audience, i.config.Audience):
 		return ends, "its aud does not name " + i.config.Audience
-	case c.Expiry == nil || c.IssuedAt == nil || c.Subject == "":
+	case c.ExpiresAt == nil || c.IssuedAt == nil || c.Subject == "":
 		return ends, "it has no exp, iat or sub"
 	}
-	ends = c.Expiry.Time()
+	ends = c.ExpiresAt.Time
 	switch {
 	case !now.Before(ends):
 		return ends, "it has expired"
-	case ends.Sub(c.IssuedAt.Time()) > longest || ends.Sub(now) > longest+leeway:
+	case ends.Sub(c.IssuedAt.Time) > longest || ends.Sub(now) > longest+leeway:
 		return ends, "it is valid for more than 24 hours"
-	case now.Add(leeway).Before(c.IssuedAt.Time()), c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):
+	case now.Add(leeway).Before(c.IssuedAt.Time), c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time):
 		return ends, "it is not valid yet"
 	}
 	return ends, ""

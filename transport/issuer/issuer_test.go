@@ -53,11 +53,14 @@ func newServer(t *testing.T, keys ...jose.JSONWebKey) *server {
 }
 
 // sign makes a token; typ "" is that of an access token.
-func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, id, typ string, claims map[string]any) string {
+func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, id, typ string, claims map[string]any, headers ...jose.HeaderKey) string {
 	t.Helper()
 	options := (&jose.SignerOptions{}).WithHeader("kid", id)
 	if typ == "" {
 		typ = "at+jwt"
+	}
+	for _, name := range headers {
+		options = options.WithHeader(name, []string{"x"})
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, options.WithType(jose.ContentType(typ)))
 	must(t, err)
@@ -106,6 +109,7 @@ func TestCheck(t *testing.T) {
 		"no such key":         {sign(t, jose.ES256, ec, "none", "", good), ""},
 		"a shared secret":     {sign(t, jose.HS256, public, "ec", "", good), ""},
 		"no signature":        {strings.Join([]string{"eyJhbGciOiJub25lIiwidHlwIjoiYXQrand0In0", "e30", ""}, "."), ""},
+		"a crit header":       {sign(t, jose.ES256, ec, "ec", "", good, "crit"), ""},
 		"an id token":         {sign(t, jose.ES256, ec, "ec", "JWT", good), ""},
 		"another issuer":      {sign(t, jose.ES256, ec, "ec", "", with("iss", s.URL+"/")), ""},
 		"another audience":    {sign(t, jose.ES256, ec, "ec", "", with("aud", "other")), ""},

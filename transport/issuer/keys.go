@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rsa"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,8 +19,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-jose/go-jose/v4"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
@@ -46,8 +47,47 @@ type keys struct {
 
 // keySet are keys as of a time.
 type keySet struct {
-	jose.JSONWebKeySet
-	at time.Time
+	Keys []webKey `json:"keys"`
+	at   time.Time
+}
+
+// webKey is a public key as RFC 7517 writes it.
+type webKey struct {
+	Type      string `json:"kty"`
+	ID        string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	N         octets `json:"n"` // of RSA, with E
+	E         octets `json:"e"`
+	Curve     string `json:"crv"`
+	X         octets `json:"x"` // of a curve, with Y but for Ed25519
+	Y         octets `json:"y"`
+	public    any    // nil if the key is of a kind that is not known here, or wrong
+}
+
+// octets are bytes as base64url without padding.
+type octets []byte
+
+func (o *octets) UnmarshalText(text []byte) (err error) {
+	*o, err = base64.RawURLEncoding.DecodeString(string(text))
+	return err
+}
+
+// curves are those of RFC 7518, section 6.2.1.1.
+var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}
+
+// read sets public.
+func (k *webKey) read() {
+	switch curve := curves[k.Curve]; {
+	case k.Type == "RSA" && len(k.N) > 0 && len(k.E) > 0 && len(k.E) <= 4:
+		k.public = &rsa.PublicKey{N: new(big.Int).SetBytes(k.N), E: int(new(big.Int).SetBytes(k.E).Int64())}
+	case k.Type == "EC" && curve != nil:
+		if point, err := ecdsa.ParseUncompressedPublicKey(curve, slices.Concat([]byte{4}, k.X, k.Y)); err == nil {
+			k.public = point
+		}
+	case k.Type == "OKP" && k.Curve == "Ed25519" && len(k.X) == ed25519.PublicKeySize:
+		k.public = ed25519.PublicKey(k.X)
+	}
 }
 
 func newKeys(issuer string) keys {
@@ -58,7 +98,7 @@ func newKeys(issuer string) keys {
 
 // find returns the key with the id, or the only one if the token names none. For an unknown one it asks the issuer, at
 // most once a minute. Keys that are known stay in use while the issuer does not answer.
-func (k *keys) find(ctx context.Context, id string) (jose.JSONWebKey, error) {
+func (k *keys) find(ctx context.Context, id string) (*webKey, error) {
 	if set := k.known.Load(); set != nil && time.Since(set.at) < keysLife {
 		if key, ok := set.pick(id); ok {
 			return key, nil
@@ -72,38 +112,40 @@ func (k *keys) find(ctx context.Context, id string) (jose.JSONWebKey, error) {
 	}
 	set := k.known.Load()
 	if set == nil {
-		return jose.JSONWebKey{}, &messages.Error{Code: messages.CodeUnavailable, Retryable: true,
+		return nil, &messages.Error{Code: messages.CodeUnavailable, Retryable: true,
 			Message: fmt.Sprintf("the keys of the issuer %s cannot be had; try again: %v", k.issuer, k.failed)}
 	}
 	if key, ok := set.pick(id); ok {
 		return key, nil
 	}
-	return jose.JSONWebKey{}, refused("the issuer has no such key")
+	return nil, refused("the issuer has no such key")
 }
 
-func (s *keySet) pick(id string) (jose.JSONWebKey, bool) {
-	found := s.Keys
-	if id != "" {
-		found = s.Key(id)
+func (s *keySet) pick(id string) (*webKey, bool) {
+	var found []*webKey
+	for i := range s.Keys {
+		if key := &s.Keys[i]; key.public != nil && (id == "" || key.ID == id) {
+			found = append(found, key)
+		}
 	}
 	if len(found) != 1 || found[0].Use != "" && found[0].Use != "sig" {
-		return jose.JSONWebKey{}, false
+		return nil, false
 	}
 	return found[0], true
 }
 
 // fits reports whether a key can have made a signature with the algorithm. The key says it, and not the token.
-func fits(key jose.JSONWebKey, with jose.SignatureAlgorithm) bool {
-	if key.Algorithm != "" && key.Algorithm != string(with) {
+func (k *webKey) fits(with string) bool {
+	if k.Algorithm != "" && k.Algorithm != with {
 		return false
 	}
-	switch public := key.Key.(type) {
+	switch public := k.public.(type) {
 	case *rsa.PublicKey:
 		return public.N.BitLen() >= leastRSA && slices.Contains(ofRSA, with)
 	case *ecdsa.PublicKey:
 		return with == ofCurve[public.Params().BitSize]
 	case ed25519.PublicKey:
-		return with == jose.EdDSA
+		return with == ofEd25519
 	}
 	return false
 }
@@ -132,7 +174,10 @@ func (k *keys) fetch(ctx context.Context, now time.Time) error {
 		return errors.New("its metadata names no jwks_uri of https")
 	}
 	set := &keySet{at: now}
-	if err = k.get(ctx, about.JWKSURI, &set.JSONWebKeySet); err == nil {
+	if err = k.get(ctx, about.JWKSURI, set); err == nil {
+		for i := range set.Keys {
+			set.Keys[i].read()
+		}
 		k.known.Store(set)
 	}
 	return err
