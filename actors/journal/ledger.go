@@ -283,7 +283,7 @@ func (x *Ends) Left() (all []Entry) {
 	for _, end := range x.ends {
 		all = append(all, end.Entry)
 	}
-	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Number, b.Number)) })
+	slices.SortStableFunc(all, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Number, b.Number)) })
 	return all
 }
 
@@ -312,7 +312,7 @@ func (x *Ends) Removed() (all []Removed) {
 			all = append(all, Removed{Log{Run: e.Run, Status: e.Status, Seq: e.Seq, Chain: e.Chain}, e.At})
 		}
 	}
-	slices.SortFunc(all, func(a, b Removed) int { return a.RemovedAt.Compare(b.RemovedAt) })
+	slices.SortStableFunc(all, func(a, b Removed) int { return a.RemovedAt.Compare(b.RemovedAt) })
 	return all
 }
 

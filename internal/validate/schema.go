@@ -178,7 +178,7 @@ func (s *Schema) problems(err error) (all []problem) {
 	} else if err != nil {
 		all = []problem{{Says: err.Error()}}
 	}
-	slices.SortFunc(all, func(a, b problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Says, b.Says)) })
+	slices.SortStableFunc(all, func(a, b problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Says, b.Says)) })
 	return slices.Compact(all)
 }
 

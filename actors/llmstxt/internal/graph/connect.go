@@ -102,7 +102,7 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 		known[t] = taken.of(in+t.Name, in+shown)
 		nodes = append(nodes, Node{ID: known[t], Kind: External, Name: shown})
 	}
-	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
 	g.Nodes = append(g.Nodes, nodes...)
 	return known
 }
@@ -118,11 +118,11 @@ func (g *Graph) keepHeaviest(found links, outside map[resolve.Target]string) {
 			g.Edges = append(g.Edges, e)
 		}
 	}
-	slices.SortFunc(g.Edges, compareEdges)
+	slices.SortStableFunc(g.Edges, compareEdges)
 	if over := len(g.Edges) - mostEdges; over > 0 {
 		slices.SortStableFunc(g.Edges, func(a, b Edge) int { return cmp.Compare(b.Weight, a.Weight) })
 		g.Edges = g.Edges[:mostEdges]
-		slices.SortFunc(g.Edges, compareEdges)
+		slices.SortStableFunc(g.Edges, compareEdges)
 		g.fact(over, "the %s with the least weight left out: there are too many", "edge")
 	}
 }

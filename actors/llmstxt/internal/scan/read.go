@@ -74,7 +74,7 @@ func (w *walker) result() (*Repository, error) {
 			}
 		}
 	}
-	slices.SortFunc(w.repo.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(w.repo.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return w.repo, nil
 }
 
