@@ -210,13 +210,13 @@ func (d *door) continued(ctx context.Context, a fullArguments) (request generati
 		return request, messages.InvalidInput("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	request.like(state)
-	request.Repository, request.Out, request.earlier = in.Repository, in.Out, firstOf(state)
+	request.Repository, request.Out, request.earlier = in.Repository, in.Out, firstOf(state.RunID, state.Queued.Labels)
 	return request, nil
 }
 
 // firstOf returns the run that this one was made for, or its own id.
-func firstOf(state messages.State) messages.RunID {
-	return cmp.Or(messages.RunID(state.Queued.Labels[earlierLabel]), state.RunID)
+func firstOf(id messages.RunID, labels map[string]string) messages.RunID {
+	return cmp.Or(messages.RunID(labels[earlierLabel]), id)
 }
 
 // like takes over the options of a run.
