@@ -230,9 +230,10 @@ func (s server) pushes(ctx context.Context, method string, config push) (any, er
 	}
 	switch method {
 	case "CreateTaskPushNotificationConfig":
-		if config.ID = cmp.Or(config.ID, strings.ToLower(rand.Text())); s.check(&config) != nil {
-			return nil, s.check(&config)
+		if err := s.check(&config); err != nil {
+			return nil, err
 		}
+		config.ID = cmp.Or(config.ID, strings.ToLower(rand.Text()))
 		return config, s.changePush(ctx, run.RunID, config.ID, config.URL)
 	case "DeleteTaskPushNotificationConfig":
 		return struct{}{}, s.changePush(ctx, run.RunID, config.ID, "")

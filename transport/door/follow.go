@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -115,16 +116,16 @@ func (d *Door) Heartbeats(ctx context.Context, out Connection, beat func(), lost
 	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // heartbeat reads h.timer
 	h.timer.Reset(h.every)
 	if at, ok := auth.Expires(ctx); ok {
-		h.last = time.AfterFunc(time.Until(at)-beforeExpiry, h.expires)
+		h.last = time.AfterFunc(time.Until(at)-beforeExpiry, func() { h.expires(at) })
 	}
 	return h
 }
 
-// expires tells the client that its token expires soon: by a comment, or by a heartbeat where there are no comments.
-func (h *Heartbeats) expires() {
+// expires tells the client when its token expires: by a comment, or by a heartbeat where there are no comments.
+func (h *Heartbeats) expires(at time.Time) {
 	_ = h.Do(func() (bool, error) { // whoever writes next notices an error
 		if s, ok := h.out.(*Stream); ok && s.contentType == "text/event-stream" {
-			_, _ = s.WriteString(": the token expires in 30 s; get another one, and come back with the last id\n\n")
+			_, _ = fmt.Fprintf(s, ": the token expires in %.0f s; get another one, and come back with the last id\n\n", time.Until(at).Seconds())
 		} else {
 			h.beat()
 		}

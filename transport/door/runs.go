@@ -78,7 +78,8 @@ type Config struct {
 	People func() string
 	// AgentsConfirm lets agents answer the confirmations of all jobs.
 	AgentsConfirm bool
-	// Sealing are the keys of what clients keep, and of clients keep, and the credentials that they send; nil makes a key, which ends with the process.
+	// Sealing are the keys of what clients keep, and of the credentials that they send; nil makes a key, which ends with
+	// the process.
 	Sealing seal.Keys
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil removes none.
 	Redact func([]byte) []byte

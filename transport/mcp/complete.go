@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,8 +42,8 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.C
 	of, known := map[string]func(messages.Summary){
 		"run_id": func(run messages.Summary) { add(string(run.RunID)) },
 		"label": func(run messages.Summary) {
-			for name, value := range run.Labels {
-				add(name + ":" + value)
+			for _, name := range slices.Sorted(maps.Keys(run.Labels)) {
+				add(name + ":" + run.Labels[name])
 			}
 		},
 	}[a.Name]

@@ -289,7 +289,7 @@ func (s *Server) runList(ctx context.Context, a runArguments) (*Result, error) {
 	case working:
 		q.Status = []messages.Status{messages.Pending, messages.Processing}
 	default:
-		q.Status = []messages.Status{messages.Status(a.Status)}
+		q.Status = []messages.Status{a.Status}
 	}
 	list, err := s.Runs(ctx, q)
 	if err != nil {

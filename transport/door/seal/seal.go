@@ -53,8 +53,11 @@ func (k Keys) Seal(use string, plain []byte) string {
 // Open returns what was sealed for the use. ok is false if none of the keys has sealed it.
 func (k Keys) Open(use, sealed string) (plain []byte, ok bool) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil {
+		return nil, false
+	}
 	for _, secret := range k {
-		if plain, failed := aead(secret, use).Open(nil, nil, data, nil); err == nil && failed == nil {
+		if plain, err := aead(secret, use).Open(nil, nil, data, nil); err == nil {
 			return plain, true
 		}
 	}

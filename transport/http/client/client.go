@@ -134,7 +134,10 @@ func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, 
 
 // Say says something to a run that works. It returns when the message is in the run's log.
 func (c *Client) Say(ctx context.Context, id messages.RunID, said messages.Said) (m messages.Message, err error) {
-	body := map[string]any{"id": said.Message, "mode": said.Mode, "content": said.Content}
+	body := map[string]any{"id": said.Message, "content": said.Content}
+	if said.Mode != "" {
+		body["mode"] = said.Mode
+	}
 	err = c.call(ctx, http.MethodPost, pathOf(id)+"/messages", nil, body, &m)
 	return m, err
 }

@@ -42,7 +42,9 @@ func tell(ctx context.Context, t *actors.TaskContext, in words) (string, error) 
 
 func serve(t *testing.T) (*actors.System, string) {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("tell", tell)}})
+	job := actors.Func("tell", tell)
+	job.Messages = true
+	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{job}})
 	must(t, err)
 	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "tell"}}})))
 	t.Cleanup(func() {
@@ -178,6 +180,9 @@ func TestCalls(t *testing.T) {
 	}
 	if err := c.DeleteLog(t.Context(), id); messages.CodeOf(err) != messages.CodeConflict {
 		t.Errorf("forget of a run that goes on: %v", err)
+	}
+	if m, err := c.Say(t.Context(), id, messages.Said{Content: "louder"}); err != nil || m.Message == "" || m.Position != 1 {
+		t.Errorf("said: %+v, %v", m, err)
 	}
 	if err := c.Cancel(t.Context(), id, "enough"); err != nil {
 		t.Error(err)

@@ -24,7 +24,7 @@ const (
 // variant is a generator. It becomes two tools: one returns at once, the other streams.
 type variant[A any] struct {
 	name, title, description string
-	input                    json.RawMessage
+	required, properties     []string // of its input schema
 	arguments                func(d *door, ctx context.Context, a A) (generation, error)
 }
 
@@ -42,30 +42,32 @@ const earlierLabel = "lmstxt.run_id"
 func (d *door) addGenerators() {
 	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt, as lmstxt-mcp",
 		description: "Writes llms.txt and llms.json for a repository",
-		input: mcp.Object([]string{"url"},
-			`"url":{"type":"string","minLength":1,"description":"a URL, owner/repo on GitHub, or a folder of the `+
+		required:    []string{"url"},
+		properties: []string{
+			`"url":{"type":"string","minLength":1,"description":"a URL, owner/repo on GitHub, or a folder of the ` +
 				`server's"}`,
 			outputArgument,
 			`"cache_lm":{"type":"boolean","default":true,"description":"use the cache"}`,
 			`"generate_graph":{"type":"boolean","description":"write the graph of packages too"}`,
 			`"verbose_budget":{"type":"boolean","default":false,"description":"without effect"}`,
-			`"enable_session_memory":{"type":"boolean","description":"without effect"}`),
+			`"enable_session_memory":{"type":"boolean","description":"without effect"}`},
 		arguments: (*door).txt})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt, as lmstxt-mcp",
 		description: "Writes llms-full.txt, the files that llms.txt links to, and llms.txt",
-		input:       mcp.Object([]string{"repo_url"}, repositoryArgument, earlierArgument, outputArgument),
+		required:    []string{"repo_url"},
+		properties:  []string{repositoryArgument, earlierArgument, outputArgument},
 		arguments:   (*door).full})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_ctx", title: "Generate llms-ctx.txt, as lmstxt-mcp",
 		description: "Writes llms-ctx.txt, the files that llms.txt links to as they are, and llms.txt; name the " +
 			"repository, or a run",
-		input: mcp.Object(nil, earlierArgument,
-			`"repo_url":{"type":"string","description":"the repository, if not the run's"}`, outputArgument),
+		properties: []string{earlierArgument,
+			`"repo_url":{"type":"string","description":"the repository, if not the run's"}`, outputArgument},
 		arguments: (*door).ctx})
 }
 
 // addVariant adds a generator twice: as a tool that answers at once, and as one that streams.
 func addVariant[A any](d *door, v variant[A]) {
-	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, OpenWorld: true}
+	tool := mcp.Tool{Name: v.name, Title: v.title, Input: mcp.Object(v.required, v.properties...), OpenWorld: true}
 	tool.Output = json.RawMessage(recordSchema)
 	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait (for started_run_id, if the " +
 		"record has it), then read with lmstxt_read_artifact."
@@ -77,7 +79,7 @@ func addVariant[A any](d *door, v variant[A]) {
 		return mcp.Structured(d.recordOf(state))
 	})
 	tool.Name += "_stream"
-	tool.Input = append(append(slices.Clone(v.input[:len(v.input)-2]), ","+mcp.StreamArguments...), "}}"...)
+	tool.Input = mcp.Object(v.required, append(slices.Clone(v.properties), mcp.StreamArguments)...)
 	tool.Title += ", streamed"
 	tool.Description = v.description + ". Streams the run's events where the call has a progress token, and answers when " +
 		"it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
@@ -208,13 +210,13 @@ func (d *door) continued(ctx context.Context, a fullArguments) (request generati
 		return request, messages.InvalidInput("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	request.like(state)
-	request.Repository, request.Out, request.earlier = in.Repository, in.Out, firstOf(state)
+	request.Repository, request.Out, request.earlier = in.Repository, in.Out, firstOf(state.RunID, state.Queued.Labels)
 	return request, nil
 }
 
 // firstOf returns the run that this one was made for, or its own id.
-func firstOf(state messages.State) messages.RunID {
-	return cmp.Or(messages.RunID(state.Queued.Labels[earlierLabel]), state.RunID)
+func firstOf(id messages.RunID, labels map[string]string) messages.RunID {
+	return cmp.Or(messages.RunID(labels[earlierLabel]), id)
 }
 
 // like takes over the options of a run.

@@ -79,9 +79,12 @@ func (d *door) listRuns(ctx context.Context, a listArguments) (*mcp.Result, erro
 	records := []record{}
 	known := map[messages.RunID]bool{}
 	for _, run := range list {
-		state, err := d.Run(ctx, run.RunID)
-		if id := cmp.Or(messages.RunID(run.Labels[earlierLabel]), run.RunID); err == nil && !known[id] {
-			records, known[id] = append(records, d.recordOf(state)), true
+		first := firstOf(run.RunID, run.Labels)
+		if known[first] {
+			continue
+		}
+		if state, err := d.Run(ctx, run.RunID); err == nil {
+			records, known[first] = append(records, d.recordOf(state)), true
 		}
 	}
 	return listed("runs", records)
@@ -181,7 +184,7 @@ func (d *door) isOf(repository string) func(input) bool {
 // madeFor returns the last run that has written the file, or may still do so, of those that were made for the given run
 // or for the same earlier run. If there is none, it returns the run itself.
 func (d *door) madeFor(ctx context.Context, state messages.State, name string) (messages.State, error) {
-	first := firstOf(state)
+	first := firstOf(state.RunID, state.Queued.Labels)
 	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
 	for _, run := range list {
 		if run.RunID != first && messages.RunID(run.Labels[earlierLabel]) != first {

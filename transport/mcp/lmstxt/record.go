@@ -71,7 +71,7 @@ func inputOf(state messages.State) input {
 
 // recordOf returns a run in the form of the earlier server.
 func (d *door) recordOf(state messages.State) record {
-	r := record{RunID: firstOf(state), Status: state.Status, Artifacts: []file{},
+	r := record{RunID: firstOf(state.RunID, state.Queued.Labels), Status: state.Status, Artifacts: []file{},
 		CreatedAt: state.QueuedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC()}
 	if r.RunID != state.RunID {
 		r.StartedRunID = state.RunID

@@ -226,6 +226,11 @@ func TestExpiredTokenEndsStreams(t *testing.T) {
 		must(t, err)
 		dial, end := f.bubbleBehind(t, entrance.Wrap(f.wire))
 		defer end()
+		late := dial()
+		late.token = "10s." + strings.Repeat("x", 32) + ".y"
+		if line, err := bufio.NewReader(late.do(http.MethodGet, late.initialize(), "").Body).ReadString('\n'); !strings.HasPrefix(line, ": the token expires in 10 s") {
+			t.Errorf("of a token that ends sooner: %q, %v", line, err)
+		}
 		c, get := dial(), dial()
 		c.token = "10m." + strings.Repeat("x", 32) + ".y"
 		get.token = c.token
