@@ -142,12 +142,16 @@ func (t *TaskContext) Outlast(ctx context.Context, other messages.RunID) (over b
 // released reports whether a run has been released, or cannot be.
 func released(s *messages.State) (over bool, err error) {
 	switch {
-	case s.After != "" && s.HeldAt.IsZero():
-		return true, messages.Errorf(messages.CodeConflict, "run %s waits for %s, and is not held", s.RunID, s.After)
 	case s.After == "" && s.BeganAt.IsZero():
 		return true, messages.Errorf(messages.CodeConflict, "run %s was not held", s.RunID)
+	case s.After == "":
+		return true, nil
+	case s.HeldAt.IsZero():
+		return true, messages.Errorf(messages.CodeConflict, "run %s waits for %s, and is not held", s.RunID, s.After)
+	case s.Canceling || s.Status.IsEnded():
+		return true, messages.Errorf(messages.CodeConflict, "run %s has ended or is ending, and cannot begin any more; start another", s.RunID)
 	}
-	return s.After == "" || s.Canceling || s.Status.IsEnded(), nil
+	return false, nil
 }
 
 // release begins a held run.

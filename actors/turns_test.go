@@ -92,6 +92,9 @@ func TestTurns(t *testing.T) {
 		is(late, messages.Pending, d, true)
 		time.Sleep(messages.HeldFor)
 		is(late, messages.Canceled, d, true)
+		if err := s.Release(t.Context(), late, "ann"); messages.CodeOf(err) != messages.CodeConflict {
+			t.Errorf("a run that was canceled while it was held was released: %v", err)
+		}
 		asks := begin("ask", "", "")
 		over := begin("answer", "", "")
 		is(asks, messages.Processing, "", false)
