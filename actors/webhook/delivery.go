@@ -220,11 +220,7 @@ func idOf(e messages.Event) string {
 
 // body returns the body that is sent for the event.
 func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byte, error) {
-	name := q.Labels[messages.CallbackFormLabel]
-	if strings.HasPrefix(to.Name, callback+" ") {
-		name = h.AddedForm
-	}
-	if form := h.Forms[name]; form != nil && strings.HasPrefix(to.Name+" ", callback+" ") {
+	if form := h.Forms[to.form]; form != nil {
 		return h.Redact(form(q, e)), nil
 	}
 	payload, err := json.Marshal(e.Body)

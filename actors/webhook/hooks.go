@@ -299,8 +299,8 @@ func (h *Hooks) callbacks(ctx context.Context, run messages.State) (all []*Targe
 		if refused != nil { // such as no URL
 			continue
 		}
-		if to.Name = callback; id != "1" {
-			to.Name += " " + id
+		if to.Name, to.form = callback, run.Queued.Labels[messages.CallbackFormLabel]; id != "1" {
+			to.Name, to.form = callback+" "+id, h.AddedForm
 		}
 		all = append(all, &to)
 	}
