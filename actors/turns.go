@@ -77,8 +77,11 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	_ = json.Unmarshal(q.Input, &input) // the job has read it
 	_ = json.Unmarshal(input[s.definition(q.Job).PromptField], &text)
 	_, err := s.Send(ctx, working.id, messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal})
-	if messages.CodeOf(err) == messages.CodeConflict { // it has ended meanwhile
-		return "", false, nil
+	if messages.CodeOf(err) == messages.CodeConflict {
+		state, _ := s.State(ctx, working.id)
+		if _, known := saidAs(&state, q.Key); !known { // the turn has ended meanwhile
+			return "", false, nil
+		}
 	}
 	return working.id, err == nil, err
 }
