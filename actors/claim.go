@@ -143,8 +143,8 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	}
 	restarts := why == nil && head.Epoch > 0
 	var unborn map[messages.RunID]bool
-	var waited time.Duration
-	if waited = fold.Peek().Waited(time.Now()); restarts {
+	waited := fold.Peek().Waited(time.Now())
+	if restarts {
 		err = o.guarded(func() (err error) {
 			waited = o.waited(ctx, fold.Peek())
 			unborn, err = o.unborn(ctx, fold)

@@ -24,7 +24,7 @@ type machine struct {
 	jitter     func() float64
 	ledger     *log.Ledger
 
-	phase any // what the run is doing: one of opening to done below
+	phase any // what the run is doing: one of queuing to done below
 	next  int // index of the task after the current one
 	// current is the attempt that may emit events: it has begun, and what follows it is not decided yet.
 	current *attempt

@@ -280,7 +280,7 @@ func (s *sim) handle() {
 	}
 	s.say("run takes %T%+v", message, message)
 	if s.left {
-		s.replyEnded(message)
+		replyEnded(message, "r", func(to chan<- error) { s.do(&effect{do: doKept, seq: s.judge.Peek().Seq, reply: to}) })
 		return
 	}
 	before := s.m.phase
@@ -300,30 +300,6 @@ func (s *sim) handle() {
 }
 
 func (s *sim) post(message any) { s.mail = append(s.mail, message) }
-
-// replyEnded is the run actor's.
-func (s *sim) replyEnded(message any) {
-	switch m := message.(type) {
-	case *cancelRun:
-		s.do(&effect{do: doKept, seq: s.judge.Peek().Seq, reply: m.reply})
-	case *answerInput:
-		m.reply <- errOver("r")
-	case *question:
-		m.reply <- answer{err: errSilenced}
-	case *childWanted:
-		m.reply <- childStart{err: errSilenced}
-	case *commitRequest:
-		m.reply <- errSilenced
-	case *sayRun:
-		m.reply <- errTakesNone("r")
-	case *releaseRun:
-		m.reply <- errTakesNone("r")
-	case *takeMessages:
-		m.reply <- answer{err: errSilenced}
-	case *emission:
-		replier(m.verdict)(errSilenced)
-	}
-}
 
 // take has what was recorded judged a second time.
 func (s *sim) take() {

@@ -81,7 +81,7 @@ func (r *runActor) Receive(c actor.Context) {
 // step passes a message to the machine, and carries out the effects.
 func (r *runActor) step(c actor.Context, message any) {
 	if r.left {
-		r.replyEnded(message)
+		replyEnded(message, r.run.id, func(to chan<- error) { r.run.log.WhenDurable(0, replier(to)) })
 		return
 	}
 	now := time.Now().UTC()
@@ -106,13 +106,13 @@ type stepBuffer struct {
 	fresh   []messages.Event
 }
 
-// replyEnded replies to messages that come after the terminal.
-func (r *runActor) replyEnded(message any) {
+// replyEnded replies to messages that come after the terminal. kept replies once everything recorded is durable.
+func replyEnded(message any, id messages.RunID, kept func(reply chan<- error)) {
 	switch m := message.(type) {
 	case *cancelRun:
-		r.run.log.WhenDurable(0, replier(m.reply))
+		kept(m.reply)
 	case *answerInput:
-		m.reply <- errOver(r.run.id)
+		m.reply <- errOver(id)
 	case *question:
 		m.reply <- answer{err: errSilenced}
 	case *childWanted:
@@ -120,9 +120,9 @@ func (r *runActor) replyEnded(message any) {
 	case *commitRequest:
 		m.reply <- errSilenced
 	case *sayRun:
-		m.reply <- errTakesNone(r.run.id)
+		m.reply <- errTakesNone(id)
 	case *releaseRun:
-		m.reply <- errTakesNone(r.run.id)
+		m.reply <- errTakesNone(id)
 	case *takeMessages:
 		m.reply <- answer{err: errSilenced}
 	case *emission:

@@ -37,16 +37,15 @@ var ErrInterrupted = messages.Errorf(messages.CauseCanceledByUser, "a message to
 
 // told reports whether the log already answers who says something or takes it back, and how.
 func told(s *messages.State, said messages.Said, revoke bool) (over bool, err error) {
-	i := slices.IndexFunc(s.Messages, func(m messages.Message) bool { return m.Message == said.Message })
+	is, known := saidAs(s, said.Message)
 	switch {
-	case revoke && i < 0:
+	case revoke && !known:
 		return true, messages.Errorf(messages.CodeNotFound, "run %s has no message %q", s.RunID, said.Message)
-	case revoke && s.Messages[i].At != "":
-		return true, messages.Errorf(messages.CodeConflict, "the run has the message %q already, at %s; say something else", said.Message, s.Messages[i].At)
+	case revoke && is.At != "":
+		return true, messages.Errorf(messages.CodeConflict, "the run has the message %q already, at %s; say something else", said.Message, is.At)
 	case revoke:
-		return s.Messages[i].Dropped != "", nil
-	case i >= 0:
-		is := s.Messages[i].Said
+		return is.Dropped != "", nil
+	case known:
 		if is.Content == said.Content && is.Mode == said.Mode && is.Principal == said.Principal {
 			return true, nil
 		}
@@ -56,7 +55,7 @@ func told(s *messages.State, said messages.Said, revoke bool) (over bool, err er
 	}
 	open := 0
 	for _, m := range s.Messages {
-		if m.At == "" && m.Dropped == "" {
+		if m.IsOpen() {
 			open++
 		}
 	}
@@ -98,7 +97,7 @@ func (m *machine) say(s *sayRun) {
 
 // interrupt ends the model's answer, and declines what the run asks, unless the message was taken meanwhile.
 func (m *machine) interrupt(said messages.Said) {
-	if now, _ := m.ledger.Fold.Message(said.Message); now.At != "" || now.Dropped != "" || m.current == nil {
+	if now, _ := m.ledger.Fold.Message(said.Message); !now.IsOpen() || m.current == nil {
 		return
 	}
 	for _, in := range m.ledger.Fold.Peek().Inputs {
@@ -117,7 +116,7 @@ func (m *machine) hear(h *takeMessages) {
 	}
 	var got answer
 	for _, said := range slices.Clone(m.ledger.Fold.Peek().Messages) {
-		if said.At != "" || said.Dropped != "" {
+		if !said.IsOpen() {
 			continue
 		}
 		said.At, said.Task = h.at, h.attempt.task.Name
@@ -198,7 +197,8 @@ func (s *System) say(ctx context.Context, c journal.Command) (messages.Message, 
 		over, err = told(&state, *c.Say, c.Revoke)
 	}
 	if err != nil || over {
-		return saidAs(&state, c.Say.Message), err
+		is, _ := saidAs(&state, c.Say.Message)
+		return is, err
 	}
 	r, d := s.runs.active(c.Run), s.definition(state.Queued.Job)
 	if takes := r != nil && r.job.Messages || d != nil && d.Messages; !takes && !c.Revoke {
@@ -217,16 +217,17 @@ func (s *System) say(ctx context.Context, c journal.Command) (messages.Message, 
 	if err != nil {
 		return messages.Message{}, err
 	}
-	return saidAs(&state, c.Say.Message), nil
+	is, _ := saidAs(&state, c.Say.Message)
+	return is, nil
 }
 
-// saidAs returns the message as the log has it.
-func saidAs(s *messages.State, message string) messages.Message {
+// saidAs returns the message as the log has it, if it has it.
+func saidAs(s *messages.State, message string) (is messages.Message, known bool) {
 	i := slices.IndexFunc(s.Messages, func(m messages.Message) bool { return m.Message == message })
 	if i < 0 {
-		return messages.Message{}
+		return is, false
 	}
-	return s.Messages[i]
+	return s.Messages[i], true
 }
 
 // Send says something to the run; see [System.Send].

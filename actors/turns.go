@@ -77,8 +77,11 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	_ = json.Unmarshal(q.Input, &input) // the job has read it
 	_ = json.Unmarshal(input[s.definition(q.Job).PromptField], &text)
 	_, err := s.Send(ctx, working.id, messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal})
-	if messages.CodeOf(err) == messages.CodeConflict { // it has ended meanwhile
-		return "", false, nil
+	if messages.CodeOf(err) == messages.CodeConflict {
+		state, _ := s.State(ctx, working.id)
+		if _, known := saidAs(&state, q.Key); !known { // the turn has ended meanwhile
+			return "", false, nil
+		}
 	}
 	return working.id, err == nil, err
 }
@@ -142,12 +145,16 @@ func (t *TaskContext) Outlast(ctx context.Context, other messages.RunID) (over b
 // released reports whether a run has been released, or cannot be.
 func released(s *messages.State) (over bool, err error) {
 	switch {
-	case s.After != "" && s.HeldAt.IsZero():
-		return true, messages.Errorf(messages.CodeConflict, "run %s waits for %s, and is not held", s.RunID, s.After)
 	case s.After == "" && s.BeganAt.IsZero():
 		return true, messages.Errorf(messages.CodeConflict, "run %s was not held", s.RunID)
+	case s.After == "":
+		return true, nil
+	case s.HeldAt.IsZero():
+		return true, messages.Errorf(messages.CodeConflict, "run %s waits for %s, and is not held", s.RunID, s.After)
+	case s.Canceling || s.Status.IsEnded():
+		return true, messages.Errorf(messages.CodeConflict, "run %s has ended or is ending, and cannot begin any more; start another", s.RunID)
 	}
-	return s.After == "" || s.Canceling || s.Status.IsEnded(), nil
+	return false, nil
 }
 
 // release begins a held run.

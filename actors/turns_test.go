@@ -64,8 +64,14 @@ func TestTurns(t *testing.T) {
 		is(b, messages.Pending, a, false)
 		is(d, messages.Pending, c, false)
 		begin("no", messages.BusyReject, messages.CodeConflict)
-		if id := begin("steered", messages.BusySteer, ""); id != a {
-			t.Errorf("a steer is run %s, not %s", id, a)
+		steer := func(text string) (messages.RunID, error) {
+			return s.Submit(t.Context(), messages.Request{Job: "talk", Input: fmt.Appendf(nil, `{"message":%q}`, text), Busy: messages.BusySteer, Key: "k"})
+		}
+		if id, err := steer("steered"); id != a || err != nil {
+			t.Errorf("a steer is run %s, not %s, %v", id, a, err)
+		}
+		if id, err := steer("other words"); messages.CodeOf(err) != messages.CodeConflict {
+			t.Errorf("the same key with other words is run %s, %v", id, err)
 		}
 		noError(t, s.Cancel(t.Context(), c, "", "taken back"))
 		if state := is(c, messages.Canceled, b, false); len(state.Tasks) > 0 {
@@ -92,6 +98,9 @@ func TestTurns(t *testing.T) {
 		is(late, messages.Pending, d, true)
 		time.Sleep(messages.HeldFor)
 		is(late, messages.Canceled, d, true)
+		if err := s.Release(t.Context(), late, "ann"); messages.CodeOf(err) != messages.CodeConflict {
+			t.Errorf("a run that was canceled while it was held was released: %v", err)
+		}
 		asks := begin("ask", "", "")
 		over := begin("answer", "", "")
 		is(asks, messages.Processing, "", false)

@@ -51,6 +51,9 @@ type Message struct {
 	Dropped DropReason `json:"dropped,omitempty"`
 }
 
+// IsOpen reports whether the message is neither delivered nor dropped.
+func (m Message) IsOpen() bool { return m.At == "" && m.Dropped == "" }
+
 // DropReason says why a run did not take a message.
 type DropReason string
 
@@ -190,4 +193,4 @@ func (f *Fold) Message(name string) (Message, bool) { return pick(f.s.Messages, 
 func (f *Fold) message(name string) int { return f.messages.find(f.s.Messages, name, f.single) }
 
 func (m Message) key() string { return m.Said.Message }
-func (m Message) live() bool  { return m.At == "" && m.Dropped == "" }
+func (m Message) live() bool  { return m.IsOpen() }

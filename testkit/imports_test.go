@@ -37,6 +37,9 @@ type rule struct {
 // offline are the packages that nothing needs which reaches no network and logs by what it is given.
 const offline = "net net/http log"
 
+// basics are the packages of the room messages that most packages build on.
+const basics = "messages messages/model internal/redact internal/secret internal/source internal/words"
+
 // protocol is what a package may import that speaks another system's format.
 const protocol = "messages messages/model transport/door transport/door/* transport/internal/jsonrpc transport/internal/pieces transport/internal/rpc"
 
@@ -71,11 +74,11 @@ var rules = []rule{
 	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
 	{pkgs: "actors", ours: "actors/internal/log messages internal/validate internal/words supervision supervision/fault actors/jobschema actors/journal",
 		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
-	{pkgs: "actors/internal/structured", ours: "messages messages/model internal/redact internal/secret internal/source internal/words internal/validate internal/decode supervision actors",
+	{pkgs: "actors/internal/structured", ours: basics + " internal/validate internal/decode supervision actors",
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
-	{pkgs: "actors/call", ours: "messages messages/model internal/redact internal/secret internal/source internal/words supervision actors", denied: offline},
-	{pkgs: "actors/prompt", ours: "internal/validate messages messages/model internal/redact internal/secret internal/source internal/words supervision actors actors/call actors/jobschema", denied: offline},
-	{pkgs: "actors/chat", ours: "messages messages/model internal/redact internal/secret internal/source internal/words supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
+	{pkgs: "actors/call", ours: basics + " supervision actors", denied: offline},
+	{pkgs: "actors/prompt", ours: "internal/validate " + basics + " supervision actors actors/call actors/jobschema", denied: offline},
+	{pkgs: "actors/chat", ours: basics + " supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
 		ours: "messages internal/validate messages/model internal/secret internal/words actors internal/atomicfile internal/confined internal/regular",
@@ -88,12 +91,12 @@ var rules = []rule{
 	{pkgs: "actors/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
-		ours: "internal/regular internal/validate messages messages/model internal/redact internal/secret internal/source internal/words supervision supervision/fault actors internal/confined actors/jobschema actors/schedule",
+		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema actors/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
-		ours: "internal/regular messages messages/model internal/redact internal/secret internal/source internal/words supervision actors actors/llmstxt actors/internal/structured actors/call internal/atomicfile internal/confined actors/jobschema",
+		ours: "internal/regular " + basics + " supervision actors actors/llmstxt actors/internal/structured actors/call internal/atomicfile internal/confined actors/jobschema",
 		libs: "go.uber.org/zap", tests: "lastword/transport/repository", denied: offline},
 	{pkgs: "actors/llmstxt", ours: library, tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os"},
 	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
@@ -124,8 +127,8 @@ var rules = []rule{
 	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
 	{pkgs: "transport/repository", ours: "internal/regular messages internal/redact internal/source internal/words internal/confined transport/internal/* transport/repository/internal/*"},
 	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages internal/redact transport/internal/*"},
-	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk messages messages/model internal/redact internal/secret internal/source internal/words transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
-	{pkgs: "internal/probe", ours: "internal/regular internal/decode messages messages/model internal/redact internal/secret internal/source internal/words transport/llm"},
+	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk " + basics + " transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
+	{pkgs: "internal/probe", ours: "internal/regular internal/decode " + basics + " transport/llm"},
 	{pkgs: "transport/sqlite", ours: "internal/regular internal/confined internal/atomicfile messages actors/journal",
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
@@ -156,7 +159,7 @@ var rules = []rule{
 		tests: "lastword/actors/generate",
 		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/exit", ours: "internal/regular messages internal/words", libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/settings", ours: "internal/regular internal/jsonwalk messages messages/model internal/redact internal/secret internal/source internal/words transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
+	{pkgs: "cmd/internal/settings", ours: "internal/regular internal/jsonwalk " + basics + " transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
 	{pkgs: "cmd/internal/repository",
 		ours: "internal/regular messages internal/redact internal/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
@@ -175,7 +178,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "internal/regular internal/validate messages messages/model internal/redact internal/secret internal/source internal/words supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: "internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -186,14 +189,14 @@ var rules = []rule{
 	{pkgs: "cmd/internal/checks",
 		ours: "internal/regular messages internal/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/editor", ours: "internal/regular messages messages/model internal/redact internal/secret internal/source internal/words actors actors/chat actors/chat/* internal/confined transport/acp transport/door cmd/internal/*",
+	{pkgs: "cmd/internal/editor", ours: "internal/regular " + basics + " actors actors/chat actors/chat/* internal/confined transport/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
 		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "internal/atomicfile internal/confined internal/explain internal/probe internal/regular messages messages/model internal/redact internal/secret internal/source internal/words actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
@@ -216,10 +219,10 @@ var rules = []rule{
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
 }
 
-// inLab reports whether the package is of the lab, a module of its own beside testkit.
 // forTests are packages beside testkit that only tests import.
 var forTests = []string{"internal/fatal", "internal/faultplan", "internal/standin", "internal/stories"}
 
+// inLab reports whether the package is of the lab, a module of its own beside testkit.
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 
 const lab = "testkit/lab"

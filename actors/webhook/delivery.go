@@ -47,8 +47,9 @@ const (
 // often than --retention removes what the run has said meanwhile.
 var policy = supervision.Policy{Attempts: 10_000, Backoff: 4 * time.Second, MaxBackoff: time.Hour}
 
-// principal returns the owner of the deliveries to the target. No token's name has a space, so no caller can be it.
-func principal(target string) string { return "webhook " + target }
+// principal returns the owner of the deliveries to the target; all callbacks have one. No token's name has a space, so no
+// caller can be it.
+func principal(target string) string { return "webhook " + webhookOf(target) }
 
 // Define returns the definition of the job.
 func (h *Hooks) Define() actors.Definition {
@@ -139,7 +140,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in deliveryI
 
 // target returns the target of the delivery.
 func (h *Hooks) target(ctx context.Context, in deliveryInput) (*Target, error) {
-	if in.Target != callback && !strings.HasPrefix(in.Target, callback+" ") {
+	if webhookOf(in.Target) != callback {
 		return h.find(in.Target)
 	}
 	state, err := h.System().State(ctx, in.Run)
@@ -220,11 +221,7 @@ func idOf(e messages.Event) string {
 
 // body returns the body that is sent for the event.
 func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byte, error) {
-	name := q.Labels[messages.CallbackFormLabel]
-	if strings.HasPrefix(to.Name, callback+" ") {
-		name = h.AddedForm
-	}
-	if form := h.Forms[name]; form != nil && strings.HasPrefix(to.Name+" ", callback+" ") {
+	if form := h.Forms[to.form]; form != nil {
 		return h.Redact(form(q, e)), nil
 	}
 	payload, err := json.Marshal(e.Body)

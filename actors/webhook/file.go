@@ -24,6 +24,8 @@ type Target struct {
 	Jobs  []string        `json:"jobs"`
 	// AllowPrivate permits http, and addresses that are not public.
 	AllowPrivate bool `json:"allow_private"`
+
+	form string // of a callback: its name in Config.Forms, or ""
 }
 
 // secrets is a list of texts; in a file, a single text needs no list.

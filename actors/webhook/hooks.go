@@ -45,6 +45,12 @@ type Config struct {
 // callback is the name of the target from a run's [messages.CallbackLabel]. Those of added ones have their ids after it.
 const callback = "callback"
 
+// webhookOf returns the name that operators know the target by.
+func webhookOf(target string) string {
+	name, _, _ := strings.Cut(target, " ")
+	return name
+}
+
 // Hooks starts deliveries. mu guards pending and resting; since and last belong to the goroutine of Run.
 type Hooks struct {
 	Config
@@ -248,7 +254,7 @@ func (h *Hooks) settle(ctx context.Context, run messages.RunID, full map[string]
 	}
 	done = true
 	for _, to := range targets {
-		if state.UpdatedAt.Before(h.since[to.Name].Add(-slack)) {
+		if state.UpdatedAt.Before(h.since[webhookOf(to.Name)].Add(-slack)) {
 			continue
 		}
 		if full[to.Name] {
@@ -299,8 +305,8 @@ func (h *Hooks) callbacks(ctx context.Context, run messages.State) (all []*Targe
 		if refused != nil { // such as no URL
 			continue
 		}
-		if to.Name = callback; id != "1" {
-			to.Name += " " + id
+		if to.Name, to.form = callback, run.Queued.Labels[messages.CallbackFormLabel]; id != "1" {
+			to.Name, to.form = callback+" "+id, h.AddedForm
 		}
 		all = append(all, &to)
 	}
@@ -321,7 +327,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 			return nil
 		}
 		delivery, err := h.submit(ctx, deliveryInput{Target: to.Name, Run: state.RunID, After: last.cursor},
-			fmt.Sprintf("%s %d %s", state.RunID, last.cursor, last.delivery))
+			fmt.Sprintf("%s %d %s%s", state.RunID, last.cursor, last.delivery, strings.TrimPrefix(to.Name, webhookOf(to.Name))))
 		if err != nil || !delivery.Status.IsEnded() {
 			return err
 		}

@@ -94,7 +94,7 @@ func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) err
 		return err
 	}
 	for _, to := range targets {
-		if name != "" && to.Name != name {
+		if name != "" && to.Name != name && webhookOf(to.Name) != name {
 			continue
 		}
 		found = true

@@ -323,6 +323,9 @@ func TestAddedCallbacks(t *testing.T) {
 		answer(t, s, id, "q0")
 		time.Sleep(time.Second)
 		w.want(t, "callback input.required", "callback c2 short", "callback c2 short") // it gets the question, too
+		if lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "ls"}); err != nil || len(lines) != 1 || lines[0].Delivered != 2 {
+			t.Errorf("the operator sees %+v, %v", lines, err)
+		}
 		stop()
 		_, stop = w.node(t, false)
 		defer stop()

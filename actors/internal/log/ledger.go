@@ -124,7 +124,7 @@ func (l *Ledger) dropMessages(now time.Time, end messages.Kind) {
 		reason = messages.DropCanceled
 	}
 	for _, m := range slices.Clone(l.Fold.Peek().Messages) {
-		if m.At == "" && m.Dropped == "" {
+		if m.IsOpen() {
 			_ = l.Record(now, messages.MessageDropped{Message: m.Message, Reason: reason}, "the run ended before it took the message")
 		}
 	}

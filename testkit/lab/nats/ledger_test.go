@@ -2,7 +2,6 @@ package nats_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"fmt"
 	"maps"
@@ -25,11 +24,7 @@ import (
 func signedBy(t *testing.T, s *server.Server, seed byte) *nats.Journal {
 	t.Helper()
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
-	j, err := nats.Open(context.Background(), "", nats.Connect(natsgo.InProcessServer(s)),
-		nats.SignedBy(func() (ed25519.PrivateKey, error) { return key, nil }))
-	noError(t, err)
-	t.Cleanup(func() { noError(t, j.Close()) })
-	return j
+	return open(t, s, nats.SignedBy(func() (ed25519.PrivateKey, error) { return key, nil }))
 }
 
 // end writes a whole run, which says the word.
@@ -124,7 +119,7 @@ func TestLedgers(t *testing.T) {
 			put(t, s, all...)
 		}},
 		"the salt changed": {change: func(t *testing.T, s *server.Server) {
-			limit(t, s, func(c *jetstream.StreamConfig) { c.Metadata["lastword-salt"] = strings.Repeat("00", 32) })
+			limit(t, s, "RUNS", func(c *jetstream.StreamConfig) { c.Metadata["lastword-salt"] = strings.Repeat("00", 32) })
 		}},
 		"the first entry deleted": {change: ledger(without(func(i int, _ *natsgo.Msg) bool { return i == 0 }))},
 		"an entry deleted":        {change: ledger(without(func(i int, _ *natsgo.Msg) bool { return i == 2 }))},
@@ -198,12 +193,7 @@ func TestLedgerOfTakenOver(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		a, b := signedBy(t, s, 1), signedBy(t, s, 2)
 		full := func(most int64) {
-			stream, err := client(t, s).Stream(t.Context(), "LEDGER")
-			noError(t, err)
-			c := stream.CachedInfo().Config
-			c.MaxMsgs = most
-			_, err = client(t, s).UpdateStream(t.Context(), c)
-			noError(t, err)
+			limit(t, s, "LEDGER", func(c *jetstream.StreamConfig) { c.MaxMsgs = most })
 		}
 		full(1)
 		end(t, a, "r_1", "a word")

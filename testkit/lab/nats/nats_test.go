@@ -64,9 +64,9 @@ func listening(t *testing.T, o *server.Options) *server.Server {
 	return s
 }
 
-func open(t *testing.T, s *server.Server) *nats.Journal {
+func open(t *testing.T, s *server.Server, with ...nats.Option) *nats.Journal {
 	t.Helper()
-	j, err := nats.Open(context.Background(), "", nats.Connect(natsgo.InProcessServer(s)))
+	j, err := nats.Open(context.Background(), "", append(with, nats.Connect(natsgo.InProcessServer(s)))...)
 	noError(t, err)
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
@@ -208,7 +208,7 @@ func client(t *testing.T, s *server.Server) jetstream.JetStream {
 func TestFullStream(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		j := open(t, s)
-		limit(t, s, func(c *jetstream.StreamConfig) { c.MaxBytes = 8 << 10 })
+		limit(t, s, "RUNS", func(c *jetstream.StreamConfig) { c.MaxBytes = 8 << 10 })
 		must(t, j, block("r_full", 0, 1, queued))
 		next, at := block("r_full", 1, 2, messages.FaultInjected{Fault: "a"}), uint64(1)
 		for err := error(nil); err == nil; {
@@ -225,16 +225,16 @@ func TestFullStream(t *testing.T) {
 		if page, err := j.Read(t.Context(), "r_full", 0); err != nil || uint64(len(page.Events)) != at {
 			t.Errorf("%d events are left of %d (%v)", len(page.Events), at, err)
 		}
-		limit(t, s, func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 })
+		limit(t, s, "RUNS", func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 })
 		must(t, j, next)
 	})
 }
 
 // limit changes the stream's configuration.
-func limit(t *testing.T, s *server.Server, change func(*jetstream.StreamConfig)) {
+func limit(t *testing.T, s *server.Server, name string, change func(*jetstream.StreamConfig)) {
 	t.Helper()
 	js := client(t, s)
-	stream, err := js.Stream(t.Context(), "RUNS")
+	stream, err := js.Stream(t.Context(), name)
 	noError(t, err)
 	c := stream.CachedInfo().Config
 	change(&c)
@@ -321,7 +321,7 @@ func TestDamagedLog(t *testing.T) {
 func TestLostNotes(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		a, b := open(t, s), open(t, s)
-		limit(t, s, func(c *jetstream.StreamConfig) { c.RePublish = nil })
+		limit(t, s, "RUNS", func(c *jetstream.StreamConfig) { c.RePublish = nil })
 		told := make(chan messages.RunID, 100)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -74,7 +74,7 @@ func TestWarnings(t *testing.T) {
 		if w := open(t, s).Warnings(); len(w) != 1 || !strings.Contains(w[0], "one replica") {
 			t.Errorf("warnings of a single server: %q", w)
 		}
-		limit(t, s, func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 })
+		limit(t, s, "RUNS", func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 })
 		if w := open(t, s).Warnings(); len(w) != 2 || !strings.Contains(w[1], "discards its oldest") {
 			t.Errorf("warnings of a stream that discards: %q", w)
 		}
