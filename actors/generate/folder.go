@@ -174,7 +174,7 @@ func (f *folder) sweep() (n int, err error) {
 			folder.Close()
 		}
 	}
-	for _, name := range []string{llmstxt.NameTxt, llmstxt.NameFull, llmstxt.NameCtx, llmstxt.NameJSON, llmstxt.NameGraph, llmstxt.NameForce} {
+	for _, name := range names {
 		if confined.Remove(f.Root, f.fileOf(name)+partialSuffix) == nil {
 			n++
 		}
@@ -266,13 +266,16 @@ const (
 	pagesFolder = "graph/nodes"
 )
 
+// names are the artifacts that a run may write, apart from the graph's pages.
+var names = []string{llmstxt.NameTxt, llmstxt.NameFull, llmstxt.NameCtx, llmstxt.NameJSON, llmstxt.NameGraph, llmstxt.NameForce}
+
 // fileOf returns the path of an artifact in the repository's folder.
 func (p place) fileOf(artifact string) string {
 	switch {
-	case p.config.File != "":
-		return p.config.File
 	case llmstxt.OfGraph(artifact):
 		return path.Join(graphFolder, artifact)
+	case p.config.File != "":
+		return p.config.File
 	}
 	return p.stem() + strings.TrimPrefix(artifact, "llms")
 }
@@ -320,11 +323,9 @@ func (p place) isOutput() func(name string) bool {
 			continue
 		}
 		inside = filepath.ToSlash(inside)
-		for _, name := range []string{llmstxt.NameTxt, llmstxt.NameFull, llmstxt.NameCtx, llmstxt.NameJSON} {
+		for _, name := range names {
 			outputs = append(outputs, path.Join(inside, p.fileOf(name)))
 		}
-		outputs = append(outputs, path.Join(inside, graphFolder, llmstxt.NameGraph),
-			path.Join(inside, graphFolder, llmstxt.NameForce))
 		pages = append(pages, path.Join(inside, pagesFolder))
 	}
 	return func(file string) bool {

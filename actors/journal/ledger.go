@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -191,7 +192,7 @@ type Ends struct {
 	ends  map[messages.RunID]signedEnd // of the logs that must be there
 	gone  map[uint64]Entry             // the removals, see [Entry.place]
 	past  []string                     // roots of the runs that ended before the ledger
-	times []time.Time                  // of all entries
+	times []time.Time                  // of all entries, sorted
 }
 
 type signedEnd struct {
@@ -218,7 +219,9 @@ func (x *Ends) Add(ledger string, position uint64, s SignedEntry) error {
 	}
 	head := LedgerHead{ledger, at.Entries, at.Head.String()}
 	x.Log.Heads[i], x.Log.had[head.Head] = head, head.Entries
-	x.Log.Entries, x.times = x.Log.Entries+1, append(x.times, e.At)
+	x.Log.Entries++
+	later := sort.Search(len(x.times), func(i int) bool { return x.times[i].After(e.At) }) // clocks of nodes differ
+	x.times = slices.Insert(x.times, later, e.At)
 	if len(s.Key) == 0 {
 		x.Log.Unsigned++
 	} else if !slices.ContainsFunc(x.Log.Keys, func(k []byte) bool { return string(k) == string(s.Key) }) {
@@ -275,7 +278,8 @@ func (x *Ends) End(run messages.RunID) (e Entry, key []byte, ok bool) {
 
 // IsQuiet reports whether the ledgers have no entry between the times: no node was there to remove a log.
 func (x *Ends) IsQuiet(from, to time.Time) bool {
-	return !slices.ContainsFunc(x.times, func(at time.Time) bool { return at.After(from) && at.Before(to) })
+	i := sort.Search(len(x.times), func(i int) bool { return x.times[i].After(from) })
+	return i == len(x.times) || !x.times[i].Before(to)
 }
 
 // Left returns the entries of the ends that were not compared.

@@ -263,7 +263,7 @@ func TestNotesAreOfWhatWasShown(t *testing.T) {
 // What a model makes up is told from what the page says, in all the ways in which models lie.
 func TestInventions(t *testing.T) {
 	const page = "# Beds\n\nHow to water 12 beds with `water(bed, litres)` since v2.10, by the API of Frobnitz in growth_rate mode. " +
-		"Set `--depth` to 5 in beds.yaml. Three Roses of the Old Garden grow in Kew."
+		"Set `--depth` to 5 in beds.yaml. Three Roses of the Old Garden grow in Kew. It stops after 130s."
 	for said, lie := range map[string]string{
 		"Tells how to water 12 beds since v2.10.":           "",
 		"Explains `water` and `--depth`, set in beds.yaml.": "",
@@ -272,6 +272,7 @@ func TestInventions(t *testing.T) {
 		"Overview of growth_rate and the old garden.":       "",
 		"Tells how to water 14 beds.":                       "14",
 		"Tells how to water 2 beds.":                        "2",
+		"Waters for 30 s.":                                  "30",
 		"Tells how to water 12 beds since v2.1.":            "v2.1",
 		"Needs version 3 or later.":                         "3",
 		"Documents `drain(bed)` and more.":                  "drain(bed)",

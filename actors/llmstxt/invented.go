@@ -68,20 +68,17 @@ var starts = regexp.MustCompile(`^(an?|is|in|of|on|to|as|at|by|if|it|its|or|we|u
 
 // holds reports whether the page holds the text as a word of its own, or its plural.
 func holds(page, text string) bool {
-	for at := 0; ; {
+	for at := 0; ; at++ {
 		i := strings.Index(page[at:], text)
 		if i < 0 {
 			break
 		}
-		start, end := at+i, at+i+len(text)
-		before, _ := utf8.DecodeLastRuneInString(page[:start])
-		after, _ := utf8.DecodeRuneInString(page[end:])
-		if !continues(before, text) && !continues(after, text) || after == 's' || strings.HasPrefix(page[end:], "es") {
+		at += i
+		rest := page[at+len(text):]
+		before, _ := utf8.DecodeLastRuneInString(page[:at])
+		after, _ := utf8.DecodeRuneInString(rest)
+		if !continues(before, text) && (!continues(after, text) || after == 's' || strings.HasPrefix(rest, "es")) {
 			return true
-		}
-		at = start + max(1, len(string(after)))
-		if at > len(page) {
-			break
 		}
 	}
 	return strings.HasSuffix(text, "s") && len(text) > 3 && holds(page, strings.TrimSuffix(text, "s"))

@@ -32,18 +32,16 @@ func (f ownFile) kept(mayDelete bool) kept {
 	for p := range f.folders {
 		absent[digestOfLink(p+"/", "")] = true
 	}
-	for _, s := range f.doc.Sections {
-		for _, l := range s.Links {
-			delete(absent, f.digest(l))
-		}
+	for _, l := range f.doc.Links() {
+		p, _ := f.path(l.URL)
+		delete(absent, f.digest(l, p))
 	}
 	own.gone = slices.DeleteFunc(slices.Clone(f.before.order), func(link string) bool { return !absent[link] })
 	return own
 }
 
-// digest returns the digest of a link of the file.
-func (f ownFile) digest(l TxtLink) string {
-	p, _ := f.path(l.URL)
+// digest returns the digest of a link of the file, which points to the path.
+func (f ownFile) digest(l TxtLink, p string) string {
 	return digestOfLink(cmp.Or(f.ranked[l.URL].Path, p), l.URL)
 }
 
@@ -129,7 +127,7 @@ func remarks(details string) []rank.Fact {
 
 const remark = "Note"
 
-// readAnew are the names of facts, and of lines that a model writes below them.
+// readAnew are the names of facts, and of lines that a model once wrote below them.
 var readAnew = []string{
 	"Package", "Module", "Version", "Requires", "Install", "Commands", "Scripts", "Languages", "Licence", "Repository",
 	"Folder", "Commit", "Links", "Concept", "Section",

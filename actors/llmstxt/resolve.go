@@ -46,7 +46,8 @@ func newResolver(index *rank.Index, name string, files []string) resolver {
 // file too, its URL is used, because that leads to the commit that was read. What an earlier run has written is renewed.
 func (f ownFile) link(txtLink TxtLink) (link rank.Link, ok bool) {
 	p, inside := f.path(txtLink.URL)
-	if f.before.wrote(f.digest(txtLink), txtLink) {
+	id := f.digest(txtLink, p)
+	if f.before.wrote(id, txtLink) {
 		if link, ok = f.ranked[txtLink.URL]; !ok {
 			link, ok = f.ranked[p]
 		}
@@ -59,7 +60,7 @@ func (f ownFile) link(txtLink TxtLink) (link rank.Link, ok bool) {
 	link.Path = p
 	if ours, listed := f.ranked[p]; listed {
 		link.Score, link.Symbols = ours.Score, ours.Symbols
-		if link.Note == "" && !f.before.offered(f.digest(txtLink)) {
+		if link.Note == "" && !f.before.offered(id) {
 			link.Note = ours.Note
 		}
 		if inside && !strings.Contains(ours.URL, "#") && !strings.Contains(txtLink.URL, "#") {

@@ -94,11 +94,7 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	case v.nats != "" && (!v.all || v.at.URL != "" || v.at.State != ""):
 		err = exit.BadUsage(cmd, errors.New("--nats reads the runs of all servers: give it with --all or --heads alone, or give --server URL"), "")
 	case v.nats != "":
-		v.dir = "NATS"
-		found, keys, failed := store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets)
-		v.from = keys.Trusted(v.trusted)
-		v.trusted = slices.Collect(maps.Keys(v.from))
-		err = v.add(found, failed)
+		err = v.shared(cmd)
 	case remote && v.heads:
 		err = exit.BadUsage(cmd, errors.New("--heads reads the ledgers of a store: give --state or --nats, and not --server"), "")
 	case remote:
@@ -264,6 +260,15 @@ func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 		}
 	}
 	return v.add(store.Check(ctx, v.dir, ids...))
+}
+
+// shared checks what several servers keep in NATS. Keys that a trusted key has signed are trusted, too.
+func (v *verifier) shared(cmd *cobra.Command) error {
+	v.dir = "NATS"
+	found, keys, err := store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets)
+	v.from = keys.Trusted(v.trusted)
+	v.trusted = slices.Collect(maps.Keys(v.from))
+	return v.add(found, err)
 }
 
 // ofServe names the store of serve, by the settings.

@@ -177,26 +177,21 @@ func (c *checker) log(ctx context.Context, run messages.RunID) (log logged, err 
 		return log, err
 	}
 	audit := journal.Audit{Run: run}
-	var sum messages.Summary
 	var blocks journal.Hash
 	for b, err := range c.Blocks(ctx, run) {
-		var events []messages.Event
 		if err == nil {
-			events, err = audit.Add(b)
+			_, err = audit.Add(b)
 		}
 		if err != nil {
 			return log, err
 		}
-		for _, e := range events {
-			sum.Add(e)
-		}
 		blocks = blocks.With(b.Digest)
 	}
 	log.events, log.ended = audit.Events, last.ended()
-	at := audit.Chain
-	if (log.ended || last.Last == at.Seq) && (last.Status != sum.Status || last.Last != at.Seq || hex.EncodeToString(last.Chain) != at.Hash.String()) {
-		return log, &journal.Fault{Seq: at.Seq, Rule: journal.RuleList,
-			Says: fmt.Sprintf("the header says that the run is %s at %d, its log says %s at %d", last.Status, last.Last, sum.Status, at.Seq)}
+	said := audit.Log()
+	if (log.ended || last.Last == said.Seq) && (last.Status != said.Status || last.Last != said.Seq || hex.EncodeToString(last.Chain) != said.Chain) {
+		return log, &journal.Fault{Seq: said.Seq, Rule: journal.RuleList,
+			Says: fmt.Sprintf("the header says that the run is %s at %d, its log says %s at %d", last.Status, last.Last, said.Status, said.Seq)}
 	}
 	last.Blocks = blocks[:]
 	log.root = last.entry(run, journal.EntryEnded)

@@ -15,33 +15,42 @@ import (
 // limit_exceeded if the document is larger; other errors may be temporary.
 func Document(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
 	policy := allow.policy()
-	u, err := policy.Parse(url)
+	request, err := requestOf(ctx, policy, url)
 	if err != nil {
 		return nil, err
 	}
-	client := policy.Client()
+	client, host := policy.Client(), request.URL.Host
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, messages.InvalidInput("refused: this is not a URL")
-	}
 	request.Header.Set("Accept", "text/markdown, text/plain;q=0.9, */*;q=0.1")
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, dial.Explain(ctx, u.Host, err)
+		return nil, dial.Explain(ctx, host, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, messages.InvalidInput("%s answers %s", u.Host, response.Status)
+		return nil, messages.InvalidInput("%s answers %s", host, response.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	switch {
 	case err != nil:
-		return nil, dial.Explain(ctx, u.Host, err)
+		return nil, dial.Explain(ctx, host, err)
 	case int64(len(text)) > limit:
-		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s sends more than the %d bytes that are read", u.Host, limit)
+		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s sends more than the %d bytes that are read", host, limit)
 	}
 	return text, nil
+}
+
+// requestOf returns the request for a document at a URL that the policy allows.
+func requestOf(ctx context.Context, policy dial.Policy, url string) (*http.Request, error) {
+	u, err := policy.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, messages.InvalidInput("refused: this is not a URL")
+	}
+	return request, nil
 }
 
 // Dead asks for each of the URLs, a few at a time, and returns why those that give no page do not: status is that of the
@@ -76,21 +85,17 @@ type DeadLink struct {
 }
 
 func try(ctx context.Context, client *http.Client, policy dial.Policy, url string) (status int, err error) {
-	u, err := policy.Parse(url)
+	request, err := requestOf(ctx, policy, url)
 	if err != nil {
 		return 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return 0, messages.InvalidInput("refused: this is not a URL")
-	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, dial.Explain(ctx, u.Host, err)
+		return 0, dial.Explain(ctx, request.URL.Host, err)
 	}
 	response.Body.Close()
 	if response.StatusCode >= http.StatusBadRequest {
-		err = messages.InvalidInput("%s answers %s", u.Host, response.Status)
+		err = messages.InvalidInput("%s answers %s", request.URL.Host, response.Status)
 	}
 	return response.StatusCode, err
 }

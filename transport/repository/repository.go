@@ -126,8 +126,11 @@ func (o Options) folder(ctx context.Context, path string) (*source.Repository, e
 
 // complete makes a sparse checkout be read from its commit, where that has all files.
 func (o Options) complete(ctx context.Context, m *source.Repository, path string) {
+	if m.Folder != "" {
+		return
+	}
 	all, err := o.objects(ctx, path)
-	if err != nil || m.Folder != "" {
+	if err != nil {
 		return
 	}
 	present := m.Read

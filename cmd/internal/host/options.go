@@ -79,6 +79,9 @@ func (f *Flags) Env() environment.Variables { return f.endpoint.Env }
 // folder returns the folder of the journal, or "" if it has none.
 func (f *Flags) folder() string { return f.Store.Folder(f.Env()) }
 
+// localSessions reports whether sessions hold at this node of several alone.
+func (f *Flags) localSessions() bool { return f.Store.Shared() && f.SessionKey == "" }
+
 // AddFlags adds the flags.
 func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
 	f.program, f.endpoint, f.Read = p, p.Endpoint(), p.Source()

@@ -60,7 +60,7 @@ func (s *Server) makeSealing(folder trust.Folder) error {
 	if s.sealing != nil {
 		return nil
 	}
-	if s.jobs.store.Get != nil {
+	if s.jobs.localSessions() {
 		s.Log.Warn("without --session-key, which each node needs, clients keep their sessions at this node alone")
 	}
 	secret, err := folder.Sealing()

@@ -118,7 +118,7 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: c.instructions(), Log: s.Log, Retention: c.retention,
 		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm, Keys: s.sealing,
-		Sessions: mcp.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: journal.Get != nil}})
+		Sessions: mcp.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: c.Store.Shared()}})
 	if err := s.addJobs(); err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
 	}

@@ -31,7 +31,7 @@ func (f *Flags) newObserver(tokens *spending, system func() actors.Stats, reader
 			"http_readers":    {Help: "Streams and subscriptions of the HTTP API.", Read: readers},
 			"events_refused":  stat("Events that were not legal.", func(s actors.Stats) float64 { return float64(s.RefusedEvents) }),
 			"sessions_local": {Help: "1 if sessions hold at this node of several alone.", Read: func() float64 {
-				return map[bool]float64{true: 1}[f.Store.Shared() && f.SessionKey == ""]
+				return map[bool]float64{true: 1}[f.localSessions()]
 			}},
 			"tasks_abandoned":  stat("Tasks that did not heed their cancel.", func(s actors.Stats) float64 { return float64(s.AbandonedTasks) }),
 			"actors_abandoned": stat("Actors that did not stop.", func(s actors.Stats) float64 { return float64(s.AbandonedActors) }),

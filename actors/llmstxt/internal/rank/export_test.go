@@ -18,5 +18,6 @@ func Read(p, text string) []string {
 	page.MentionsIn(text).Path(p)
 	source.Declarations(text)
 	namesIn(text)
-	return append(lines, page.FeaturesOf(p, text).Heading)
+	page.FeaturesOf(p, text)
+	return lines
 }

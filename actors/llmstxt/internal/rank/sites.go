@@ -129,25 +129,38 @@ func (r *ranking) findHome() {
 		return
 	}
 	r.home = Home{URL: r.site.Base, From: r.site.Config}
-	var witnesses []string
 	for _, f := range r.repo.Files {
-		if name := r.head(f.Path, 1<<10); r.home.URL == "" && path.Base(f.Path) == "CNAME" && hostName.MatchString(name) {
-			r.home = Home{URL: "https://" + strings.TrimSpace(name), From: f.Path}
-		}
-		if f.Path == r.readme.Path || f.Kind == scan.Manifest && depth(f.Path) < 2 || strings.HasPrefix(f.Path, ".github/workflows/") {
-			witnesses = append(witnesses, f.Path)
+		if r.home.URL == "" && path.Base(f.Path) == "CNAME" {
+			if name := r.head(f.Path, 1<<10); hostName.MatchString(name) {
+				r.home = Home{URL: "https://" + strings.TrimSpace(name), From: f.Path}
+			}
 		}
 	}
-	_, address, _ := strings.Cut(r.home.URL, "://")
-	for _, p := range witnesses {
-		for rest := r.head(p, readmeBytes); address != "" && p != r.home.From && r.home.Witness == ""; {
-			_, after, found := strings.Cut(rest, address)
-			if !found {
-				break
-			}
-			if rest = after; !strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ". ") {
-				r.home.Witness = p
-			}
+	if _, address, ok := strings.Cut(r.home.URL, "://"); ok {
+		r.home.Witness = r.witness(address)
+	}
+}
+
+// witness returns the first file that names the address, apart from the one that tells it.
+func (r *ranking) witness(address string) string {
+	for _, f := range r.repo.Files {
+		may := f.Path == r.readme.Path || f.Kind == scan.Manifest && depth(f.Path) < 2 || strings.HasPrefix(f.Path, ".github/workflows/")
+		if may && f.Path != r.home.From && hasAddress(r.head(f.Path, readmeBytes), address) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// hasAddress reports whether the text has the address, and not only one of a host whose name goes on.
+func hasAddress(text, address string) bool {
+	for {
+		_, after, found := strings.Cut(text, address)
+		if !found {
+			return false
+		}
+		if text = after; !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, ".") || strings.HasPrefix(text, ". ") {
+			return true
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -11,7 +10,6 @@ import (
 
 // Features are what the lines of a document show without a parser for its format: enough to recognize its kind.
 type Features struct {
-	Heading    string // the first one, as plain text
 	Fences     int
 	ProseLines int
 	Targets    []string // local paths that it links to
@@ -23,8 +21,8 @@ func FeaturesOf(p, text string) (f Features) {
 	if markdown, ok := asMarkdown(p, text); ok {
 		text = markdown
 	}
-	front, body := frontMatter(text)
-	f.Heading, f.Script, f.Targets = front["title"], scriptOf(body), localTargets(body)
+	_, body := frontMatter(text)
+	f.Script, f.Targets = scriptOf(body), localTargets(body)
 	fence := ""
 	lines := append(strings.Split(body, "\n"), "")
 	for i, next := range lines[1:] {
@@ -37,12 +35,7 @@ func FeaturesOf(p, text string) (f Features) {
 			if strings.HasPrefix(t, fence) {
 				fence = ""
 			}
-		case t == "" || isRule(t):
-		case markedHeading.MatchString(t):
-			f.Heading = cmp.Or(f.Heading, plainInline(strings.Trim(t, "#= ")))
-		case isUnderlined(t, next):
-			f.Heading = cmp.Or(f.Heading, plainInline(t))
-		case strings.HasPrefix(t, ".. "):
+		case t == "" || isRule(t) || markedHeading.MatchString(t) || isUnderlined(t, next) || strings.HasPrefix(t, ".. "):
 		case strings.IndexByte(" \t-*+|<!:>[", line[0]) < 0 && !isNumbered(t):
 			f.ProseLines++
 		}
@@ -65,14 +58,6 @@ func isNumbered(t string) bool {
 func plainInline(s string) string {
 	return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1"))
 }
-
-// Plain returns a line without marks, pictures and emoji.
-func Plain(s string) string {
-	s = image.ReplaceAllString(s, "")
-	return strings.TrimLeftFunc(plainInline(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-var image = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>`)
 
 var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 
