@@ -92,7 +92,7 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 			known[l.outside] = ""
 		}
 	}
-	list := slices.SortedFunc(maps.Keys(known), func(a, b resolve.Target) int {
+	list := slices.SortedStableFunc(maps.Keys(known), func(a, b resolve.Target) int {
 		return cmp.Or(strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Name, b.Name))
 	})
 	g.fact(max(0, len(list)-mostExternal), "%s left out: there are too many", "external package")
