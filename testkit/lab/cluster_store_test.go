@@ -21,20 +21,49 @@ import (
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
-// writers appends to one log from four connections at once.
-func (c *cluster) writers() {
-	var journals []*nats.Journal
+// journals opens four connections.
+func (c *cluster) journals() (all []*nats.Journal) {
 	for i := range 4 {
 		j, err := nats.Open(c.Context(), c.urls[i%len(c.urls)])
 		if err != nil {
 			c.Fatal(err)
 		}
-		defer func() { _ = j.Close() }()
-		journals = append(journals, j)
+		c.Cleanup(func() { _ = j.Close() })
+		all = append(all, j)
 		if w := j.Warnings(); len(w) != 0 {
 			c.Errorf("three servers are warned of: %q", w)
 		}
 	}
+	return all
+}
+
+// shared sets one shared value from four connections at once.
+func (c *cluster) shared() {
+	journals := c.journals()
+	for round := range 20 {
+		name, ends := fmt.Sprintf("race-%d", round), make([]error, len(journals))
+		var all sync.WaitGroup
+		for i, j := range journals {
+			all.Go(func() { ends[i] = j.Set(c.Context(), name, []byte(fmt.Sprint(i)), 0) })
+		}
+		all.Wait()
+		landed := 0
+		for _, err := range ends {
+			if err == nil {
+				landed++
+			} else if messages.CodeOf(err) != messages.CodeConflict {
+				c.Errorf("a loser got %v", err)
+			}
+		}
+		if landed != 1 {
+			c.Errorf("%d of %d values landed", landed, len(journals))
+		}
+	}
+}
+
+// writers appends to one log from four connections at once.
+func (c *cluster) writers() {
+	journals := c.journals()
 	run := messages.RunID("r_race")
 	add := func(j *nats.Journal, after uint64, id journal.BlockID, body messages.Body) error {
 		end := make(chan error, 1)

@@ -23,6 +23,7 @@ func TestCluster(t *testing.T) {
 		{"a node that is stopped hands its runs over", false, (*cluster).handedOver},
 		{"a rolling restart fails no run", true, (*cluster).rolling},
 		{"the ledgers of all nodes have every end", false, (*cluster).proven},
+		{"of four nodes that set a shared value one does", false, (*cluster).shared},
 		{"of four writers at one head one lands", true, (*cluster).writers},
 		{"a killed NATS server costs no run", true, (*cluster).killedStore},
 		{"without NATS servers no run starts, and with them again all is well", true, (*cluster).stoppedStores},

@@ -72,7 +72,7 @@ func (j *Journal) set(ctx context.Context, in jetstream.KeyValueConfig, name str
 			_, err = bucket.Update(ctx, name, value, revision)
 		}
 		return err
-	})
+	}, errInFlight)
 	if codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence {
 		return messages.Errorf(messages.CodeConflict, "another node has changed %s", name)
 	}
