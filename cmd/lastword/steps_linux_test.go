@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,23 +57,25 @@ func TestKilledRunGoesOn(t *testing.T) {
 // A program in the background outlives the command, and its folder has its log.
 func TestBackground(t *testing.T) {
 	dir := t.TempDir()
-	started := binary(t, dir, "run", "--background", "--state", "runs", "--retry", "1", "--", "sh", "-c", `read -r go <pipe; echo "attempt $LASTWORD_ATTEMPT"; [ $LASTWORD_ATTEMPT = 2 ]`)
-	must(t, errors.Join(mkfifo(filepath.Join(dir, "pipe"))))
-	id, err := started.Output()
+	id, err := binary(t, dir, "run", "--background", "--state", "runs", "--retry", "1", "--", "sh", "-c",
+		`until [ -e go ]; do sleep 0.02; done; echo "attempt $LASTWORD_ATTEMPT"; [ $LASTWORD_ATTEMPT = 2 ]`).Output()
 	must(t, err)
-	for range 2 {
-		must(t, os.WriteFile(filepath.Join(dir, "pipe"), []byte("go\n"), 0))
+	get := func() (s messages.State) {
+		text, err := binary(t, dir, "runs", "get", strings.TrimSpace(string(id)), "--state", "runs").Output()
+		must(t, errors.Join(err, json.Unmarshal(text, &s)))
+		return s
 	}
-	watched, err := binary(t, dir, "runs", "watch", "last", "--state", "runs").CombinedOutput()
-	state, failed := binary(t, dir, "runs", "get", strings.TrimSpace(string(id)), "--state", "runs").Output()
-	must(t, failed)
-	var s messages.State
-	must(t, json.Unmarshal(state, &s))
-	if !strings.HasPrefix(string(id), "r_") || s.Status == messages.Failed {
-		t.Errorf("%s: %s; watch: %v %s", id, s.Status, err, watched)
+	s := get()
+	if s.Status != messages.Processing {
+		t.Errorf("%s: %s beside its process", id, s.Status)
+	}
+	for put(t, filepath.Join(dir, "go"), ""); !s.Status.IsEnded(); {
+		s = get()
+	}
+	if out, _ := s.Stream("stdout"); s.Status != messages.Completed || out.Text() != "attempt 2\n" {
+		t.Errorf("it ends %s with %q", s.Status, out.Text())
 	}
 	if got := run(t, nil, "run", "--background", "--detach", "--", "true"); got.code != exit.Usage {
 		t.Errorf("--background with --detach: %+v", got)
 	}
-	fmt.Fprint(os.Stderr)
 }
