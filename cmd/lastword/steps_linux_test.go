@@ -23,6 +23,8 @@ func TestKilledRunGoesOn(t *testing.T) {
 	for kill := range 7 {
 		dir := t.TempDir()
 		cmd := binary(t, dir, "run", "--state", "runs", "--jsonl", "--", "sh", "-c", payShell)
+		var says strings.Builder
+		cmd.Stderr = &says
 		out, err := cmd.StdoutPipe()
 		must(t, errors.Join(err, cmd.Start()))
 		seen := 0
@@ -37,7 +39,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 		}
 		code := exitCode(t, cmd)
 		if killed := kill > 0; (code == exit.Completed) == killed {
-			t.Fatalf("killed at %d: exit code %d", kill, code)
+			t.Fatalf("killed at %d: exit code %d\n%s", kill, code, &says)
 		}
 		again := binary(t, dir, "runs", "retry", "last", "--state", "runs")
 		text, err := again.CombinedOutput()
