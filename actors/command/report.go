@@ -85,7 +85,11 @@ func (c *channel) request(l line) error {
 		if made == nil { // asked for the first time in this attempt
 			made = &child{end: make(chan struct{})}
 			c.children[l.Name] = made
-			return c.serve(func(ctx context.Context) answer { defer close(made.end); made.answer = c.child(ctx, l); return made.answer })
+			return c.serve(func(ctx context.Context) answer {
+				defer close(made.end)
+				made.answer = c.child(ctx, l)
+				return made.answer
+			})
 		}
 		return c.serve(func(context.Context) answer { <-made.end; return made.answer })
 	case l.Type == "message":
