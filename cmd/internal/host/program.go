@@ -148,7 +148,7 @@ func (p *Program) Approvals() (*tool.Approvals, error) {
 func (p *Program) Asker(cmd *cobra.Command, place string) chatui.Asker {
 	d := &p.Display
 	return chatui.Asker{In: cmd.InOrStdin(), Out: cmd.ErrOrStderr(), Redact: p.Secrets.Text, Env: p.Env, Command: place,
-		InPlace: d.InPlace(false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
+		InPlace: d.InPlace(cmd.ErrOrStderr(), false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
 }
 
 // Endpoint returns a model server, for flags to fill in.
@@ -157,9 +157,7 @@ func (p *Program) Endpoint() settings.Endpoint {
 }
 
 // Source returns a Source of repositories, for flags to fill in.
-func (p *Program) Source() repository.Source {
-	return repository.For(p.Env, p.Secrets)
-}
+func (p *Program) Source() repository.Source { return repository.For(p.Env, p.Secrets) }
 
 // CompleteModels completes names of models on the server that flags and settings name.
 func (p *Program) CompleteModels(endpoint *settings.Endpoint) cobra.CompletionFunc {
