@@ -195,7 +195,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/commands",
 		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
-		libs: "github.com/spf13/cobra"},
+		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/lastword", ours: "internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
