@@ -35,9 +35,10 @@ type line struct {
 	Total float64 `json:"total"`
 	Unit  string  `json:"unit"`
 	// For types text and log:
-	Name  string            `json:"name"` // name of a text or a question
-	Text  string            `json:"text"`
-	Level messages.LogLevel `json:"level"`
+	Name      string            `json:"name"` // name of a text or a question
+	Text      string            `json:"text"`
+	MediaType string            `json:"media_type"` // of a text
+	Level     messages.LogLevel `json:"level"`
 	// For type ask:
 	Prompt string             `json:"prompt"`
 	Schema json.RawMessage    `json:"schema"`
@@ -114,7 +115,7 @@ func (c *channel) take(text []byte) error {
 		if l.Name == "" {
 			return c.warn("a text has no name")
 		}
-		return t.AppendText("text/"+l.Name, l.Text)
+		return t.AppendTyped("text/"+l.Name, cmp.Or(l.MediaType, messages.TextPlain), l.Text)
 	case "log":
 		return t.Log(cmp.Or(l.Level, messages.LogInfo), l.Text)
 	case "ask":
