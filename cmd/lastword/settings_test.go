@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/redact"
@@ -172,6 +174,22 @@ func findsItsServer(t *testing.T, form, key string, needsOne, sendsToken bool) {
 		mu.Unlock()
 		if needed := layer != "lock" || needsOne; needed && !slices.Equal(all, []string{want}) || !needed && len(all) > 0 {
 			t.Errorf("with %s the command asked %q, want %q: %s", layer, all, want, got.stderr)
+		}
+	}
+}
+
+// Arguments that no command takes are refused in a sentence that says what to do.
+func TestTooManyArgumentsAreRefusedInASentence(t *testing.T) {
+	for cmd := range leaves(rootCommand(new(host.Program))) {
+		if err := cmd.ValidateArgs(make([]string, 9)); err != nil {
+			if _, ours := errors.AsType[*exit.Error](err); !ours {
+				t.Errorf("%s: %v", cmd.CommandPath(), err)
+			}
+		}
+	}
+	for args, want := range map[string]string{"help runs lss": "did you mean ls?", "replay x --speed fast": "must be a number", "restore nosuch.tar": "cannot open nosuch.tar"} {
+		if got := run(t, nil, strings.Fields(args)...); got.code == 0 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
 }

@@ -158,7 +158,7 @@ function Call({ feed, run, id }: { feed: Feed; run: RunTrace; id: string }) {
 function callFacts({ model, end, provider }: CallDetail): string {
   if (!model) return "";
   const u = end?.usage;
-  return [provider && clean(provider), u && `${u.prompt_tokens ?? "?"} → ${u.completion_tokens === undefined ? "?" : plural(u.completion_tokens, "token")}`, end?.finish_reason && clean(end.finish_reason), ""].filter((p) => p !== undefined).join(" · ");
+  return [provider && clean(provider), u && (u.prompt_tokens || u.completion_tokens) ? `${u.prompt_tokens || "?"} → ${u.completion_tokens === undefined ? "?" : plural(u.completion_tokens, "token")}` : undefined, end?.finish_reason && clean(end.finish_reason), ""].filter((p) => p !== undefined).join(" · ");
 }
 
 function CallBody({ call }: { call: CallDetail }) {
