@@ -157,7 +157,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/terminal",
 		ours:  "messages messages/model internal/words transport/door/transcript internal/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
-		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
+		libs:  "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/exit", ours: "internal/regular messages internal/words", libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/settings", ours: "internal/regular internal/jsonwalk " + basics + " transport/llm internal/probe cmd/internal/environment cmd/internal/exit",
 		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -205,7 +206,11 @@ func TestTerminalAfterCtrlZ(t *testing.T) {
 }
 
 func TestTerminalThatIsNoPlaceForABlock(t *testing.T) {
-	for _, c := range []struct{ env, flags []string }{
+	for _, c := range []struct {
+		env, flags []string
+		shell      string
+	}{
+		{shell: `"$@" & wait $!`}, // in the background
 		{env: []string{"TERM=dumb"}},
 		{env: []string{"TERM=dumb"}, flags: []string{"--progress", "tty"}},
 		{env: []string{"CI=true"}},
@@ -213,7 +218,7 @@ func TestTerminalThatIsNoPlaceForABlock(t *testing.T) {
 		{env: []string{"LASTWORD_PROGRESS=plain"}},
 		{flags: []string{"--jsonl"}},
 	} {
-		s := start(t, c.env, append([]string{"lastword", "generate", garden(t)}, c.flags...)...)
+		s := start(t, c.env, append([]string{"sh", "-mc", cmp.Or(c.shell, `"$@"`), "sh", "lastword", "generate", garden(t)}, c.flags...)...)
 		s.ends(exit.Completed)
 		if !strings.Contains(s.screen.Text(), "run.queued        ") || strings.Contains(s.raw.String(), "\x1b[?25l") {
 			t.Errorf("%v: the terminal does not show lines but\n%s", c, s.screen.Text())

@@ -65,9 +65,9 @@ func newUser(t *testing.T, root, page string) *user {
 	}
 	folder := t.TempDir()
 	u := &user{t: t, page: string(data), root: root, folder: folder, windows: map[string]*session{}, typed: map[*session]int{},
-		env: []string{"HOME=" + folder, "GOPROXY=off", "GOSUMDB=off", "CGO_ENABLED=0", "LASTWORD_SERVE_HTTP=" + at,
+		env: []string{"HOME=" + folder, "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0", "LASTWORD_SERVE_HTTP=" + at,
 			"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}}
-	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOFLAGS", "GOTOOLCHAIN"} {
+	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOTOOLCHAIN"} {
 		value, err := exec.Command("go", "env", name).Output()
 		must(t, err)
 		u.env = append(u.env, name+"="+strings.TrimSpace(string(value)))
@@ -86,8 +86,10 @@ func newUser(t *testing.T, root, page string) *user {
 		case f[2] != "text" && kind != "embed:begin":
 			t.Errorf("%s: a fence neither runs nor has the language text:\n%s", page, f[3])
 		}
-		if strings.Contains(f[3], "go mod init") {
-			u.types("1", "go mod edit -replace github.com/seed889630bf/lastword="+mustAbs(t, "../..")+"\n", "")
+		for after, meanwhile := range map[string]string{"go mod init": "go mod edit -replace github.com/seed889630bf/lastword=", "go get": "go work init . "} {
+			if strings.Contains(f[3], after) { // a workspace takes what is compiled already
+				u.types("1", meanwhile+mustAbs(t, "../..")+"\n", "")
+			}
 		}
 	}
 	for window := range u.windows {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,7 +102,7 @@ func (r *recorder) start(window int, command, until string) (cmd *exec.Cmd, ende
 		defer output.Close()
 		found := sync.OnceFunc(func() { close(shown) })
 		defer found()
-		for lines := bufio.NewScanner(io.Reader(output)); lines.Scan(); {
+		for lines := bufio.NewScanner(output); lines.Scan(); {
 			r.show(window, lines.Text())
 			if strings.Contains(lines.Text(), until) {
 				found()
@@ -118,5 +117,5 @@ func (r *recorder) show(window int, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := fmt.Sprintf("\x1b[3%dm%d|\x1b[0m %s\r\n", 1+window, window, line)
-	r.err = errors.Join(r.err, r.out.Encode([]any{time.Since(r.begun).Seconds(), "o", text}))
+	r.err = errors.Join(r.err, r.out.Encode([]any{time.Since(r.begun).Round(time.Millisecond).Seconds(), "o", text}))
 }
