@@ -54,7 +54,12 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 			t.Errorf("%s has no form in this test", cmd.CommandPath())
 		}
 	}
-	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody, "LASTWORD_EXPLAIN_SERVER=" + nobody, "LASTWORD_PLAN_CHECK_SERVER=" + nobody, "LASTWORD_PLAN_GRAPH_SERVER=" + nobody, "LASTWORD_PLAN_RUN_SERVER=" + nobody, "LASTWORD_RECORD_SERVER=" + nobody}
+	bare := []string{"LASTWORD_BASE_URL=" + nobody}
+	for _, k := range settings.KeysOf(root) {
+		if k.Flag.Name == "server" {
+			bare = append(bare, k.Variables()[0]+"="+nobody)
+		}
+	}
 	empty := filepath.Join(t.TempDir(), "empty")
 	write(t, empty, "")
 	all := []string{"LASTWORD_BASE_URL=" + nobody, "OPENAI_BASE_URL=" + nobody, "LASTWORD_SERVER=" + nobody,
