@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -42,6 +43,7 @@ type asked struct {
 }
 
 type said struct {
+	media           string
 	task            string
 	thought, closed bool
 	text            string // what was dropped is in it as zeros
@@ -473,6 +475,10 @@ func (j *judge) delta(d TextDelta, thought, fresh bool, numbers uint64) Rule {
 	if rule != "" {
 		return rule
 	}
+	if d.MediaType != "" && s.deltas > 0 && d.MediaType != s.media {
+		return RuleStream
+	}
+	s.media = cmp.Or(d.MediaType, s.media)
 	count := max(d.Count, 1)
 	begin, end := d.Offset+d.Dropped, d.Offset+d.Dropped+len(d.Text)
 	if d.Offset < 0 || d.Dropped < 0 || thought && d.Dropped > 0 || d.Offset > len(s.text) || end < len(s.text) ||

@@ -32,7 +32,7 @@ const nobody = "http://127.0.0.1:1"
 var cheapest = []string{
 	"acp", "chat -m hi", "check FILE", "completion bash", "config path", "config show", "conversations ls",
 	"conversations fork c_none", "conversations rename c_none x", "conversations rm c_none", "conversations show c_none",
-	"doctor --base-url " + nobody, "backup FOLDER/b --state FOLDER", "bundle FOLDER/b --state FOLDER", "restore FILE --state FOLDER", "fault arm task.panic", "fault disarm", "fault ls", "generate FOLDER --out FOLDER", "help version", "mcp --print-config codex",
+	"doctor --base-url " + nobody, "backup FOLDER/b --state FOLDER", "bundle FOLDER/b --state FOLDER", "restore FILE --state FOLDER", "fault arm task.panic", "fault disarm", "fault ls", "generate FOLDER --out FOLDER", "help version", "mcp --print-config codex", "mcp login x", "step x -- true",
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
 	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes", "runs say r_none hi", "runs release r_none",
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
@@ -54,7 +54,12 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 			t.Errorf("%s has no form in this test", cmd.CommandPath())
 		}
 	}
-	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody, "LASTWORD_EXPLAIN_SERVER=" + nobody, "LASTWORD_PLAN_CHECK_SERVER=" + nobody, "LASTWORD_PLAN_GRAPH_SERVER=" + nobody, "LASTWORD_PLAN_RUN_SERVER=" + nobody, "LASTWORD_RECORD_SERVER=" + nobody}
+	bare := []string{"LASTWORD_BASE_URL=" + nobody}
+	for _, k := range settings.KeysOf(root) {
+		if k.Flag.Name == "server" {
+			bare = append(bare, k.Variables()[0]+"="+nobody)
+		}
+	}
 	empty := filepath.Join(t.TempDir(), "empty")
 	write(t, empty, "")
 	all := []string{"LASTWORD_BASE_URL=" + nobody, "OPENAI_BASE_URL=" + nobody, "LASTWORD_SERVER=" + nobody,

@@ -43,7 +43,7 @@ schedules:
 		{"start greet --name Ann", "hello Ann quiet\n", "warned\n", 0},
 		{"runs watch last", "hello Ann quiet\n", "\nwarned\n", 0},
 		{"runs events last", `"media_type":"text/plain"`, "", 0},
-		{"start greet --how loud --input " + input, "", "needs the name of a job", exit.Usage},
+		{"start -q", "", "needs the name of a job", exit.Usage},
 		{"start greet --input " + input + " --how loud -q", "hello Bob loud\n", "", 0},
 		{"start greet --nam x", "", "did you mean --name?", exit.Usage},
 		{"start gret", "", "did you mean greet?", exit.Usage},

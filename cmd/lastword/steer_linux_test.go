@@ -84,7 +84,7 @@ var steered = map[string]string{
 	"conversations fork": "conversations fork a --state D", "conversations rename": "conversations rename a b --state D",
 	"conversations rm": "conversations rm a --state D",
 	"completion":       "", "config": "", "fault": "", "plan": "", "plan init": "", "provider": "", "runs": "", "schedules": "", "token": "",
-	"version": "", "webhooks": "",
+	"version": "", "webhooks": "", "step": "", "mcp login": "mcp login x --mcp-config D/s.yaml",
 }
 
 // All commands that print are tried on a terminal: nothing that a server or a file says steers it.

@@ -105,7 +105,7 @@ function Text({ feed, run, name, heading }: { feed: Feed; run: RunTrace; name: s
   const growing = !stream.closed && !run.fold.state.end;
   const type = stream.media_type ?? (/^answer(\.\d+)?$/.test(name) ? "text/markdown" : "text/plain");
   if (type === "application/json") return <section>{heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}<pre tabIndex={0}>{pretty(stream.text)}</pre></section>;
-  if (type !== "text/markdown") return <Output stream={stream} name={name} growing={growing} />;
+  if (type !== "text/markdown") return <Output stream={stream} name={name} growing={growing} reading={feed.reading.value} />;
   blocks.current ??= new Blocks();
   const more = stream.text.length - most;
   return (

@@ -124,10 +124,11 @@ export function LogLines({ lines }: { lines: LogLine[] }) {
 }
 
 /** What a program wrote: lines as they are, in its colours. Only the lines in view are drawn. */
-export function Output({ stream, name, growing }: { stream: Stream; name: string; growing: boolean }) {
+export function Output({ stream, name, growing, reading }: { stream: Stream; name: string; growing: boolean; reading: boolean }) {
   const lines = useRef<Lines | undefined>(undefined);
   const words = useSignal("");
-  const follow = useSignal(growing);
+  const follow = useSignal<boolean | undefined>(undefined);
+  if (!reading && follow.peek() === undefined) follow.value = growing; // output that is whole is read from its beginning
   const all = (lines.current ??= new Lines()).read(stream.text);
   const wanted = words.value.toLowerCase();
   const shown = wanted ? all.having(wanted) : undefined;
@@ -139,7 +140,7 @@ export function Output({ stream, name, growing }: { stream: Stream; name: string
         <input type="search" placeholder="Search the lines" aria-label={`Search the lines of ${name}`} value={words.value} onInput={(e) => (words.value = e.currentTarget.value)} />
         <span class="muted num">{shown ? `${count.toLocaleString("en")} of ${plural(all.count, "line")}` : plural(count, "line")}{stream.dropped ? ", the first are no longer kept" : ""}</span>
       </div>
-      <Virtual count={count} rowHeight={rowHeight} follow={follow.value && growing} onFollow={(end) => (follow.value = end)}
+      <Virtual count={count} rowHeight={rowHeight} follow={!!follow.value && growing} onFollow={(end) => !reading && (follow.value = end)}
         style={{ height: `${Math.min(count, 30) * rowHeight + 16}px` }} class="output-lines mono" role="group" tabIndex={0} aria-label={`Lines of ${name}`}
         row={(i) => {
           const n = shown ? shown[i]! : i;
