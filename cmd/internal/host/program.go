@@ -148,7 +148,7 @@ func (p *Program) Approvals() (*tool.Approvals, error) {
 func (p *Program) Asker(cmd *cobra.Command, place string) chatui.Asker {
 	d := &p.Display
 	return chatui.Asker{In: cmd.InOrStdin(), Out: cmd.ErrOrStderr(), Redact: p.Secrets.Text, Env: p.Env, Command: place,
-		InPlace: d.InPlace(false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
+		InPlace: d.InPlace(cmd.ErrOrStderr(), false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
 }
 
 // Endpoint returns a model server, for flags to fill in.

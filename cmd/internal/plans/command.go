@@ -189,8 +189,8 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		_, err := fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
 		return err
 	}
-	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) && !o.State.Durable() {
-		return messages.InvalidInput("the plan asks people, and stdin is no terminal; run it on one, or give --state FOLDER or --server URL, " +
+	if p.Asks() && !terminal.Holds(cmd.InOrStdin()) && !o.State.Durable() {
+		return messages.InvalidInput("the plan asks people, and stdin is no terminal in the foreground; run it on one, or give --state FOLDER or --server URL, " +
 			"where lastword runs answer reaches it")
 	}
 	job, err := plan.Job(plan.Input{Plan: p, Params: params, From: o.from, Run: messages.RunID(o.earlier)}, config)

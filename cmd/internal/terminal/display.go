@@ -38,14 +38,15 @@ type Display struct {
 	// Outcome says what the result of the run's job means, for the card; nil if the job has nothing to say.
 	Outcome func(result json.RawMessage) (title, summary, numbers string)
 	// Ask asks the user a question of the run or of a sub-run, until ctx ends. If it is nil, somebody else must answer.
-	Ask   func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
-	Quiet bool // print only failures
-	Brief bool // print nothing at the end of a run that completed
-	Kept  bool // the run's id is valid after the run
-	Own   bool // this program has started the run, and ends when the run was ended
-	Style style
-	View  view
-	Lost  error // the error that ended the writing to stdout
+	Ask    func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
+	Quiet  bool // print only failures
+	Brief  bool // print nothing at the end of a run that completed
+	Kept   bool // the run's id is valid after the run
+	Served bool // other commands reach the run while it goes on, if it is kept
+	Own    bool // this program has started the run, and ends when the run was ended
+	Style  style
+	View   view
+	Lost   error // the error that ended the writing to stdout
 
 	mu   sync.Mutex
 	held []func() // what to show after a question; nil if no question is asked
@@ -108,7 +109,7 @@ func (d *Display) Open(o *Options) {
 	switch {
 	case d.Quiet || o.Progress == "none":
 		d.View = Silent{}
-	case tty && !d.Output && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
+	case !d.Output && o.InPlace(d.Stderr, d.JSONL && IsTerminal(d.Stdout)):
 		l := newLive(ungated(d.Stderr), d.Style, func() (int, int) { return sizeOf(d.Stderr) })
 		l.onSuspend = onSuspend
 		d.View = l
@@ -124,8 +125,11 @@ type Options struct {
 	Env      environment.Variables
 }
 
-// InPlace reports whether runs are redrawn in place. If others write to the terminal too, or in CI, lines are better.
-func (o *Options) InPlace(shared bool) bool {
+// InPlace reports whether runs are redrawn in place on the stream.
+func (o *Options) InPlace(stream any, shared bool) bool { return Holds(stream) && o.Redraws(shared) }
+
+// Redraws reports whether a terminal may be redrawn. If others write to it too, or in CI, lines are better.
+func (o *Options) Redraws(shared bool) bool {
 	switch o.Progress {
 	case "tty":
 		return !o.dumb()
@@ -138,6 +142,16 @@ func (o *Options) InPlace(shared bool) bool {
 func IsTerminal(stream any) bool {
 	f, ok := Unwrap(stream).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Holds reports whether the stream is a terminal that this process may read and redraw. A shell lends its terminal to the
+// processes in the foreground, and stops others that take it.
+func Holds(stream any) bool { return IsTerminal(stream) && !inBackground(stream) }
+
+// inBackground reports whether the stream is a terminal that others hold now.
+func inBackground(stream any) bool {
+	f, ok := Unwrap(stream).(*os.File)
+	return ok && heldByOthers(f)
 }
 
 // sizeOf returns the size of the stream's terminal, or a common size.
