@@ -110,7 +110,7 @@ var rules = []rule{
 	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/transport/server"},
 	{pkgs: "transport/door/seal"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
-	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
+	{pkgs: "transport/door/transcript", ours: "messages messages/model internal/words"},
 	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
 		tests: "lastword/transport/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
