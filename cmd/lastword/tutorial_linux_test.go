@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -48,8 +47,7 @@ type user struct {
 	root, folder string
 	env          []string
 	windows      map[string]*session
-	text         strings.Builder // of all windows
-	typed        int
+	typed        map[*session]int // how many commands
 }
 
 // newUser goes through the page. All is as printed but the ports, which are free ones, lastword's module, which is this
@@ -66,8 +64,9 @@ func newUser(t *testing.T, root, page string) *user {
 		text, _, _ = strings.Cut(text, "in Go (")
 	}
 	folder := t.TempDir()
-	u := &user{t: t, page: string(data), root: root, folder: folder, windows: map[string]*session{}, env: []string{"HOME=" + folder, "GOPROXY=off", "LASTWORD_SERVE_HTTP=" + at,
-		"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}}
+	u := &user{t: t, page: string(data), root: root, folder: folder, windows: map[string]*session{}, typed: map[*session]int{},
+		env: []string{"HOME=" + folder, "GOPROXY=off", "GOSUMDB=off", "CGO_ENABLED=0", "LASTWORD_SERVE_HTTP=" + at,
+			"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}}
 	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOFLAGS", "GOTOOLCHAIN"} {
 		value, err := exec.Command("go", "env", name).Output()
 		must(t, err)
@@ -92,43 +91,62 @@ func newUser(t *testing.T, root, page string) *user {
 		}
 	}
 	for window := range u.windows {
-		u.types(window, "for job in $(jobs -p); do kill -9 -- -$job; done; wait\n", "")
+		u.types(window, "for job in $(jobs -p); do kill -9 -- -$job 2>/dev/null || true; done; wait\n", "")
 	}
 	return u
 }
 
-// types types commands in a window, and waits until they have ended, or until the window shows some words.
+// command is a line of a shell, with the lines that continue it.
+var command = regexp.MustCompile(`(?m)(?:^.*\\\n)*^.*\n`)
+
+const shellReady = "ready> "
+
+// types types commands in a window, each when the one before has ended. The last one only has to show some words, if given.
 func (u *user) types(window, commands, until string) {
 	u.t.Helper()
 	s := u.windows[window]
 	if s == nil {
 		s = startIn(u.t, u.root, u.folder, u.env, "bash", "--noprofile", "--norc", "--noediting", "-i")
-		u.windows[window] = s
-		s.keys("trap 'echo \"failed: $BASH_COMMAND\"' ERR\n")
+		s.drawn, u.windows[window] = true, s
+		s.keys("PS1='read''y> '; trap 'echo \"FAILED $BASH_COMMAND\"' ERR\n")
+		u.typed[s] = 1
 	}
-	s.keys(commands)
-	if until == "" {
-		u.typed++
-		until = fmt.Sprint("typed-", u.typed)
-		s.keys(fmt.Sprintf("echo typed-$((%d))\n", u.typed))
+	list := command.FindAllString(commands, -1)
+	for i, line := range list {
+		u.await(s, shellReady, u.typed[s])
+		before := strings.Count(s.text(), until)
+		s.keys(line)
+		if u.typed[s]++; i < len(list)-1 || until == "" {
+			u.await(s, shellReady, u.typed[s])
+		} else {
+			u.await(s, until, before+1)
+		}
 	}
-	said := func() string { return controls.ReplaceAllString(s.raw.String(), "") }
-	over := s.until(func() bool { return strings.Contains(said(), until) })
-	if words := said(); !over || failed.MatchString(words) {
-		u.t.Fatalf("window %s does not get to %q without a failure but shows\n%s", window, until, words)
-	}
-	u.text.WriteString(said())
-	s.raw.Reset()
 }
 
+// text is all that the terminal has shown.
+func (s *session) text() string { return controls.ReplaceAllString(s.raw.String(), "") }
+
 // failed is what a shell says of a command that fails, and of one in the background that takes the terminal.
-var failed = regexp.MustCompile(`failed: [^$]|Stopped`)
+var failed = regexp.MustCompile(`FAILED [^$]|Stopped`)
+
+// await waits until the terminal has shown the words so many times, and no failure.
+func (u *user) await(s *session, words string, times int) {
+	u.t.Helper()
+	if !s.until(func() bool { return strings.Count(s.text(), words) >= times }) || failed.MatchString(s.text()) {
+		u.t.Fatalf("the terminal does not show %q %d times without a failure but\n%s", words, times, s.text())
+	}
+}
 
 func (u *user) shown(words ...string) {
 	u.t.Helper()
+	all := ""
+	for _, s := range u.windows {
+		all += s.text()
+	}
 	for _, want := range words {
-		if !strings.Contains(u.text.String(), want) {
-			u.t.Errorf("the terminal does not show %q but\n%s", want, u.text.String())
+		if !strings.Contains(all, want) {
+			u.t.Errorf("the terminal does not show %q but\n%s", want, all)
 		}
 	}
 }

@@ -47,6 +47,7 @@ type Program struct {
 	Display    terminal.Options // flags --progress and --no-color
 	ConfigFile string           // flag --config
 	Listening  func(url string) // serve calls it with its URL; may be nil
+	Serves     *store.Flags     // where serve stores its journal
 
 	// starts guards system.
 	starts sync.Mutex

@@ -114,7 +114,8 @@ func (d *Display) Open(o *Options) {
 		l.onSuspend = onSuspend
 		d.View = l
 	default:
-		d.View = newLines(d.Stderr, d.Style)
+		l := newLines(d.Stderr, d.Style)
+		l.program, d.View = d.Output, l
 	}
 }
 
