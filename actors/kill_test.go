@@ -3,30 +3,15 @@ package actors_test
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
 )
-
-// halted is a script whose tasks wait for a gate each, in their midst.
-func halted() (faultplan.Script, map[string]chan struct{}) {
-	gates := map[string]chan struct{}{}
-	steps := func(task string) []faultplan.Step {
-		gates[task] = make(chan struct{})
-		return []faultplan.Step{{Do: faultplan.Say, Text: "a"}, {Do: faultplan.Await, Gate: gates[task]}, {Do: faultplan.Say, Text: "b"}}
-	}
-	return faultplan.Script{Fetch: steps(faultplan.Fetch), Analyze: steps(faultplan.Analyze), Write: steps(faultplan.Write)}, gates
-}
 
 // dead fails the test while an actor of the run is alive, or a goroutine of its tasks.
 func dead(t *testing.T, s *actors.System, run *actors.Run) {
@@ -39,79 +24,6 @@ func dead(t *testing.T, s *actors.System, run *actors.Run) {
 	}
 	if n := s.Node().Counters(); n.Tasks != idle || n.AbandonedTasks+n.AbandonedActors != 0 {
 		t.Errorf("the counters say %+v", n)
-	}
-}
-
-// "Fetch, analyze and write killed by PID in each phase": a task that has done its work is not missed, and one that has
-// not begun has no actor yet; the one at work fails the run at once, in its own name.
-func TestKillTask(t *testing.T) {
-	kill := map[string]func(*actor.RootContext, *actor.PID){
-		"stop": (*actor.RootContext).Stop, "poison": (*actor.RootContext).Poison,
-	}
-	for how, end := range kill {
-		for victim := range faultplan.Tasks() {
-			for phase := range faultplan.Tasks() {
-				name := how + " " + faultplan.Tasks()[victim] + " while " + faultplan.Tasks()[phase] + " works"
-				t.Run(name, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						killTask(t, faultplan.Tasks()[victim], faultplan.Tasks()[phase], victim != phase, end)
-					})
-				})
-			}
-		}
-	}
-}
-
-func killTask(t *testing.T, victim, phase string, idle bool, end func(*actor.RootContext, *actor.PID)) {
-	s := open(t, actors.Config{})
-	script, gates := halted()
-	run := start(t, s, script.Job(), actors.Options{})
-	for _, task := range faultplan.Tasks() {
-		synctest.Wait()
-		if task == phase {
-			break
-		}
-		close(gates[task])
-	}
-	begin := time.Now()
-	end(s.Node().Root(), s.PID(run.ID(), victim))
-	synctest.Wait()
-	for _, task := range faultplan.Tasks()[slices.Index(faultplan.Tasks(), phase):] {
-		close(gates[task])
-	}
-	state := wait(t, run)
-	if idle {
-		expect(t, state, messages.Completed, messages.ByRun, "")
-	} else {
-		expect(t, state, messages.Failed, messages.BySupervisor, messages.CauseError)
-		if state.End.Task != victim || !strings.Contains(state.End.Error.Message, supervision.ErrKilled.Error()) {
-			t.Errorf("failed in %q: %s", state.End.Task, state.End.Error.Message)
-		}
-	}
-	if took := time.Since(begin); took != 0 {
-		t.Errorf("the last word took %s", took)
-	}
-	dead(t, s, run)
-}
-
-// A run actor killed by its PID leaves the last word to the runs' supervisor, and its tasks end with it.
-func TestKillRun(t *testing.T) {
-	for i, phase := range faultplan.Tasks() {
-		synctest.Test(t, func(t *testing.T) {
-			s := open(t, actors.Config{})
-			script, gates := halted()
-			run := start(t, s, script.Job(), actors.Options{})
-			for _, task := range faultplan.Tasks()[:i] {
-				close(gates[task])
-			}
-			synctest.Wait()
-			if state, _ := run.State(t.Context()); len(state.Tasks) != i+1 {
-				t.Fatalf("in %s the tasks are %+v", phase, state.Tasks)
-			}
-			s.Node().Root().Stop(s.PID(run.ID(), ""))
-			expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CauseError)
-			dead(t, s, run)
-		})
 	}
 }
 

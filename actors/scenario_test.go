@@ -188,7 +188,8 @@ func (st *stage) atRest(trial *faultplan.Trial, ended messages.State) {
 	}
 }
 
-// TestScenarios has every fault at every place and time where it is possible, with every cancel, three times over.
+// TestScenarios has every fault at every place and time where it is possible, with every cancel, three times over. "Fetch,
+// analyze and write killed by PID in each phase" is among them.
 func TestScenarios(t *testing.T) {
 	onStage(t, func(st *stage) {
 		cells := allCells()

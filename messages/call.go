@@ -170,7 +170,7 @@ var toolProgress = row[ToolProgress](KindToolProgress, "tools", "How far a tool 
 	key: of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
 	legal: with(func(b ToolProgress, f *Fold) *Refusal {
 		if f.openCall(b.Call, false) < 0 {
-			return violates(RuleCall, "tool call %q is not open", b.Call)
+			return violates(ruleCall, "tool call %q is not open", b.Call)
 		}
 		return nil
 	}),
@@ -206,7 +206,7 @@ func (f *Fold) openCall(id string, model bool) int {
 // legalCall checks that the id is new and that its task may speak.
 func (f *Fold) legalCall(id, task string) *Refusal {
 	if id == "" || f.call(id) >= 0 {
-		return violates(RuleCall, "call %q has no name of its own", id)
+		return violates(ruleCall, "call %q has no name of its own", id)
 	}
 	return f.legalSpeaker(task)
 }
@@ -214,7 +214,7 @@ func (f *Fold) legalCall(id, task string) *Refusal {
 // legalCallEnd checks that the task has an open call with the id.
 func (f *Fold) legalCallEnd(id, task string, model bool) *Refusal {
 	if i := f.openCall(id, model); i < 0 || f.s.Calls[i].Task != task {
-		return violates(RuleCall, "call %q of task %q is not open", id, task)
+		return violates(ruleCall, "call %q of task %q is not open", id, task)
 	}
 	return nil
 }

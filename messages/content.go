@@ -134,11 +134,11 @@ func (b TextClosed) legal(f *Fold) *Refusal {
 	t, known := f.Stream(b.Stream)
 	switch {
 	case !known || t.Thought || t.Task != b.Task:
-		return violates(RuleStream, "there is no text %q of task %q", b.Stream, b.Task)
+		return violates(ruleStream, "there is no text %q of task %q", b.Stream, b.Task)
 	case t.Closed && !b.Dropped:
-		return violates(RuleStream, "stream %q is closed", b.Stream)
+		return violates(ruleStream, "stream %q is closed", b.Stream)
 	case b.Bytes != t.Len():
-		return violates(RuleStream, "stream %q holds %d bytes, not %d", b.Stream, t.Len(), b.Bytes)
+		return violates(ruleStream, "stream %q holds %d bytes, not %d", b.Stream, t.Len(), b.Bytes)
 	case t.Dropped == 0 && digest(t.text.bytes()) != b.SHA256, !isDigest(b.SHA256):
 		return violates(RuleDigest, "stream %q: the text's sha256 is not %q", b.Stream, b.SHA256)
 	}
@@ -281,17 +281,17 @@ func (f *Fold) legalStream(d *TextDelta, t *Stream, thought bool) *Refusal {
 	silent := f.legalSpeaker(d.Task)
 	switch {
 	case d.Stream == "":
-		return violates(RuleStream, "the stream has no name")
+		return violates(ruleStream, "the stream has no name")
 	case t.Thought != thought || t.Task != d.Task:
-		return violates(RuleStream, "stream %q is of another kind or task", d.Stream)
+		return violates(ruleStream, "stream %q is of another kind or task", d.Stream)
 	case silent != nil:
 		return silent
 	case !utf8.ValidString(d.Text):
 		return violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
 	case t.Closed:
-		return violates(RuleStream, "stream %q is closed", d.Stream)
+		return violates(ruleStream, "stream %q is closed", d.Stream)
 	case d.MediaType != "" && t.Index > 0 && d.MediaType != t.MediaType:
-		return violates(RuleStream, "stream %q is %q, and not %q", d.Stream, t.MediaType, d.MediaType)
+		return violates(ruleStream, "stream %q is %q, and not %q", d.Stream, t.MediaType, d.MediaType)
 	}
 	return nil
 }
@@ -306,19 +306,19 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 	overlap := length - d.Offset
 	switch {
 	case d.Offset < 0 || overlap < 0 || d.Index > t.Index:
-		return violates(RuleStream, "stream %q holds %d bytes of %d deltas, not %d of %d", d.Stream, length, t.Index, d.Offset, d.Index)
+		return violates(ruleStream, "stream %q holds %d bytes of %d deltas, not %d of %d", d.Stream, length, t.Index, d.Offset, d.Index)
 	case count > f.numbers:
-		return violates(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.numbers)
+		return violates(ruleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.numbers)
 	case f.fresh && (overlap > 0 || d.Index != t.Index):
-		return violates(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
+		return violates(ruleStream, "stream %q: a new delta repeats what was said", d.Stream)
 	case d.Dropped < 0 || thought && d.Dropped > 0:
-		return violates(RuleStream, "stream %q: only a text has dropped bytes, and not %d", d.Stream, d.Dropped)
+		return violates(ruleStream, "stream %q: only a text has dropped bytes, and not %d", d.Stream, d.Dropped)
 	case d.End() < length || d.Index+count < t.Index:
-		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
+		return violates(ruleStream, "stream %q: the delta ends before what was said", d.Stream)
 	}
 	// where the piece overlaps what the stream keeps, the two must be equal
 	if first := max(d.Begin(), t.Dropped); first < length && string(t.text.bytes()[first-t.Dropped:]) != d.Text[first-d.Begin():length-d.Begin()] {
-		return violates(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
+		return violates(ruleStream, "stream %q: the delta contradicts what was said", d.Stream)
 	}
 	return nil
 }

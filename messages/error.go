@@ -146,22 +146,22 @@ const (
 	RuleEnded    Rule = "ended"    // nothing follows a terminal
 	RuleRun      Rule = "run"      // all events of a log belong to one run
 	RuleOrder    Rule = "order"    // b.From <= a.Seq+1 and b.Seq > a.Seq
-	RuleSpan     Rule = "span"     // only a delta or a recovery spans numbers, and never over a milestone
-	RuleOpening  Rule = "opening"  // run.queued is number 1, and nothing else is; run.started comes once, before any work
-	RuleCancel   Rule = "cancel"   // after run.canceling no task begins, and only run.canceled ends the run
-	RuleTask     Rule = "task"     // a task starts once, fails or completes once per attempt, restarts after a failure
-	RuleStream   Rule = "stream"   // a stream has one kind and one task, no gaps, and ends with its done event
+	ruleSpan     Rule = "span"     // only a delta or a recovery spans numbers, and never over a milestone
+	ruleOpening  Rule = "opening"  // run.queued is number 1, and nothing else is; run.started comes once, before any work
+	ruleCancel   Rule = "cancel"   // after run.canceling no task begins, and only run.canceled ends the run
+	ruleTask     Rule = "task"     // a task starts once, fails or completes once per attempt, restarts after a failure
+	ruleStream   Rule = "stream"   // a stream has one kind and one task, no gaps, and ends with its done event
 	RuleDigest   Rule = "digest"   // a done text matches its digest
-	RuleLog      Rule = "log"      // log lines are numbered without a gap
-	RuleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
-	RuleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
+	ruleLog      Rule = "log"      // log lines are numbered without a gap
+	ruleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
+	ruleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
-	RuleInput    Rule = "input"    // a request has a name of its own, unless a secret is asked for again; its answer names it
-	RuleMessage  Rule = "message"  // a message is delivered in its order or dropped, once, before its run ends
-	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
-	RuleStep     Rule = "step"     // a step ends after it started; what is kept of a task's step is kept once
-	RuleTerminal Rule = "terminal" // a terminal has an author, a cause, and no task still running
-	RuleRewind   Rule = "rewind"   // a rewind goes back to what the journal holds
+	ruleInput    Rule = "input"    // a request has a name of its own, unless a secret is asked for again; its answer names it
+	ruleMessage  Rule = "message"  // a message is delivered in its order or dropped, once, before its run ends
+	ruleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
+	ruleStep     Rule = "step"     // a step ends after it started; what is kept of a task's step is kept once
+	ruleTerminal Rule = "terminal" // a terminal has an author, a cause, and no task still running
+	ruleRewind   Rule = "rewind"   // a rewind goes back to what the journal holds
 	RuleBody     Rule = "body"     // the body's own fields make sense
 )
 

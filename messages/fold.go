@@ -130,9 +130,6 @@ func (f *Fold) Input(request string) (Input, bool) { return pick(f.s.Inputs, f.i
 // Child returns the sub-run, or false when it has not started.
 func (f *Fold) Child(id RunID) (ChildState, bool) { return pick(f.s.Children, f.child(id)) }
 
-// Call returns the model call or tool call, or false when it has not started.
-func (f *Fold) Call(id string) (Call, bool) { return pick(f.s.Calls, f.call(id)) }
-
 // OpenInputs returns how many requests have no answer yet.
 func (f *Fold) OpenInputs() int { return int(f.openInputs) }
 
@@ -197,13 +194,13 @@ func (s *State) legalNumbers(e Event, row *KindInfo) *Refusal {
 	case e.From > s.Seq+1 || e.Seq <= s.Seq:
 		return violates(RuleOrder, "%d..%d does not continue %d", e.From, e.Seq, s.Seq)
 	case recovers && e.Seq-e.From != Reserve:
-		return violates(RuleSpan, "recovery skips the reserve, not %d numbers", e.Seq-e.From)
+		return violates(ruleSpan, "recovery skips the reserve, not %d numbers", e.Seq-e.From)
 	case e.From == e.Seq:
 		return nil
 	case e.From <= s.Milestone:
-		return violates(RuleSpan, "%d..%d reaches back over the milestone %d", e.From, e.Seq, s.Milestone)
+		return violates(ruleSpan, "%d..%d reaches back over the milestone %d", e.From, e.Seq, s.Milestone)
 	case row.Level != Delta && !recovers:
-		return violates(RuleSpan, "only a delta or a recovery stands for more than one number")
+		return violates(ruleSpan, "only a delta or a recovery stands for more than one number")
 	}
 	return nil
 }
@@ -212,11 +209,11 @@ func (s *State) legalNumbers(e Event, row *KindInfo) *Refusal {
 func (s *State) legalPhase(row *KindInfo) *Refusal {
 	switch {
 	case (row == runQueued) != (s.Seq == 0):
-		return violates(RuleOpening, "run.queued opens the log and comes once")
+		return violates(ruleOpening, "run.queued opens the log and comes once")
 	case s.Status == Pending && !row.early:
-		return violates(RuleOpening, "the run has not started")
+		return violates(ruleOpening, "the run has not started")
 	case s.Canceling && row.begins:
-		return violates(RuleCancel, "a cancel has been accepted")
+		return violates(ruleCancel, "a cancel has been accepted")
 	}
 	return nil
 }

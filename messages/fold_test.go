@@ -216,10 +216,6 @@ func (w *wide) lookUp() {
 		got, ok := f.Stream(s.Streams[i%n].Name)
 		same(w.t, fmt.Sprint("stream, found ", ok), got, s.Streams[i%n])
 	}
-	if n := len(s.Calls); n > 0 {
-		got, ok := f.Call(s.Calls[i%n].ID)
-		same(w.t, fmt.Sprint("call, found ", ok), got, s.Calls[i%n])
-	}
 	open := 0
 	for _, in := range s.Inputs {
 		if got, ok := f.Input(in.Request); !ok || got.Closed != in.Closed {

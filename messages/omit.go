@@ -167,7 +167,7 @@ func (f *Fold) takePart(e Event) (is bool, bad *Refusal) {
 	case i < 0 || e.Seq != f.s.Seq+1:
 		return true, violates(RuleOrder, "a part of %d does not continue %d", e.Seq, f.s.Seq)
 	case t.Closed || d.Offset < t.Dropped || d.Offset > t.Len():
-		return true, violates(RuleStream, "stream %q holds %d bytes, not %d", d.Stream, t.Len(), d.Offset)
+		return true, violates(ruleStream, "stream %q holds %d bytes, not %d", d.Stream, t.Len(), d.Offset)
 	}
 	t.text = t.text.cut(d.Offset - t.Dropped).append(d.Text)
 	f.setStream(i, t, false)

@@ -114,10 +114,10 @@ var inputRequired = row[InputRequired](KindInputRequired, "people", "The run wai
 // legal checks the request's name, kind and timeout, and that its task may speak.
 func (b InputRequired) legal(f *Fold) *Refusal {
 	if b.Request == "" {
-		return violates(RuleInput, "the request has no name")
+		return violates(ruleInput, "the request has no name")
 	}
 	if i := f.input(b.Request); i >= 0 && !f.asksAgain(f.s.Inputs[i], b) {
-		return violates(RuleInput, "request %q has no name of its own", b.Request)
+		return violates(ruleInput, "request %q has no name of its own", b.Request)
 	}
 	if _, known := inputTimeouts[b.InputKind]; !known || b.TimeoutMS < 0 {
 		return violates(RuleBody, "request %q is of no known kind: %q, %d ms", b.Request, b.InputKind, b.TimeoutMS)
@@ -169,9 +169,9 @@ func (b InputReceived) legal(f *Fold) *Refusal {
 	i := f.input(b.Request)
 	switch {
 	case i < 0 || f.s.Inputs[i].Closed:
-		return violates(RuleInput, "request %q is not open", b.Request)
+		return violates(ruleInput, "request %q is not open", b.Request)
 	case f.s.Inputs[i].Kind == InputSecret && len(b.Value) > 0 && !bytes.Equal(b.Value, []byte("null")):
-		return violates(RuleInput, "request %q is for a secret: the log does not hold its value", b.Request)
+		return violates(ruleInput, "request %q is for a secret: the log does not hold its value", b.Request)
 	}
 	return nil
 }

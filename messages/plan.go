@@ -20,7 +20,7 @@ var childStarted = row[ChildStarted](KindChildStarted, "children", "A sub-run be
 	begins: true,
 	legal: with(func(b ChildStarted, f *Fold) *Refusal {
 		bad := !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0
-		return when(bad, RuleChild, "%q is not a new child of %s", b.Child, f.s.RunID)
+		return when(bad, ruleChild, "%q is not a new child of %s", b.Child, f.s.RunID)
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
 		f.children.put(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
@@ -45,7 +45,7 @@ var childEnded = row[ChildEnded](KindChildEnded, "children", "A sub-run has its 
 	legal: with(func(b ChildEnded, f *Fold) *Refusal {
 		child, known := f.Child(b.Child)
 		bad := !known || child.Status.IsEnded() || !b.Status.IsEnded()
-		return when(bad, RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
+		return when(bad, ruleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
 	}),
 	apply: to(func(b ChildEnded, f *Fold) {
 		i := f.child(b.Child)
@@ -68,7 +68,7 @@ var stepStarted = row[StepStarted](KindStepStarted, "plan", "A step of a plan be
 	begins: true, taskSays: true,
 	legal: with(func(b StepStarted, f *Fold) *Refusal {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
-			return violates(RuleStep, "step %q has no name, or is running", b.Step)
+			return violates(ruleStep, "step %q has no name, or is running", b.Step)
 		}
 		return f.legalSpeaker(b.Task)
 	}),
@@ -104,11 +104,11 @@ var stepEnded = row[StepEnded](KindStepEnded, "plan", "A step of a plan ended; s
 		i := f.step(b.Step)
 		switch running := i >= 0 && f.s.Steps[i].Running; {
 		case b.Outcome == StepSkipped && (b.Step == "" || i >= 0):
-			return violates(RuleStep, "step %q has no name, or began or ended before: it cannot be skipped", b.Step)
+			return violates(ruleStep, "step %q has no name, or began or ended before: it cannot be skipped", b.Step)
 		case b.Outcome == StepSkipped:
 			return f.legalSpeaker(b.Task)
 		case !running:
-			return violates(RuleStep, "step %q is not running", b.Step)
+			return violates(ruleStep, "step %q is not running", b.Step)
 		}
 		return nil
 	}),
@@ -217,11 +217,11 @@ func (b StepKept) legal(f *Fold) *Refusal {
 	again := before.Begun && !b.Begun || before.Error != nil && before.Error.Retryable
 	switch {
 	case b.Step == "" || b.Task == "" || known && !again:
-		return violates(RuleStep, "step %q of task %q has no name of its own, or is kept", b.Step, b.Task)
+		return violates(ruleStep, "step %q of task %q has no name of its own, or is kept", b.Step, b.Task)
 	case b.Begun == (b.Result != nil || b.Error != nil) || b.Result != nil && b.Error != nil || b.Again && !b.Begun:
 		return violates(RuleBody, "step %q begins, perhaps again, has a result or has an error", b.Step)
 	case b.Begun && f.s.Canceling:
-		return violates(RuleCancel, "a cancel has been accepted")
+		return violates(ruleCancel, "a cancel has been accepted")
 	}
 	return f.legalSpeaker(b.Task)
 }

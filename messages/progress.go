@@ -76,7 +76,7 @@ var logged = row[Log](KindLog, "progress", "Log lines for a closer look, numbere
 func (f *Fold) legalLog(lines []LogLine) *Refusal {
 	n := len(lines)
 	if n == 0 {
-		return violates(RuleLog, "the log event has no lines")
+		return violates(ruleLog, "the log event has no lines")
 	}
 	if bad := legalLines(lines); bad != nil {
 		return bad
@@ -84,9 +84,9 @@ func (f *Fold) legalLog(lines []LogLine) *Refusal {
 	first, last := lines[0].Number, lines[n-1].Number
 	switch {
 	case first > f.s.Log.Next && n < LogTail:
-		return violates(RuleLog, "log line %d leaves a gap after %d", first, f.s.Log.Next-1)
+		return violates(ruleLog, "log line %d leaves a gap after %d", first, f.s.Log.Next-1)
 	case f.fresh && first < f.s.Log.Next, last+1 < f.s.Log.Next:
-		return violates(RuleLog, "log line %d was said before", first)
+		return violates(ruleLog, "log line %d was said before", first)
 	}
 	return nil
 }
@@ -94,11 +94,11 @@ func (f *Fold) legalLog(lines []LogLine) *Refusal {
 // legalLines checks that the lines are few, short and numbered without gaps.
 func legalLines(lines []LogLine) *Refusal {
 	if len(lines) > LogTail {
-		return violates(RuleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))
+		return violates(ruleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))
 	}
 	for i, line := range lines {
 		if i > 0 && line.Number != lines[i-1].Number+1 || line.Number == 0 || len(line.Text) > LogLineBytes {
-			return violates(RuleLog, "log line %d is out of order or too long", line.Number)
+			return violates(ruleLog, "log line %d is out of order or too long", line.Number)
 		}
 	}
 	return nil
@@ -147,13 +147,13 @@ func (b Merged) each(do func(Body) Body) Merged {
 // legal checks each part alone: the parts are of different streams, so none affects another.
 func (b Merged) legal(f *Fold) *Refusal {
 	if len(b.Parts) < 2 {
-		return violates(RuleMerged, "a merged event has at least two parts, not %d", len(b.Parts))
+		return violates(ruleMerged, "a merged event has at least two parts, not %d", len(b.Parts))
 	}
 	seen := make(map[partKey]bool, len(b.Parts))
 	for i, p := range b.Parts {
 		key, ok := keyOf(p)
 		if !ok || seen[key] {
-			return violates(RuleMerged, "part %d (%T) has no stream, or the stream of an earlier part", i, p)
+			return violates(ruleMerged, "part %d (%T) has no stream, or the stream of an earlier part", i, p)
 		}
 		seen[key] = true
 		if bad := p.info().legal(p, f); bad != nil {

@@ -85,29 +85,29 @@ func (f *Fold) openTexts() (names []string) {
 func (f *Fold) legalRewind(r *Rewind) *Refusal {
 	marks := r.Marks(f.openTexts())
 	if len(marks) != len(r.Streams)+len(r.Open)/2 || len(r.Open)%2 != 0 || len(r.Streams) > 0 && len(r.Open) > 0 {
-		return violates(RuleRewind, "the rewind names a text twice, or more texts than are open")
+		return violates(ruleRewind, "the rewind names a text twice, or more texts than are open")
 	}
 	for _, name := range slices.Sorted(maps.Keys(marks)) {
 		m := marks[name]
 		t, known := f.Stream(name)
 		if !known || t.Closed || m.Bytes < 0 || m.Bytes > t.Len() || m.Index > t.Index {
-			return violates(RuleRewind, "the rewind names text %q, which is not open, or shorter than it says", name)
+			return violates(ruleRewind, "the rewind names text %q, which is not open, or shorter than it says", name)
 		}
 	}
 	named := map[string]bool{}
 	for _, p := range r.Progress {
 		if f.progressOf(p.Task) < 0 || named[p.Task] {
-			return violates(RuleRewind, "the rewind names progress of %q, which has none", p.Task)
+			return violates(ruleRewind, "the rewind names progress of %q, which has none", p.Task)
 		}
 		named[p.Task] = true
 	}
 	for _, p := range r.Tools {
 		if f.openCall(p.Call, false) < 0 {
-			return violates(RuleRewind, "the rewind names tool call %q, which is not open", p.Call)
+			return violates(ruleRewind, "the rewind names tool call %q, which is not open", p.Call)
 		}
 	}
 	if n := len(r.Log); legalLines(r.Log) != nil || n > 0 && r.Log[n-1].Number >= f.s.Log.Next {
-		return violates(RuleRewind, "the rewind's log is not what was said")
+		return violates(ruleRewind, "the rewind's log is not what was said")
 	}
 	return nil
 }

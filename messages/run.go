@@ -83,7 +83,7 @@ func (RunStarted) info() *KindInfo { return runStarted }
 var runStarted = row[RunStarted](KindRunStarted, "run", "The run's actor has begun.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunStarted, f *Fold) *Refusal {
-		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
+		return when(f.s.Status != Pending, ruleOpening, "the run has started already")
 	}),
 	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch; f.begins() }),
 	list:  to(func(_ RunStarted, s *Summary) { s.Status = Processing }),
@@ -109,7 +109,7 @@ var runRecovered = row[RunRecovered](KindRunRecovered, "run", "The run goes on a
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
 	legal: with(func(b RunRecovered, f *Fold) *Refusal {
 		if b.Rewind == nil {
-			return violates(RuleRewind, "run.recovered carries a rewind")
+			return violates(ruleRewind, "run.recovered carries a rewind")
 		}
 		return f.legalRewind(b.Rewind)
 	}),
@@ -189,7 +189,7 @@ func (RunHeld) info() *KindInfo { return runHeld }
 var runHeld = row[RunHeld](KindRunHeld, "run", "The run before it did not complete: a person releases it, or cancels it.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunHeld, f *Fold) *Refusal {
-		return when(f.s.After == "" || !f.s.HeldAt.IsZero(), RuleOpening, "the run does not wait, or is held already")
+		return when(f.s.After == "" || !f.s.HeldAt.IsZero(), ruleOpening, "the run does not wait, or is held already")
 	}),
 	apply: to(func(_ RunHeld, f *Fold) { f.s.HeldAt = f.s.UpdatedAt }),
 })
@@ -207,7 +207,7 @@ func (RunReleased) info() *KindInfo { return runReleased }
 var runReleased = row[RunReleased](KindRunReleased, "run", "A person lets a held run begin.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunReleased, f *Fold) *Refusal {
-		return when(f.s.HeldAt.IsZero(), RuleOpening, "the run is not held")
+		return when(f.s.HeldAt.IsZero(), ruleOpening, "the run is not held")
 	}),
 	apply: to(func(_ RunReleased, f *Fold) { f.begins() }),
 })

@@ -93,7 +93,7 @@ var messageQueued = row[MessageQueued](KindMessageQueued, "messages", "Somebody 
 		if err := b.Check(); err != nil {
 			return violates(RuleBody, "%v", err)
 		}
-		return when(f.message(b.Message) >= 0 || f.OpenMessages() >= MostMessages, RuleMessage,
+		return when(f.message(b.Message) >= 0 || f.OpenMessages() >= MostMessages, ruleMessage,
 			"message %q has no name of its own, or there are %d already", b.Message, MostMessages)
 	}),
 	apply: to(func(b MessageQueued, f *Fold) {
@@ -120,7 +120,7 @@ var messageDelivered = row[MessageDelivered](KindMessageDelivered, "messages", "
 	legal: with(func(b MessageDelivered, f *Fold) *Refusal {
 		first := slices.IndexFunc(f.s.Messages, Message.live)
 		if b.At == "" || first < 0 || f.s.Messages[first].Message != b.Message {
-			return violates(RuleMessage, "message %q is not the oldest open one, or its call has no name", b.Message)
+			return violates(ruleMessage, "message %q is not the oldest open one, or its call has no name", b.Message)
 		}
 		return f.legalSpeaker(b.Task)
 	}),
@@ -143,7 +143,7 @@ var messageDropped = row[MessageDropped](KindMessageDropped, "messages", "The ru
 	legal: with(func(b MessageDropped, f *Fold) *Refusal {
 		m, known := pick(f.s.Messages, f.message(b.Message))
 		if !known || !m.live() {
-			return violates(RuleMessage, "message %q is not open", b.Message)
+			return violates(ruleMessage, "message %q is not open", b.Message)
 		}
 		known = slices.Contains([]DropReason{DropRevoked, DropEnded, DropCanceled}, b.Reason)
 		return when(!known, RuleBody, "a message is not dropped for the reason %q", b.Reason)
@@ -166,7 +166,7 @@ func (f *Fold) closeMessage(name string, end func(*Message)) {
 func (f *Fold) legalSeen(seen []string) *Refusal {
 	for _, name := range seen {
 		if m, _ := pick(f.s.Messages, f.message(name)); m.At == "" {
-			return violates(RuleMessage, "message %q was not delivered, so nobody has seen it", name)
+			return violates(ruleMessage, "message %q was not delivered, so nobody has seen it", name)
 		}
 	}
 	return nil

@@ -82,11 +82,11 @@ var taskRestarted = row[TaskRestarted](KindTaskRestarted, "task", "Another attem
 // legalTask checks the task's status and attempt. A task that never started has the status "" and attempt 0.
 func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *Refusal {
 	if name == "" {
-		return violates(RuleTask, "the task has no name")
+		return violates(ruleTask, "the task has no name")
 	}
 	now, _ := f.Task(name)
 	if now.Status != status || now.Attempt != attempt {
-		return violates(RuleTask, "task %q is %q at attempt %d", name, now.Status, now.Attempt)
+		return violates(ruleTask, "task %q is %q at attempt %d", name, now.Status, now.Attempt)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (f *Fold) unfinished() (n int) {
 // legalSpeaker checks that the task is running; "" is the run itself.
 func (f *Fold) legalSpeaker(task string) *Refusal {
 	if now, _ := f.Task(task); task != "" && now.Status != TaskRunning {
-		return violates(RuleTask, "task %q is not running", task)
+		return violates(ruleTask, "task %q is not running", task)
 	}
 	return nil
 }

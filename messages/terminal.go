@@ -72,9 +72,9 @@ var runCompleted = terminal[RunCompleted](KindRunCompleted, "Terminal: the job's
 	legal: with(func(b RunCompleted, f *Fold) *Refusal {
 		switch {
 		case b.By != ByRun:
-			return violates(RuleTerminal, "only the run itself completes, not %q", b.By)
+			return violates(ruleTerminal, "only the run itself completes, not %q", b.By)
 		case f.unfinished() > 0:
-			return violates(RuleTerminal, "%d tasks are running or waiting", f.unfinished())
+			return violates(ruleTerminal, "%d tasks are running or waiting", f.unfinished())
 		}
 		return nil
 	}),
@@ -90,7 +90,7 @@ var runFailed = terminal[RunFailed](KindRunFailed, "Terminal: the run ended with
 	}),
 	legal: with(func(b RunFailed, f *Fold) *Refusal {
 		bad := b.Error == nil || !b.Cause.isCause()
-		return when(bad, RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
+		return when(bad, ruleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
 	}),
 })
 
@@ -105,9 +105,9 @@ var runCanceled = terminal[RunCanceled](KindRunCanceled, "Terminal: the run ende
 	legal: with(func(b RunCanceled, f *Fold) *Refusal {
 		switch {
 		case !f.s.Canceling:
-			return violates(RuleCancel, "no cancel has been accepted")
+			return violates(ruleCancel, "no cancel has been accepted")
 		case !b.Cause.isCause():
-			return violates(RuleTerminal, "run.canceled needs a cause of the closed set, not %q", b.Cause)
+			return violates(ruleTerminal, "run.canceled needs a cause of the closed set, not %q", b.Cause)
 		case slices.ContainsFunc(b.Artifacts, func(a Artifact) bool { return !a.Partial }):
 			return violates(RuleArtifact, "after a cancel artifacts are partial")
 		}
@@ -130,17 +130,17 @@ func (f *Fold) legalEnd(w ending) *Refusal {
 	by := w.end.By
 	switch {
 	case by != ByRun && by != BySupervisor && by != ByRecovery && by != ByNode:
-		return violates(RuleTerminal, "unknown author %q", by)
+		return violates(ruleTerminal, "unknown author %q", by)
 	case w.rewind != nil && by != ByRecovery:
-		return violates(RuleRewind, "recovery, and nobody else, rewinds")
+		return violates(ruleRewind, "recovery, and nobody else, rewinds")
 	case w.rewind == nil && by == ByRecovery && f.s.Recoveries == 0:
-		return violates(RuleRewind, "recovery rewinds, in its terminal or in run.recovered before it")
+		return violates(ruleRewind, "recovery rewinds, in its terminal or in run.recovered before it")
 	case w.count != 0 && (w.count != len(f.s.Artifacts) || len(w.artifacts) > 0):
 		return violates(RuleArtifact, "the run has %d artifacts, not %d", len(f.s.Artifacts), w.count)
 	case f.OpenChildren() > 0:
-		return violates(RuleChild, "%d children have not ended", f.OpenChildren())
+		return violates(ruleChild, "%d children have not ended", f.OpenChildren())
 	case f.OpenMessages() > 0:
-		return violates(RuleMessage, "%d messages are neither delivered nor dropped", f.OpenMessages())
+		return violates(ruleMessage, "%d messages are neither delivered nor dropped", f.OpenMessages())
 	case w.rewind != nil:
 		return f.legalRewind(w.rewind)
 	}

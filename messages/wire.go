@@ -357,9 +357,9 @@ func nameOf(f reflect.StructField) string {
 	return name
 }
 
-// Steers reports whether a terminal acts on the character instead of showing it: a control character, or one that
+// isSteering reports whether a terminal acts on the character instead of showing it: a control character, or one that
 // changes the direction of writing.
-func Steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+func isSteering(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // steers is why a name is refused. Every text of a decoded value is a name, unless its field has the tag text:"any".
 const steers = "a name with a control character or one that changes the direction of writing"
@@ -372,7 +372,7 @@ func nameSteers(name string) bool {
 			return true
 		case c > 0x7f:
 			for _, r := range name[i:] {
-				if Steers(r) {
+				if isSteering(r) {
 					return true
 				}
 			}

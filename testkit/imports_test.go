@@ -87,11 +87,11 @@ var rules = []rule{
 	{pkgs: "actors/chat/internal/citation", ours: "internal/decode", denied: offline},
 	{pkgs: "actors/plan", ours: "messages internal/validate messages/model internal/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
-	{pkgs: "actors/schedule", ours: "messages supervision", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
-	{pkgs: "actors/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
+	{pkgs: "internal/schedule", ours: "messages supervision", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
+	{pkgs: "internal/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
-		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema actors/schedule",
+		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema internal/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
@@ -110,7 +110,7 @@ var rules = []rule{
 	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/transport/server"},
 	{pkgs: "transport/door/seal"},
 	{pkgs: "transport/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
-	{pkgs: "transport/door/transcript", ours: "messages messages/model"},
+	{pkgs: "transport/door/transcript", ours: "messages messages/model internal/words"},
 	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
 		tests: "lastword/transport/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
@@ -178,7 +178,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "internal/conversation internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: "internal/conversation internal/schedule internal/webhook internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -193,7 +193,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors actors/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
+		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command internal/schedule internal/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/lastword", ours: "internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
@@ -322,7 +322,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
+		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/command", "internal/webhook", "internal/schedule", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"

@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/jobschema"
-	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"

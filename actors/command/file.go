@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/internal/validate"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
 

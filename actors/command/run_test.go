@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/command"
-	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -118,8 +118,9 @@ func (g *generation) result(
 
 // Config holds what the job needs besides its input, and what only an operator may set.
 type Config struct {
-	// Open opens the repository of an Input, as [transport/repository.Options.Open] does. It is needed.
-	Open Open
+	// Open finds the repository of an Input, as [transport/repository.Options.Open] does, but does not read it yet. It is
+	// needed. Errors: invalid_input if the address does not exist or is not allowed. Network errors may be retried.
+	Open func(ctx context.Context, address source.Address) (*source.Repository, error)
 	// RemoteOnly refuses repositories on this machine, without looking for them.
 	RemoteOnly bool
 	// Limits bound what is read of a repository.
@@ -129,8 +130,9 @@ type Config struct {
 	Folder func(principal, out string) (string, error)
 	// File is the file name for llms.txt. If set, no other file is written.
 	File string
-	// Model finds the model of an Input that names one; nil finds none. DefaultModel is the model for AutoModel.
-	Model        FindModel
+	// Model finds the model of an Input that names one, or any model for [AutoModel]; nil finds none. Its errors usually
+	// have the code provider_error. DefaultModel is the model for AutoModel.
+	Model        func(ctx context.Context, name string) (*Model, error)
 	DefaultModel string
 	// Cache is the folder of earlier results. If it is empty, or if the input says so, nothing is cached.
 	Cache string
@@ -149,7 +151,3 @@ func (c Config) check() error {
 	}
 	return nil
 }
-
-// Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
-// is not allowed. Network errors may be retried.
-type Open func(ctx context.Context, address source.Address) (*source.Repository, error)

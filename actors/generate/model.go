@@ -28,10 +28,6 @@ type Model struct {
 	Extra map[string]json.RawMessage
 }
 
-// FindModel finds the model with the name, or any model for [AutoModel]. Its errors usually have the code
-// provider_error.
-type FindModel func(ctx context.Context, name string) (*Model, error)
-
 // AutoModel is the model name that means any loaded model.
 const AutoModel = "auto"
 
@@ -60,7 +56,7 @@ func (m *Model) material(promptBytes int) int {
 
 // finder looks for the model once.
 type finder struct {
-	look    FindModel
+	look    func(ctx context.Context, name string) (*Model, error)
 	name    string
 	model   *Model
 	unfound error

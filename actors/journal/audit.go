@@ -22,7 +22,7 @@ type Fault struct {
 // Rules that a Fault can name besides those of [messages.State.Apply].
 const (
 	RuleBlock messages.Rule = "block" // a block holds the bytes that were written
-	RuleChain messages.Rule = "chain" // a block follows the one before it, and so does the hash over the milestones
+	ruleChain messages.Rule = "chain" // a block follows the one before it, and so does the hash over the milestones
 	RuleList  messages.Rule = "list"  // the lists agree with the logs
 	RuleStore messages.Rule = "store" // the database is sound
 	RuleProof messages.Rule = "proof" // a proof ends with the signature of everything before it

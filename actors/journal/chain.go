@@ -111,7 +111,7 @@ func (b *StoredBlock) Events() ([]messages.Event, error) {
 // block, and the block's events. The error is a [*Fault].
 func (b *StoredBlock) Check(at Chain) (Chain, []messages.Event, error) {
 	events, err := b.Events()
-	n, rule, says := len(events), RuleChain, ""
+	n, rule, says := len(events), ruleChain, ""
 	switch {
 	case b.sum() != b.Digest:
 		rule, says = RuleBlock, "the block's digest is another one"

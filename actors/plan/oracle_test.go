@@ -188,7 +188,7 @@ func drawn(r *rand.Rand) *Plan {
 			}
 		}
 		if len(s.Needs) > 0 {
-			s.Join = []Join{"", allJoin, Any, First}[r.IntN(4)]
+			s.Join = []joinRule{"", allJoin, Any, First}[r.IntN(4)]
 			if r.IntN(3) == 0 {
 				outcomes := []Outcome{completed, failed, skipped}
 				if s.Join == Any || s.Join == First {

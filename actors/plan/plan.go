@@ -34,22 +34,22 @@ type Plan struct {
 
 // Param is a parameter. A parameter without a default is required.
 type Param struct {
-	Type        ParamType `json:"type,omitempty"`
+	Type        paramType `json:"type,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Default     any       `json:"default,omitempty"`
 }
 
-// ParamType is the type of a parameter; "" means a string.
-type ParamType string
+// paramType is the type of a parameter; "" means a string.
+type paramType string
 
 // The types of parameters.
 const (
-	String       ParamType = "string"
-	numberParam  ParamType = "number"
-	Integer      ParamType = "integer"
-	booleanParam ParamType = "boolean"
-	List         ParamType = "list"
-	objectParam  ParamType = "object"
+	String       paramType = "string"
+	numberParam  paramType = "number"
+	Integer      paramType = "integer"
+	booleanParam paramType = "boolean"
+	List         paramType = "list"
+	objectParam  paramType = "object"
 )
 
 // Step is one step of a plan. It has exactly one of Job, Plan, Read, Write and Ask. All except Ask are sub-runs.
@@ -66,7 +66,7 @@ type Step struct {
 	// Needs are the steps after which this step starts.
 	Needs Names `json:"needs,omitempty"`
 	// Join says how many of the Needs must have ended; "" means All.
-	Join Join `json:"join,omitempty"`
+	Join joinRule `json:"join,omitempty"`
 	// If is a guard: if it is false, the step is skipped. Without it a step runs only if its needs have completed.
 	If string `json:"if,omitempty"`
 	// ForEach is the template of a list. The step runs once for each item, with at most Limit items at a time.
@@ -106,17 +106,17 @@ type ask struct {
 	Schema map[string]any `json:"schema,omitempty"`
 }
 
-// Join says when a step starts that needs several others.
-type Join string
+// joinRule says when a step starts that needs several others.
+type joinRule string
 
 // The joins.
 const (
 	// allJoin: when all have ended.
-	allJoin Join = "all"
+	allJoin joinRule = "all"
 	// Any: when one has completed. The others continue.
-	Any Join = "any"
+	Any joinRule = "any"
 	// First: when one has completed. The others are cancelled.
-	First Join = "first"
+	First joinRule = "first"
 )
 
 // repeat describes a loop: the step runs until the guard is true, at most Most times. Without a guard it runs Most
@@ -181,7 +181,7 @@ func (p *Plan) inputForm() inputForm {
 }
 
 // types are the types of parameters in expressions. They print as JSON Schema names them.
-var types = map[ParamType]expression.Type{"": expression.Text, String: expression.Text, numberParam: expression.Number,
+var types = map[paramType]expression.Type{"": expression.Text, String: expression.Text, numberParam: expression.Number,
 	Integer: expression.Integer, booleanParam: expression.Boolean, List: expression.List, objectParam: expression.Members}
 
 // input checks a step's input against the form: its names, and the types that are known.

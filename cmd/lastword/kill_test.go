@@ -6,9 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -30,10 +28,10 @@ func large(t *testing.T) string {
 
 func env() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull} }
 
-// runGenerate runs lastword to its end, or to the signal that the milestones bring.
-func runGenerate(t *testing.T, repository, out string, at ...milestone) (code string) {
+// runGenerate runs lastword to its end.
+func runGenerate(t *testing.T, repository, out string) (code string) {
 	t.Helper()
-	p := process{dir: t.TempDir(), env: env(), at: at}
+	p := process{dir: t.TempDir(), env: env()}
 	code, err := p.run([]string{"lastword", "generate", repository, "--out", out})
 	must(t, err)
 	return code
@@ -94,24 +92,6 @@ func golden(t *testing.T, repository string) map[string]string {
 		t.Fatalf("%d files, want 4", len(want))
 	}
 	return want
-}
-
-var milestones = []string{
-	"run.queued", "run.started", "task.started +fetch", "task.completed +fetch", "task.started +analyze",
-	"task.completed +analyze", "task.started +write", "written +llms.txt", "written +llms-full.txt",
-	"written +llms-ctx.txt", "written +llms.json", "task.completed +write", "run.completed",
-}
-
-func TestKillAtEachMilestone(t *testing.T) {
-	repository := large(t)
-	want := golden(t, repository)
-	for _, line := range milestones {
-		out := t.TempDir()
-		code := runGenerate(t, repository, out, milestone{syscall.SIGKILL, regexp.MustCompile(line)})
-		got, temporary := files(t, out)
-		t.Logf("killed at %s: ended %s with %d files and %d temporary ones", line, code, len(got), temporary)
-		whole(t, got, want)
-	}
 }
 
 // The kill comes as soon as llms-full.txt is seen under any name, so right after its making.

@@ -255,20 +255,28 @@ func (m *Model) ollama(route string, r ModelRequest) []Piece {
 	return nil
 }
 
+// ollamaRequest is what requests to Ollama say.
+type ollamaRequest struct {
+	Model     string          `json:"model"`
+	Messages  []ChatMessage   `json:"messages"`
+	KeepAlive json.RawMessage `json:"keep_alive"`
+	Options   struct {
+		Context int `json:"num_ctx"`
+	} `json:"options"`
+}
+
+// ollamaAsked returns the model that a request names, or the answer if there is none.
+func (m *Model) ollamaAsked(r ModelRequest) (ask ollamaRequest, s *ServedModel, missing []Piece) {
+	r.body(&ask)
+	return ask, m.named(ask.Model), []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+ask.Model+"' not found")+`}`)}
+}
+
 // ollamaChat echoes the last message, a line per word. Like every request to Ollama, it loads the model again if the
 // context differs from the one that it names, or from the default of 4,096.
 func (m *Model) ollamaChat(r ModelRequest) []Piece {
-	var ask struct {
-		Model    string        `json:"model"`
-		Messages []ChatMessage `json:"messages"`
-		Options  struct {
-			Context int `json:"num_ctx"`
-		} `json:"options"`
-	}
-	r.body(&ask)
-	s := m.named(ask.Model)
+	ask, s, missing := m.ollamaAsked(r)
 	if s == nil {
-		return []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+ask.Model+"' not found")+`}`)}
+		return missing
 	}
 	s.Loaded, s.Context = true, cmp.Or(ask.Options.Context, ollamaContext)
 	head := `{"model":` + quote(ask.Model) + `,"created_at":"2025-01-01T00:00:00Z","message":{"role":"assistant","content":`
@@ -300,17 +308,9 @@ func (s ServedModel) tag() object {
 
 // ollamaModel describes a model, loads it for an empty prompt, or unloads it for a keep_alive of 0.
 func (m *Model) ollamaModel(route string, r ModelRequest) []Piece {
-	var ask struct {
-		Model     string          `json:"model"`
-		KeepAlive json.RawMessage `json:"keep_alive"`
-		Options   struct {
-			Context int `json:"num_ctx"`
-		} `json:"options"`
-	}
-	r.body(&ask)
-	s := m.named(ask.Model)
+	ask, s, missing := m.ollamaAsked(r)
 	if s == nil {
-		return []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+ask.Model+"' not found")+`}`)}
+		return missing
 	}
 	if route == "POST /api/show" {
 		return reply(object{"capabilities": []string{"completion", "tools"}, "model_info": object{

@@ -34,9 +34,9 @@ func (f *Failure) message(status int) string {
 	return f.Message
 }
 
-// Class returns the HTTP status of the server's failure. An error within a stream has it as its code, or in words. It
+// class returns the HTTP status of the server's failure. An error within a stream has it as its code, or in words. It
 // is 0 if nothing tells it.
-func (e Evidence) Class() int {
+func (e Evidence) class() int {
 	if e.Status >= 400 || e.Failure == nil {
 		return e.Status
 	}
@@ -58,7 +58,7 @@ func (e Evidence) Class() int {
 // provider returns what the server said about its failure.
 func (e Evidence) provider() (p messages.Provider) {
 	if f := e.Failure; f != nil {
-		p = messages.Provider{Status: e.Class(), Code: f.Code, RetryAfterMS: f.RetryAfterMS, RequestID: f.RequestID}
+		p = messages.Provider{Status: e.class(), Code: f.Code, RetryAfterMS: f.RetryAfterMS, RequestID: f.RequestID}
 		if _, err := strconv.Atoi(f.Code); err == nil || slices.Contains(ownCodes, f.Code) {
 			p.Code = ""
 		}
@@ -75,7 +75,7 @@ func (e Evidence) retryable(cause messages.Code) bool {
 	case messages.CauseTransportClosed, messages.CauseEmptyCompletion, messages.CauseStalled:
 		return true
 	case messages.CauseProviderError:
-		return e.Failure != nil && RetryableStatus(e.Class()) && !e.Failure.permanent()
+		return e.Failure != nil && RetryableStatus(e.class()) && !e.Failure.permanent()
 	}
 	return false
 }

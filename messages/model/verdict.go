@@ -131,7 +131,7 @@ func failed(cause messages.Code, format string, args ...any) Verdict {
 
 // Overflows reports whether the server refused a request that is longer than the model's context.
 func (e Evidence) Overflows() bool {
-	return e.Sent > 0 || e.Failure != nil && e.Class() != 429 && holdsAny(e.Failure.Words(), overflowWords)
+	return e.Sent > 0 || e.Failure != nil && e.class() != 429 && holdsAny(e.Failure.Words(), overflowWords)
 }
 
 // Loading reports whether the server is not ready because it is loading the model.

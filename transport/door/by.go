@@ -14,16 +14,16 @@ type By int
 
 // The ways. A door states one of the first three; [Door.Answer] recognises the others by the caller.
 const (
-	Dialogue By = 1 + iota // a dialogue that the caller's host shows to its user
-	Client                 // a client of a protocol, which may be a program
-	Agent                  // a model, by a call of a tool or a message
-	Page                   // the page, with its session
-	Terminal               // a command at a terminal of the server's user
-	Inside                 // what runs inside the run itself or its tree
+	Dialogue   By = 1 + iota // a dialogue that the caller's host shows to its user
+	Client                   // a client of a protocol, which may be a program
+	Agent                    // a model, by a call of a tool or a message
+	byPage                   // the page, with its session
+	byTerminal               // a command at a terminal of the server's user
+	byInside                 // what runs inside the run itself or its tree
 )
 
 // ways are the names of the ways in events.
-var ways = [...]string{Dialogue: "dialogue", Client: "client", Agent: "agent", Page: "page", Terminal: "terminal", Inside: "inside"}
+var ways = [...]string{Dialogue: "dialogue", Client: "client", Agent: "agent", byPage: "page", byTerminal: "terminal", byInside: "inside"}
 
 // verdict says whether an answer is taken.
 type verdict int
@@ -37,23 +37,23 @@ const (
 
 // answers says who may answer what. Confirmations include approvals.
 var answers = [...]struct{ confirmations, others verdict }{
-	Dialogue: {always, always},
-	Client:   {withScope, always},
-	Agent:    {ifAllowed, always},
-	Page:     {always, always},
-	Terminal: {always, always},
-	Inside:   {never, never},
+	Dialogue:   {always, always},
+	Client:     {withScope, always},
+	Agent:      {ifAllowed, always},
+	byPage:     {always, always},
+	byTerminal: {always, always},
+	byInside:   {never, never},
 }
 
 // seen returns how the answer comes: what the server knows of the caller goes before what the door states.
 func (by By) seen(ctx context.Context) By {
 	switch at := auth.At(ctx); {
 	case auth.From(ctx).Inside != nil:
-		return Inside
+		return byInside
 	case by == Client && at == auth.Page:
-		return Page
+		return byPage
 	case by == Client && at == auth.Terminal:
-		return Terminal
+		return byTerminal
 	}
 	return by
 }
@@ -75,7 +75,7 @@ func (d *Door) mayAnswer(ctx context.Context, by By, run messages.State, request
 		rule == withScope && p.Name != "" && p.May(auth.AnswerRuns),
 		rule == ifAllowed && (d.AgentsConfirm || d.jobs[run.Queued.Job].ConfirmByCaller):
 		return nil
-	case by == Inside:
+	case by == byInside:
 		return messages.Errorf(auth.CodeForbidden, "what runs inside run %s answers none of its questions; a person does%s", p.Inside.Run, d.where(run.RunID))
 	case by == Agent:
 		return messages.Errorf(auth.CodeForbidden, "%q asks a person, so an agent may not answer it; ask your user to answer%s, "+

@@ -288,7 +288,7 @@ func (d *Door) Say(ctx context.Context, by By, id messages.RunID, said messages.
 		return messages.Message{}, err
 	}
 	by = by.seen(ctx)
-	said.Principal, said.Door, said.Agent = auth.From(ctx).Name, ways[by], by == Agent || by == Inside
+	said.Principal, said.Door, said.Agent = auth.From(ctx).Name, ways[by], by == Agent || by == byInside
 	if said.Agent {
 		said.Content = string(d.Redact([]byte(said.Content)))
 	}

@@ -180,7 +180,7 @@ type listed struct {
 // native determines the kind of the server: from its address or profile, from its list of models, or by probing.
 func (c *Client) native(ctx context.Context) (native, error) {
 	switch c.serverKind() {
-	case OpenAI, OpenRouter, LiteLLM:
+	case OpenAI, openRouter, liteLLM:
 		return generic{c, c.serverKind()}, nil
 	case LMStudio:
 		if n, err := c.lmstudio(ctx); !unsupported(err) {

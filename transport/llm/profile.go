@@ -50,8 +50,8 @@ const (
 	LlamaCPP   = "llamacpp"
 	VLLM       = "vllm"
 	Ollama     = "ollama"
-	LiteLLM    = "litellm"
-	OpenRouter = "openrouter"
+	liteLLM    = "litellm"
+	openRouter = "openrouter"
 )
 
 // kindByAddress recognizes a server by its host, or by a port that only one kind uses. Otherwise it returns "".
@@ -61,7 +61,7 @@ func kindByAddress(u *url.URL) string {
 	case host == "api.openai.com", strings.HasSuffix(host, ".openai.azure.com"):
 		return OpenAI
 	case host == "openrouter.ai":
-		return OpenRouter
+		return openRouter
 	}
 	switch u.Port() {
 	case "1234":
@@ -83,7 +83,7 @@ func kindByAnswer(u *url.URL, h http.Header) string {
 	case strings.Contains(server, "llama.cpp"):
 		return LlamaCPP
 	case h.Get("X-Litellm-Version") != "", h.Get("X-Litellm-Call-Id") != "", uvicorn && u.Port() == "4000":
-		return LiteLLM
+		return liteLLM
 	case strings.Contains(server, "vllm"), uvicorn && u.Port() == "8000":
 		return VLLM
 	case h.Get("Openai-Processing-Ms") != "":

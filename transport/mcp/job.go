@@ -9,12 +9,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 )
 
-// TaskSupport says whether a tool can be called as a task.
+// TaskSupport says whether a tool can be called as a task. Zero: as a task if the client supports tasks.
 type TaskSupport = task.Support
 
 // Values of TaskSupport.
 const (
-	TasksOptional  = task.Optional  // as a task if the client supports tasks
 	TasksRequired  = task.Required  // only as a task; other clients get an error
 	TasksForbidden = task.Forbidden // never as a task
 )

@@ -7,9 +7,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/openai/internal/responses"
 )
 
-// CompletionsPath is the path for creating a completion.
-const CompletionsPath = completions.Path
-
 // Add passes the handler of each API with its paths to add. Put each behind an auth.Middleware.
 func Add(to *door.Door, add func(api *door.Handler, paths ...string)) {
 	add(api.New(to), api.Paths()...)

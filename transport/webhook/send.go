@@ -42,21 +42,21 @@ func policy(private bool) dial.Policy {
 	return dial.Policy{HTTP: private, Private: private, Fixed: true}
 }
 
-// Sender sends messages. It is safe for concurrent use.
-type Sender struct{ public, private *http.Client }
+// sender sends messages. It is safe for concurrent use.
+type sender struct{ public, private *http.Client }
 
 // NewSender returns a sender with a connection pool of its own.
-func NewSender() *Sender {
+func NewSender() *sender {
 	client := func(private bool) *http.Client {
 		c := policy(private).Client()
 		c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		return c
 	}
-	return &Sender{client(false), client(true)}
+	return &sender{client(false), client(true)}
 }
 
 // Close closes idle connections.
-func (s *Sender) Close() {
+func (s *sender) Close() {
 	s.public.CloseIdleConnections()
 	s.private.CloseIdleConnections()
 }
@@ -73,7 +73,7 @@ const (
 // Send sends the body once. id must be the same in every attempt. An error says what the receiver answered; it is
 // retryable unless the receiver is gone for good (410). pause is how long the receiver asks to wait before the next
 // attempt.
-func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) (pause time.Duration, err error) {
+func (s *sender) Send(ctx context.Context, to Endpoint, id string, body []byte) (pause time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(body))

@@ -42,7 +42,7 @@ func (d *ModelFinder) Check(model string) error {
 	return err
 }
 
-// Find is a generate.FindModel. If no server is ready, it waits for one that is loading its model.
+// Find is for Model of a generate.Config. If no server is ready, it waits for one that is loading its model.
 func (d *ModelFinder) Find(ctx context.Context, name string) (*generate.Model, error) {
 	late := messages.Errorf(messages.CauseStalled, "the server was still loading its model after %s", d.Endpoint.FirstToken())
 	waiting, stop := context.WithTimeoutCause(ctx, d.Endpoint.FirstToken(), late)

@@ -23,7 +23,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
-	"github.com/seed889630bf/lastword/transport/openai"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
@@ -211,7 +210,7 @@ func (w *world) use(i int, dice *rand.Rand, all *sync.WaitGroup) {
 			`"messages":[{"id":"u","role":"user","content":"Tell me about run %d."}]}`, i, i), `"outcome":{"type":"success"}`)
 		return
 	case n < 4:
-		w.dialect(i, openai.CompletionsPath, fmt.Sprintf(`{"model":"prompt","stream":true,"messages":[{"role":"user","content":"Tell me about run %d."}]}`, i), "data: [DONE]")
+		w.dialect(i, "/v1/chat/completions", fmt.Sprintf(`{"model":"prompt","stream":true,"messages":[{"role":"user","content":"Tell me about run %d."}]}`, i), "data: [DONE]")
 		return
 	case n < 8:
 		in, _ := json.Marshal(work{Words: 1 + dice.IntN(40), Fails: dice.IntN(3) == 0, Asks: dice.IntN(3) == 0, Child: dice.IntN(4) == 0, Steps: dice.IntN(3)})

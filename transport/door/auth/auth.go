@@ -262,7 +262,7 @@ func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Re
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Accept-Encoding", "identity")
-		m.refuse(w, messages.Errorf(CodeUnsupported, "the body has the encoding %.100q; send it without one", coding))
+		m.refuse(w, messages.Errorf(codeUnsupported, "the body has the encoding %.100q; send it without one", coding))
 		return nil, false
 	}
 	if r.ContentLength > m.maxBody {

@@ -93,8 +93,8 @@ const (
 	CodeNotAcceptable messages.Code = "not_acceptable"
 	// CodeTooLarge means that the body has too many bytes.
 	CodeTooLarge messages.Code = "too_large"
-	// CodeUnsupported means that the body is compressed, or of a media type that the path does not take.
-	CodeUnsupported messages.Code = "unsupported_media_type"
+	// codeUnsupported means that the body is compressed, or of a media type that the path does not take.
+	codeUnsupported messages.Code = "unsupported_media_type"
 	// CodeInternal means that the server failed.
 	CodeInternal messages.Code = "internal"
 )
@@ -123,7 +123,7 @@ var codes = []struct {
 	{messages.CodeReset, http.StatusConflict, "The log has no such event", "Drop the State and read from 0."},
 	{messages.CodeEventsGone, http.StatusGone, "The retention has ended the run's log", "Start the run again."},
 	{CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large", "Send less, or raise `serve --max-body`."},
-	{CodeUnsupported, http.StatusUnsupportedMediaType, "The form of the body is not taken",
+	{codeUnsupported, http.StatusUnsupportedMediaType, "The form of the body is not taken",
 		"Send JSON that is not compressed, with Content-Type: application/json."},
 	{messages.CauseInvalidInput, http.StatusUnprocessableEntity, "A part of the request is wrong", "`detail` and `errors` name the part."},
 	{messages.CauseLimitExceeded, http.StatusTooManyRequests, "A limit is reached",

@@ -3,8 +3,8 @@ package transcript
 import (
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -232,7 +232,7 @@ func (t *Transcript) finish(kind Kind, stream, task, text string) {
 	item := t.text(kind, stream, task)
 	same := 0
 	if item.dropped == 0 {
-		same = common(item.text, text)
+		same = words.Common(item.text, text)
 	}
 	if same < item.Len() {
 		t.retract(item, same, false)
@@ -242,18 +242,6 @@ func (t *Transcript) finish(kind Kind, stream, task, text string) {
 	}
 	item.Latest, item.Closed, item.Cut = t.op.Event.Body, true, false
 	t.emit(Done, item)
-}
-
-// common returns the length of the longest common prefix that does not split a character.
-func common(a []byte, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	for n > 0 && (n < len(b) && !utf8.RuneStart(b[n]) || n < len(a) && !utf8.RuneStart(a[n])) {
-		n--
-	}
-	return n
 }
 
 // retract takes text back from offset keep on; with gone it removes the item.

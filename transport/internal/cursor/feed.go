@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"iter"
 	"slices"
-	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -145,7 +145,7 @@ func (f *Feed) has(e messages.Event, at *Cursor, d messages.TextDone) (parts []m
 	if said == d.Text {
 		return nil, true
 	}
-	same := common(said, d.Text)
+	same := words.Common(said, d.Text)
 	first, rest := messages.Pieces(messages.TextDelta{Stream: d.Stream, Task: d.Task, Index: p.index, Offset: same, Text: d.Text[same:], Part: true})
 	for _, body := range append([]messages.Body{first}, rest...) {
 		if e.Kind() == messages.KindThoughtDone {
@@ -163,17 +163,6 @@ func (f *Feed) holds(e messages.Event, p place, text string) bool {
 	}
 	said, err := f.Said(e.RunID, p.stream, e.Seq)
 	return err == nil && said == text
-}
-
-// common returns the length of what both texts begin with, in whole characters.
-func common(a, b string) (n int) {
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n])) {
-		n--
-	}
-	return n
 }
 
 // hear follows a delta before the place moves past it.

@@ -170,7 +170,7 @@ func (r *ranking) choose() (chosen []*item) {
 	}
 	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
 	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
-	slices.SortStableFunc(byClass[classPage], r.byPlace)
+	slices.SortStableFunc(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
 		if page.IsLicence(path.Base(x.Path)) {
@@ -306,7 +306,7 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortStableFunc(list, r.inOrder)
+		slices.SortStableFunc(list, r.readmeFirst(func(x *item) int { return x.listed }))
 		s := Section{Name: name}
 		for _, x := range list {
 			x.Score = 300 + int(100*x.points)
@@ -324,15 +324,17 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 	return sections
 }
 
-// inOrder puts the README first, then pages of the navigation in its order, then the others by points.
-func (r *ranking) inOrder(x, y *item) int {
-	if x.Path == r.readme.Path || y.Path == r.readme.Path {
-		return boolToInt(y.Path == r.readme.Path) - boolToInt(x.Path == r.readme.Path)
+// readmeFirst orders items: the README first, then those with a place in their order, then the others by points.
+func (r *ranking) readmeFirst(place func(x *item) int) func(x, y *item) int {
+	return func(x, y *item) int {
+		if x.Path == r.readme.Path || y.Path == r.readme.Path {
+			return boolToInt(y.Path == r.readme.Path) - boolToInt(x.Path == r.readme.Path)
+		}
+		if place(x) > 0 && place(y) > 0 {
+			return place(x) - place(y)
+		}
+		return cmp.Or(boolToInt(place(y) > 0)-boolToInt(place(x) > 0), byPoints(x, y))
 	}
-	if x.listed > 0 && y.listed > 0 {
-		return x.listed - y.listed
-	}
-	return cmp.Or(boolToInt(y.listed > 0)-boolToInt(x.listed > 0), byPoints(x, y))
 }
 
 // sectionOf returns the section of a file that the navigation does not name.

@@ -23,7 +23,6 @@ type purpose struct {
 	points             int
 	least              int  // with fewer points it does not count
 	whole              bool // its only task is to say what the thing is
-	top                bool // it is directly below the title
 }
 
 const (
@@ -66,17 +65,17 @@ func (v *survey) purposes() []purpose {
 	r := v.readme
 	list := []purpose{{text: r.Lead, reason: "the README's front matter", points: 16, whole: true}}
 	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
-		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
+		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i})
 	}
 	for i, t := range r.Prose[:min(10, len(r.Prose))] {
 		p := purpose{text: v.skipLeadIn(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
-			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
+			points: 15 - 5*i, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
 		if !t.Near {
 			p.points -= 10
 		}
 		list = append(list, p)
 	}
-	list = append(list, purpose{text: r.LeadIn, reason: "what the README begins with", points: 12, top: true})
+	list = append(list, purpose{text: r.LeadIn, reason: "what the README begins with", points: 12})
 	for i := range list {
 		list[i].from = r.Path
 	}

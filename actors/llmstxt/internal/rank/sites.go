@@ -97,18 +97,6 @@ func (r *ranking) followReadme() {
 	}
 }
 
-// byPlace puts the README first, then pages in the order in which the site's navigation speaks for them, then others by
-// points.
-func (r *ranking) byPlace(x, y *item) int {
-	if x.Path == r.readme.Path || y.Path == r.readme.Path {
-		return boolToInt(y.Path == r.readme.Path) - boolToInt(x.Path == r.readme.Path)
-	}
-	if x.place > 0 && y.place > 0 {
-		return x.place - y.place
-	}
-	return cmp.Or(boolToInt(y.place > 0)-boolToInt(x.place > 0), byPoints(x, y))
-}
-
 // Styles of links that lead to the pages of the documentation site: always, or if two sources agree where it is.
 const (
 	StyleSite = "site"

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/webhook"
+	"github.com/seed889630bf/lastword/internal/webhook"
 	"github.com/seed889630bf/lastword/messages"
 )
 
