@@ -151,7 +151,7 @@ func runCommand(p *host.Program) *cobra.Command {
 		o.read.AddLimitFlags(flags)
 	})
 	settings.Group(flags, "Run", func() {
-		o.AddFlags(cmd, flags, "30m")
+		o.AddFlags(cmd, flags, "30m", p)
 	})
 	settings.Group(flags, "Server", func() { o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH") })
 	settings.Must(cmd.MarkFlagDirname("out"))
