@@ -91,7 +91,7 @@ func showAnswers(d *terminal.Display, o *terminal.Options) {
 	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || o.Progress == "plain" || o.Progress == "none" {
 		return
 	}
-	if d.View = d.Answer; o.InPlace(false) {
+	if d.View = d.Answer; o.InPlace(d.Stderr, false) {
 		d.Answer.Columns = terminal.Columns(d.Stderr)
 	}
 }
