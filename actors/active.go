@@ -23,6 +23,7 @@ type activeRun struct {
 	job         Job
 	principal   string
 	mode        messages.Mode
+	budgeted    bool           // it has a budget
 	parent      *activeRun     // nil for a top-level run
 	after       messages.RunID // the run that it waits for when it is enlisted, or ""
 	queued      time.Time      // when it was queued

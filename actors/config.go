@@ -53,6 +53,9 @@ type Config struct {
 	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs
 	// without a principal count towards MaxRuns alone.
 	MaxRuns, MaxRunsPerPrincipal int
+	// Prices returns the price of a model, or false if it is not known. nil knows none. With it, the end of each call of a
+	// model says what the call cost.
+	Prices func(model string) (Price, bool)
 	// Admit returns why the principal may not start a run now, or nil. It is not asked for sub-runs, nor for runs
 	// that a key finds. It must be safe for concurrent use. nil admits everybody.
 	Admit func(principal string) error
@@ -117,6 +120,8 @@ type Ceilings struct {
 	// Answer bounds the timeout of a question.
 	Answer time.Duration
 	Bytes  int64
+	// Budget bounds what each run with its sub-runs may spend. A run that names no budget gets this one.
+	Budget messages.Budget
 }
 
 // longest is the upper bound of every duration limit.
@@ -125,7 +130,7 @@ const longest = 10 * 365 * 24 * time.Hour
 // allows returns an error if a limit is above its ceiling.
 func (c Ceilings) allows(l messages.Limits) error {
 	return cmp.Or(checkLimit("wall_clock_ms", l.WallClockMS, c.WallClock.Milliseconds()), checkLimit("stall_ms", l.StallMS, c.Stall.Milliseconds()),
-		checkLimit("bytes", l.Bytes, c.Bytes))
+		checkLimit("bytes", l.Bytes, c.Bytes), c.affords(l.Budget), checkOnBudget(l.OnBudget))
 }
 
 // checkLimit returns an error unless asked is between 0 and most.

@@ -49,6 +49,9 @@ type Job struct {
 	// Conversation is the conversation that the run is a turn of, or "". Turns of one principal's conversation begin
 	// one after the other: see Options.Busy.
 	Conversation string
+	// Models are the models that its tasks call, as far as the job knows; "" is one that is chosen later. With a budget
+	// of money each needs a price.
+	Models []string
 
 	limits messages.Limits // of its Definition
 }
@@ -227,7 +230,7 @@ func check(body messages.Body, message string) error {
 
 // queued makes the first event of a run, and checks everything that the caller gave. The job gets what its definition
 // says of recovery.
-func (s *System) queued(j *Job, o Options) (q messages.RunQueued, err error) {
+func (s *System) queued(j *Job, o Options, child bool) (q messages.RunQueued, err error) {
 	if d := s.definition(j.Name); d != nil {
 		d.describe(j)
 	}
@@ -253,5 +256,8 @@ func (s *System) queued(j *Job, o Options) (q messages.RunQueued, err error) {
 		return q, messages.InvalidInput("busy is %s, %s, %s or %s, not %.32q",
 			messages.BusyQueue, messages.BusySteer, messages.BusyInterrupt, messages.BusyReject, o.Busy)
 	}
-	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), log.Storable(q, ""))
+	if !child {
+		q.Limits.Budget = q.Limits.Budget.Or(s.config.Ceilings.Budget)
+	}
+	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), s.priced(j.Models, q.Limits.Budget), log.Storable(q, ""))
 }

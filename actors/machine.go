@@ -41,6 +41,11 @@ type machine struct {
 	unborn    map[messages.RunID]bool      // children that the log of a restarted run names, but that have no log
 	clocks    clockState
 
+	budgeted bool                       // the run has a budget
+	isChild  bool                       // the parent is at this node, and may give more
+	prices   func(string) (Price, bool) // nil knows none
+	short    []any                      // what waits for the parent's reply, in order
+
 	now     time.Time
 	effects []effect
 }
@@ -126,6 +131,7 @@ const (
 	doFollowChild                     // report the end of a child that has no parent on this node
 	doHandOverChild                   // ask the child to let another node continue it
 	doInterrupt                       // end what the attempt has made interruptible
+	doAskParent                       // ask the parent for more of the budget's unit
 	doClocks                          // pause or resume the run's clocks
 	doRefused                         // log that an event was refused
 	doLeave                           // the terminal is recorded: stop
@@ -146,6 +152,7 @@ type effect struct {
 	clocks  clockState
 	kind    messages.Kind
 	spawn   bool // the attempt needs a new actor
+	unit    int  // of a budget
 }
 
 // Causes for cancelling a run's work.
@@ -294,10 +301,16 @@ func (m *machine) emitted(e *emission) {
 		tell[error](m, e.verdict, errSilenced)
 		return
 	}
+	if !m.afford(e) {
+		return
+	}
 	piece, rest := messages.Pieces(e.body)
 	err := m.said(e, piece)
 	for i := 0; i < len(rest) && err == nil; i++ {
 		err = m.said(e, rest[i])
+	}
+	if m.budgeted && err == nil {
+		m.spent(e.body)
 	}
 	if err == nil && e.durable {
 		m.kept(e.verdict)

@@ -201,6 +201,10 @@ func (m *machine) expire(cause messages.Code) {
 		messages.CauseNodeLost:           "another node has taken the run over",
 		messages.CauseJournalUnavailable: "the journal did not take the run's events for longer than a run waits",
 	}[cause]
+	if cause == messages.CauseDeadline && m.budgeted && m.left()[unitTime] <= 0 {
+		m.fail(m.errSpent(unitTime))
+		return
+	}
 	m.fail(messages.Errorf(cause, "%s", why))
 }
 

@@ -32,6 +32,9 @@ type (
 		status messages.Status
 		cause  messages.Code
 		waited time.Duration // for people, in total
+
+		spent, added messages.Budget
+		estimated    bool
 	}
 	// childLeft: the child was handed over to another node.
 	childLeft notice[messages.RunID]
@@ -57,6 +60,7 @@ type childRun struct {
 	task     string
 	job      Job
 	queued   messages.RunQueued
+	own      messages.Budget // the budget that its starter has set
 	reply    chan<- childStart
 	attempt  *attempt // the last attempt that asked for it
 	started  bool
@@ -139,6 +143,12 @@ func (m *machine) questionOrChild(message any) {
 	case *childNotStarted:
 		tell(m, msg.about.reply, childStart{err: errEnding})
 		m.childOver(&childOver{id: msg.about.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
+	case *refill:
+		m.refill(msg)
+	case *refilled:
+		m.refilled(msg)
+	case *paid:
+		m.do(effect{do: doTell, tell: msg.pay})
 	case *childOver:
 		m.childOver(msg)
 	case *childLeft:
@@ -165,6 +175,9 @@ func (m *machine) wantChild(w *childWanted) {
 		}
 		if open != nil && open.unborn && !open.canceled {
 			open.unborn, open.job, open.queued, open.reply = false, w.job, w.queued, w.reply
+			if known, _ := m.ledger.Fold.Child(id); known.Grant != nil {
+				open.queued.Limits.Budget, open.queued.Limits.OnBudget = *known.Grant, m.limits().OnBudget
+			}
 			m.startChild(open)
 			return
 		}
@@ -172,8 +185,16 @@ func (m *machine) wantChild(w *childWanted) {
 		return
 	}
 	c := &childRun{id: childID(m.ledger.ID, len(m.ledger.Fold.Peek().Children)+1), name: w.name, task: task,
-		job: w.job, queued: w.queued, reply: w.reply, attempt: w.attempt}
+		job: w.job, queued: w.queued, own: w.queued.Limits.Budget, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
+	if m.budgeted {
+		var err error
+		if started.Grant, err = m.share(c.own); err != nil {
+			tell(m, w.reply, childStart{err: err})
+			return
+		}
+		c.queued.Limits.Budget, c.queued.Limits.OnBudget = started.Grant, m.limits().OnBudget
+	}
 	if err := m.record(started, w.job.Name+" started as "+childName(c.id, c.name)); err != nil {
 		tell(m, w.reply, childStart{err: err})
 		return
@@ -260,6 +281,7 @@ func (m *machine) childOver(o *childOver) {
 	}
 	delete(m.children, o.id)
 	_ = m.record(o.event(), childEnded(c.job.Name, c.id, c.name, o.status))
+	m.warn()
 	switch p := m.phase.(type) {
 	case settling:
 		m.completed(p.done)

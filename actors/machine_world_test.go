@@ -29,6 +29,8 @@ func (s *sim) do(e *effect) {
 		if e.attempt != s.m.current {
 			s.fail("%s/%d is interrupted, and is not current", e.attempt.task.Name, e.attempt.number)
 		}
+	case doAskParent:
+		s.post(&refilled{})
 	case doFollowTurn:
 		end := messages.State{Status: []messages.Status{messages.Completed, messages.Failed, messages.Canceled}[s.dice.IntN(3)]}
 		s.after(time.Second, "the run before ends", func() { s.post(&turnOver{about: end}) })

@@ -36,7 +36,7 @@ type stopChild notice[messages.RunID]
 func (s *System) newRunActor(r *activeRun) actor.Actor {
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
 		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
-		jitter: s.jitter,
+		jitter: s.jitter, budgeted: r.budgeted, isChild: r.parent != nil, prices: s.config.Prices,
 	}}
 }
 
@@ -132,6 +132,10 @@ func replyLeft(message any, over, none error, canceled func(reply chan<- error))
 		m.reply <- answer{err: errSilenced}
 	case *emission:
 		replier(m.verdict)(errSilenced)
+	case *refill:
+		m.pay(messages.Budget{})
+	case *paid:
+		m.pay()
 	}
 }
 
@@ -191,6 +195,9 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		if child := r.system.runs.active(e.child.id); child != nil {
 			child.post(&leaveRun{})
 		}
+	case doAskParent:
+		run := r.run
+		run.parent.post(&refill{child: run.id, unit: e.unit, pay: func(b messages.Budget) { run.post(&refilled{grant: b}) }})
 	case doClocks:
 		r.setClocks(c, e.clocks)
 	case doRefused:

@@ -181,7 +181,10 @@ func (o *owner) cancelChild(id messages.RunID) {
 
 // newChildOver describes a child's end, from the child's State.
 func newChildOver(child messages.RunID, end messages.State) *childOver {
-	o := &childOver{id: child, status: end.Status, waited: end.Waited(end.UpdatedAt)}
+	o := &childOver{id: child, status: end.Status, waited: end.Waited(end.UpdatedAt), spent: end.Spent()}
+	if end.Purse != nil {
+		o.added, o.estimated = end.Purse.Added, end.Purse.Estimated
+	}
 	if end.End != nil {
 		o.cause = end.End.Cause
 	}
@@ -189,7 +192,8 @@ func newChildOver(child messages.RunID, end messages.State) *childOver {
 }
 
 func (o *childOver) event() messages.ChildEnded {
-	return messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause, WaitedMS: o.waited.Milliseconds()}
+	return messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause, WaitedMS: o.waited.Milliseconds(),
+		Spent: o.spent, Added: o.added, Estimated: o.estimated}
 }
 
 // retryUntilDone calls f on a goroutine of its own. If f returns false or crashes, it calls f again a second later.

@@ -29,7 +29,7 @@ const mostChildren = 1000
 // conflict, unavailable, and those of Config.Admit.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
-	queued, err := s.queued(&job, o)
+	queued, err := s.queued(&job, o, false)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +189,12 @@ func checkJobs(jobs []Definition) error {
 
 // newRun makes a run with the limits of its first event, or else of the Config. It has not started.
 func (a *activeRuns) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
-	r := &activeRun{system: a.System, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
+	r := &activeRun{system: a.System, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent,
+		budgeted: queued.Limits.Budget != messages.Budget{}}
 	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, a.config.WallClock)
+	if most := time.Duration(queued.Limits.Budget.Time); most > 0 && queued.Limits.OnBudget != messages.BudgetAsk {
+		wall = min(wall, most)
+	}
 	r.clock.deadline = time.Since(log.Origin) + wall
 	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, a.config.Stall)
 	r.trace = messages.ReadTrace(func(name string) string { return queued.Labels[name] })
@@ -371,7 +375,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 	a := t.attempt
 	s := a.run.system
 	o.Principal = a.run.principal
-	queued, err := s.queued(&job, o)
+	queued, err := s.queued(&job, o, true)
 	if err != nil {
 		return nil, err
 	}

@@ -87,6 +87,7 @@ type emission struct {
 	message string
 	verdict chan error // nil if nobody waits for it
 	durable bool       // the verdict waits until the event is durable
+	bill    *bill      // of an event that spends of the budget; else nil
 }
 
 // TaskContext is the interface of a task to its run. Its methods may be called from any goroutine of the task. They
@@ -148,6 +149,9 @@ func (t *TaskContext) tell(e *emission, send func(any) error, over <-chan struct
 	}
 	select {
 	case err := <-e.verdict:
+		if err != nil && e.bill != nil && e.bill.ask != nil {
+			return t.addBudget(e, err, send, over)
+		}
 		return err
 	case <-over:
 		return replied(e.verdict, cmp.Or(context.Cause(t.work.Context()), error(errSilenced)))

@@ -15,8 +15,10 @@ type LLMStarted struct {
 	Model string `json:"model"`
 	// Provider names the server, for example lmstudio; "" if it is not known.
 	Provider string `json:"provider,omitempty"`
-	// SHA256 is the lower-case hexadecimal digest of the request.
+	// SHA256 is the lower-case hexadecimal digest of the request, without what a budget adds to it.
 	SHA256 string `json:"sha256,omitempty"`
+	// Reserved is what the call may spend of the run's budget.
+	Reserved Budget `json:"reserved,omitzero"`
 }
 
 func (LLMStarted) info() *KindInfo { return llmStarted }
@@ -25,7 +27,12 @@ var llmStarted = row[LLMStarted](KindLLMStarted, "model", "A call to a language 
 	taskSays: true,
 	legal:    with(func(b LLMStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
-		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
+		c := Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model}
+		p := f.purse()
+		if p.Spent.ModelCalls++; b.Reserved != (Budget{}) {
+			p.Reserved, c.Reserved = p.Reserved.Plus(b.Reserved), &b.Reserved
+		}
+		f.calls.put(&f.s.Calls, -1, c)
 	}),
 })
 
@@ -35,7 +42,7 @@ type LLMCompleted struct {
 	Call  string `json:"call"`
 	Task  string `json:"task,omitempty"`
 	Model string `json:"model"`
-	// Usage is nil if the server reported none.
+	// Usage is nil if the server reported none; in a run with a budget it is then an estimate.
 	Usage *Usage `json:"usage,omitempty"`
 	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
 	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
@@ -81,6 +88,12 @@ type Usage struct {
 	ReasoningTokens *int64 `json:"reasoning_tokens,omitempty"`
 	// CachedTokens counts those of the request that the server had read before.
 	CachedTokens *int64 `json:"cached_tokens,omitempty"`
+	// CacheWriteTokens counts those of the request that the server has stored.
+	CacheWriteTokens *int64 `json:"cache_write_tokens,omitempty"`
+	// Cost is what the call cost by the operator's prices, or by the agent's own word.
+	Cost *Cost `json:"cost,omitempty"`
+	// Estimated says that lastword has estimated the counts, because the server reported none.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // Tokens returns the counts of the request and of the answer; 0 for what is not known, or if u is nil.
@@ -112,7 +125,15 @@ func (u *Usage) Sum(v *Usage) *Usage {
 		return cmp.Or(u, v)
 	}
 	return &Usage{sum(u.PromptTokens, v.PromptTokens), sum(u.CompletionTokens, v.CompletionTokens),
-		sum(u.ReasoningTokens, v.ReasoningTokens), sum(u.CachedTokens, v.CachedTokens)}
+		sum(u.ReasoningTokens, v.ReasoningTokens), sum(u.CachedTokens, v.CachedTokens), sum(u.CacheWriteTokens, v.CacheWriteTokens),
+		sumCost(u.Cost, v.Cost), u.Estimated || v.Estimated}
+}
+
+func sumCost(a, b *Cost) *Cost {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &Cost{a.Amount + b.Amount, a.Currency}
 }
 
 func sum(a, b *int64) *int64 {
@@ -129,7 +150,11 @@ var llmCompleted = row[LLMCompleted](KindLLMCompleted, "model", "A call to a lan
 	legal: with(func(b LLMCompleted, f *Fold) *Refusal {
 		return cmp.Or(f.legalCallEnd(b.Call, b.Task, true), f.legalSeen(b.Seen))
 	}),
-	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call); f.seen(b.Seen) }),
+	apply: to(func(b LLMCompleted, f *Fold) {
+		f.endCall(b.Call)
+		f.seen(b.Seen)
+		f.spend(b.Usage.Amount(), b.Usage != nil && b.Usage.Estimated)
+	}),
 })
 
 // ToolStarted says that a tool call began. Call is unique in its run.
@@ -150,6 +175,7 @@ var toolStarted = row[ToolStarted](KindToolStarted, "tools", "A tool call began.
 	legal:    with(func(b ToolStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
 		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
+		f.purse().Spent.ToolCalls++
 	}),
 })
 
@@ -223,6 +249,7 @@ func (f *Fold) endCall(id string) {
 	i := f.call(id)
 	c := f.s.Calls[i]
 	c.Ended = true
+	f.release(&c)
 	f.calls.put(&f.s.Calls, i, c)
 }
 

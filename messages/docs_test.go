@@ -280,7 +280,7 @@ An event has at most 32 KiB, unless it has a value that cannot be cut. Only read
 		fmt.Fprintf(&out, "```json\n%s\n```\n", asJSON(t, examples[i]))
 	}
 	out.WriteString("\n## Shared types\n")
-	for _, v := range []any{messages.Error{}, messages.Provider{}, messages.Artifact{}, messages.LogLine{}, messages.Limits{}, messages.Usage{}, messages.Rewind{}, messages.StreamMark{}} {
+	for _, v := range []any{messages.Error{}, messages.Provider{}, messages.Artifact{}, messages.LogLine{}, messages.Limits{}, messages.Budget{}, messages.Cost{}, messages.Usage{}, messages.Rewind{}, messages.StreamMark{}} {
 		fmt.Fprintf(&out, "\n### %s\n\n", reflect.TypeOf(v).Name())
 		fieldTable(&out, reflect.TypeOf(v), docs)
 	}
@@ -320,6 +320,8 @@ func typeName(typ reflect.Type) string {
 	switch {
 	case typ.Name() == "RawMessage":
 		return "any JSON"
+	case typ.Name() == "Duration":
+		return "text such as 90s"
 	case typ.Kind() == reflect.Pointer:
 		return typeName(typ.Elem())
 	case typ.Kind() == reflect.Slice:

@@ -57,6 +57,8 @@ const (
 	CodeReset Code = "reset"
 	// CodeUnavailable: the node cannot do this now; try again later.
 	CodeUnavailable Code = "unavailable"
+	// CodeBudget: the run has used up its budget. The cause is [CauseLimitExceeded].
+	CodeBudget Code = "budget"
 	// CodeProviderAuth: the model server does not accept this server's key. The cause is [CauseProviderError].
 	CodeProviderAuth Code = "provider_auth"
 )
@@ -66,6 +68,8 @@ func (c Code) Cause() Code {
 	switch {
 	case c.isCause():
 		return c
+	case c == CodeBudget:
+		return CauseLimitExceeded
 	case c == CodeProviderAuth:
 		return CauseProviderError
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -143,7 +144,7 @@ func (w *wide) body() messages.Body {
 	case 8:
 		return messages.Progress{Task: task.Name, Done: int64(w.IntN(9))}
 	case 9:
-		return messages.LLMStarted{Call: fmt.Sprint("m", w.IntN(200)), Task: task.Name}
+		return messages.LLMStarted{Call: fmt.Sprint("m", w.IntN(200)), Task: task.Name, Reserved: messages.Budget{Tokens: 70}}
 	case 10:
 		return messages.ToolStarted{Call: fmt.Sprint("c", w.IntN(400)), Task: task.Name}
 	case 11, 12:
@@ -164,7 +165,7 @@ func (w *wide) body() messages.Body {
 		return messages.InputReceived{Request: name("q")}
 	case 18:
 		return []messages.Body{messages.ChildStarted{Child: runID + messages.RunID(name(".c"))},
-			messages.ChildEnded{Child: runID + messages.RunID(name(".c")), Status: messages.Failed}}[w.IntN(2)]
+			messages.ChildEnded{Child: runID + messages.RunID(name(".c")), Status: messages.Failed, Spent: messages.Budget{Tokens: 3}}}[w.IntN(2)]
 	case 19:
 		return []messages.Body{messages.StepStarted{Step: name("s")}, messages.StepEnded{Step: name("s"), Outcome: "ok"},
 			messages.StepEnded{Step: name("s"), Outcome: messages.StepSkipped},
@@ -174,6 +175,11 @@ func (w *wide) body() messages.Body {
 	case 20:
 		return []messages.Body{lines(w.state.Log.Next, "line"), messages.TaskCompleted{Task: task.Name, Attempt: task.Attempt},
 			messages.Merged{Parts: []messages.Body{messages.Progress{Task: task.Name}, lines(w.state.Log.Next, "merged")}}}[w.IntN(3)]
+	}
+	if w.IntN(4) == 0 {
+		return []messages.Body{messages.BudgetGranted{Child: runID + messages.RunID(name(".c")), Grant: messages.Budget{Tokens: 9}},
+			messages.BudgetGranted{Grant: messages.Budget{Tokens: 9}}, messages.BudgetWarning{Unit: "tokens", Used: 8, Limit: 10},
+			messages.UsageReported{By: "agent", Usage: messages.Usage{CompletionTokens: new(int64(n))}}}[w.IntN(4)]
 	}
 	if w.IntN(2) == 0 {
 		return []messages.Body{messages.MessageQueued{Said: messages.Said{Message: name("s"), Mode: messages.Steer, Content: "x"}},
@@ -227,7 +233,7 @@ func (w *wide) lookUp() {
 	}
 	children := 0
 	for _, c := range s.Children {
-		if got, ok := f.Child(c.Child); !ok || got != c {
+		if got, ok := f.Child(c.Child); !ok || !reflect.DeepEqual(got, c) {
 			w.t.Fatalf("child %s is %v", c.Child, got)
 		}
 		if !c.Status.IsEnded() {

@@ -331,6 +331,15 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 		return j.finish("step "+b.Step, "step", RuleStep)
 	case StepKept:
 		return j.keep(b)
+	case UsageReported:
+		if b.By == "" || b.ModelCalls < 0 || b.ToolCalls < 0 {
+			return RuleBody
+		}
+		return j.speaks(b.Task)
+	case BudgetWarning:
+		return when(!slices.Contains([]string{"tokens", "input", "output", "model_calls", "tool_calls", "cost", "time"}, b.Unit), RuleBody)
+	case BudgetGranted:
+		return when(b.Child != "" && j.open["child "+string(b.Child)] == "", RuleChild)
 	case Notice:
 		if b.Code == "" || b.Text == "" || len(b.Text) > LogLineBytes {
 			return RuleBody

@@ -54,6 +54,10 @@ const (
 
 	KindStepKept Kind = "step.kept"
 
+	KindUsage         Kind = "usage"
+	KindBudgetWarning Kind = "budget.warning"
+	KindBudgetGranted Kind = "budget.granted"
+
 	KindChildStarted Kind = "child.started"
 	KindChildEnded   Kind = "child.ended"
 
@@ -116,6 +120,7 @@ var kinds = []*KindInfo{
 	inputRequired, inputReceived,
 	messageQueued, messageDelivered, messageDropped,
 	stepKept,
+	usageReported, budgetWarning, budgetGranted,
 	childStarted, childEnded,
 	stepStarted, stepEnded,
 	faultInjected,

@@ -174,7 +174,7 @@ func TestOwnedNamesTheTask(t *testing.T) {
 
 // "what it may say is an allow-list".
 func TestTasksMaySay(t *testing.T) {
-	may := []string{"text.", "thought.", "progress", "log", "llm.", "tool.", "artifact.", "step.", "notice"}
+	may := []string{"text.", "thought.", "progress", "log", "llm.", "tool.", "artifact.", "step.", "notice", "usage"}
 	for _, k := range messages.Kinds() {
 		want := slices.ContainsFunc(may, func(prefix string) bool { return strings.HasPrefix(string(k.Kind), prefix) }) &&
 			k.Kind != messages.KindStepKept // through actors.Do

@@ -122,7 +122,7 @@ func (w *teller) act() {
 		w.one(can)
 		return
 	}
-	can := []func(){w.log1, w.log1, w.speak, w.speak, w.speak, w.progress, w.artifact, w.unknown, w.fault, w.notice, w.recover, w.call, w.ask}
+	can := []func(){w.log1, w.log1, w.speak, w.speak, w.speak, w.progress, w.artifact, w.unknown, w.fault, w.notice, w.spend, w.recover, w.call, w.ask}
 	for _, key := range slices.Sorted(maps.Keys(j.open)) {
 		can = append(can, w.follow(key))
 	}
@@ -260,7 +260,7 @@ func (w *teller) artifact() {
 
 func (w *teller) call() {
 	if rapid.Bool().Draw(w.t, "model") {
-		w.say(messages.LLMStarted{Call: w.name("m"), Task: w.speaker(), Model: "qwen3-8b"})
+		w.say(messages.LLMStarted{Call: w.name("m"), Task: w.speaker(), Model: "qwen3-8b", Reserved: messages.Budget{Tokens: 70}})
 	} else {
 		w.say(messages.ToolStarted{Call: w.name("t"), Task: w.speaker(), Tool: "read_file"})
 	}
@@ -295,6 +295,19 @@ func (w *teller) answer(request string, q *asked) func() {
 		}
 		w.say(b)
 	}
+}
+
+// spend says something about a budget.
+func (w *teller) spend() {
+	b := messages.BudgetGranted{Grant: messages.Budget{Tokens: 100}}
+	for _, key := range slices.Sorted(maps.Keys(w.judge.open)) {
+		if id, child := strings.CutPrefix(key, "child "); child {
+			b.Child = messages.RunID(id)
+		}
+	}
+	usage := messages.Usage{CompletionTokens: new(int64(9)), Cost: &messages.Cost{Amount: 0.5}, Estimated: rapid.Bool().Draw(w.t, "estimated")}
+	w.say([]messages.Body{b, messages.BudgetGranted{Grant: b.Grant}, messages.UsageReported{By: "agent", Task: w.speaker(), Usage: usage},
+		messages.BudgetWarning{Unit: w.pick("tokens", "cost"), Used: 8, Limit: 10}}[rapid.IntRange(0, 3).Draw(w.t, "spent")])
 }
 
 // message says something to the run, and hear gives such a message its end.

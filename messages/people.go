@@ -18,12 +18,14 @@ const (
 	InputConfirmation  InputKind = "confirmation"
 	InputReview        InputKind = "review"
 	InputSecret        InputKind = "secret"
+	// InputBudget asks for more of a budget. The run itself asks; its answer has amounts by unit, as a Budget has.
+	InputBudget InputKind = "budget"
 )
 
 // inputTimeouts are the default timeouts of the kinds.
 var inputTimeouts = map[InputKind]time.Duration{
 	"": 24 * time.Hour, InputClarification: 24 * time.Hour, InputSelection: 24 * time.Hour, InputData: 24 * time.Hour,
-	InputConfirmation: time.Hour, InputReview: 30 * time.Minute, InputSecret: 5 * time.Minute,
+	InputConfirmation: time.Hour, InputReview: 30 * time.Minute, InputSecret: 5 * time.Minute, InputBudget: 24 * time.Hour,
 }
 
 // InputRequired asks people for an answer. Request is its name, unique in the run. Only a secret may be asked for
@@ -157,6 +159,9 @@ var inputReceived = row[InputReceived](KindInputReceived, "people", "The answer 
 		}
 		f.inputs.put(&f.s.Inputs, i, in)
 		f.openInputs--
+		if in.Kind == InputBudget {
+			f.addBudget(AnsweredBudget(b.Value))
+		}
 	}),
 	list: to(func(b InputReceived, s *Summary) {
 		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); open {

@@ -12,6 +12,8 @@ type ChildStarted struct {
 	// Task started the child under this Name. Another attempt that starts a child of that name gets the same child.
 	Task string `json:"task,omitempty"`
 	Name string `json:"name,omitempty"`
+	// Grant is the child's part of the run's budget. It spends from that alone.
+	Grant Budget `json:"grant,omitzero"`
 }
 
 func (ChildStarted) info() *KindInfo { return childStarted }
@@ -23,7 +25,7 @@ var childStarted = row[ChildStarted](KindChildStarted, "children", "A sub-run be
 		return when(bad, ruleChild, "%q is not a new child of %s", b.Child, f.s.RunID)
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
-		f.children.put(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
+		f.grant(-1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing}, b.Grant)
 		f.openChildren++
 	}),
 })
@@ -37,6 +39,11 @@ type ChildEnded struct {
 	Cause Code `json:"cause,omitempty"`
 	// WaitedMS is how long the sub-run waited for people, in milliseconds.
 	WaitedMS int64 `json:"waited_ms,omitempty"`
+	// Spent is what it has spent; the rest of its grant is the run's again. Added is what people have added to its budget.
+	Spent Budget `json:"spent,omitzero"`
+	Added Budget `json:"added,omitzero"`
+	// Estimated says that a part of Spent is an estimate.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 func (ChildEnded) info() *KindInfo { return childEnded }
@@ -51,8 +58,15 @@ var childEnded = row[ChildEnded](KindChildEnded, "children", "A sub-run has its 
 		i := f.child(b.Child)
 		c := f.s.Children[i]
 		c.Status, c.WaitedMS = b.Status, b.WaitedMS
+		if c.Grant != nil {
+			p := f.purse()
+			p.Granted, c.Grant = p.Granted.Minus(*c.Grant), nil
+		}
 		f.children.put(&f.s.Children, i, c)
 		f.openChildren--
+		if f.spend(b.Spent, b.Estimated); b.Added != (Budget{}) {
+			f.addBudget(b.Added)
+		}
 	}),
 })
 

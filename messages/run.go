@@ -47,12 +47,15 @@ type Limits struct {
 	StallMS int64 `json:"stall_ms,omitempty"`
 	// Bytes bounds the run's log after merging.
 	Bytes int64 `json:"bytes,omitempty"`
+	// Budget bounds what the run and its sub-runs spend. OnBudget says what follows when it is used up.
+	Budget   Budget   `json:"budget,omitzero"`
+	OnBudget OnBudget `json:"on_budget,omitempty"`
 }
 
 // Or returns the limits; where they are zero it returns the others.
 func (l Limits) Or(others Limits) Limits {
 	return Limits{WallClockMS: cmp.Or(l.WallClockMS, others.WallClockMS), StallMS: cmp.Or(l.StallMS, others.StallMS),
-		Bytes: cmp.Or(l.Bytes, others.Bytes)}
+		Bytes: cmp.Or(l.Bytes, others.Bytes), Budget: l.Budget.Or(others.Budget), OnBudget: cmp.Or(l.OnBudget, others.OnBudget)}
 }
 
 func (RunQueued) info() *KindInfo { return runQueued }
@@ -117,6 +120,7 @@ var runRecovered = row[RunRecovered](KindRunRecovered, "run", "The run goes on a
 		f.rewind(b.Rewind)
 		wait := func(t TaskState) { t.Status = TaskWaiting; f.setTask(t) }
 		for _, i := range open(f.s.Tasks) {
+			f.forfeit(f.s.Tasks[i].Name)
 			wait(f.s.Tasks[i])
 		}
 		for _, t := range f.s.Tasks {

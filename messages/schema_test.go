@@ -199,11 +199,13 @@ func enum[T ~string](values ...T) *jsonschema.Schema {
 func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *jsonschema.Schema {
 	s, err := jsonschema.ForType(reflect.TypeOf(k.Zero), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage]():   {},
+		reflect.TypeFor[messages.Duration](): {Type: "string"},
+		reflect.TypeFor[messages.OnBudget](): enum(messages.BudgetEnd, messages.BudgetAsk),
 		reflect.TypeFor[messages.Mode]():     enum(messages.Attached, messages.Detached),
 		reflect.TypeFor[messages.LogLevel](): enum(messages.LogDebug, messages.LogInfo, messages.LogWarn, messages.LogError),
 		reflect.TypeFor[messages.Status]():   enum(messages.Completed, messages.Failed, messages.Canceled),
 		reflect.TypeFor[messages.InputKind](): enum(messages.InputClarification, messages.InputSelection, messages.InputData,
-			messages.InputConfirmation, messages.InputReview, messages.InputSecret),
+			messages.InputConfirmation, messages.InputReview, messages.InputSecret, messages.InputBudget),
 		reflect.TypeFor[messages.SayMode]():    enum(messages.Steer, messages.Interrupt),
 		reflect.TypeFor[messages.DropReason](): enum(messages.DropRevoked, messages.DropEnded, messages.DropCanceled),
 		reflect.TypeFor[messages.Author]():     enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),

@@ -67,6 +67,8 @@ type State struct {
 	Kept []StepKept `json:"kept,omitempty"`
 	// Notices say what the run goes without.
 	Notices []Notice `json:"notices,omitempty"`
+	// Purse is what the run has spent; nil if nothing.
+	Purse *Purse `json:"purse,omitempty"`
 	// End is the content of the terminal; nil before it.
 	End *End `json:"end,omitempty"`
 
@@ -178,6 +180,8 @@ type Call struct {
 	Name     string       `json:"name"`
 	Ended    bool         `json:"ended,omitempty"`
 	Progress ToolProgress `json:"progress,omitzero"`
+	// Reserved is what the call may spend of the budget, until it ends.
+	Reserved *Budget `json:"reserved,omitempty"`
 }
 
 // Input is a request to people, with its answer.
@@ -211,6 +215,8 @@ type ChildState struct {
 	Status Status `json:"status"`
 	// WaitedMS is how long the sub-run waited for people, once it has ended.
 	WaitedMS int64 `json:"waited_ms,omitempty"`
+	// Grant is its part of the budget, until it ends.
+	Grant *Budget `json:"grant,omitempty"`
 }
 
 // StepState is the state of a plan's step, in its latest round.

@@ -84,13 +84,21 @@ func TestRecoveryOfAnyState(t *testing.T) {
 			}
 			want := s
 			want.Seq, want.Milestone, want.Recoveries, want.Node, want.Epoch = seq, seq, s.Recoveries+1, "n9", 9
-			want.Tasks = slices.Clone(s.Tasks)
+			want.Tasks, want.Calls = slices.Clone(s.Tasks), slices.Clone(s.Calls)
 			for i, task := range s.Tasks {
-				if task.Status == messages.TaskRunning {
-					want.Tasks[i].Status = messages.TaskWaiting
+				if task.Status != messages.TaskRunning {
+					continue
+				}
+				want.Tasks[i].Status = messages.TaskWaiting
+				for j, c := range want.Calls { // nobody will say what an open call has used
+					if c.Task == task.Name && !c.Ended && c.Reserved != nil {
+						p := *want.Purse
+						p.Spent, p.Reserved, p.Estimated = p.Spent.Plus(*c.Reserved), p.Reserved.Minus(*c.Reserved), true
+						want.Purse, want.Calls[j].Reserved = &p, nil
+					}
 				}
 			}
-			same(t, "a recovery that loses nothing has running tasks wait, and changes nothing else", after, want)
+			same(t, "a recovery that loses nothing has running tasks wait, spends what open calls reserved, and changes nothing else", after, want)
 		}
 	})
 }

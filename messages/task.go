@@ -26,7 +26,10 @@ func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
 var taskCompleted = row[TaskCompleted](KindTaskCompleted, "task", "A task returned without an error.", traits{
 	legal: with(func(b TaskCompleted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
-	apply: to(func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) }),
+	apply: to(func(b TaskCompleted, f *Fold) {
+		f.forfeit(b.Task)
+		f.setTask(TaskState{b.Task, TaskFinished, b.Attempt})
+	}),
 })
 
 // TaskFailed says that an attempt failed.
@@ -54,6 +57,7 @@ var taskFailed = row[TaskFailed](KindTaskFailed, "task", "An attempt failed; say
 		if b.WillRetry {
 			becomes = TaskWaiting
 		}
+		f.forfeit(b.Task)
 		f.setTask(TaskState{b.Task, becomes, b.Attempt})
 	}),
 })

@@ -153,6 +153,10 @@ func (f *Fold) end(w ending) {
 		f.rewind(w.rewind)
 	}
 	w.end.At = f.s.UpdatedAt
+	if f.s.Purse != nil && f.s.Purse.Reserved != (Budget{}) {
+		f.spend(f.s.Purse.Reserved, true)
+		f.purse().Reserved = Budget{}
+	}
 	f.s.Status, f.s.End = w.status, &w.end
 	switch {
 	case w.count == 0:

@@ -69,6 +69,8 @@ type recording struct {
 	stop     context.CancelCauseFunc
 	ended    bool
 	err      error // error of the last part
+	most     int   // tokens of the answer that the budget has room for; 0 without a budget
+	over     error // the answer is longer than that
 }
 
 // call calls the model, records each part, and records the end even if the run refuses events.
@@ -80,20 +82,28 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		ctx = messages.InSpan(ctx, n.task.RunID(), id)
 		c := &recording{recorder: n, id: id, request: r, thoughts: map[int]string{}, stop: stop}
 		started := messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider, SHA256: r.Digest()}
-		err := n.task.Emit(started, "asking "+c.target())
+		allowed, err := n.task.AskModel(started, "asking "+c.target(), inputOf(r), r.MaxTokens)
 		if err != nil {
 			stop(err) // the stream then reports the end
 		}
-		if actors.Unsent(err) {
+		switch {
+		case actors.Unsent(err):
 			n.stream(ctx, r)(yield)
 			return
+		case messages.CodeOf(err) == messages.CodeBudget, messages.CodeOf(err) == messages.CauseInvalidInput: // the call is not made
+			yield(model.End{Verdict: model.Verdict{Outcome: model.Failed, Cause: messages.CodeOf(err).Cause(), Message: err.Error()}}, err)
+			return
 		}
+		r = c.bound(r, allowed)
 		defer c.finish()
 		stream := n.stream
 		if told, ok, err := n.task.Recorded(ctx, started); ok {
 			stream = recorded(told, err)
 		}
 		for part, err := range stream(ctx, r) {
+			if err != nil && c.over != nil {
+				err = c.over
+			}
 			c.part(part, err)
 			if !yield(part, err) {
 				return
@@ -153,13 +163,16 @@ func (c *recording) part(part model.Part, err error) {
 func (c *recording) heard(piece string) {
 	c.pieces++
 	c.bytes += len(piece)
+	c.hold()
 }
 
 // wrote reports the length of the tool calls that the model is writing, once per kibibyte: nobody sees them before
 // their end.
 func (c *recording) wrote(bytes int) {
 	before := c.written >> 10
-	if c.written += bytes; c.written>>10 > before {
+	c.written += bytes
+	c.hold()
+	if c.written>>10 > before {
 		c.emit(messages.Progress{Done: int64(c.written), Unit: "bytes"}, fmt.Sprintf("the model writes a call, %d bytes", c.written))
 	}
 }
@@ -206,7 +219,7 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		seen = c.label.Messages
 	}
 	_ = c.task.Conclude(messages.LLMCompleted{
-		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
+		Call: c.id, Model: name, Usage: c.usage(e), FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.FinishReason(), Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
 		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Seen: seen, Text: text,
 	}, words) // an abandoned task cannot record anything

@@ -186,7 +186,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		config.Tools = tools
 	}
 	config.Bounds = config.Bounds.orDefaults()
-	job := actors.Job{Name: Name, Input: in, Restart: true, Messages: true, Conversation: in.Context}
+	job := actors.Job{Name: Name, Input: in, Restart: true, Messages: true, Conversation: in.Context, Models: []string{in.Model}}
 	if in.Stages {
 		job.Tasks = stages(in, config)
 		return job, nil

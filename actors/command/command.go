@@ -74,6 +74,9 @@ type Command struct {
 	TTY bool `json:"tty"`
 	// MaxOutput bounds how much of stdout, and of stderr that is kept, the log keeps; 0 means 2 MiB.
 	MaxOutput Size `json:"max_output"`
+	// Budget bounds what a run of the command spends, with the sub-runs that it starts. OnBudget is end (default) or ask.
+	Budget   messages.Budget   `json:"budget"`
+	OnBudget messages.OnBudget `json:"on_budget"`
 
 	arguments []template
 	question  template
@@ -180,7 +183,7 @@ func (c *Command) about() messages.JobSpec {
 	if c.Result != "json" {
 		about.Output = resultSchema
 	}
-	about.Limits.Bytes = LogBytes(c.MaxOutput)
+	about.Limits.Bytes, about.Limits.Budget, about.Limits.OnBudget = LogBytes(c.MaxOutput), c.Budget, c.OnBudget
 	about.Limits.StallMS = day.Milliseconds() // Idle applies instead
 	if c.Timeout > 0 {                        // Timeout applies instead
 		about.Limits.WallClockMS = day.Milliseconds()

@@ -83,7 +83,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	}
 	in.Model = cmp.Or(in.Model, config.Model)
 	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in, shape) }
-	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
+	return actors.Job{Name: Name, Input: in, Models: []string{in.Model}, Tasks: []actors.Task{
 		{Name: "respond", Run: respond, Policy: supervision.Policy{Attempts: 1}},
 	}}, nil
 }

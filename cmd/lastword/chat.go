@@ -43,7 +43,7 @@ func chatCommand(program *host.Program) *cobra.Command {
 	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })
 	settings.Group(flags, "Tools", func() { c.box.AddFlags(cmd, flags) })
 	c.at.AddFlags(cmd, flags)
-	settings.Group(flags, "Run", func() { c.AddFlags(cmd, flags, "10m") })
+	settings.Group(flags, "Run", func() { c.AddFlags(cmd, flags, "10m", program) })
 	settings.Group(flags, "Server", func() { c.remote.AddOwnFlags(cmd, flags) })
 	settings.FlagOnly(flags, "message", "context", "resume")
 	settings.ByOperator(flags, "system", "stages")

@@ -101,7 +101,7 @@ func generateCommand(p *host.Program) *cobra.Command {
 		flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
 		flags.BoolVar(&g.watches, "watch", false, "generate again whenever a file of the folder changes, until Ctrl-C")
 		settings.ByOperator(flags, "explain", "watch")
-		g.Foreground.AddFlags(cmd, flags, "30m")
+		g.Foreground.AddFlags(cmd, flags, "30m", p)
 	})
 	settings.Group(flags, "Server", func() { g.at.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))

@@ -87,7 +87,7 @@ func rootCommand(p *host.Program) *cobra.Command {
 	root.AddCommand(generateCommand(p), checks.Command(p), promptCommand(p), chatCommand(p), commands.RunCommand(p), commands.StepCommand(p),
 		commands.StartCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), commands.JobsCommand(p),
 		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), commands.FaultCommand(p), conversationsCommand(p),
-		runsCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
+		runsCommand(p), budgetCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
 		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), mcpCommand(p),
 		editor.Command(p),
 		serveCommand(p), uiCommand(p), verifyCommand(p), backupCommand(p), restoreCommand(p), modelsCommand(p), providerCommand(p),

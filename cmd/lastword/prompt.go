@@ -41,7 +41,7 @@ func promptCommand(program *host.Program) *cobra.Command {
 		settings.LoweredByProject(flags, "max-tokens")
 	})
 	p.at.AddFlags(cmd, flags)
-	settings.Group(flags, "Run", func() { p.AddFlags(cmd, flags, "30m") })
+	settings.Group(flags, "Run", func() { p.AddFlags(cmd, flags, "30m", program) })
 	settings.Group(flags, "Server", func() { p.remote.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd

@@ -244,7 +244,7 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		}
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
-	q.Busy = m.Metadata.Busy
+	q.Busy, q.Limits.Budget = m.Metadata.Busy, m.Metadata.Budget
 	q.Key, q.Labels = "a2a "+digest, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
 	to := p.Configuration.TaskPushNotificationConfig // where the server sends the task's questions and its end
 	if to == nil {

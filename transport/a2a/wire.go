@@ -46,6 +46,8 @@ type metadata struct {
 	Request string `json:"request,omitempty"`
 	// Busy is as in POST /v1/runs.
 	Busy messages.Busy `json:"lastword.busy,omitempty"`
+	// Budget is the limits.budget of POST /v1/runs.
+	Budget messages.Budget `json:"lastword.budget,omitzero"`
 }
 
 // status is a TaskStatus of A2A. Message holds the question while the state is input-required.

@@ -87,7 +87,7 @@ func (d *Door) mayAnswer(ctx context.Context, by By, run messages.State, request
 
 // confirms reports whether the answer confirms or approves something.
 func confirms(kind messages.InputKind) bool {
-	return kind == messages.InputConfirmation || kind == messages.InputReview
+	return kind == messages.InputConfirmation || kind == messages.InputReview || kind == messages.InputBudget
 }
 
 // where says where people answer the run's questions.

@@ -220,7 +220,7 @@ func (w *writer) file(op *transcript.Op) {
 // inputTypes are Looopy's names for kinds of questions.
 var inputTypes = map[messages.InputKind]string{"": "clarification", messages.InputClarification: "clarification",
 	messages.InputSelection: "selection", messages.InputData: "data", messages.InputConfirmation: "confirmation",
-	messages.InputReview: "confirmation", messages.InputSecret: "custom"}
+	messages.InputReview: "confirmation", messages.InputSecret: "custom", messages.InputBudget: "data"}
 
 // question writes that the run asks, waits or continues. The id of a sub-run's question begins with the sub-run's id.
 func (w *writer) question(op *transcript.Op) {

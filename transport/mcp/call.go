@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -25,6 +26,8 @@ type StartOptions struct {
 	// Key makes the start idempotent: the caller's next start with the same key returns the same run.
 	Key  string
 	Mode messages.Mode // "" means the tool's default, else detached
+	// Budget bounds what the run spends, with its sub-runs.
+	Budget messages.Budget
 	// session, if not nil, ends an attached run when it ends. Without it, whoever watches the run ends it.
 	session *wire.Session
 }
@@ -59,7 +62,8 @@ func (s *Server) start(ctx context.Context, tool string, input json.RawMessage, 
 		context.AfterFunc(o.session.Life(), cancel)
 		lasting = bound
 	}
-	id, err := start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels, Key: o.Key})
+	id, err := start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels, Key: o.Key,
+		Limits: messages.Limits{Budget: o.Budget}})
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -112,7 +116,11 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 		x.Fail(refused)
 		return &mcp.CallToolResult{}, nil
 	}
-	state, err := s.Start(ctx, t.Name, req.Params.RawArguments, StartOptions{Mode: modeOf(x, t, asTask)})
+	budget, err := metaBudget(req.Params.Meta)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.Start(ctx, t.Name, req.Params.RawArguments, StartOptions{Mode: modeOf(x, t, asTask), Budget: budget})
 	switch {
 	case err != nil:
 		return nil, err
@@ -123,6 +131,31 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 		return s.tasks.Reply(x, state), nil
 	}
 	return s.conclude(ctx, req, task.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
+}
+
+// metaBudget returns the budget in a call's _meta, which is named as in the metadata of other protocols.
+func metaBudget(meta *mcp.Meta) (messages.Budget, error) {
+	if meta == nil || meta.AdditionalFields["lastword.budget"] == nil {
+		return messages.Budget{}, nil
+	}
+	data, err := json.Marshal(meta.AdditionalFields["lastword.budget"])
+	if err != nil {
+		return messages.Budget{}, err
+	}
+	return readBudget(data)
+}
+
+// readBudget reads a budget, and refuses members that are no units of one.
+func readBudget(data json.RawMessage) (b messages.Budget, err error) {
+	if len(data) == 0 {
+		return b, nil
+	}
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&b); err != nil {
+		return b, messages.InvalidInput("the budget is not an object with the units %v: %v", messages.BudgetUnits, err)
+	}
+	return b, nil
 }
 
 // modeOf returns the mode of a run: whether it ends when its caller leaves. Closing the stream means "cancel" from

@@ -40,6 +40,7 @@ type runArguments struct {
 	Labels   map[string]string `json:"labels"`
 	Key      string            `json:"key"`
 	Detached *bool             `json:"detached"`
+	Budget   json.RawMessage   `json:"budget"`
 	// The argument of all tools but run_start and run_list.
 	RunID messages.RunID `json:"run_id"`
 
@@ -159,6 +160,7 @@ func startInput(job string) json.RawMessage {
 		`"input":{"type":"object","description":"that tool's arguments"}`,
 		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"your own names"}`,
 		`"key":{"type":"string","maxLength":256,"description":"one key, one run: safe to repeat"}`,
+		`"budget":{"type":"object","description":"what it may spend, such as {\"tokens\":50000}"}`,
 		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }
 
@@ -202,7 +204,11 @@ func (s *Server) runStart(ctx context.Context, a runArguments) (*Result, error) 
 		return nil, messages.InvalidInput("there is no session that the run could end with; start it detached, and end it with " +
 			"run_cancel")
 	}
-	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode, session: session})
+	budget, err := readBudget(a.Budget)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode, Budget: budget, session: session})
 	if err != nil {
 		return nil, err
 	}

@@ -62,10 +62,10 @@ type run struct {
 
 // metrics holds the metrics. New registers them, and documents each.
 type metrics struct {
-	started, ended, tasks, restarts, tokens, tools, requests *prometheus.CounterVec
-	durations, visible, lag                                  *prometheus.HistogramVec
-	usage, asked, firstChunk                                 *prometheus.HistogramVec
-	inFlight                                                 prometheus.Gauge
+	started, ended, tasks, restarts, tokens, cost, budgets, tools, requests *prometheus.CounterVec
+	durations, visible, lag                                                 *prometheus.HistogramVec
+	usage, asked, firstChunk                                                *prometheus.HistogramVec
+	inFlight                                                                prometheus.Gauge
 }
 
 // New returns an Observer. Close it after the runtime.
@@ -86,6 +86,8 @@ func New(c Config) *Observer {
 		tasks:     counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
 		restarts:  counter("task_restarts_total", "Tasks that were started again.", "job"),
 		tokens:    counter("model_tokens_total", "Tokens that models read and wrote.", "principal", "direction"),
+		cost:      counter("model_cost_usd_total", "What model calls cost, by the operator's prices.", "principal", "job"),
+		budgets:   counter("budget_warnings_total", "Units of budgets of which 80 % were spent.", "job", "unit"),
 		tools:     counter("tool_calls_total", "Tool calls that have ended.", "job"),
 		requests:  counter("http_requests_total", "Requests that were answered.", "method", "route", "status"),
 		durations: histogram("lastword_run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),
@@ -169,20 +171,33 @@ func (o *Observer) count(r *run, e messages.Event, ended *span) {
 		if ended != nil {
 			o.answered(b, ended)
 		}
-		if b.Usage != nil {
-			read, written := b.Usage.Tokens()
-			m.tokens.WithLabelValues(r.principal, "read").Add(float64(read))
-			m.tokens.WithLabelValues(r.principal, "written").Add(float64(written))
-			if o.tell != nil {
-				o.tell(r.principal, read+written)
-			}
-		}
+		o.spent(r, b.Usage)
+	case messages.UsageReported:
+		o.spent(r, &b.Usage)
+	case messages.BudgetWarning:
+		m.budgets.WithLabelValues(r.job, b.Unit).Inc()
 	case messages.RunCompleted:
 		o.end(r, ended, messages.Completed, "")
 	case messages.RunFailed:
 		o.end(r, ended, messages.Failed, b.Cause)
 	case messages.RunCanceled:
 		o.end(r, ended, messages.Canceled, b.Cause)
+	}
+}
+
+// spent counts the tokens and the cost of a model call, or of a report.
+func (o *Observer) spent(r *run, u *messages.Usage) {
+	if u == nil {
+		return
+	}
+	read, written := u.Tokens()
+	o.metrics.tokens.WithLabelValues(r.principal, "read").Add(float64(read))
+	o.metrics.tokens.WithLabelValues(r.principal, "written").Add(float64(written))
+	if u.Cost != nil {
+		o.metrics.cost.WithLabelValues(r.principal, r.job).Add(max(u.Cost.Amount, 0))
+	}
+	if o.tell != nil {
+		o.tell(r.principal, read+written)
 	}
 }
 

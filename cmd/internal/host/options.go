@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
@@ -32,7 +33,9 @@ type Flags struct {
 	Drain         time.Duration
 	MaxRunsEach   int // maximum number of runs per principal
 	MaxOutEach    settings.ByteSize
-	TokensPerDay  int64 // model tokens per principal; 0 means no limit
+	TokensPerDay  int64           // model tokens per principal; 0 means no limit
+	budget        settings.Budget // of each run with its sub-runs
+	prices        func(model string) (actors.Price, bool)
 	Store         store.Flags
 	endpoint      settings.Endpoint
 	model         string
@@ -93,6 +96,8 @@ func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
 		flags.DurationVar(&f.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
 		flags.Var(&f.retentionSize, "retention-size", "maximum `bytes` of the events of ended runs (default 1GiB)")
 		flags.StringVar(&f.jobsFile, "jobs", "", "YAML `file` that defines commands as jobs, and schedules")
+		flags.Var(&f.budget, "budget", "what a run may spend, with its sub-runs: `units` such as tokens=50000,cost=2.50USD,time=10m; callers may ask for less")
+		p.addPrices(cmd, flags)
 		flags.BoolVar(&f.agentsConfirm, "agents-may-confirm", false, "let agents answer what runs ask a person to confirm")
 		flags.BoolVar(&f.noCache, "no-cache", false, "neither read nor write the cache of results")
 		flags.BoolVar(&f.verbose, "verbose", false, "log more to stderr")
@@ -143,6 +148,9 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 	}
 	if err == nil {
 		c.faults, err = f.readFaults()
+	}
+	if err == nil {
+		c.prices, err = f.program.readPrices()
 	}
 	if err == nil && f.SessionKey != "" {
 		c.sealing, err = readSealing(f.SessionKey, f.program.Secrets)

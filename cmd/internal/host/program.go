@@ -40,6 +40,7 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	// Actors configures the runtime. Tests use it to inject faults.
 	Actors actors.Config
+	prices string // file with the prices of models, or ""
 	// Commands returns the command tree. Commands read the fields below when they run.
 	Commands func(*Program) *cobra.Command
 
@@ -189,16 +190,21 @@ type Foreground struct {
 	Show    terminal.Display
 	Timeout time.Duration
 	State   store.Flags
+	budget  settings.Budget
+	ask     string
 }
 
 // AddFlags adds the flags. standard describes the default of --timeout.
-func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard string) {
+func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard string, p *Program) {
 	flags.BoolVar(&f.Show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&f.Show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&f.Show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&f.Timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
-	settings.ByOperator(flags, "jsonl", "json", "quiet")
-	settings.LoweredByProject(flags, "timeout")
+	flags.Var(&f.budget, "budget", "what the run may spend, with its sub-runs: `units` such as tokens=50000,cost=2.50USD,time=10m")
+	settings.Choice(cmd, flags, &f.ask, "on-budget", "what follows when the budget is used up", string(messages.BudgetEnd), string(messages.BudgetAsk))
+	p.addPrices(cmd, flags)
+	settings.ByOperator(flags, "jsonl", "json", "quiet", "on-budget")
+	settings.LoweredByProject(flags, "timeout", "budget")
 	f.State.AddState(cmd, flags)
 }
 
@@ -215,5 +221,9 @@ func (f *Foreground) Check() error {
 
 // Limits returns the limits of the run.
 func (f *Foreground) Limits() messages.Limits {
-	return messages.Limits{WallClockMS: Milliseconds(f.Timeout)}
+	l := messages.Limits{WallClockMS: Milliseconds(f.Timeout), Budget: f.budget.Budget}
+	if f.ask == string(messages.BudgetAsk) {
+		l.OnBudget = messages.BudgetAsk
+	}
+	return l
 }

@@ -162,7 +162,9 @@ func (c *catalog) systemConfig(tokens *spending) actors.Config {
 	if c.guardian != nil {
 		config.Held = c.guardian.Beat
 	}
-	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(c.timeout, day), Stall: day, Answer: cmp.Or(config.Ceilings.Answer, 7*day), Bytes: 1 << 30}
+	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(c.timeout, day), Stall: day, Answer: cmp.Or(config.Ceilings.Answer, 7*day), Bytes: 1 << 30,
+		Budget: c.budget.Budget}
+	config.Prices = c.prices
 	return config
 }
 

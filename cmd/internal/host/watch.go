@@ -90,6 +90,9 @@ func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Defi
 	}
 	config := p.Actors
 	config.Jobs = append(config.Jobs, jobs...)
+	if config.Prices, err = p.readPrices(); err != nil {
+		return nil, nil, nil, errors.Join(err, opened.Close())
+	}
 	if opened.Journal != nil {
 		config.Journal = opened.Journal
 	}

@@ -190,7 +190,7 @@ func runCommand(p *host.Program) *cobra.Command {
 		o.read.AddLimitFlags(flags)
 	})
 	settings.Group(flags, "Run", func() {
-		o.AddFlags(cmd, flags, "30m")
+		o.AddFlags(cmd, flags, "30m", p)
 	})
 	o.addServerFlags(cmd)
 	settings.Must(cmd.MarkFlagDirname("out"))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // A project's file is the work of strangers. It sets only flags that say so where they are declared; a test fails for a
@@ -65,6 +66,10 @@ func (s *Settings) barred(k Key, value any) string {
 	switch lowers := slices.Contains(k.Flag.Annotations[setBy], projectLowers); {
 	case !may:
 		return k.Name
+	case kind == "budget" && !lowersBudget(text, most):
+		return k.Name + " above yours"
+	case kind == "budget":
+		return ""
 	case lowers && math.IsInf(amount(kind, text), 1):
 		return k.Name + " without a limit"
 	case lowers && most != "" && amount(kind, text) > amount(kind, most):
@@ -97,6 +102,22 @@ func amount(kind, text string) float64 {
 		return math.Inf(1)
 	}
 	return float64(n)
+}
+
+// lowersBudget reports whether each limit of a budget is as low as that of the other, if that has one.
+func lowersBudget(text, than string) bool {
+	b, err := messages.ParseBudget(text)
+	if than == "" {
+		return err == nil
+	}
+	most, wrong := messages.ParseBudget(than)
+	limits := b.Amounts()
+	for i, limit := range most.Amounts() {
+		if limit > 0 && (limits[i] == 0 || limits[i] > limit) {
+			return false
+		}
+	}
+	return err == nil && wrong == nil
 }
 
 // told is the annotation of the root command that keeps tell from repeating itself.

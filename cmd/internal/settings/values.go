@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // choice is the value of a flag that accepts one of a few words.
@@ -73,6 +74,18 @@ func (b *ByteSize) Set(text string) error {
 	}
 	*b = ByteSize(size)
 	return nil
+}
+
+// Budget is the value of a flag with a budget: unit=amount, separated by commas.
+type Budget struct{ messages.Budget }
+
+// Type returns the name of the value.
+func (b *Budget) Type() string { return "budget" }
+
+// Set parses a budget.
+func (b *Budget) Set(text string) (err error) {
+	b.Budget, err = messages.ParseBudget(text)
+	return err
 }
 
 // units are the numbers of bytes in the units of a [ByteSize], without their B.

@@ -130,6 +130,8 @@ var codes = []struct {
 		"Wait as long as Retry-After says, end runs, or raise the limit that `detail` names."},
 	{messages.CauseContextExceeded, http.StatusBadRequest, "The prompt is longer than the model's context",
 		"Send less, or load the model with a larger context."},
+	{messages.CodeBudget, http.StatusPaymentRequired, "The run has used up its budget",
+		"Start it with a larger `limits.budget`, or with `on_budget: ask`, so that people can add to it."},
 	{messages.CodeProviderAuth, http.StatusFailedDependency, "The model server does not accept this server's key",
 		"Your own token is fine: the operator sets the key of the model server."},
 	{messages.CauseProviderError, http.StatusBadGateway, "The model server refused the request, or failed",

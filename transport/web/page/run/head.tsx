@@ -7,6 +7,7 @@ import type { State } from "../state/fold";
 import type { Feed } from "../state/feed";
 import { costOf } from "../state/trace";
 import { costInWords } from "./cost";
+import { spentOf } from "../state/purse";
 import { lookOf, Pill } from "./sign";
 import { advice, clean, clock, cut, duration } from "./text";
 import { useNow } from "./now";
@@ -59,6 +60,7 @@ function Facts({ feed }: { feed: Feed }) {
       {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{new Date(queued).toLocaleDateString()} {clock(queued).slice(0, 8)}</time></span>}
       {s.queued_at && !feed.reading.value && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
       {used && <span>{used}</span>}
+      {spentOf(s.purse, s.queued?.limits.budget).map((words) => <span key={words}>{words}</span>)}
       {restarts > 0 && <span>restarted {restarts === 1 ? "once" : `${restarts} times`}</span>}
       {s.queued?.mode === "attached" && <span>attached to its caller</span>}
       {s.queued?.parent && <a href={runHref(s.queued.parent)}>part of another run</a>}

@@ -20,16 +20,75 @@ export interface Payloads {
     sha256: string;
     task?: string;
   };
+  /** A sub-run gets more of its parent's budget. */
+  "budget.granted": {
+    child?: string;
+    grant: {
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      input?: number;
+      model_calls?: number;
+      output?: number;
+      time?: string;
+      tokens?: number;
+      tool_calls?: number;
+    };
+  };
+  /** Most of a unit of the run's budget was spent. */
+  "budget.warning": {
+    limit: number;
+    unit: string;
+    used: number;
+  };
   /** A sub-run has its terminal. */
   "child.ended": {
+    added?: {
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      input?: number;
+      model_calls?: number;
+      output?: number;
+      time?: string;
+      tokens?: number;
+      tool_calls?: number;
+    };
     cause?: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "context_exceeded" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
     child: string;
+    estimated?: boolean;
+    spent?: {
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      input?: number;
+      model_calls?: number;
+      output?: number;
+      time?: string;
+      tokens?: number;
+      tool_calls?: number;
+    };
     status: "completed" | "failed" | "canceled";
     waited_ms?: number;
   };
   /** A sub-run began; its own log is under its own id. */
   "child.started": {
     child: string;
+    grant?: {
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      input?: number;
+      model_calls?: number;
+      output?: number;
+      time?: string;
+      tokens?: number;
+      tool_calls?: number;
+    };
     job: string;
     name?: string;
     task?: string;
@@ -50,7 +109,7 @@ export interface Payloads {
   };
   /** The run waits for an answer. */
   "input.required": {
-    kind?: "clarification" | "selection" | "data" | "confirmation" | "review" | "secret";
+    kind?: "clarification" | "selection" | "data" | "confirmation" | "review" | "secret" | "budget";
     prompt: string;
     request: string;
     schema?: unknown;
@@ -89,8 +148,14 @@ export interface Payloads {
     text?: string;
     thoughts_in?: string;
     usage?: {
+      cache_write_tokens?: number;
       cached_tokens?: number;
       completion_tokens?: number;
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      estimated?: boolean;
       prompt_tokens?: number;
       reasoning_tokens?: number;
     };
@@ -101,6 +166,18 @@ export interface Payloads {
     call: string;
     model: string;
     provider?: string;
+    reserved?: {
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      input?: number;
+      model_calls?: number;
+      output?: number;
+      time?: string;
+      tokens?: number;
+      tool_calls?: number;
+    };
     sha256?: string;
     task?: string;
   };
@@ -272,7 +349,20 @@ export interface Payloads {
     job: string;
     labels?: Record<string, string>;
     limits: {
+      budget?: {
+        cost?: {
+          amount: number;
+          currency?: string;
+        };
+        input?: number;
+        model_calls?: number;
+        output?: number;
+        time?: string;
+        tokens?: number;
+        tool_calls?: number;
+      };
       bytes?: number;
+      on_budget?: "end" | "ask";
       stall_ms?: number;
       wall_clock_ms?: number;
     };
@@ -481,6 +571,26 @@ export interface Payloads {
     call: string;
     task?: string;
     tool: string;
+  };
+  /** What an agent or a program has spent since its last report. */
+  "usage": {
+    by: string;
+    model?: string;
+    model_calls?: number;
+    task?: string;
+    tool_calls?: number;
+    usage: {
+      cache_write_tokens?: number;
+      cached_tokens?: number;
+      completion_tokens?: number;
+      cost?: {
+        amount: number;
+        currency?: string;
+      };
+      estimated?: boolean;
+      prompt_tokens?: number;
+      reasoning_tokens?: number;
+    };
   };
 }
 

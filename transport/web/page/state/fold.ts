@@ -3,6 +3,7 @@
 import { isPart, type Status, type WireEvent } from "../api/types";
 import { afterBytes, byteLength, firstBytes } from "./bytes";
 import type { Kind, Payloads, Saying } from "./events";
+import { amountOf, answered, plus, type Budget, type Purse } from "./purse";
 import { Table } from "./table";
 
 export interface Task { task: string; status: "running" | "waiting" | "completed" | "failed"; attempt: number }
@@ -22,7 +23,7 @@ export interface Stream {
 }
 export type Progress = Payloads["progress"];
 export type LogLine = Payloads["log"]["lines"][number];
-export interface Call { call: string; task?: string; model?: boolean; name: string; ended?: boolean; progress?: Payloads["tool.progress"] }
+export interface Call { call: string; task?: string; model?: boolean; name: string; ended?: boolean; progress?: Payloads["tool.progress"]; reserved?: Budget }
 export type Artifact = Payloads["run.completed"]["artifacts"][number];
 export interface Input {
   request: string;
@@ -38,7 +39,7 @@ export interface Input {
   value?: unknown;
   closed?: boolean;
 }
-export interface Child { child: string; job: string; task?: string; name?: string; status: Status; waited_ms?: number }
+export interface Child { child: string; job: string; task?: string; name?: string; status: Status; waited_ms?: number; grant?: Budget }
 export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
 export type Kept = Payloads["step.kept"];
 export type Notice = Payloads["notice"];
@@ -75,6 +76,7 @@ export interface State {
   steps: Step[];
   kept: Kept[];
   notices: Notice[];
+  purse?: Purse;
   end?: End;
   recoveries: number;
   milestone: number;
@@ -179,9 +181,11 @@ export class Fold {
         this.tasks.put({ ...e.payload, status: "running" });
         break;
       case "task.completed":
+        this.forfeit(e.payload.task);
         this.tasks.put({ ...e.payload, status: "completed" });
         break;
       case "task.failed":
+        this.forfeit(e.payload.task);
         this.tasks.put({ task: e.payload.task, attempt: e.payload.attempt, status: e.payload.will_retry ? "waiting" : "failed" });
         break;
       case "task.restarted":
@@ -214,14 +218,29 @@ export class Fold {
         this.close(e.payload, true);
         break;
       case "llm.started":
-        this.calls.put({ call: e.payload.call, task: e.payload.task, model: true, name: e.payload.model });
+        this.calls.put({ call: e.payload.call, task: e.payload.task, model: true, name: e.payload.model, reserved: e.payload.reserved });
+        this.spend({ model_calls: 1 });
+        if (e.payload.reserved) this.purse({ reserved: plus(s.purse!.reserved, e.payload.reserved) });
         break;
       case "tool.started":
         this.calls.put({ call: e.payload.call, task: e.payload.task, name: e.payload.tool });
+        this.spend({ tool_calls: 1 });
         break;
       case "llm.completed":
         for (const message of e.payload.seen ?? []) this.messages.change(message, { seen: true });
         this.calls.change(e.payload.call, { ended: true });
+        this.release(e.payload.call);
+        if (e.payload.usage) this.spend(amountOf(e.payload.usage), e.payload.usage.estimated);
+        break;
+      case "usage":
+        this.spend({ ...amountOf(e.payload.usage), model_calls: e.payload.model_calls, tool_calls: e.payload.tool_calls }, e.payload.usage.estimated);
+        break;
+      case "budget.warning":
+        this.purse({ warned: [...(s.purse?.warned ?? []), e.payload.unit] });
+        break;
+      case "budget.granted":
+        if (e.payload.child) this.grant(e.payload.child, e.payload.grant);
+        else this.purse({ refilled: plus(s.purse?.refilled, e.payload.grant), warned: [] });
         break;
       case "tool.completed":
         this.calls.change(e.payload.call, { ended: true });
@@ -242,6 +261,7 @@ export class Fold {
       case "input.received": {
         const secret = this.inputs.get(e.payload.request)?.kind === "secret";
         const value = secret ? undefined : e.payload.value;
+        if (this.inputs.get(e.payload.request)?.kind === "budget") this.add(answered(value));
         this.inputs.change(e.payload.request, { closed: true, id: e.payload.id, answered_at: e.ts, value });
         break;
       }
@@ -261,10 +281,14 @@ export class Fold {
         s.notices.push(e.payload);
         break;
       case "child.started":
-        this.children.put({ ...e.payload, status: "processing" });
+        this.children.put({ ...e.payload, grant: undefined, status: "processing" });
+        if (e.payload.grant) this.grant(e.payload.child, e.payload.grant);
         break;
       case "child.ended":
-        this.children.change(e.payload.child, { status: e.payload.status, waited_ms: e.payload.waited_ms });
+        if (this.children.get(e.payload.child)?.grant) this.purse({ granted: plus(s.purse?.granted, this.children.get(e.payload.child)!.grant, -1) });
+        this.children.change(e.payload.child, { status: e.payload.status, waited_ms: e.payload.waited_ms, grant: undefined });
+        if (e.payload.spent) this.spend(e.payload.spent, e.payload.estimated);
+        if (e.payload.added) this.add(e.payload.added);
         break;
       case "step.started": {
         const { step, task } = e.payload;
@@ -276,6 +300,41 @@ export class Fold {
         this.steps.put({ ...(this.steps.get(step) ?? { step, task, rounds: 0 }), outcome, running: false });
         break;
       }
+    }
+  }
+
+  private purse(changed: Partial<Purse>) {
+    this.state.purse = { ...this.state.purse, ...changed };
+  }
+
+  private spend(b: Budget, estimated?: boolean) {
+    if (!Object.values(b).some(Boolean)) return;
+    this.purse({ spent: plus(this.state.purse?.spent, b), estimated: this.state.purse?.estimated || estimated });
+  }
+
+  private add(b: Budget) {
+    this.purse({ added: plus(this.state.purse?.added, b), warned: [] });
+  }
+
+  private grant(child: string, more: Budget) {
+    const b = plus(more); // without the time, which all share
+    this.purse({ granted: plus(this.state.purse?.granted, b) });
+    this.children.change(child, { grant: plus(this.children.get(child)?.grant, b) });
+  }
+
+  private release(call: string) {
+    const reserved = this.calls.get(call)?.reserved;
+    if (!reserved) return;
+    this.purse({ reserved: plus(this.state.purse?.reserved, reserved, -1) });
+    this.calls.change(call, { reserved: undefined });
+  }
+
+  /** Nobody will say what the task's open calls have used. */
+  private forfeit(task: string) {
+    for (const c of this.state.calls) {
+      if (c.task !== task || c.ended || !c.reserved) continue;
+      this.spend(c.reserved, true);
+      this.release(c.call);
     }
   }
 
@@ -362,6 +421,7 @@ export class Fold {
   private recover(p: Payloads["run.recovered"]) {
     this.rewind(p.rewind);
     for (const t of this.state.tasks) {
+      if (t.status === "running") this.forfeit(t.task);
       if (t.status === "running" || (p.restart && t.status === "completed")) this.tasks.put({ ...t, status: "waiting" });
     }
     this.own(p);
@@ -399,6 +459,10 @@ export class Fold {
     const s = this.state;
     if (rewind) this.rewind(rewind);
     s.status = status;
+    if (s.purse?.reserved && Object.keys(s.purse.reserved).length) {
+      this.spend(s.purse.reserved, true);
+      this.purse({ reserved: undefined });
+    }
     s.end = { ...end, at };
     if (!artifact_count) s.artifacts = artifacts;
     else if (status === "canceled") s.artifacts = s.artifacts?.map((a) => ({ ...a, partial: true }));

@@ -1,0 +1,402 @@
+package actors
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Price is what a model costs, in [messages.Currency] for a million tokens.
+type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
+
+// Cost returns what the call cost. Tokens that the server had read before, or has stored, have prices of their own.
+func (p Price) Cost(u messages.Usage) messages.Cost {
+	in, out := u.Tokens()
+	var read, write int64
+	if u.CachedTokens != nil {
+		read = min(*u.CachedTokens, in)
+	}
+	if u.CacheWriteTokens != nil {
+		write = min(*u.CacheWriteTokens, in-read)
+	}
+	amount := float64(in-read-write)*p.Input + float64(read)*cmp.Or(p.CacheRead, p.Input) +
+		float64(write)*cmp.Or(p.CacheWrite, p.Input) + float64(out)*p.Output
+	return messages.Cost{Amount: amount / 1e6, Currency: messages.Currency}
+}
+
+// The units of a budget that this package handles one by one, as indexes of [messages.Amounts].
+const (
+	unitTokens = iota
+	unitInput
+	unitOutput
+	unitModelCalls
+	unitToolCalls
+	unitCost
+	unitTime
+)
+
+// affords returns an error for amounts that no budget has, or that are above the ceiling.
+func (c Ceilings) affords(b messages.Budget) error {
+	most := c.Budget.Amounts()
+	for unit, asked := range b.Amounts() {
+		if most[unit] > 0 && asked > most[unit] {
+			return messages.InvalidInput("the budget's %s=%s is above %s, which this server allows", messages.BudgetUnits[unit],
+				messages.FormatAmount(unit, asked), messages.FormatAmount(unit, most[unit]))
+		}
+	}
+	return b.Check()
+}
+
+func checkOnBudget(o messages.OnBudget) error {
+	if o != "" && o != messages.BudgetEnd && o != messages.BudgetAsk {
+		return messages.InvalidInput("on_budget is %s or %s, not %.32q", messages.BudgetEnd, messages.BudgetAsk, o)
+	}
+	return nil
+}
+
+// priced returns an error if the budget limits the cost, and a model has no price.
+func (s *System) priced(models []string, b messages.Budget) error {
+	if b.Cost.Amount == 0 {
+		return nil
+	}
+	for _, name := range models {
+		if s.config.Prices == nil {
+			return errUnpriced(name)
+		}
+		if _, known := s.config.Prices(name); !known {
+			return errUnpriced(name)
+		}
+	}
+	return nil
+}
+
+func errUnpriced(model string) error {
+	if model == "" {
+		return messages.InvalidInput("the budget limits the cost, and the model is not known before it is asked; name a model that has a price")
+	}
+	return messages.InvalidInput("the budget limits the cost, and there is no price for the model %.100q; name a file that has it with --prices", model)
+}
+
+// bill is what a machine says to the sender of an event that spends of a budget.
+type bill struct {
+	tried uint8                   // units for which the parent was asked
+	ask   *messages.InputRequired // what people may be asked
+	note  string                  // what is left, once most was spent
+}
+
+// Messages about budgets, to a machine.
+type (
+	// refill is a child's request for more of a unit. pay gets what it is given.
+	refill struct {
+		supervision.NoDeadLetterLog
+		child messages.RunID
+		unit  int
+		tried uint8
+		pay   func(messages.Budget)
+	}
+	// refilled is the parent's reply.
+	refilled struct {
+		supervision.NoDeadLetterLog
+		grant messages.Budget
+	}
+	// paid: the log durably has a grant.
+	paid struct {
+		supervision.NoDeadLetterLog
+		pay func()
+	}
+)
+
+// Allowance is what a call of a model may spend. MaxTokens is 0 without a limit. Note tells the model what is left once
+// most of the budget was spent.
+type Allowance struct {
+	MaxTokens int
+	Note      string
+}
+
+// AskModel emits llm.started. In a run with a budget it first reserves what the call may spend: input is an estimate of
+// the request's tokens, and most is the longest answer that it asks for, or 0. If too little is left, it asks the
+// parent run for more, and people if the run's limits say so. Else the error has the code budget.
+func (t *TaskContext) AskModel(b messages.LLMStarted, message string, input, most int) (Allowance, error) {
+	if !t.attempt.run.budgeted {
+		return Allowance{}, t.Emit(b, message)
+	}
+	if err := check(b, message); err != nil {
+		return Allowance{}, err
+	}
+	b.Reserved = messages.Budget{Input: int64(input), Output: int64(most)}
+	e := &emission{attempt: t.attempt, body: b, message: message, durable: true, bill: &bill{}}
+	if err := t.tell(e, t.work.Send, t.work.Context().Done()); err != nil {
+		return Allowance{}, err
+	}
+	return Allowance{int(e.body.(messages.LLMStarted).Reserved.Output), e.bill.note}, nil
+}
+
+// Budgeted reports whether the run has a budget.
+func (t *TaskContext) Budgeted() bool { return t.attempt.run.budgeted }
+
+// addBudget asks people for more of the budget, and then sends the event again. lacks is the error without more.
+func (t *TaskContext) addBudget(e *emission, lacks error, send func(any) error, over <-chan struct{}) error {
+	value, err := t.Ask(t.work.Context(), *e.bill.ask)
+	switch {
+	case messages.CodeOf(err) == messages.CauseDeadline, err == nil && messages.AnsweredBudget(value) == messages.Budget{}:
+		return lacks
+	case err != nil:
+		return err
+	}
+	e.bill.ask = nil
+	return t.tell(e, send, over)
+}
+
+func (m *machine) limits() *messages.Limits { return &m.ledger.Fold.Peek().Queued.Limits }
+
+// afford prices an event, and binds what it spends of the run's budget. ok is false if the sender has its reply, or
+// gets it later.
+func (m *machine) afford(e *emission) (ok bool) {
+	unit, err := -1, error(nil)
+	switch b := e.body.(type) {
+	case messages.LLMStarted:
+		if !m.budgeted {
+			break
+		}
+		e.body, unit, err = m.reserve(b)
+		if s := m.ledger.Fold.Peek(); err == nil && e.bill != nil && s.Purse != nil && len(s.Purse.Warned) > 0 {
+			e.bill.note = s.Left(m.now).Described()
+		}
+	case messages.ToolStarted:
+		if !m.budgeted {
+			break
+		}
+		switch left := m.left(); {
+		case left[unitToolCalls] < 1:
+			unit, err = unitToolCalls, m.errSpent(unitToolCalls)
+		case left[unitTime] <= 0:
+			unit, err = unitTime, m.errSpent(unitTime)
+		}
+	case messages.LLMCompleted:
+		e.body = m.priced(b)
+	}
+	switch {
+	case err == nil:
+		return true
+	case unit < 0:
+	case e.bill == nil:
+		e.bill = &bill{}
+		fallthrough
+	default:
+		if m.askParent(e, unit, &e.bill.tried) {
+			return false
+		}
+		if m.limits().OnBudget == messages.BudgetAsk {
+			e.bill.ask = m.budgetQuestion(unit, err)
+		}
+	}
+	tell(m, e.verdict, err)
+	return false
+}
+
+func (m *machine) left() messages.Amounts { return m.ledger.Fold.Peek().Left(m.now) }
+
+// errSpent says of which unit too little is left.
+func (m *machine) errSpent(unit int) error {
+	return messages.Errorf(messages.CodeBudget, "too little of the run's budget is left: %s of %s=%s; start it with a larger budget",
+		messages.FormatAmount(unit, m.left()[unit]), messages.BudgetUnits[unit], messages.FormatAmount(unit, m.ledger.Fold.Peek().Budget().Amounts()[unit]))
+}
+
+// priced adds its cost to the end of a call.
+func (m *machine) priced(b messages.LLMCompleted) messages.LLMCompleted {
+	if m.prices == nil || b.Usage == nil || b.Usage.Cost != nil {
+		return b
+	}
+	price, known := m.prices(b.Model)
+	if call, _ := m.ledger.Fold.Call(b.Call); !known {
+		price, known = m.prices(call.Name)
+	}
+	if known {
+		used := *b.Usage
+		used.Cost = new(price.Cost(used))
+		b.Usage = &used
+	}
+	return b
+}
+
+// longestAnswer is how many tokens are reserved for an answer whose request names no limit, unless half of what is left
+// is more.
+const longestAnswer = 4096
+
+// reserve bounds the answer of a call by what is left, and returns the unit of which too little is.
+func (m *machine) reserve(b messages.LLMStarted) (messages.LLMStarted, int, error) {
+	left, limit := m.left(), m.ledger.Fold.Peek().Budget().Amounts()
+	in, most := float64(b.Reserved.Input), float64(b.Reserved.Output)
+	var price Price
+	if left[unitCost] < messages.Unlimited {
+		known := false
+		if m.prices != nil {
+			price, known = m.prices(b.Model)
+		}
+		if !known {
+			return b, -1, errUnpriced(b.Model)
+		}
+	}
+	room := float64(messages.Unlimited) // tokens of the answer
+	for unit, of := range left {
+		least := math.SmallestNonzeroFloat64
+		answer := cmp.Or(min(most, messages.LeastOutput), messages.LeastOutput)
+		switch unit {
+		case unitTokens:
+			of, least = of-in, min(answer, limit[unit]/4)
+		case unitInput:
+			of, least = of-in, 0
+		case unitOutput:
+			least = min(answer, limit[unit]/4)
+		case unitModelCalls:
+			least = 1
+		case unitToolCalls:
+			continue
+		case unitCost:
+			of = (of*1e6 - in*price.Input) / max(price.Output, 1e-9)
+			least = min(answer, limit[unit]*1e6/max(price.Output, 1e-9)/4)
+		}
+		if left[unit] < messages.Unlimited && of < least {
+			return b, unit, m.errSpent(unit)
+		}
+		if left[unit] < messages.Unlimited && (unit == unitTokens || unit == unitOutput || unit == unitCost) {
+			room = min(room, math.Floor(of))
+		}
+	}
+	b.Reserved = messages.Budget{Input: int64(in), Tokens: int64(in)}
+	if room < messages.Unlimited {
+		out := int64(min(room, cmp.Or(most, max(longestAnswer, math.Floor(room/2)))))
+		b.Reserved.Output, b.Reserved.Tokens = out, int64(in)+out
+		b.Reserved.Cost = price.Cost(messages.Usage{PromptTokens: &b.Reserved.Input, CompletionTokens: &out})
+	}
+	return b, -1, nil
+}
+
+// warn records which units are nearly spent.
+func (m *machine) warn() {
+	for m.budgeted {
+		w, ok := m.ledger.Fold.Peek().Warning(m.now)
+		if !ok || m.record(w, "most of the budget is spent: "+w.Unit) != nil {
+			return
+		}
+	}
+}
+
+// spent warns after an event, and ends a run whose agent has spent all: nobody asks before its calls.
+func (m *machine) spent(b messages.Body) {
+	switch b.(type) {
+	case messages.LLMCompleted, messages.ToolStarted, messages.UsageReported:
+		m.warn()
+	}
+	if _, reported := b.(messages.UsageReported); reported {
+		for unit, left := range m.left() {
+			if left <= 0 {
+				m.fail(m.errSpent(unit))
+				return
+			}
+		}
+	}
+}
+
+// budgetQuestion asks people for more of the unit.
+func (m *machine) budgetQuestion(unit int, lacks error) *messages.InputRequired {
+	name, number := messages.BudgetUnits[unit], 1
+	for _, in := range m.ledger.Fold.Peek().Inputs {
+		if in.Kind == messages.InputBudget && in.Closed {
+			number++
+		}
+	}
+	of := map[int]string{unitCost: " in " + messages.Currency, unitTime: " in seconds"}[unit]
+	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": "number", "minimum": 0,
+		"description": "how much to add to " + name + of}}, "required": []string{name}})
+	prompt := fmt.Sprintf("%v. How much%s may it spend in addition?", lacks, of)
+	return &messages.InputRequired{Request: fmt.Sprintf("budget.%d", number), InputKind: messages.InputBudget, Schema: schema, Prompt: prompt}
+}
+
+// share returns a child's part of what is left: its own cap, or else half, and at least what a call needs.
+func (m *machine) share(own messages.Budget) (messages.Budget, error) {
+	left, caps := m.left(), own.Amounts()
+	for unit := range caps {
+		if left[unit] >= messages.Unlimited {
+			continue
+		}
+		if caps[unit] = min(cmp.Or(caps[unit], half(unit, left[unit])), left[unit]); caps[unit] <= 0 {
+			return own, m.errSpent(unit)
+		}
+	}
+	return caps.Budget(), nil
+}
+
+// half returns half of what is left of the unit, and at least what a call needs. All children share the time.
+func half(unit int, left float64) float64 {
+	switch unit {
+	case unitTime:
+		return left
+	case unitCost:
+		return left / 2
+	}
+	least := 2.0 * messages.LeastOutput
+	if unit == unitModelCalls || unit == unitToolCalls {
+		least = 1
+	}
+	return min(left, max(math.Floor(left/2), least))
+}
+
+// askParent asks the parent once for more of the unit. what is handled again when the reply has come.
+func (m *machine) askParent(what any, unit int, tried *uint8) bool {
+	if !m.isChild || unit == unitTime || *tried&(1<<unit) != 0 {
+		return false
+	}
+	*tried |= 1 << unit
+	m.short = append(m.short, what)
+	m.do(effect{do: doAskParent, unit: unit})
+	return true
+}
+
+// refilled takes what the parent has given, and handles again what waits longest for it.
+func (m *machine) refilled(r *refilled) {
+	if r.grant != (messages.Budget{}) {
+		_ = m.record(messages.BudgetGranted{Grant: r.grant}, "the parent run gives "+r.grant.String())
+	}
+	if len(m.short) == 0 {
+		return
+	}
+	first := m.short[0]
+	if m.short = slices.Delete(m.short, 0, 1); len(m.short) == 0 {
+		m.short = nil
+	}
+	switch w := first.(type) {
+	case *emission:
+		m.emitted(w)
+	case *refill:
+		m.refill(w)
+	}
+}
+
+// refill gives a child more of a unit, once the log durably says so.
+func (m *machine) refill(r *refill) {
+	c := m.children[r.child]
+	var more messages.Amounts
+	if _, ending := m.phase.(*ending); c != nil && !ending {
+		if left := m.left()[r.unit]; left < messages.Unlimited {
+			more[r.unit] = half(r.unit, left)
+		}
+		if own := c.own.Amounts()[r.unit]; own > 0 {
+			known, _ := m.ledger.Fold.Child(r.child)
+			more[r.unit] = min(more[r.unit], max(own-known.Granted().Amounts()[r.unit], 0))
+		} else if more[r.unit] <= 0 && m.askParent(r, r.unit, &r.tried) {
+			return
+		}
+	}
+	grant := more.Budget()
+	if grant == (messages.Budget{}) || m.record(messages.BudgetGranted{Child: r.child, Grant: grant}, "a sub-run gets "+grant.String()) != nil {
+		m.do(effect{do: doTell, tell: func() { r.pay(messages.Budget{}) }})
+		return
+	}
+	m.whenKept(&paid{pay: func() { r.pay(grant) }})
+}
