@@ -356,7 +356,7 @@ func (BudgetGranted) info() *KindInfo { return budgetGranted }
 var budgetGranted = row[BudgetGranted](KindBudgetGranted, "spending", "A sub-run gets more of its parent's budget.", traits{
 	legal: with(func(b BudgetGranted, f *Fold) *Refusal {
 		child, known := f.Child(b.Child)
-		return when(b.Child != "" && (!known || child.Status.IsEnded()), RuleChild, "child %q is not running", b.Child)
+		return when(b.Child != "" && (!known || child.Status.IsEnded()), ruleChild, "child %q is not running", b.Child)
 	}),
 	apply: to(func(b BudgetGranted, f *Fold) {
 		if b.Child == "" {

@@ -130,6 +130,9 @@ func (f *Fold) Input(request string) (Input, bool) { return pick(f.s.Inputs, f.i
 // Child returns the sub-run, or false when it has not started.
 func (f *Fold) Child(id RunID) (ChildState, bool) { return pick(f.s.Children, f.child(id)) }
 
+// Call returns the model call or tool call, or false when it has not started.
+func (f *Fold) Call(id string) (Call, bool) { return pick(f.s.Calls, f.call(id)) }
+
 // OpenInputs returns how many requests have no answer yet.
 func (f *Fold) OpenInputs() int { return int(f.openInputs) }
 
