@@ -116,6 +116,10 @@ type Config struct {
 	// one that ends all that the program has started. keep says that what the program leaves behind is kept.
 	Start func(cmd *exec.Cmd, tty, keep bool) (Process, error)
 
+	// Speak, if not nil, makes the Speaker of an attempt. NoStdin: the program's stdin is empty.
+	Speak   func(Spoken) Speaker
+	NoStdin bool
+
 	// Inherit gives the program the whole environment. This field and those below are for the program of a command
 	// line.
 	Inherit bool
