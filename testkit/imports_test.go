@@ -93,6 +93,8 @@ var rules = []rule{
 	{pkgs: "actors/command",
 		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema actors/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
+	{pkgs: "actors/agent",
+		ours: "internal/regular " + basics + " actors actors/command actors/jobschema actors/schedule internal/confined", denied: offline},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
@@ -193,9 +195,9 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
+		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/agent actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
-		libs: "github.com/spf13/cobra"},
+		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/lastword", ours: "internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
@@ -322,7 +324,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
+		"actors/chat/*", "actors/chat/internal/*", "actors/agent", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
