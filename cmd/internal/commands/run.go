@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -28,6 +29,8 @@ type options struct {
 	timeout, idle time.Duration
 	maxOutput     settings.ByteSize
 	detach, keep  bool
+	agent         string // reads its lines
+	allowDenied   bool
 	at            host.Remote
 	show          terminal.Display
 }
@@ -54,11 +57,14 @@ func RunCommand(p *host.Program) *cobra.Command {
 		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
 		flags.BoolVar(&o.detach, "detach", false, "start the program at a server and return; its operator must allow the program")
 		flags.BoolVar(&o.keep, "keep-children", false, "keep what the program leaves behind, such as a daemon")
+		flags.StringVar(&o.agent, "agent", "", "`name` of the coding agent that the program is: its JSON lines become the run's events, and its stdin is empty")
+		flags.BoolVar(&o.allowDenied, "allow-denied", false, "do not fail if the agent was refused a call, with --agent")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
 	})
 	settings.Group(flags, "Server", func() {
 		o.at.AddFlags(cmd, flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
 	})
+	settings.Must(cmd.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(agent.Names(true), cobra.ShellCompDirectiveNoFileComp)))
 	settings.ByOperator(flags)
 	return cmd
 }
@@ -84,6 +90,8 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return exit.BadUsage(cmd, settings.Negative("--timeout and --idle"), "")
 	case o.detach:
 		return o.at.Ask(o.leave)(cmd, args)
+	case o.agent != "":
+		return o.runAgent(cmd, args)
 	}
 	g, err := o.program.Guardian(cmd.Context(), "", nil)
 	if err != nil {
