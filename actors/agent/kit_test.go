@@ -230,7 +230,7 @@ func headless(t *testing.T, name string, c command.Command, allowDenied bool) me
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := command.Job(c, command.Config{Environ: os.Environ(), Inherit: true, Speak: read, NoStdin: true})
+	job, err := command.Job(command.Program{Line: command.Line{Command: c.Command}, Idle: c.Idle}, command.Config{Environ: os.Environ(), Inherit: true, Speak: read, NoStdin: true})
 	if err != nil {
 		t.Fatal(err)
 	}

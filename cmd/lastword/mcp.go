@@ -41,6 +41,7 @@ func mcpCommand(p *host.Program) *cobra.Command {
 	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
+	cmd.AddCommand(mcpLoginCommand(p))
 	return cmd
 }
 

@@ -15,11 +15,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/command"
-	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -104,8 +102,6 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 	return o.program.Watch(cmd.Context(), job, limits, &o.State, &o.Show)
 }
 
-const day = 24 * time.Hour
-
 // read reads the arguments. line is a command that speaks ACP.
 func (o *agentOptions) read(cmd *cobra.Command, args []string) (line []string, err error) {
 	dash := cmd.ArgsLenAtDash()
@@ -135,31 +131,6 @@ func (o *agentOptions) open(cmd *cobra.Command) {
 	o.Show.Open(&o.program.Display)
 	o.Show.ShowAnswers(&o.program.Display)
 	o.Show.Ask = o.program.Asker(cmd, o.at.Place()).Ask
-}
-
-// runAgent runs a coding agent that prints JSON lines, and prints its answer.
-func (o *options) runAgent(cmd *cobra.Command, args []string) error {
-	read, err := agent.Headless(o.agent, o.allowDenied)
-	if err != nil {
-		return exit.BadUsage(cmd, err, "")
-	}
-	if o.idle == 0 {
-		o.idle = agent.Idle
-	}
-	g, err := o.program.Guardian(cmd.Context(), "", nil)
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	job, err := command.Job(command.Command{Command: args, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle)},
-		command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, false), Speak: read, NoStdin: true})
-	if err != nil {
-		return err
-	}
-	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	o.show.Open(&o.program.Display)
-	o.show.ShowAnswers(&o.program.Display)
-	return o.program.Watch(cmd.Context(), job, messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()}, &store.Flags{}, &o.show)
 }
 
 // nobody says that nobody can answer.
