@@ -64,7 +64,7 @@ func Names(headless bool) []string {
 func Check(all map[string]command.Agent) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if _, known := agents[name]; !known && len(all[name].Command) == 0 {
-			return messages.InvalidInput("agents.%s: there is no such agent%s; take one of %s, or give it a command that speaks ACP", name, words.Meant(name, Names(false)), listed(Names(false)))
+			return messages.InvalidInput("agents.%s: there is no such agent%s; name one, or give it a command that speaks ACP", name, words.Meant(name, Names(false)))
 		}
 	}
 	return nil

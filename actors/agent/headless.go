@@ -37,7 +37,7 @@ type headless struct {
 func Headless(name string, allowDenied bool) (func(command.Spoken) command.Speaker, error) {
 	of := agents[name]
 	if of.headless == nil {
-		return nil, messages.InvalidInput("there is no reader for the lines of %q%s; take one of %s", name, words.Meant(name, Names(true)), listed(Names(true)))
+		return nil, messages.InvalidInput("there is no reader for the lines of %q%s; name another agent", name, words.Meant(name, Names(true)))
 	}
 	return func(s command.Spoken) command.Speaker {
 		h := &headless{turn: newTurn(name, of, s), denied: allowDenied, whole: map[string]bool{}}

@@ -77,7 +77,7 @@ func Job(in Input, line []string, config Config) (actors.Job, error) {
 	case config.Agents != nil && !named:
 		return actors.Job{}, messages.InvalidInput("no agent %q is allowed here; take one of %s", in.Agent, listed(slices.Sorted(maps.Keys(config.Agents))))
 	case len(line) == 0 && !known:
-		return actors.Job{}, messages.InvalidInput("there is no agent %q%s; take one of %s, or give a command that speaks ACP", in.Agent, words.Meant(in.Agent, Names(false)), listed(Names(false)))
+		return actors.Job{}, messages.InvalidInput("there is no agent %q%s; name one, or give a command that speaks ACP", in.Agent, words.Meant(in.Agent, Names(false)))
 	case strings.TrimSpace(in.Prompt) == "":
 		return actors.Job{}, messages.InvalidInput("the agent needs a prompt")
 	case config.Agents != nil && in.Mode != "" && in.Mode != AskMode && in.Mode != allowed.Mode:
