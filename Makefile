@@ -116,6 +116,9 @@ llms: go ## Write llms.txt anew; .ci/run fails where it says other than a newly 
 site: $(CHORE) ##+ Build bin/site from README.md and docs, with each page as Markdown beside it and an llms.txt; needs mkdocs-material
 	@$(CHORE) site
 
+cast: $(CHORE) build ##+ Record the demo of the README anew as docs/demo/demo.cast; port 7878 must be free
+	@$(CHORE) cast $(BINARY) docs/demo/demo.cast
+
 FUZZTIME = 20s
 
 fuzz: $(CHORE) ## Fuzz every target for FUZZTIME each

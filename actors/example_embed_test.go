@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -137,6 +139,29 @@ func ExampleTaskContext_Ask() {
 	// Output:
 	// Which color?
 	// "painted green"
+}
+
+// A task reports how far it is, writes a file, and names it in the log with its digest.
+func ExampleTaskContext_Emit() {
+	system := newNode(actors.Config{})
+	defer system.Close(context.Background())
+	folder := must(os.MkdirTemp("", "report"))
+	defer os.RemoveAll(folder)
+	run := must(system.Start(context.Background(), task("report", func(_ context.Context, t *actors.TaskContext) error {
+		if err := t.Progress(1, 2, "pages"); err != nil {
+			return err
+		}
+		const text = "All is well.\n"
+		if err := os.WriteFile(filepath.Join(folder, "report.txt"), []byte(text), 0o600); err != nil {
+			return err
+		}
+		file := messages.Artifact{Name: "report.txt", Path: "report.txt", Bytes: int64(len(text)), SHA256: messages.Digest(text)}
+		return t.Emit(messages.ArtifactWritten{Artifact: file}, "wrote report.txt")
+	}), actors.Options{}))
+	state := must(run.Wait(context.Background()))
+	fmt.Println(state.Status, state.Artifacts[0].Name, state.Artifacts[0].Bytes)
+	// Output:
+	// completed report.txt 13
 }
 
 // A Policy says how often a task is tried, and how long it waits. Only retryable errors are tried again.

@@ -22,7 +22,10 @@ import (
 type Job struct {
 	// Name is the kind of work, for example generate.
 	Name string
-	// Input becomes the JSON input of run.queued. It must not hold secrets.
+	// Title says in a few words what a run with this input is about, for lists. Without one they show the first text of
+	// Input. Neither must hold secrets.
+	Title string
+	// Input becomes the JSON input of run.queued.
 	Input any
 	// Tasks run in this order, each in a child actor of the run. There is at least one. Closures may share variables,
 	// since a task begins after the task before it has returned.
@@ -105,7 +108,7 @@ func (j Job) validate() error {
 	seen := map[string]bool{}
 	for _, t := range j.Tasks {
 		if t.Name == "" || len(t.Name) > mostName || t.Run == nil || seen[t.Name] {
-			return messages.InvalidInput("job %s: task %q needs a function, and a name of its own of at most %d bytes", j.Name, t.Name, mostName)
+			return messages.InvalidInput("job %s: task %q needs a Run function, and a name of its own of at most %d bytes", j.Name, t.Name, mostName)
 		}
 		if t.Name[0] == '.' || strings.ContainsRune(t.Name, '/') || !utf8.ValidString(t.Name) {
 			return messages.InvalidInput("job %s: task %q needs a name that is safe in a file name", j.Name, t.Name)
@@ -120,7 +123,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if err := j.validate(); err != nil {
 		return messages.RunQueued{}, err
 	}
-	q := messages.RunQueued{Job: j.Name, Version: j.Version, Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits.Or(j.limits)}
+	q := messages.RunQueued{Job: j.Name, Version: j.Version, Title: messages.Bound(j.Title, mostName), Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits.Or(j.limits)}
 	switch q.Mode {
 	case "":
 		q.Mode = messages.Detached

@@ -158,7 +158,7 @@ func reads[T any](about ...actors.Step) func(context.Context, *actors.TaskContex
 	}
 }
 
-// "Steps do not change meaning silently": the table of docs/steps.md, and what it says of versions and branches.
+// "Steps do not change meaning silently": the table of docs/jobs.md, and what it says of versions and branches.
 func TestChangedSteps(t *testing.T) {
 	digest := keeps("v", `1`)
 	digest.Input = messages.Digest(`"order 1"`)

@@ -228,7 +228,7 @@ func (t *TaskContext) kept(before, now messages.StepKept, once bool) (json.RawMe
 		return nil, supervision.Permanent(new(*before.Error))
 	case before.Begun && once:
 		return nil, supervision.Permanent(messages.Errorf(messages.CauseError,
-			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", now.Step))
+			"step %q began in an earlier attempt, and its outcome is unknown: a step with DoOnce is never repeated", now.Step))
 	}
 	return nil, nil
 }

@@ -41,7 +41,7 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 	case credits < 1:
 		return nil, messages.InvalidInput("a subscription needs at least one credit, not %d", credits)
 	case to == nil || !s.node.Owns(to):
-		return nil, messages.InvalidInput("%v is not a live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
+		return nil, messages.InvalidInput("%v is not a live actor of this System; set Config.ActorSystem to your own actor system", to)
 	}
 	select {
 	case <-s.stopped:

@@ -196,12 +196,15 @@ func (t *TaskContext) Notice(code messages.NoticeCode, text string) error {
 	return t.Emit(b, text)
 }
 
-// AppendText appends to the text with that name.
-func (t *TaskContext) AppendText(stream, text string) error {
+// AppendText appends to the text with that name. Its media type is the default: Markdown for an answer, and plain otherwise.
+func (t *TaskContext) AppendText(stream, text string) error { return t.AppendTyped(stream, "", text) }
+
+// AppendTyped is AppendText for a text of that media type, such as [messages.TextJSON]. Its first piece decides.
+func (t *TaskContext) AppendTyped(stream, mediaType, text string) error {
 	if !utf8.ValidString(text) || !utf8.ValidString(stream) {
 		return messages.InvalidInput("the text of stream %q, or the stream's name, is not UTF-8", stream)
 	}
-	return t.delta(messages.TextDelta{Stream: stream, Text: text}, len(stream)+len(text))
+	return t.delta(messages.TextDelta{Stream: stream, Text: text, MediaType: mediaType}, len(stream)+len(mediaType)+len(text))
 }
 
 // delta is Emit for frequent bodies that share no memory with the caller. Its stack fits into the first 2 kB of a

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -27,6 +28,9 @@ type TextDelta struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Text is the piece: valid UTF-8.
 	Text string `json:"text" text:"any"`
+	// MediaType is in the first delta of a text: [TextPlain], [TextMarkdown], [TextJSON] or [TextANSI]. Without one, an
+	// answer is Markdown, and another text is plain.
+	MediaType string `json:"media_type,omitempty"`
 	// Part says that an event of the same number follows, which takes back what the reader has after this piece. Only
 	// the wire has it, for readers that ask for digests.
 	Part bool `json:"part,omitempty"`
@@ -70,10 +74,20 @@ type TextDone struct {
 	Text string `json:"text" text:"any"`
 	// SHA256 is the lower-case hexadecimal digest of Text.
 	SHA256 string `json:"sha256"`
+	// MediaType is that of the first delta.
+	MediaType string `json:"media_type,omitempty"`
 	// Omitted says that the wire leaves Text out, because the reader has it and asks for digests. Bytes is its length.
 	Bytes   int  `json:"bytes,omitempty"`
 	Omitted bool `json:"omitted,omitempty"`
 }
+
+// Media types of texts. A text with ANSI has escape sequences for colours, as a program writes them to a terminal.
+const (
+	TextPlain    = "text/plain"
+	TextMarkdown = "text/markdown"
+	TextJSON     = "application/json"
+	TextANSI     = "text/x-ansi"
+)
 
 func (TextDone) info() *KindInfo { return textDone }
 
@@ -208,7 +222,7 @@ var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole though
 })
 
 func (b ThoughtDone) text() TextDone {
-	return TextDone{b.Stream, b.Task, b.Text, b.SHA256, b.Bytes, b.Omitted}
+	return TextDone{Stream: b.Stream, Task: b.Task, Text: b.Text, SHA256: b.SHA256, Bytes: b.Bytes, Omitted: b.Omitted}
 }
 
 // IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
@@ -276,6 +290,8 @@ func (f *Fold) legalStream(d *TextDelta, t *Stream, thought bool) *Refusal {
 		return violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
 	case t.Closed:
 		return violates(RuleStream, "stream %q is closed", d.Stream)
+	case d.MediaType != "" && t.Index > 0 && d.MediaType != t.MediaType:
+		return violates(RuleStream, "stream %q is %q, and not %q", d.Stream, t.MediaType, d.MediaType)
 	}
 	return nil
 }
@@ -311,6 +327,7 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 func (f *Fold) appendText(d TextDelta, thought bool) {
 	i, t := f.open(d.Stream, d.Task, thought)
 	first := t.empty()
+	t.MediaType = cmp.Or(d.MediaType, t.MediaType)
 	if t.Index = d.Index + max(d.Count, 1); d.Begin() > t.Len() {
 		t.text, t.Dropped = newText(d.Text), d.Begin()
 	} else {
@@ -321,7 +338,7 @@ func (f *Fold) appendText(d TextDelta, thought bool) {
 
 func (f *Fold) legalDone(b TextDone, thought bool) *Refusal {
 	_, t := f.open(b.Stream, b.Task, thought)
-	if bad := f.legalStream(&TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, &t, thought); bad != nil {
+	if bad := f.legalStream(&TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text, MediaType: b.MediaType}, &t, thought); bad != nil {
 		return bad
 	}
 	return when(Digest(b.Text) != b.SHA256, RuleDigest, "stream %q: the text's sha256 is not %q", b.Stream, b.SHA256)
@@ -334,7 +351,7 @@ func (f *Fold) done(b TextDone, thought bool) {
 	if string(t.text.bytes()) != b.Text {
 		t.text = newText(b.Text)
 	}
-	t.Dropped = 0
+	t.Dropped, t.MediaType = 0, cmp.Or(b.MediaType, t.MediaType)
 	t.Closed = true
 	f.setStream(i, t, first)
 }

@@ -71,9 +71,9 @@ func (e Event) Size() int {
 	n := eventOverhead + len(e.RunID) + len(e.Message)
 	switch b := e.Body.(type) { // most events are one of these
 	case TextDelta:
-		return n + len(b.Stream) + len(b.Task) + len(b.Text)
+		return n + len(b.Stream) + len(b.Task) + len(b.Text) + len(b.MediaType)
 	case ThoughtDelta:
-		return n + len(b.Stream) + len(b.Task) + len(b.Text)
+		return n + len(b.Stream) + len(b.Task) + len(b.Text) + len(b.MediaType)
 	}
 	return n + sizeOf(reflect.ValueOf(e.Body))
 }

@@ -254,7 +254,7 @@ func pieces(b Body) (out []Body) {
 			one := b
 			one.Count, one.Text = 0, b.Text[:n]
 			out = append(out, one)
-			b.Index, b.Offset, b.Dropped, b.Text = b.Index+1, one.End(), 0, b.Text[n:]
+			b.Index, b.Offset, b.Dropped, b.MediaType, b.Text = b.Index+1, one.End(), 0, "", b.Text[n:]
 			if b.Count > 0 {
 				b.Count = counted(left - 1)
 			}

@@ -341,6 +341,7 @@ func streams() []mutation {
 		{"an offset before the text", "full", RuleStream, body(func(b *TextDelta) { b.Offset = -1 })},
 		{"text said again", "full", RuleStream, change(func(d *TextDelta) { d.Offset-- })},
 		{"an ordinal left out", "full", RuleStream, body(func(b *TextDelta) { b.Index++ })},
+		{"another media type", "full", RuleStream, change(func(d *TextDelta) { d.MediaType = TextJSON })},
 		{"an ordinal used again", "full", RuleStream, change(func(d *TextDelta) { d.Index = 0 })},
 		{"more deltas than numbers", "full", RuleStream, body(func(b *TextDelta) { b.Count = 2 })},
 		{"a count that wraps", "full", RuleStream, body(func(b *TextDelta) { b.Count = ^uint64(0) })},

@@ -12,6 +12,8 @@ type RunQueued struct {
 	Job string `json:"job"`
 	// Version is the version of the job's code, if the job names one.
 	Version string `json:"version,omitempty"`
+	// Title says in a few words what the run is about, if its job says so.
+	Title string `json:"title,omitempty" text:"any"`
 	// Input is the job's input as JSON, without secrets.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Principal is on whose behalf the run is; "" is whoever runs the program.
@@ -64,7 +66,7 @@ var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, i
 	}),
 	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
-		s.Input = inputWords(b.Input)
+		s.Input = inputWords(b.Title, b.Input)
 	}),
 })
 

@@ -83,7 +83,8 @@ func (q Query) timeOf(s *Summary) time.Time {
 type Summary struct {
 	RunID RunID  `json:"run_id"`
 	Job   string `json:"job"`
-	// Input is the first text in the job's input, on one line and cut, by which people recognise the run.
+	// Input is the run's title or, without one, the first text in the job's input, on one line and cut: people recognise
+	// the run by it.
 	Input     string            `json:"input,omitempty" text:"any"`
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
@@ -108,12 +109,11 @@ func (s *Summary) Add(e Event) {
 // longestInput bounds Summary.Input, in bytes.
 const longestInput = 160
 
-// inputWords returns the Summary.Input of a job's input.
-func inputWords(input json.RawMessage) string {
-	if len(input) == 0 {
-		return ""
+// inputWords returns the Summary.Input of a run's title and input.
+func inputWords(text string, input json.RawMessage) string {
+	if text == "" && len(input) > 0 {
+		text = firstText(json.NewDecoder(bytes.NewReader(input)))
 	}
-	text := firstText(json.NewDecoder(bytes.NewReader(input)))
 	if len(text) > 8*longestInput { // most of it may be white space
 		text = text[:8*longestInput]
 	}

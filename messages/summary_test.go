@@ -41,7 +41,7 @@ func summaryOf(s messages.State) messages.Summary {
 	return sum
 }
 
-// People know a run by the first text of its input.
+// People know a run by its title or, without one, by the first text of its input.
 func TestInputOfSummaries(t *testing.T) {
 	long := strings.Repeat("ä", 200)
 	for input, want := range map[string]string{
@@ -57,6 +57,10 @@ func TestInputOfSummaries(t *testing.T) {
 		s.Add(messages.Event{Seq: 1, Body: messages.RunQueued{Job: "j", Input: json.RawMessage(input)}})
 		if s.Input != want {
 			t.Errorf("%.40s: %q, want %q", input, s.Input, want)
+		}
+		s.Add(messages.Event{Seq: 1, Body: messages.RunQueued{Job: "j", Title: "the\ntitle", Input: json.RawMessage(input)}})
+		if s.Input != "the title" {
+			t.Errorf("%.40s: %q", input, s.Input)
 		}
 	}
 }

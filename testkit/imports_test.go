@@ -87,7 +87,7 @@ var rules = []rule{
 	{pkgs: "actors/chat/internal/citation", ours: "internal/decode", denied: offline},
 	{pkgs: "actors/plan", ours: "messages internal/validate messages/model internal/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
-	{pkgs: "actors/schedule", ours: "messages supervision actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
+	{pkgs: "actors/schedule", ours: "messages supervision", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
 	{pkgs: "actors/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
 	{pkgs: "actors/command",
@@ -193,7 +193,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors actors/chat actors/chat/* internal/confined transport/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
+	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors actors/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
 		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/agent actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",

@@ -157,5 +157,5 @@ func (p *Past) Respond(
 	if interrupted {
 		return a.Answer, a.cut(t, v)
 	}
-	return a.Answer, a.done(t, v)
+	return a.Answer, a.done(t, v, mediaType(r))
 }

@@ -39,7 +39,7 @@ type Thought struct {
 // server cut is invalid output. Respond does not retry.
 func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
 	n := &recorder{task: t, stream: s, label: v, whole: true}
-	say := func(piece string) error { return t.AppendText(v.name(), piece) }
+	say := func(piece string) error { return t.AppendTyped(v.name(), mediaType(r), piece) }
 	if v.Whole {
 		say = func(string) error { return nil }
 	}
@@ -47,19 +47,27 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	a.ID = n.id(1)
 	switch {
 	case err == nil:
-		err = a.done(t, v)
+		err = a.done(t, v, mediaType(r))
 	case errors.Is(context.Cause(ctx), actors.ErrInterrupted):
 		err = a.cut(t, v)
 	}
 	return a, err
 }
 
+// mediaType returns the media type of the answer to the request.
+func mediaType(r model.Request) string {
+	if r.Format != nil {
+		return messages.TextJSON
+	}
+	return messages.TextMarkdown
+}
+
 // done emits the whole text, unless the answer has only tool calls.
-func (a Answer) done(t *actors.TaskContext, v Label) error {
+func (a Answer) done(t *actors.TaskContext, v Label, kind string) error {
 	if a.Text == "" && len(a.Calls) > 0 {
 		return nil
 	}
-	whole := messages.TextDone{Stream: v.name(), Text: a.Text, SHA256: messages.Digest(a.Text)}
+	whole := messages.TextDone{Stream: v.name(), Text: a.Text, SHA256: messages.Digest(a.Text), MediaType: kind}
 	return t.Emit(whole, "the answer is complete")
 }
 

@@ -197,7 +197,7 @@ func (s *staged) structured(ctx context.Context) error {
 		if s.in.whole() {
 			return
 		}
-		if err := s.task.AppendText(s.answer(), piece); err != nil {
+		if err := s.task.AppendTyped(s.answer(), messages.TextMarkdown, piece); err != nil {
 			stop(err)
 		}
 	}
@@ -212,7 +212,7 @@ func (s *staged) structured(ctx context.Context) error {
 			return err
 		}
 	}
-	done := messages.TextDone{Stream: s.answer(), Text: a.Text, SHA256: messages.Digest(a.Text)}
+	done := messages.TextDone{Stream: s.answer(), Text: a.Text, SHA256: messages.Digest(a.Text), MediaType: messages.TextMarkdown}
 	if err := s.task.Emit(done, "the answer is complete"); err != nil {
 		return err
 	}

@@ -42,9 +42,10 @@ type line struct {
 	Total float64 `json:"total"`
 	Unit  string  `json:"unit"`
 	// For types text, thought and log:
-	Name  string            `json:"name"` // name of a text, a question, a step, a tool or a sub-run
-	Text  string            `json:"text"`
-	Level messages.LogLevel `json:"level"`
+	Name      string            `json:"name"` // name of a text, a question, a step, a tool or a sub-run
+	Text      string            `json:"text"`
+	MediaType string            `json:"media_type"` // of a text
+	Level     messages.LogLevel `json:"level"`
 	// For type ask:
 	Prompt string             `json:"prompt"`
 	Schema json.RawMessage    `json:"schema"`
@@ -177,7 +178,7 @@ func (c *channel) take(text []byte) error {
 		if l.Name == "" {
 			return c.warn("a text has no name")
 		}
-		return t.AppendText("text/"+l.Name, l.Text)
+		return t.AppendTyped("text/"+l.Name, cmp.Or(l.MediaType, messages.TextPlain), l.Text)
 	case "log":
 		return t.Log(cmp.Or(l.Level, messages.LogInfo), l.Text)
 	case "ask":

@@ -117,6 +117,7 @@ func (w *whole) end() string {
 // texts turns stdout, or stderr that is kept, into texts of the run. One goroutine uses it.
 type texts struct {
 	of       string // stdout or stderr
+	kind     string // media type
 	task     *actors.TaskContext
 	runes    whole
 	stream   *redact.Stream
@@ -135,11 +136,14 @@ type texts struct {
 }
 
 func newTexts(t *actors.TaskContext, r *runner, of string) *texts {
-	s := &texts{of: of, task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, defaultOutput))}
+	s := &texts{of: of, kind: messages.TextPlain, task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, defaultOutput))}
 	s.most = min(textBytes, max(s.room/4, readBytes))
 	s.tail.most = mostText
 	if r.Result == "json" {
 		s.tail.most = mostLine
+	}
+	if r.TTY {
+		s.kind = messages.TextANSI
 	}
 	return s
 }
@@ -171,7 +175,10 @@ func (s *texts) say(text string) error {
 			}
 			continue
 		}
-		if err := s.task.AppendText(s.name(), text[:room]); err != nil {
+		if s.kind == messages.TextPlain && strings.Contains(text[:room], "\x1b[") {
+			s.kind = messages.TextANSI // the next text at the latest is one
+		}
+		if err := s.task.AppendTyped(s.name(), s.kind, text[:room]); err != nil {
 			return err
 		}
 		if s.number == 1 {

@@ -53,7 +53,7 @@ func closeTexts(t *actors.TaskContext, answer llmstxt.Answer, opened []string) e
 				continue
 			}
 		}
-		done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
+		done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text), MediaType: messages.TextMarkdown}
 		if err := t.Emit(done, text.Stream+": "+words); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	live.Say = func(stream, text string) {
-		if err := t.AppendText(stream, text); err != nil {
+		if err := t.AppendTyped(stream, messages.TextMarkdown, text); err != nil {
 			stop(err) // ends the stream
 		}
 	}

@@ -162,8 +162,8 @@ type Note struct {
 	Command *Command
 }
 
-// Errors of Append. One that is or wraps a messages.Error with the code journal_unavailable says that the store takes no
-// run's blocks, for example because its disk is full: then no run starts until it does. An ErrUnstorable with this code
+// Errors of Append. A messages.Error with the code journal_unavailable, also a wrapped one, says that the whole store is down,
+// for example because its disk is full: then no run starts until it recovers. An ErrUnstorable with this code
 // says that the store is damaged: then no run starts until the node is started anew.
 var (
 	ErrFenced     = errors.New("the run's log has another head")

@@ -107,7 +107,7 @@ func (r resolver) path(address string) (p string, inside bool) {
 var hosted = regexp.MustCompile(`^(?:raw\.githubusercontent\.com/[^/]+/[^/]+/(?:refs/heads/)?|` +
 	`.*?/(?:blob|tree|raw)/|[^/]+/[^/]+/[^/]+/src/(?:branch/)?)[^/]+/(.*)$`)
 
-// published returns the only page whose path ends like that of the site's page; "" if there is none or several.
+// published returns the one page whose path ends with the path on the website; "" if there is none or several.
 func (r resolver) published(p string) string {
 	want := strings.Trim(stem(strings.TrimSuffix(p, ".html.md")), "/")
 	found := ""

@@ -94,6 +94,22 @@ func TestGoValue(t *testing.T) {
 	}
 }
 
+// A run of a plan is known by the plan's name and the parameters that it was given, and without both by its steps.
+func TestTitle(t *testing.T) {
+	steps := []plan.Step{{Name: "look", Job: "any"}, {Name: "tell", Job: "any"}}
+	params := map[string]plan.Param{"to": {Default: "all"}, "n": {Type: plan.Integer, Default: 1.0}}
+	for want, in := range map[string]plan.Input{"look tell": {}, "to=x y": {Params: map[string]any{"to": "x y"}}, "weekly": {Plan: &plan.Plan{Name: "weekly"}},
+		"weekly n=2 to=b": {Plan: &plan.Plan{Name: "weekly"}, Params: map[string]any{"to": "b", "n": 2.0}}} {
+		if in.Plan == nil {
+			in.Plan = &plan.Plan{}
+		}
+		in.Plan.Steps, in.Plan.Params = steps, params
+		if job, err := plan.Job(in, plan.Config{Jobs: forms}); err != nil || job.Title != want {
+			t.Errorf("%q, %v, want %q", job.Title, err, want)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	p := &plan.Plan{Params: map[string]plan.Param{"text": {}, "n": {Type: plan.Integer, Default: 3.0},
 		"list": {Type: plan.List, Default: []any{}}}}

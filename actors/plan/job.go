@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan/internal/expression"
@@ -67,8 +69,23 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return newRunner(config, newCore(g, params), t, earlierRun{in.Run, anew}).run(ctx)
 	}
 	// another attempt continues where a crash ended the last one
-	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
+	return actors.Job{Name: Name, Title: in.title(), Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
 		Policy: supervision.Policy{RetryCrash: true}}}}, nil
+}
+
+// title returns the plan's name and the parameters that the caller gives or, without both, the names of the steps.
+func (in Input) title() string {
+	parts := []string{in.Plan.Name}
+	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
+		value, _ := json.Marshal(in.Params[name]) // of JSON
+		parts = append(parts, name+"="+messages.Plain(value))
+	}
+	if in.Plan.Name == "" && len(in.Params) == 0 {
+		for _, s := range in.Plan.Steps {
+			parts = append(parts, s.Name)
+		}
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
 // Property is the property "plan" in a JSON Schema, for callers that give a plan in few words.
@@ -77,17 +94,44 @@ const Property = `"plan":{"anyOf":[{"type":"string"},{"type":"object"}],"descrip
 const inputSchema = `{"type":"object","additionalProperties":false,"required":["plan"],"properties":{` + Property + `,` +
 	`"params":{"type":"object","description":"the plan's parameters, by name"},` +
 	`"from":{"type":"string","description":"step to start from; the steps that do not come after it keep their results of run"},` +
-	`"run":{"type":"string","description":"an earlier run of the plan, for from"}}}`
+	`"run":{"type":"string","description":"an earlier run of the plan, for from"}},` +
+	`"$defs":{"job":{"description":"the jobs that steps may start","enum":`
+
+// StepJobs returns those of the jobs of a server that its job plan lets steps start. Errors: not_found without such a job.
+func StepJobs(jobs []messages.JobInfo) (steps []actors.Definition, err error) {
+	plan := slices.IndexFunc(jobs, func(j messages.JobInfo) bool { return j.Name == Name })
+	if plan < 0 {
+		return nil, messages.Errorf(messages.CodeNotFound, "the server has no job %s", Name)
+	}
+	var schema struct {
+		Defs struct{ Job struct{ Enum []string } } `json:"$defs"`
+	}
+	if err := json.Unmarshal(jobs[plan].Input.JSON(), &schema); err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if slices.Contains(schema.Defs.Job.Enum, j.Name) {
+			steps = append(steps, actors.Definition{Name: j.Name, JobSpec: j.JobSpec})
+		}
+	}
+	return steps, nil
+}
 
 // Define returns the definition of the job. The plan of an [Input] may be a text.
 func Define(config Config) actors.Definition {
 	within := slices.DeleteFunc(append(slices.Clip(config.Jobs), config.Read, config.Write),
 		func(d actors.Definition) bool { return d.New == nil })
+	names := []string{}
+	for _, d := range config.Jobs {
+		names = append(names, d.Name)
+	}
+	list, _ := json.Marshal(names) // of texts
+	input := json.RawMessage(inputSchema + string(list) + "}}}")
 	return actors.Definition{Name: Name, SubJobs: within, JobSpec: messages.JobSpec{
 		Title: "Run a plan",
-		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
-			"or a plan within. Check it with plan_check first.",
-		Input: func() json.RawMessage { return json.RawMessage(inputSchema) }, OpenWorld: true,
+		Description: "Runs the steps of a plan, each after those it needs: a job that the schema names, " +
+			"read, write, ask or a plan within. Check it with plan_check first.",
+		Input: func() json.RawMessage { return input }, OpenWorld: true,
 	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 

@@ -5,6 +5,5 @@
 // schedule, its last run, and whether somebody paused it. A mark that is lost or old costs one start that finds the
 // existing run.
 //
-// A schedule belongs to a principal, as runs do. [Clock.Define] is the job with which callers list, run and pause
-// their own schedules.
+// A schedule belongs to a principal, as runs do. [Clock.Operate] lists, runs and pauses a caller's own schedules.
 package schedule

@@ -15,7 +15,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -273,48 +272,30 @@ func TestManyStartInTheSameSecond(t *testing.T) {
 	})
 }
 
-// Callers see to their own schedules, with a job.
+// Callers see to their own schedules.
 func TestSchedulesArePausedAndRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s store
 		c, stop := s.node(t, hourly(nil), schedule.Schedule{Name: "other", Job: "test", Cron: "@daily", Principal: "ann"})
 		defer stop()
-		system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{c.Define()}})
-		if err != nil {
-			t.Fatal(err)
+		do := func(action, name string) ([]schedule.Line, error) {
+			return c.Operate(t.Context(), "", schedule.Order{Action: action, Name: name})
 		}
-		defer system.Close(context.Background())
-		do := func(input string) (lines []schedule.Line, err error) {
-			id, err := system.Submit(t.Context(), messages.Request{Job: schedule.Name, Input: json.RawMessage(input)})
-			if err != nil {
-				return nil, err
-			}
-			for _, err := range system.Events(t.Context(), id, 0) {
-				if err != nil {
-					return nil, err
-				}
-			}
-			state, err := system.State(t.Context(), id)
-			if state.End.Error != nil {
-				return nil, state.End.Error
-			}
-			return lines, errors.Join(err, json.Unmarshal(state.End.Result, &lines))
-		}
-		if lines, err := do(`{"action":"pause","name":"it"}`); err != nil || len(lines) != 1 || !lines[0].Paused {
+		if lines, err := do("pause", "it"); err != nil || len(lines) != 1 || !lines[0].Paused {
 			t.Fatalf("%v: %+v", err, lines)
 		}
 		time.Sleep(2*time.Hour + time.Minute)
 		s.want(t)
-		if lines, err := do(`{"action":"run","name":"it"}`); err != nil || lines[0].Run == "" || len(s.times()) != 1 {
+		if lines, err := do("run", "it"); err != nil || lines[0].Run == "" || len(s.times()) != 1 {
 			t.Errorf("%v: %+v", err, lines)
 		}
-		if lines, err := do(`{"action":"resume","name":"it"}`); err != nil || lines[0].Paused || !lines[0].Next.Equal(time.Now().Truncate(time.Hour).Add(time.Hour)) {
+		if lines, err := do("resume", "it"); err != nil || lines[0].Paused || !lines[0].Next.Equal(time.Now().Truncate(time.Hour).Add(time.Hour)) {
 			t.Errorf("%v: %+v", err, lines)
 		}
-		if lines, err := do(`{"action":"ls"}`); err != nil || len(lines) != 1 || lines[0].When != "every 1h0m0s" {
+		if lines, err := do("ls", ""); err != nil || len(lines) != 1 || lines[0].When != "every 1h0m0s" {
 			t.Errorf("%v: %+v", err, lines)
 		}
-		if _, err := do(`{"action":"pause","name":"other"}`); messages.CodeOf(err) != messages.CauseInvalidInput {
+		if _, err := do("pause", "other"); messages.CodeOf(err) != messages.CauseInvalidInput {
 			t.Errorf("another's schedule was paused: %v", err)
 		}
 		time.Sleep(time.Hour)

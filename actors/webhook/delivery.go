@@ -43,8 +43,8 @@ const (
 	mostBody  = 16 << 10
 )
 
-// policy tries again after 2 to 4 s, then after twice as long each time, and at least once an hour: that is more
-// often than --retention removes what the run has said meanwhile.
+// policy retries after 2 to 4 s, and after twice as long each time, up to one hour: so a retry comes before --retention
+// removes the events.
 var policy = supervision.Policy{Attempts: 10_000, Backoff: 4 * time.Second, MaxBackoff: time.Hour}
 
 // principal returns the owner of the deliveries to the target; all callbacks have one. No token's name has a space, so no

@@ -121,7 +121,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		config.Conversations = func(string) (*conversation.Store, error) { return conversations, nil }
 	}
 	switch {
-	case talks && c.program.Display.InPlace(false) && c.program.Env.Get("ACCESSIBLE") == "":
+	case talks && c.program.Display.Redraws(false) && c.program.Env.Get("ACCESSIBLE") == "":
 		return c.talk(cmd, config, box)
 	case talks:
 		return c.talkPlainly(cmd, config, box)

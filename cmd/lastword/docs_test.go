@@ -121,8 +121,8 @@ func flagTable(flags *pflag.FlagSet, keys map[*pflag.Flag]settings.Key) string {
 	return header + rows.String()
 }
 
-// The README shows what generate prints of this repository; make update prints it again. Numbers may differ.
-func TestReadmeSample(t *testing.T) {
+// The page of generate shows what it prints of this repository; make update prints it again. Numbers may differ.
+func TestGenerateSample(t *testing.T) {
 	out := t.TempDir()
 	cmd := binary(t, t.TempDir(), "generate", mustAbs(t, "../.."), "--out", out)
 	printed, err := cmd.CombinedOutput()
@@ -137,13 +137,13 @@ func TestReadmeSample(t *testing.T) {
 		t.Fatalf("%v: %v", files, err)
 	}
 	text := strings.ReplaceAll(string(printed), filepath.Dir(files[0]), "artifacts/github.com/seed889630bf/lastword")
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/generate.md")
 	must(t, err)
 	want := between(t, string(page), "run", sampleOf(text))
 	if *update {
-		put(t, "../../README.md", want)
+		put(t, "../../docs/generate.md", want)
 	} else if masked(want) != masked(string(page)) {
-		t.Errorf("generate prints something else than the README shows; make update prints it again\n%s", sampleOf(text))
+		t.Errorf("generate prints something else than docs/generate.md shows; make update prints it again\n%s", sampleOf(text))
 	}
 }
 

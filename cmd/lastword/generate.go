@@ -293,7 +293,7 @@ func (g *generateOptions) validate() error {
 	case g.inPlace && g.output != "":
 		return errors.New("--in-place and --output exclude each other; give one of them")
 	case g.explain && g.output != "":
-		return errors.New("--explain prints what llms.json says, and --output does not write it; use --out")
+		return errors.New("--explain needs llms.json, which --output does not write; use --out")
 	}
 	return errors.Join(g.Check(), g.read.Check(), g.by.Endpoint.Check())
 }

@@ -30,7 +30,7 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return settings.KnownCommand(cmd.Root(), args)
+				return settings.KnownCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

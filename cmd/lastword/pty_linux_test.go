@@ -70,15 +70,21 @@ const leader = `trap : INT; "$@"; code=$?; printf '\a'; read _ <&3; exit $code`
 // start runs the program with a terminal of its own, in the environment and what is given here.
 func start(t *testing.T, env []string, args ...string) *session {
 	t.Helper()
+	return startIn(t, "", t.TempDir(), env, args...)
+}
+
+// startIn starts the program in a folder of that root, or of this one.
+func startIn(t *testing.T, root, folder string, env []string, args ...string) *session {
+	t.Helper()
 	master, slave := openTerminal(t, 80, 24)
 	s := &session{t: t, cmd: exec.Command("sh", append([]string{"-c", leader, "sh"}, args...)...), master: master,
 		screen: terminaltest.New(t, 80, 24, terminal.RuneWidth)}
 	s.screen.Wraps = true
-	s.cmd.Dir = t.TempDir()
+	s.cmd.Dir = folder
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "TERM=xterm", "HARD=1h",
 		"GOCOVERDIR=" + t.TempDir()}, env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Chroot: root}
 	wait, read, err := os.Pipe()
 	must(t, err)
 	s.cmd.ExtraFiles, s.seen = []*os.File{wait}, read

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/chat"
@@ -30,11 +29,9 @@ import (
 func runsCommand(p *host.Program) *cobra.Command {
 	remote := &host.Remote{Program: p}
 	cmd := settings.Parent("runs", settings.Working, runsListCommand(remote), runsGetCommand(remote), runsWatchCommand(remote), runsEventsCommand(remote),
-		runsProofCommand(remote), runsAnswerCommand(remote), runsSayCommand(remote), runsReleaseCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
+		runsProofCommand(remote), runsFilesCommand(remote), runsAnswerCommand(remote), runsSayCommand(remote), runsReleaseCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
 	remote.AddReadFlags(cmd, cmd.PersistentFlags())
 	for _, sub := range cmd.Commands() {
-		sub.GroupID = settings.Working // so that the settings of runs apply; the flags of sub are not settings
-		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.FlagOnly(sub.Flags(), f.Name) })
 		if sub.Name() != "ls" {
 			sub.ValidArgsFunction = completeRuns(remote)
 		}

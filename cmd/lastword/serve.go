@@ -52,6 +52,7 @@ type serveChecked struct {
 
 func serveCommand(p *host.Program) *cobra.Command {
 	s := serveFlags{program: p}
+	p.Serves = &s.Store
 	cmd := &cobra.Command{
 		Use:               "serve",
 		GroupID:           settings.Working,

@@ -45,7 +45,7 @@ func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, run
 			mux.Handle(path, checks.Wrap(served))
 		}
 	}
-	mux.Handle("GET /schedules", entrance.Wrap(runtime.Schedules()))
+	mux.Handle("POST /schedules", entrance.Wrap(runtime.Schedules()))
 	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(runtime.Webhooks())))
 	mux.Handle("POST /faults", entrance.Wrap(adminsOnly(runtime.Faults())))
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(runtime.Metrics)))

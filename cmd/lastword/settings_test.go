@@ -1,20 +1,27 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
 // nobody is an address at which nobody listens.
@@ -29,7 +36,7 @@ var cheapest = []string{
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
 	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes", "runs say r_none hi", "runs release r_none",
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
-	"runs watch r_none", "schedules ls", "schedules pause x", "schedules resume x", "schedules run x", "serve --unix FILE/x", "key --state FOLDER", "verify --all --state FOLDER", "runs proof r_none", "explain r_none", "record r_none", "replay FILE", "token add a --file FOLDER/tokens",
+	"runs watch r_none", "runs files r_none", "jobs", "start x", "schedules ls", "schedules pause x", "schedules resume x", "schedules run x", "serve --unix FILE/x", "key --state FOLDER", "verify --all --state FOLDER", "runs proof r_none", "explain r_none", "record r_none", "replay FILE", "token add a --file FOLDER/tokens",
 	"token list --file FOLDER/tokens", "token remove a --file FOLDER/tokens", "ui --server " + nobody, "version",
 	"webhooks ls", "webhooks resend r_none", "webhooks test x",
 }
@@ -47,7 +54,7 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 			t.Errorf("%s has no form in this test", cmd.CommandPath())
 		}
 	}
-	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody, "LASTWORD_EXPLAIN_SERVER=" + nobody, "LASTWORD_RECORD_SERVER=" + nobody}
+	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody, "LASTWORD_EXPLAIN_SERVER=" + nobody, "LASTWORD_PLAN_CHECK_SERVER=" + nobody, "LASTWORD_PLAN_GRAPH_SERVER=" + nobody, "LASTWORD_PLAN_RUN_SERVER=" + nobody, "LASTWORD_RECORD_SERVER=" + nobody}
 	empty := filepath.Join(t.TempDir(), "empty")
 	write(t, empty, "")
 	all := []string{"LASTWORD_BASE_URL=" + nobody, "OPENAI_BASE_URL=" + nobody, "LASTWORD_SERVER=" + nobody,
@@ -80,6 +87,110 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 					codes[1].code, codes[1].stderr)
 			}
 		})
+	}
+}
+
+// Each command that asks a server finds it and the token for it in one order: flag, variable, settings, and the lock file of
+// a running server. A command that can do without a server takes none from a lock file.
+func TestEachCommandFindsItsServer(t *testing.T) {
+	forms := map[string]string{"run": "run --detach -- true", "plan run": "plan run PLAN", "verify": "verify r_none", "bundle": "bundle FOLDER/b",
+		"doctor": "doctor", "ui": "ui"}
+	for _, form := range cheapest {
+		if cmd, _, err := rootCommand(new(host.Program)).Find(strings.Fields(form)); err == nil {
+			path := strings.TrimPrefix(cmd.CommandPath(), "lastword ")
+			forms[path] = cmp.Or(forms[path], form)
+		}
+	}
+	root := rootCommand(new(host.Program))
+	keys := map[*pflag.Flag]string{}
+	for _, k := range settings.KeysOf(root) {
+		keys[k.Flag] = k.Name
+	}
+	for cmd := range leaves(root) {
+		flag := cmp.Or(cmd.Flags().Lookup("server"), cmd.InheritedFlags().Lookup("server"))
+		path := strings.TrimPrefix(cmd.CommandPath(), "lastword ")
+		if key := keys[flag]; flag != nil && (key != "" || cmd.GroupID == settings.Helping) {
+			t.Run(path, func(t *testing.T) {
+				t.Parallel()
+				findsItsServer(t, forms[path], cmp.Or(key, "runs.server"), strings.Contains(flag.Usage, "(default"), path != "ui")
+			})
+		}
+	}
+}
+
+// findsItsServer runs the command with more and more that names a server: each time the newest counts.
+func findsItsServer(t *testing.T, form, key string, needsOne, sendsToken bool) {
+	var mu sync.Mutex
+	var asked []string
+	server := func(name string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if asked = append(asked, name+" "+r.Header.Get("Authorization")); r.URL.Path != "/livez" {
+				http.NotFound(w, r)
+			}
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		write(t, filepath.Join(dir, name), text)
+		return filepath.Join(dir, name)
+	}
+	j, err := sqlite.Open(filepath.Join(dir, "lastword"))
+	must(t, err)
+	defer j.Close()
+	must(t, j.Announce(server("lock")))
+	args := strings.Fields(strings.NewReplacer("FOLDER", dir, "PLAN", file("plan.yaml", "steps:\n  - {name: look, read: {run: r_x, name: llms.txt}}\n")).Replace(form))
+	env := []string{"XDG_STATE_HOME=" + dir, "LASTWORD_BASE_URL=" + nobody}
+	for _, layer := range []string{"lock", "settings", "variable", "flag"} {
+		token := file(layer, layer)
+		switch layer {
+		case "settings":
+			text := key + ": " + server(layer) + "\n"
+			if sendsToken {
+				text += strings.TrimSuffix(key, "server") + "token-file: " + token + "\n"
+			}
+			env = append(env, "LASTWORD_CONFIG="+file("config.yaml", text))
+		case "variable":
+			env = append(env, "LASTWORD_SERVER="+server(layer), "LASTWORD_TOKEN_FILE="+token)
+		case "flag":
+			at := slices.Index(append(args, "--"), "--")
+			args = slices.Insert(slices.Clone(args), at, "--server", server(layer))
+			if sendsToken {
+				args = slices.Insert(args, at, "--token-file", token)
+			}
+		}
+		want := layer + " Bearer " + layer
+		if layer == "lock" || !sendsToken {
+			want = layer + " "
+		}
+		_ = os.Remove(filepath.Join(dir, "b"))
+		asked = nil
+		got := run(t, env, args...)
+		mu.Lock()
+		all := slices.Compact(slices.Sorted(slices.Values(asked)))
+		mu.Unlock()
+		if needed := layer != "lock" || needsOne; needed && !slices.Equal(all, []string{want}) || !needed && len(all) > 0 {
+			t.Errorf("with %s the command asked %q, want %q: %s", layer, all, want, got.stderr)
+		}
+	}
+}
+
+// Arguments that no command takes are refused in a sentence that says what to do.
+func TestTooManyArgumentsAreRefusedInASentence(t *testing.T) {
+	for cmd := range leaves(rootCommand(new(host.Program))) {
+		if err := cmd.ValidateArgs(make([]string, 9)); err != nil {
+			if _, ours := errors.AsType[*exit.Error](err); !ours {
+				t.Errorf("%s: %v", cmd.CommandPath(), err)
+			}
+		}
+	}
+	for args, want := range map[string]string{"help runs lss": "did you mean ls?", "replay x --speed fast": "must be a number", "restore nosuch.tar": "cannot open nosuch.tar"} {
+		if got := run(t, nil, strings.Fields(args)...); got.code == 0 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
 	}
 }
 

@@ -40,6 +40,8 @@ func strangers(t *testing.T, names string) (url, recording string) {
 			answer = `{"runs":[` + state + `]}`
 		case path == "/v1/key":
 			answer = `{"keys":["` + steering + `"]}`
+		case path == "/v1/jobs":
+			answer = `{"jobs":[{"name":"x","description":"` + steering + `","schema":{"properties":{"a` + names + `":{"description":"` + steering + `"}}}}]}`
 		case path == "/schedules":
 			answer = `[{"name":"` + steering + `","job":"` + steering + `","when":"` + steering + `","run":"` + steering + `","note":"` + steering + `"}]`
 		case path == "/webhooks":
@@ -73,7 +75,7 @@ var steered = map[string]string{
 	"runs watch": "runs watch last --server S", "runs events": "runs events last --server S", "runs cancel": "runs cancel last --server S",
 	"runs say": "runs say last x --wait --server S", "runs release": "runs release last --server S",
 	"runs answer": "runs answer last x --server S", "runs rm": "runs rm last --server S", "runs retry": "runs retry last --server S",
-	"runs proof": "runs proof last --server S", "schedules ls": "schedules ls --server S", "verify": "verify last --server S",
+	"runs proof": "runs proof last --server S", "runs files": "runs files last --server S", "jobs": "jobs --server S", "start": "start x --server S --help", "schedules ls": "schedules ls --server S", "verify": "verify last --server S",
 	"webhooks ls": "webhooks ls --server S", "webhooks test": "webhooks test a --server S", "webhooks resend": "webhooks resend r_x --server S",
 	"schedules pause": "schedules pause a --server S", "schedules resume": "schedules resume a --server S", "schedules run": "schedules run a --server S",
 	"config path": "config path --config D/s.yaml", "plan graph": "plan graph D/p.yaml", "token list": "token list --tokens D/s.yaml",

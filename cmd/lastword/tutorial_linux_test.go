@@ -1,132 +1,152 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/door"
-	api "github.com/seed889630bf/lastword/transport/http"
-	"github.com/seed889630bf/lastword/transport/mcp"
-	"github.com/seed889630bf/lastword/transport/web"
 )
 
-// greet is a job: it looks up a greeting once, and says it.
-func greet(lookUp func(language string) (string, error)) actors.Definition {
-	return actors.Func("greet", func(ctx context.Context, t *actors.TaskContext, in greeting) (string, error) {
-		hello, err := actors.Do(ctx, t, "look up", func(context.Context) (string, error) { return lookUp(in.Language) })
-		if err != nil {
-			return "", err
-		}
-		return hello + ", " + in.Name, t.AppendText("answer", hello+", "+in.Name)
-	})
-}
+// fence is a block between fences, with the comment above it, its language and its text.
+var fence = regexp.MustCompile("(?ms)(?:^<!-- ([^\n]*) -->\n)?^```(\\w*)\n(.*?)^```\n")
 
-type greeting struct {
-	Name     string `json:"name"`
-	Language string `json:"language,omitempty"`
-}
-
-func TestGreetKeepsItsPromises(t *testing.T) {
-	lookups := 0
-	job := greet(func(string) (string, error) { lookups++; return "Hei", nil })
-	testkit.Check(t, job, greeting{Name: "Ann"}, func() int { return lookups })
-}
-
-func TestGreetAgrees(t *testing.T) {
-	testkit.Replay(t, "testdata/greet.jsonl", greet(func(string) (string, error) { return "", errors.New("nobody looks up") }))
-}
-
-func serveGreet(system *actors.System) (http.Handler, error) {
-	tools := mcp.New(mcp.Config{Runs: system, Name: "greeter"})
-	if err := tools.AddJob(mcp.JobTool{Job: "greet"}); err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Jobs: system.Jobs()})))
-	mux.Handle("/mcp", tools)
-	for _, path := range web.Paths() {
-		mux.Handle(path, web.Handler(false))
-	}
-	return mux, nil
-}
-
-// The job of the tutorial is there on the page, over HTTP and as a tool.
-func TestGreetIsServed(t *testing.T) {
-	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{greet(nil)}})
-	must(t, err)
-	defer system.Close(context.Background())
-	handler, err := serveGreet(system)
-	must(t, err)
-	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	for _, c := range [][4]string{{"GET", "/", "", `<div id="page">`}, {"GET", "/v1/jobs", "", `"greet"`}, {"POST", "/mcp", list, `"greet"`}} {
-		r := httptest.NewRequestWithContext(t.Context(), c[0], c[1], strings.NewReader(c[2]))
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("MCP-Protocol-Version", "2026-07-28")
-		r.Header.Set("Mcp-Method", "tools/list")
-		got := httptest.NewRecorder()
-		if handler.ServeHTTP(got, r); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), c[3]) {
-			t.Errorf("%s: %d %s", c[1], got.Code, got.Body)
+// A new user saves the files of the README and the tutorial, and types their commands, in an empty folder.
+func TestReadme(t *testing.T) {
+	u := newUser(t, "", "../../README.md")
+	u.shown("completed in", ", chain ", "was gone after")
+	for _, name := range []string{"jobs.yaml", "plan.yaml"} {
+		kept, err := os.ReadFile("../../docs/demo/" + name)
+		must(t, err)
+		if !strings.Contains(u.page, "\n```yaml\n"+string(kept)+"```\n") {
+			t.Errorf("docs/demo/%s is not what the README shows", name)
 		}
 	}
 }
 
-// block is a piece of the tutorial: a file to write, commands to run, or code that is in this file.
-var block = regexp.MustCompile("(?s)(?:<!-- (file|code)(?:: (\\S+))? -->\n)?```(\\w+)\n(.*?)```\n")
-
-// The tutorial's commands run, in their order, and its code is the code that is tested.
 func TestTutorial(t *testing.T) { tutorial(t, "") }
 
-// tutorial runs the commands in that root, or in this one.
+// tutorial goes through the tutorial in that root, without Go, or in this one.
 func tutorial(t *testing.T, root string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/tutorial.md")
-	must(t, err)
-	code, err := os.ReadFile("tutorial_linux_test.go")
+	u := newUser(t, root, "../../docs/tutorial.md")
+	u.shown("# Garden", "- [Guide](guide.md)", "waiting", "lastword runs answer", "published", "It grows things.", "step 3 of 3", "4 garden/guide.md")
+	if root == "" {
+		u.shown("Hei, Ann", "ok  \tgreet")
+	}
+}
+
+// user is somebody who works through a page in windows of a terminal, each with a shell.
+type user struct {
+	t            *testing.T
+	page         string
+	root, folder string
+	env          []string
+	windows      map[string]*session
+	typed        map[*session]int // how many commands
+}
+
+// newUser goes through the page. All is as printed but the ports, which are free ones, lastword's module, which is this
+// one, and how long a job rests. A fence is a file, is typed, has the language text, or is an example that another test holds.
+func newUser(t *testing.T, root, page string) *user {
+	t.Helper()
+	data, err := os.ReadFile(page)
 	must(t, err)
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text("It grows things."), testkit.Finish("stop"), testkit.Done())
-	folder, script := t.TempDir(), "set -e\n"
-	dir := filepath.Join(root, folder)
-	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+	at, own := freeAddress(t), freeAddress(t)
+	text := strings.NewReplacer("127.0.0.1:7878", at, "127.0.0.1:7879", own, "sleep 0.5", "sleep 0.1").Replace(string(data))
+	if root != "" { // there is no Go
+		text, _, _ = strings.Cut(text, "in Go (")
+	}
+	folder := t.TempDir()
+	u := &user{t: t, page: string(data), root: root, folder: folder, windows: map[string]*session{}, typed: map[*session]int{},
+		env: []string{"HOME=" + folder, "GOPROXY=off", "GOSUMDB=off", "CGO_ENABLED=0", "LASTWORD_SERVE_HTTP=" + at,
+			"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}}
+	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOFLAGS", "GOTOOLCHAIN"} {
+		value, err := exec.Command("go", "env", name).Output()
+		must(t, err)
+		u.env = append(u.env, name+"="+strings.TrimSpace(string(value)))
+	}
+	must(t, os.MkdirAll(filepath.Join(root, folder), 0o755))
+	for _, f := range fence.FindAllStringSubmatch(text, -1) {
+		kind, what, _ := strings.Cut(f[1], ": ")
 		switch {
-		case b[1] == "file":
-			put(t, filepath.Join(dir, b[2]), b[4])
-		case b[1] == "code" && !strings.Contains(string(code), b[4]):
-			t.Errorf("no test has the code\n%s", b[4])
-		case b[3] == "sh":
-			script += b[4]
+		case kind == "file":
+			put(t, filepath.Join(root, folder, what), f[3])
+		case kind == "window":
+			window, until, _ := strings.Cut(what, ", until: ")
+			u.types(window, f[3], until)
+		case f[2] == "sh":
+			u.types("1", f[3], "")
+		case f[2] != "text" && kind != "embed:begin":
+			t.Errorf("%s: a fence neither runs nor has the language text:\n%s", page, f[3])
+		}
+		if strings.Contains(f[3], "go mod init") {
+			u.types("1", "go mod edit -replace github.com/seed889630bf/lastword="+mustAbs(t, "../..")+"\n", "")
 		}
 	}
-	at := freeAddress(t)
-	ctx, stop := context.WithTimeout(t.Context(), patience)
-	defer stop()
-	sh := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(script, "127.0.0.1:7878", at))
-	sh.Dir, sh.SysProcAttr, sh.WaitDelay = folder, &syscall.SysProcAttr{Setpgid: true, Chroot: root}, time.Second
-	sh.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "GOCOVERDIR=" + t.TempDir(), "LASTWORD_SERVE_HTTP=" + at,
-		"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}
-	out, err := sh.CombinedOutput()
-	_ = syscall.Kill(-sh.Process.Pid, syscall.SIGKILL) // the server
-	if err != nil && !strings.Contains(err.Error(), "WaitDelay") {
-		t.Errorf("%v:\n%s", err, out)
+	for window := range u.windows {
+		u.types(window, "for job in $(jobs -p); do kill -9 -- -$job 2>/dev/null || true; done; wait\n", "")
 	}
-	for _, want := range []string{"# Garden", "- [Guide](guide.md)", "waiting", "published", "It grows things.", "step 3 of 3", "4 garden/guide.md"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("the tutorial does not show %q but\n%s", want, out)
+	return u
+}
+
+// command is a line of a shell, with the lines that continue it.
+var command = regexp.MustCompile(`(?m)(?:^.*\\\n)*^.*\n`)
+
+const shellReady = "ready> "
+
+// types types commands in a window, each when the one before has ended. The last one only has to show some words, if given.
+func (u *user) types(window, commands, until string) {
+	u.t.Helper()
+	s := u.windows[window]
+	if s == nil {
+		s = startIn(u.t, u.root, u.folder, u.env, "bash", "--noprofile", "--norc", "--noediting", "-i")
+		s.drawn, u.windows[window] = true, s
+		s.keys("PS1='read''y> '; trap 'echo \"FAILED $BASH_COMMAND\"' ERR\n")
+		u.typed[s] = 1
+	}
+	list := command.FindAllString(commands, -1)
+	for i, line := range list {
+		u.await(s, shellReady, u.typed[s])
+		before := strings.Count(s.text(), until)
+		s.keys(line)
+		if u.typed[s]++; i < len(list)-1 || until == "" {
+			u.await(s, shellReady, u.typed[s])
+		} else {
+			u.await(s, until, before+1)
+		}
+	}
+}
+
+// text is all that the terminal has shown.
+func (s *session) text() string { return controls.ReplaceAllString(s.raw.String(), "") }
+
+// failed is what a shell says of a command that fails, and of one in the background that takes the terminal.
+var failed = regexp.MustCompile(`FAILED [^$]|Stopped`)
+
+// await waits until the terminal has shown the words so many times, and no failure.
+func (u *user) await(s *session, words string, times int) {
+	u.t.Helper()
+	if !s.until(func() bool { return strings.Count(s.text(), words) >= times }) || failed.MatchString(s.text()) {
+		u.t.Fatalf("the terminal does not show %q %d times without a failure but\n%s", words, times, s.text())
+	}
+}
+
+func (u *user) shown(words ...string) {
+	u.t.Helper()
+	all := ""
+	for _, s := range u.windows {
+		all += s.text()
+	}
+	for _, want := range words {
+		if !strings.Contains(all, want) {
+			u.t.Errorf("the terminal does not show %q but\n%s", want, all)
 		}
 	}
 }
@@ -136,12 +156,12 @@ func TestPlansOfTheDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/plans.md")
 	must(t, err)
 	file, found := filepath.Join(t.TempDir(), "plan.yaml"), 0
-	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-		if b[3] == "yaml" {
+	for _, f := range fence.FindAllStringSubmatch(string(text), -1) {
+		if f[2] == "yaml" {
 			found++
-			put(t, file, b[4])
+			put(t, file, f[3])
 			if got := run(t, nil, "plan", "check", file); got.code != 0 {
-				t.Errorf("%s\n%+v", b[4], got)
+				t.Errorf("%s\n%+v", f[3], got)
 			}
 		}
 	}

@@ -48,7 +48,11 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 	if err != nil {
 		return err
 	}
-	address := local(cmp.Or(server, "http://"+serve.Flag("http").Value.String()))
+	running := p.Announced()
+	if strings.HasPrefix(running, "unix:") { // no browser opens it
+		running = ""
+	}
+	address := local(cmp.Or(server, running, "http://"+serve.Flag("http").Value.String()))
 	if _, ok := webURL(address); !ok {
 		return exit.BadUsage(cmd, fmt.Errorf("%s is not an address that a browser opens; give one such as "+
 			"http://127.0.0.1:7878", address), "")

@@ -9,7 +9,7 @@
 // are repeated when nobody answers; a repeated call is still one start, one answer, one message. From a shell:
 //
 //   node client.mjs start JOB [INPUT]    node client.mjs answer RUN REQUEST VALUE    node client.mjs cancel RUN
-//   node client.mjs follow RUN [AFTER]   node client.mjs say RUN TEXT
+//   node client.mjs follow RUN [AFTER]   node client.mjs say RUN TEXT [MODE]
 //
 // LASTWORD_SERVER and LASTWORD_TOKEN name the server and its token.
 
@@ -49,7 +49,7 @@ export class Client {
   }
 
   // say says something to a run that works, and returns the id of the message.
-  async say(run, text, { mode = "steer", id = crypto.randomUUID() } = {}) {
+  async say(run, text, mode = "steer", id = crypto.randomUUID()) {
     return (await this.#call("POST", path(run, "messages"), { id, content: text, mode })).message;
   }
 

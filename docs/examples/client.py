@@ -9,7 +9,7 @@ follow comes back with its cursor when the connection is cut: nothing is lost, a
 are repeated when nobody answers; a repeated call is still one start, one answer, one message. From a shell:
 
     python3 client.py start JOB [INPUT]    python3 client.py answer RUN REQUEST VALUE    python3 client.py cancel RUN
-    python3 client.py follow RUN [AFTER]   python3 client.py say RUN TEXT
+    python3 client.py follow RUN [AFTER]   python3 client.py say RUN TEXT [MODE]
 
 LASTWORD_SERVER and LASTWORD_TOKEN name the server and its token.
 """

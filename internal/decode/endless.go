@@ -41,7 +41,7 @@ func (e *Endless) Push(piece string) (tokens int, repeats bool) {
 	return e.tokens, repeats
 }
 
-// token ends a token.
+// token records the end of a token, and reports whether the answer repeats itself.
 func (e *Endless) token() (repeats bool) {
 	sum := e.sum
 	for at, earlier := range e.recent { // nothing is written where tokens differ, which is nearly everywhere

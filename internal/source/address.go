@@ -375,8 +375,7 @@ func checkPath(u *url.URL) ([]string, error) {
 	}
 	for _, s := range segments {
 		if s == "." || s == ".." || !isPlain(s) || strings.Contains(s, `\`) {
-			return nil, messages.InvalidInput("the URL's path cannot be that of a repository: " +
-				"dots alone, control characters or backslashes")
+			return nil, messages.InvalidInput("the URL's path cannot name a repository: it has a part of dots alone, control characters or backslashes")
 		}
 	}
 	return segments, nil

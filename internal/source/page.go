@@ -185,8 +185,7 @@ func (v *page) checkFragment(fragment string) error {
 var anchor = regexp.MustCompile(`^(readme(-ov-file)?|(lines-|L)\d[\dLC:-]*)$`)
 
 func noFragment() error {
-	return messages.InvalidInput("there is no such folder, and in the name of a repository a branch, tag or commit " +
-		"follows an \"@\", not a \"#\"; write owner/repo@v1")
+	return messages.InvalidInput("there is no such folder; to name a branch, tag or commit, write owner/repo@v1, and not owner/repo#v1")
 }
 
 // treeMark returns what is between repository and ref in the host's own pages. For an unknown host, and where there are

@@ -32,6 +32,7 @@ func commandFigures(binary string) []figure {
 		{name: "1 GB of output with lastword run, peak memory", unit: "MB", goal: 128, ours: func(t *testing.T) float64 {
 			return commandPeak(t, binary, []string{"head", "-c", "1000000000", "/dev/zero"})
 		}},
+		{name: "a step of a program", unit: "µs", goal: 100, ours: stepTime},
 		{name: "a run of /bin/true beyond fork and exec", unit: "ms", goal: 1.5, ours: func(t *testing.T) float64 {
 			const n = 200
 			begin := time.Now()
@@ -42,6 +43,19 @@ func commandFigures(binary string) []figure {
 			return commandTime(t, []string{"/bin/true"}, n) - bare
 		}},
 	}
+}
+
+// stepTime is the time of a step in microseconds, from its question until the program hears that it is kept, beyond what the
+// same program takes to write to itself and read.
+func stepTime(t *testing.T) float64 {
+	const n, program = 2000, `my ($in, $out, $n) = @ARGV; pipe(my $own, my $to) or die;
+open(my $says, ">&=", $out < 0 ? fileno($to) : $out); open(my $hears, "<&=", $in < 0 ? fileno($own) : $in); $says->autoflush(1);
+for my $i (1..$n) { for ("step", "keep") { print $says "{\"type\":\"$_\",\"name\":\"s$i\",\"value\":1}\n"; my $answer = <$hears>; } }`
+	perl := func(in, out string) []string {
+		return []string{"perl", "-MIO::Handle", "-e", program, "--", in, out, strconv.Itoa(n)}
+	}
+	bare := commandTime(t, perl("-1", "-1"), 1)
+	return (commandTime(t, perl("4", "3"), 1) - bare) * 1000 / n
 }
 
 // commandTime is the time of one of n runs of the program, one after the other, in milliseconds.

@@ -85,7 +85,7 @@ func Open(ctx context.Context, address string, o Options) (*source.Repository, e
 func (o Options) Open(ctx context.Context, address source.Address) (*source.Repository, error) {
 	switch {
 	case o.RemoteOnly && address.Path != "":
-		return nil, messages.InvalidInput("no folders or files of this machine are read; give the https URL of a repository")
+		return nil, messages.InvalidInput("no folders or files of this machine are read; give the https URL of a repository, or start the server with --allow-local")
 	case address.Kind == source.Git:
 		return o.remote(ctx, address)
 	case address.Kind == source.Archive:

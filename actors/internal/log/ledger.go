@@ -61,6 +61,9 @@ func (l *Ledger) Stamp(b messages.Body, task string) messages.Body {
 	switch b := b.(type) {
 	case messages.TextDelta:
 		t, _ := l.Fold.Stream(b.Stream)
+		if t.Index > 0 {
+			b.MediaType = ""
+		}
 		b.Task, b.Index, b.Offset, b.Count, b.Part = task, t.Index, t.Len(), 0, false
 		return b
 	case messages.ThoughtDelta:
@@ -69,6 +72,12 @@ func (l *Ledger) Stamp(b messages.Body, task string) messages.Body {
 		return b
 	}
 	b = messages.Owned(b, task)
+	if d, ok := b.(messages.TextDone); ok {
+		if t, begun := l.Fold.Stream(d.Stream); begun && t.Index > 0 {
+			d.MediaType = t.MediaType
+		}
+		return d
+	}
 	if b, ok := b.(messages.Log); ok {
 		for i := range b.Lines { // Owned has copied them
 			b.Lines[i].Number = l.Fold.Peek().Log.Next + uint64(i)

@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Asker puts the questions of runs to the user. On a terminal it asks in place; elsewhere it prints the command that
-// answers.
+// Asker puts the questions of runs to the user. On a terminal it asks in place; elsewhere, and in the background, it prints
+// the command that answers.
 type Asker struct {
 	In             io.Reader
 	Out            io.Writer
@@ -36,7 +36,7 @@ func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputReq
 	q := messages.Input{Request: in.Request, Prompt: in.Prompt, Schema: in.Schema, Kind: in.InputKind, TimeoutMS: in.TimeoutMS}
 	show := func(text string) { fmt.Fprintln(a.Out, text) }
 	switch {
-	case !terminal.IsTerminal(a.In):
+	case !terminal.Holds(a.In):
 		f := newForm(q)
 		for f.at = 0; f.at < len(f.fields); f.at++ {
 			rows := f.lines(a.Redact, 118)
@@ -47,7 +47,7 @@ func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputReq
 		}
 		show(fmt.Sprintf("  lastword runs answer %s %s%s", run, f.example(), a.Command))
 		return nil, errElsewhere
-	case a.InPlace && terminal.IsTerminal(a.Out):
+	case a.InPlace:
 		return a.inPlace(ctx, q)
 	}
 	keys, err := cancelreader.NewReader(a.in())

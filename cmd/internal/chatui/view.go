@@ -93,7 +93,7 @@ func (u *ui) hints(all ...string) string {
 	return row
 }
 
-// writing returns the editor that gets the keys: that of the message, or that of the answer to a question.
+// writing returns the editor that gets the keys: the message's or, while a question is open, the answer's.
 func (u *ui) writing() *editor {
 	if u.form != nil {
 		return &u.reply

@@ -130,7 +130,7 @@ func (o *agentOptions) open(cmd *cobra.Command) {
 	o.Show.Stdout, o.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.Show.Open(&o.program.Display)
 	o.Show.ShowAnswers(&o.program.Display)
-	o.Show.Ask = o.program.Asker(cmd, o.at.Place()).Ask
+	o.Show.Ask, o.Show.Served = o.program.Asker(cmd, o.at.Place()).Ask, true
 }
 
 // nobody says that nobody can answer.

@@ -158,7 +158,7 @@ func Shown(how *terminal.Options, stderr io.Writer) probe.Result {
 		return Fine("terminal", "none; a run is shown line by line")
 	}
 	words := []string{"in place"}
-	if !how.InPlace(false) {
+	if !how.InPlace(stderr, false) {
 		words = []string{"line by line"}
 	}
 	if how.Colored(true) {

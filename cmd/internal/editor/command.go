@@ -41,7 +41,7 @@ func Command(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "acp",
 		GroupID:           settings.Working,
-		Args:              cobra.NoArgs,
+		Args:              exit.Takes(0, "takes no arguments", ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },

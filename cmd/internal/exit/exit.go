@@ -70,9 +70,13 @@ func Report(stderr io.Writer, err error) int {
 	if err == nil {
 		return Completed
 	}
+	text := err.Error()                                                            // may quote a server
+	if path, ok := errors.AsType[*fs.PathError](err); ok && text == path.Error() { // nobody has said what was to be done
+		text = fmt.Sprintf("cannot %s %s: %v", path.Op, path.Path, path.Err)
+	}
 	exit, ok := errors.AsType[*Error](err)
 	if !ok || exit.Err != nil {
-		fmt.Fprintln(stderr, "lastword:", words.WithoutControls(err.Error())) // the error may quote a server
+		fmt.Fprintln(stderr, "lastword:", words.WithoutControls(text))
 	}
 	if ok {
 		return exit.Code

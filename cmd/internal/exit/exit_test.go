@@ -3,6 +3,7 @@ package exit
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -76,6 +77,7 @@ func TestReport(t *testing.T) {
 		{messages.Errorf(messages.CauseLimitExceeded, "too many runs"), 5, "lastword: too many runs\n"},
 		{fmt.Errorf("plan.yaml %w", regular.ErrTooLarge), 5, "lastword: plan.yaml is larger than the limit\n"},
 		{errors.New("what"), 1, "lastword: what\n"},
+		{&Error{Code: Configuration, Err: &fs.PathError{Op: "open", Path: "b.tar", Err: fs.ErrNotExist}}, 3, "lastword: cannot open b.tar: file does not exist\n"},
 	} {
 		var says strings.Builder
 		if code := Report(&says, c.err); code != c.code || says.String() != c.says {

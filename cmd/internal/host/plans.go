@@ -39,17 +39,23 @@ func (o ownRuns) Events(ctx context.Context, id messages.RunID, after uint64) it
 	return o.program.runtime().Events(ctx, id, after)
 }
 
-// PlanConfig returns the configuration for plans that the program itself runs; they write below the folder out. done
-// closes the connections to model servers.
-func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint settings.Endpoint) (
+// PlanConfig returns the configuration for plans that the program itself runs, with the commands in the file jobs, if it
+// is not "". They write below the folder out. done closes the connections to model servers.
+func (p *Program) PlanConfig(ctx context.Context, out, model, jobs string, read repository.Source, endpoint settings.Endpoint) (
 	config plan.Config, done func(), err error) {
-	c := &Checked{Flags: Flags{program: p, Out: settings.Absolute(out), Read: read, model: model, endpoint: endpoint}}
+	c := &Checked{Flags: Flags{program: p, Out: settings.Absolute(out), Read: read, model: model, endpoint: endpoint, jobsFile: jobs}}
+	if c.file, err = c.readJobs(); err != nil {
+		return config, nil, err
+	}
 	tools, err := c.openTools()
 	if err != nil {
 		return config, nil, err
 	}
-	jobs := c.newCatalog(tools, nil)
-	return jobs.steps(), jobs.close, nil
+	all := c.newCatalog(tools, nil)
+	if c.file != nil {
+		all.guardian, err = p.Guardian(ctx, "", nil)
+	}
+	return all.steps(), all.close, err
 }
 
 // planProblems is the result of the tool plan_check.

@@ -47,6 +47,7 @@ type Program struct {
 	Display    terminal.Options // flags --progress and --no-color
 	ConfigFile string           // flag --config
 	Listening  func(url string) // serve calls it with its URL; may be nil
+	Serves     *store.Flags     // where serve stores its journal
 
 	// starts guards system.
 	starts sync.Mutex
@@ -148,7 +149,7 @@ func (p *Program) Approvals() (*tool.Approvals, error) {
 func (p *Program) Asker(cmd *cobra.Command, place string) chatui.Asker {
 	d := &p.Display
 	return chatui.Asker{In: cmd.InOrStdin(), Out: cmd.ErrOrStderr(), Redact: p.Secrets.Text, Env: p.Env, Command: place,
-		InPlace: d.InPlace(false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
+		InPlace: d.InPlace(cmd.ErrOrStderr(), false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
 }
 
 // Endpoint returns a model server, for flags to fill in.

@@ -27,7 +27,7 @@ const DefaultServer = "http://127.0.0.1:7878"
 // Remote holds the flags that name a server.
 type Remote struct {
 	Program   *Program
-	URL       string // "" means the server on this machine
+	URL       string // "" means the server on this machine: the one that has the state folder open, or DefaultServer
 	TokenFile string
 	State     string // state folder of a server
 }
@@ -53,12 +53,20 @@ func (r *Remote) Client() (*api.Client, error) {
 	} else if env := r.Program.Env; r.URL != "" && env.Get("LASTWORD_RUN") != "" && r.URL == env.Get("LASTWORD_SERVER") {
 		token = env.Get("LASTWORD_TOKEN") // of the run that this program is inside
 	}
-	url := cmp.Or(r.URL, DefaultServer)
+	url := cmp.Or(r.URL, r.Program.Announced(), DefaultServer)
 	c, err := api.New(url, token)
 	if err == nil {
 		c.AtTerminal(r.Program.atTerminal(url))
 	}
 	return c, err
+}
+
+// Announced returns the URL of the server that has the folder of serve open, or "".
+func (p *Program) Announced() string {
+	if p.Serves == nil {
+		return ""
+	}
+	return p.Serves.Owner(p.Env).URL
 }
 
 // Submit starts a run at the server. The request has a key, so it can be repeated if the response is lost.

@@ -216,14 +216,22 @@ func (c *catalog) newClock(log *zap.Logger) *schedule.Clock {
 		}}}
 }
 
-// Schedules returns the handler that lists the caller's schedules.
+// Schedules returns the handler for callers, who send a [schedule.Order] and get their schedules.
 func (s *Server) Schedules() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		lines, err := []schedule.Line{}, auth.Require(r.Context(), auth.ReadRuns)
-		if err == nil && s.clock != nil {
-			lines, err = s.clock.List(r.Context(), auth.From(r.Context()).Name)
+	return orderHandler(func(ctx context.Context, order schedule.Order) ([]schedule.Line, error) {
+		scope := auth.WriteRuns
+		if order.Action == "ls" {
+			scope = auth.ReadRuns
 		}
-		answer(w, lines, err)
+		switch err := auth.Require(ctx, scope); {
+		case err != nil:
+			return nil, err
+		case s.clock != nil:
+			return s.clock.Operate(ctx, auth.From(ctx).Name, order)
+		case order.Action == "ls":
+			return nil, nil
+		}
+		return nil, messages.InvalidInput("the server has no schedules; its operator gives them in the file of --jobs")
 	})
 }
 

@@ -132,7 +132,7 @@ func (s *Server) startRuntime(ctx context.Context) (beside []func(context.Contex
 	config := s.jobs.systemConfig(tokens)
 	config.Log = s.Log
 	if s.clock = s.jobs.newClock(s.Log); s.clock != nil {
-		config.Jobs, beside = append(config.Jobs, s.clock.Define()), append(beside, s.clock.Run)
+		beside = append(beside, s.clock.Run)
 	}
 	if s.hooks = s.jobs.newHooks(s.Log); s.hooks != nil {
 		config.Jobs, beside = append(config.Jobs, s.hooks.Define()), append(beside, s.hooks.Run)

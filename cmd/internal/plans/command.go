@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/drawing"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -22,6 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
 // options holds the flags of the command.
@@ -31,6 +33,7 @@ type options struct {
 	endpoint settings.Endpoint
 	out      string
 	model    string
+	jobs     string // file of commands
 	params   []string
 	dryRun   bool
 	from     string // name of a step
@@ -44,13 +47,19 @@ func Command(p *host.Program) *cobra.Command {
 	return settings.Parent("plan", settings.Working, initCommand(), checkCommand(p), runCommand(p), graphCommand(p))
 }
 
-// load reads the plan. The error lists everything that is wrong with it.
-func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
+// load reads the plan, and checks it with the jobs of whoever runs it: the server, or this process. The error lists
+// everything that is wrong with it.
+func (o *options) load(cmd *cobra.Command, file string) (*plan.Plan, plan.Config, func(), error) {
 	text, err := read(file)
 	if err != nil {
 		return nil, plan.Config{}, nil, err
 	}
-	config, done, err := o.program.PlanConfig(o.out, o.model, o.read, o.endpoint)
+	config, done := plan.Config{}, func() {}
+	if o.remote() {
+		config.Jobs, err = o.stepJobs(cmd)
+	} else {
+		config, done, err = o.program.PlanConfig(cmd.Context(), o.out, o.model, o.jobs, o.read, o.endpoint)
+	}
 	if err != nil {
 		return nil, config, nil, err
 	}
@@ -60,6 +69,33 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 		return nil, config, nil, host.Placed(file, err)
 	}
 	return p, config, done, nil
+}
+
+// remote reports whether a server runs the plan: --jobs is for this process.
+func (o *options) remote() bool { return o.at.URL != "" && o.jobs == "" }
+
+// stepJobs asks the server for the jobs that steps may start.
+func (o *options) stepJobs(cmd *cobra.Command) (steps []actors.Definition, err error) {
+	return steps, o.at.Ask(func(cmd *cobra.Command, _ []string, c *api.Client) error {
+		jobs, err := c.Jobs(cmd.Context())
+		if err == nil {
+			steps, err = plan.StepJobs(jobs)
+		}
+		return err
+	})(cmd, nil)
+}
+
+// addServerFlags adds the flags that say who runs the plan.
+func (o *options) addServerFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	settings.Group(flags, "Server", func() {
+		o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
+		flags.StringVar(&o.jobs, "jobs", "", "YAML `file` of commands that steps may start in this process")
+	})
+	settings.FlagOnly(flags, "jobs")
+	settings.Must(cmd.MarkFlagFilename("jobs", "yaml", "yml"))
+	cmd.MarkFlagsMutuallyExclusive("server", "jobs")
+	cmd.GroupID = settings.Working
 }
 
 func read(file string) ([]byte, error) {
@@ -102,19 +138,21 @@ func newOptions(p *host.Program) *options {
 
 func checkCommand(p *host.Program) *cobra.Command {
 	o := newOptions(p)
-	return onPlan("check <file>", func(_ *cobra.Command, file string) error {
-		_, _, done, err := o.load(file)
+	cmd := onPlan("check <file>", func(cmd *cobra.Command, file string) error {
+		_, _, done, err := o.load(cmd, file)
 		if err == nil {
 			done()
 		}
 		return err
 	})
+	o.addServerFlags(cmd)
+	return cmd
 }
 
 func graphCommand(p *host.Program) *cobra.Command {
 	o, form := newOptions(p), ""
 	cmd := onPlan("graph <file>", func(cmd *cobra.Command, file string) error {
-		p, _, done, err := o.load(file)
+		p, _, done, err := o.load(cmd, file)
 		if err != nil {
 			return err
 		}
@@ -127,13 +165,14 @@ func graphCommand(p *host.Program) *cobra.Command {
 		return err
 	})
 	settings.Choice(cmd, cmd.Flags(), &form, "form", "form of the drawing", "text", "mermaid")
+	settings.FlagOnly(cmd.Flags(), "form")
+	o.addServerFlags(cmd)
 	return cmd
 }
 
 func runCommand(p *host.Program) *cobra.Command {
 	o := newOptions(p)
 	cmd := onPlan("run <file>", o.run)
-	cmd.GroupID = settings.Working
 	flags := cmd.Flags()
 	settings.Group(flags, "Plan", func() {
 		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; can be repeated")
@@ -153,7 +192,7 @@ func runCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Run", func() {
 		o.AddFlags(cmd, flags, "30m")
 	})
-	settings.Group(flags, "Server", func() { o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH") })
+	o.addServerFlags(cmd)
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.FlagOnly(flags, "param", "dry-run", "from", "run")
 	settings.ByOperator(flags, "out")
@@ -167,16 +206,16 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 	switch {
 	case (o.from == "") != (o.earlier == ""):
 		return exit.BadUsage(cmd, errors.New("--from names a step, and --run the earlier run whose results the others keep; give both"), "")
-	case o.earlier != "" && o.at.URL == "" && !o.State.Durable():
+	case o.earlier != "" && !o.remote() && !o.State.Durable():
 		return exit.BadUsage(cmd, errors.New("--run needs --state FOLDER or --server URL, which has kept the earlier run"), "")
 	}
 	if err := errors.Join(o.Check(), o.read.Check(), o.endpoint.Check()); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	if o.at.URL != "" && !o.dryRun {
+	if o.remote() && !o.dryRun {
 		return o.runAt(cmd, file)
 	}
-	p, config, done, err := o.load(file)
+	p, config, done, err := o.load(cmd, file)
 	if err != nil {
 		return err
 	}
@@ -189,8 +228,8 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		_, err := fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
 		return err
 	}
-	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) && !o.State.Durable() {
-		return messages.InvalidInput("the plan asks people, and stdin is no terminal; run it on one, or give --state FOLDER or --server URL, " +
+	if p.Asks() && !terminal.Holds(cmd.InOrStdin()) && !o.State.Durable() {
+		return messages.InvalidInput("the plan asks people, and stdin is no terminal in the foreground; run it on one, or give --state FOLDER or --server URL, " +
 			"where lastword runs answer reaches it")
 	}
 	job, err := plan.Job(plan.Input{Plan: p, Params: params, From: o.from, Run: messages.RunID(o.earlier)}, config)

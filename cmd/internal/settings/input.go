@@ -35,13 +35,18 @@ type memberForm struct {
 	Items                    *memberForm
 }
 
-// AddFlags adds flags for those members of the schema for which picked returns true.
+// AddFlags adds flags for those members of the schema for which picked returns true. What it cannot read of the schema of
+// another server it leaves out: such a member takes JSON, or a text.
 func (in *Input) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, schema messages.JSONSchema, picked func(name string) bool) {
 	var object struct{ Properties json.RawMessage }
-	Must(json.Unmarshal(schema.JSON(), &object))
+	if json.Unmarshal(schema.JSON(), &object) != nil {
+		return
+	}
 	jsonwalk.Object(object.Properties, func(name, value []byte) { // in the order of the schema
 		m := &member{name: string(name)}
-		Must(json.Unmarshal(value, &m.form))
+		if json.Unmarshal(value, &m.form) != nil {
+			m.form = memberForm{Description: m.form.Description}
+		}
 		if picked(m.name) {
 			in.members = append(in.members, m)
 			m.addFlag(cmd, flags)
@@ -71,6 +76,27 @@ func (in *Input) Default(flags *pflag.FlagSet, member, value string) {
 	f := flags.Lookup(flagOf(member))
 	Must(f.Value.Set(value))
 	f.DefValue = value
+}
+
+// Over returns the input with the members of a JSON object that no flag sets. Errors: invalid_input for other JSON, if a
+// flag sets a member.
+func (in *Input) Over(object json.RawMessage) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	set := slices.ContainsFunc(in.members, func(m *member) bool { return m.value != nil })
+	switch err := json.Unmarshal(object, &members); {
+	case object == nil:
+		return in.JSON(), nil
+	case !set:
+		return object, nil
+	case err != nil:
+		return nil, messages.InvalidInput("the input is no JSON object, so that no flag can set a field of it")
+	}
+	for _, m := range in.members {
+		if m.value != nil {
+			members[m.name] = m.value
+		}
+	}
+	return json.Marshal(members)
 }
 
 // Say sets a member that has no flag.
@@ -149,7 +175,10 @@ func (m *member) read(text string) (said json.RawMessage, err error) {
 	default:
 		value = json.RawMessage(text)
 		open := map[string]string{"object": "{", "array": "["}[m.form.Type]
-		if !json.Valid([]byte(text)) || !strings.HasPrefix(strings.TrimSpace(text), open) {
+		switch valid := json.Valid([]byte(text)); {
+		case m.form.Type == "" && !valid:
+			value = text
+		case !valid || !strings.HasPrefix(strings.TrimSpace(text), open):
 			err = fmt.Errorf("must be a JSON %s", m.form.Type)
 		}
 	}

@@ -115,7 +115,7 @@ func IsNumber(kind string) bool {
 
 // isPlain reports whether the flag has a type of pflag. Other types check their values themselves.
 func isPlain(kind string) bool {
-	return kind == "string" || kind == "duration" || IsNumber(kind) || strings.HasPrefix(kind, "string")
+	return kind == "string" || kind == "duration" || kind == "float64" || IsNumber(kind) || strings.HasPrefix(kind, "string")
 }
 
 // expected returns what a setting of this kind must be, for an error.
@@ -127,6 +127,8 @@ func expected(kind string) string {
 		return `must be a time such as "90s"`
 	case IsNumber(kind):
 		return "must be a whole number"
+	case kind == "float64":
+		return "must be a number such as 0.5"
 	case strings.HasPrefix(kind, "string") && kind != "string":
 		return "must be a list of texts"
 	case kind == "string":

@@ -303,12 +303,14 @@ func (s *Settings) Origin(k Key) string {
 	return from.Kind + ": " + from.File
 }
 
-// Configure sets those flags of a command in the group Working that are not on the command line. Other commands need no
-// settings, so they work even if the settings are wrong.
+// Configure sets those flags that are not on the command line, for a command in the group Working and for all below such
+// a command. Other commands need no settings, so they work even if the settings are wrong.
 func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string,
 	known *redact.Secrets) error {
-	if cmd.GroupID != Working {
-		return nil
+	for at := cmd; at.GroupID != Working; at = at.Parent() {
+		if at.GroupID != "" || !at.HasParent() {
+			return nil
+		}
 	}
 	_, err := Load(cmd, env, named, foldersRead(cmd, args), known)
 	return err

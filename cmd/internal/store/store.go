@@ -76,6 +76,14 @@ func (f *Flags) Folder(env environment.Variables) string {
 	return settings.Absolute(cmp.Or(f.dir, env.StateFolder()))
 }
 
+// Owner returns the process that has the folder of the journal open, or the zero Owner.
+func (f *Flags) Owner(env environment.Variables) (o Owner) {
+	if folder := f.Folder(env); folder != "" && cmp.Or(f.dir, env.StateFolder()) != "" {
+		o, _ = FindOwner(folder)
+	}
+	return o
+}
+
 // Store is an open journal.
 type Store struct {
 	// Journal is nil if the journal is in memory.

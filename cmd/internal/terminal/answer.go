@@ -176,7 +176,9 @@ func (s *Answer) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting != "" {
-		s.redraw(waited(s.waiting, time.Since(s.asked)))
+		if !inBackground(s.Stderr) {
+			s.redraw(waited(s.waiting, time.Since(s.asked)))
+		}
 		s.timer.Reset(time.Second)
 	}
 }

@@ -109,12 +109,13 @@ func (d *Display) Open(o *Options) {
 	switch {
 	case d.Quiet || o.Progress == "none":
 		d.View = Silent{}
-	case tty && !d.Output && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
+	case !d.Output && o.InPlace(d.Stderr, d.JSONL && IsTerminal(d.Stdout)):
 		l := newLive(ungated(d.Stderr), d.Style, func() (int, int) { return sizeOf(d.Stderr) })
 		l.onSuspend = onSuspend
 		d.View = l
 	default:
-		d.View = newLines(d.Stderr, d.Style)
+		l := newLines(d.Stderr, d.Style)
+		l.program, d.View = d.Output, l
 	}
 }
 
@@ -136,7 +137,7 @@ func (d *Display) ShowAnswers(o *Options) {
 	if d.Quiet || d.Brief || !IsTerminal(d.Stderr) || o.Progress == "plain" || o.Progress == "none" {
 		return
 	}
-	if d.View = d.Answer; o.InPlace(false) {
+	if d.View = d.Answer; o.InPlace(d.Stderr, false) {
 		d.Answer.Columns = Columns(d.Stderr)
 	}
 }
@@ -148,8 +149,11 @@ type Options struct {
 	Env      environment.Variables
 }
 
-// InPlace reports whether runs are redrawn in place. If others write to the terminal too, or in CI, lines are better.
-func (o *Options) InPlace(shared bool) bool {
+// InPlace reports whether runs are redrawn in place on the stream.
+func (o *Options) InPlace(stream any, shared bool) bool { return Holds(stream) && o.Redraws(shared) }
+
+// Redraws reports whether a terminal may be redrawn. If others write to it too, or in CI, lines are better.
+func (o *Options) Redraws(shared bool) bool {
 	switch o.Progress {
 	case "tty":
 		return !o.dumb()
@@ -162,6 +166,16 @@ func (o *Options) InPlace(shared bool) bool {
 func IsTerminal(stream any) bool {
 	f, ok := Unwrap(stream).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Holds reports whether the stream is a terminal that this process may read and redraw. A shell lends its terminal to the
+// processes in the foreground, and stops others that take it.
+func Holds(stream any) bool { return IsTerminal(stream) && !inBackground(stream) }
+
+// inBackground reports whether the stream is a terminal that others hold now.
+func inBackground(stream any) bool {
+	f, ok := Unwrap(stream).(*os.File)
+	return ok && heldByOthers(f)
 }
 
 // sizeOf returns the size of the stream's terminal, or a common size.

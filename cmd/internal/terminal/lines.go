@@ -11,16 +11,17 @@ import (
 )
 
 // lines shows a run with one line per milestone and per warning in its log: the time since the run was queued, the
-// kind, and the message.
+// kind, and the message. With program, the other lines of the log are what a program wrote to stderr.
 type lines struct {
-	out    io.Writer
-	style  style
-	player *transcript.Player[*lines]
-	state  messages.State
-	event  messages.Event
-	told   uint64 // number of the last milestone that was printed
-	logged uint64 // number of the last log line that was handled
-	reason string // why the last model call failed
+	program bool
+	out     io.Writer
+	style   style
+	player  *transcript.Player[*lines]
+	state   messages.State
+	event   messages.Event
+	told    uint64 // number of the last milestone that was printed
+	logged  uint64 // number of the last log line that was handled
+	reason  string // why the last model call failed
 }
 
 func newLines(out io.Writer, l style) *lines {
@@ -83,13 +84,22 @@ func milestone(s messages.State, e messages.Event) string {
 	return e.Message
 }
 
-// warn prints new warnings and errors of the run's log.
+// warn prints new warnings and errors of the run's log, and what its program wrote to stderr. A late reader gets the
+// newest lines alone.
 func (p *lines) warn(log messages.Log) {
 	for _, l := range log.Lines {
-		if l.Number > p.logged && (l.Level == messages.LogWarn || l.Level == messages.LogError) {
-			p.line(string(l.Level), yellow, l.Text)
+		if l.Number <= p.logged {
+			continue
 		}
-		p.logged = max(p.logged, l.Number)
+		if missing := l.Number - p.logged - 1; missing > 0 && p.program {
+			p.line(string(l.Level), dim, words.Count(int64(missing), "line")+" of stderr are no longer kept")
+		}
+		switch p.logged = l.Number; {
+		case l.Level == messages.LogWarn || l.Level == messages.LogError:
+			p.line(string(l.Level), yellow, l.Text)
+		case p.program:
+			fmt.Fprintln(p.out, l.Text)
+		}
 	}
 }
 

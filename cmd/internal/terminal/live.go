@@ -72,8 +72,11 @@ func (l *live) beat() {
 	l.timer.Reset(frame)
 }
 
-// draw draws a frame. If it panics, it makes the cursor visible, and the panic continues.
+// draw draws a frame, unless others have the terminal. If it panics, it makes the cursor visible, and the panic continues.
 func (l *live) draw() {
+	if inBackground(l.screen.out) {
+		return
+	}
 	drawn := false
 	defer func() {
 		if !drawn {

@@ -132,7 +132,7 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 	case !p.asked.IsZero():
 		text = waited(p.words, now.Sub(p.asked))
 	case t.Status == messages.TaskRunning:
-		text = b.progress(t.Name)
+		text = cmp.Or(b.progress(t.Name), b.step(t.Name))
 	}
 	return []span{{sign, as}, {"  " + Pad(words.Printable(t.Name), widest), bold},
 		{fmt.Sprintf("  %8s  ", Elapsed(end.Sub(p.begun))), dim}, {text, ""}}
@@ -184,6 +184,16 @@ func (b *board) progress(task string) string {
 		return HowFar(p.Done, p.Total, p.Unit)
 	}
 	return ""
+}
+
+// step returns the newest step of the task that runs, or "".
+func (b *board) step(task string) (name string) {
+	for _, s := range b.state.Steps {
+		if s.Running && s.Task == task {
+			name = s.Name
+		}
+	}
+	return name
 }
 
 // HowFar describes progress, for example "3 of 1,024 files".

@@ -11,6 +11,7 @@ import (
 
 // chores are by name what make may ask for. Each gets its arguments.
 var chores = map[string]func(args []string) error{
+	"cast":     cast,
 	"cover":    cover,
 	"debian":   debian,
 	"fuzz":     fuzz,

@@ -45,7 +45,8 @@ type Item struct {
 	// Opened is the event body that began the item, nil for a text or a thought. Latest is the newest body that changed
 	// it.
 	Opened, Latest messages.Body
-	// Closed says that the item is complete. Cut says that no event of its own said so.
+	// Closed says that the item is complete. Cut says that the end of its task or run
+	// closed it, and no event of its own.
 	Closed, Cut bool
 
 	text    []byte

@@ -75,9 +75,25 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	}
 }
 
-// Schedules decodes the caller's schedules into lines.
-func (c *Client) Schedules(ctx context.Context, lines any) error {
-	return c.call(ctx, http.MethodGet, "/schedules", nil, nil, lines)
+// Jobs returns the jobs that the caller can start, with their descriptions and the schemas of their input.
+func (c *Client) Jobs(ctx context.Context) (jobs []messages.JobInfo, err error) {
+	var list struct {
+		Jobs []struct {
+			Name, Description string
+			Schema            json.RawMessage
+		}
+	}
+	err = c.call(ctx, http.MethodGet, "/v1/jobs", nil, nil, &list)
+	for _, j := range list.Jobs {
+		jobs = append(jobs, messages.JobInfo{Name: j.Name, JobSpec: messages.JobSpec{Description: j.Description,
+			Input: func() json.RawMessage { return j.Schema }}})
+	}
+	return jobs, err
+}
+
+// Schedules sends an order about the caller's schedules, and decodes the server's answer into lines.
+func (c *Client) Schedules(ctx context.Context, order, lines any) error {
+	return c.call(ctx, http.MethodPost, "/schedules", nil, order, lines)
 }
 
 // Webhooks sends an operator's order about webhooks, and decodes the server's answer into lines.

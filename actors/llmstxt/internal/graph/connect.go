@@ -182,7 +182,7 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Build makes the graph from a survey of the repository, which is that of its index. The only error is the cause of
+// Build makes the graph. survey must be the one that the index was made from. The only error is the cause of
 // ctx: a file that can no longer be read is skipped.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.Survey, o Options) (*Graph, error) {
 	ps := newParts(repo, survey)

@@ -94,7 +94,7 @@ func (k Keys) Open(authID, contextID string, credential json.RawMessage) (json.R
 	case h.AuthID != authID || h.ContextID != contextID:
 		return nil, messages.InvalidInput("the credential was encrypted for another authId or contextId")
 	case key == nil:
-		return nil, messages.InvalidInput("the credential is encrypted to another key; take that of the newest auth-required")
+		return nil, messages.InvalidInput("the credential is encrypted to an old key; use the key of the latest auth-required event")
 	case h.Expires > 0 && now.Add(-grace).Unix() >= h.Expires, now.Add(leeway).Unix() < h.IssuedAt:
 		return nil, messages.InvalidInput("the credential has expired, or is not valid yet")
 	}

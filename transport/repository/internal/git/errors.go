@@ -24,8 +24,8 @@ const tokenHint = "a token is taken from LASTWORD_GIT_TOKENS, as host=token, and
 	"GH_TOKEN or GITHUB_ACCESS_TOKEN"
 
 func exceededObject(size int64, limits Limits) error {
-	return messages.LimitExceeded("an object of %s is larger than the limit of %s; "+
-		"raise --max-bytes, of which the limit is a 32nd", words.Limit(size), words.Limit(limits.ObjectBytes))
+	return messages.LimitExceeded("an object of %s is larger than the limit of %s, "+
+		"a 32nd of --max-bytes; raise --max-bytes", words.Limit(size), words.Limit(limits.ObjectBytes))
 }
 
 // undelivered returns a retryable error, for a failure of the server or the network.

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Feed } from "../state/feed";
 import type { CallDetail, Item, RunTrace } from "../state/trace";
 import { Blocks, Markdown, MarkdownBlock } from "./markdown";
+import { LogLines, Output } from "./output";
 import { stepsOf } from "./plan";
 import { Sign } from "./sign";
 import { clean, cut, duration, plural, pretty, size } from "./text";
@@ -19,7 +20,7 @@ export function Answer({ feed }: { feed: Feed }) {
   feed.slow.value;
   const { top, runs } = feed.tree;
   const end = top.fold.state.end;
-  const speaking = [...runs.values()].filter((r) => r.items.length > 0);
+  const speaking = [...runs.values()].filter((r) => r.items.length + r.fold.state.log.lines.length > 0);
   const steps = stepsOf(top).map((s) => s.name);
   if (steps.length) { // what steps did at once came in any order
     const place = (r: RunTrace) => steps.indexOf(r.root.name.replace(/(\[\d+\])?(, round \d+)?$/, ""));
@@ -84,6 +85,7 @@ function Said({ feed, run }: { feed: Feed; run: RunTrace }) {
       {run.id !== feed.id && <h3 class="muted">{clean(run.root.name)}</h3>}
       {hidden > 0 && <button class="quiet" onClick={() => (all.value = true)}>Show {hidden} earlier</button>}
       {run.items.slice(hidden).map((item) => <AnswerItem key={item.kind + item.name} feed={feed} run={run} item={item} several={run.items.filter((i) => i.kind === "text").length > 1} />)}
+      {run.fold.state.log.lines.length > 0 && !run.fold.stream("stderr") && <LogLines lines={run.fold.state.log.lines} />}
     </section>
   );
 }
@@ -100,10 +102,14 @@ function Text({ feed, run, name, heading }: { feed: Feed; run: RunTrace; name: s
   const blocks = useRef<Blocks | undefined>(undefined);
   const stream = run.fold.stream(name);
   if (!stream?.text) return null;
+  const growing = !stream.closed && !run.fold.state.end;
+  const type = stream.media_type ?? (/^answer(\.\d+)?$/.test(name) ? "text/markdown" : "text/plain");
+  if (type === "application/json") return <section>{heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}<pre tabIndex={0}>{pretty(stream.text)}</pre></section>;
+  if (type !== "text/markdown") return <Output stream={stream} name={name} growing={growing} />;
   blocks.current ??= new Blocks();
   const more = stream.text.length - most;
   return (
-    <div class={`markdown said ${!stream.closed && !run.fold.state.end ? "growing" : ""}`}>
+    <div class={`markdown said ${growing ? "growing" : ""}`}>
       {heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}
       {blocks.current.of(more > 0 ? stream.text.slice(0, most) : stream.text).map((b) => <MarkdownBlock key={b.from} text={b.text} />)}
       {more > 0 && <p class="muted">The text goes on for {more.toLocaleString("en")} characters. The downloaded events have all of it.</p>}
@@ -152,7 +158,7 @@ function Call({ feed, run, id }: { feed: Feed; run: RunTrace; id: string }) {
 function callFacts({ model, end, provider }: CallDetail): string {
   if (!model) return "";
   const u = end?.usage;
-  return [provider && clean(provider), u && `${u.prompt_tokens ?? "?"} → ${u.completion_tokens === undefined ? "?" : plural(u.completion_tokens, "token")}`, end?.finish_reason && clean(end.finish_reason), ""].filter((p) => p !== undefined).join(" · ");
+  return [provider && clean(provider), u && (u.prompt_tokens || u.completion_tokens) ? `${u.prompt_tokens || "?"} → ${u.completion_tokens === undefined ? "?" : plural(u.completion_tokens, "token")}` : undefined, end?.finish_reason && clean(end.finish_reason), ""].filter((p) => p !== undefined).join(" · ");
 }
 
 function CallBody({ call }: { call: CallDetail }) {

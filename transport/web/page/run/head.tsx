@@ -25,7 +25,7 @@ export function Head({ feed }: { feed: Feed }) {
   feed.slow.value;
   const s = feed.tree.top.fold.state;
   const reading = feed.reading.value;
-  const words = inWords(s.queued?.input);
+  const words = s.queued?.title ? clean(cut(s.queued.title, 200)) : inWords(s.queued?.input);
   const says = reading ? "reading" : lookOf(s).word;
   useEffect(() => {
     document.title = `${says} · ${cut(words, 40) || s.queued?.job || "run"} · lastword`;

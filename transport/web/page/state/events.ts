@@ -279,6 +279,7 @@ export interface Payloads {
     mode: "attached" | "detached";
     parent?: string;
     principal?: string;
+    title?: string;
     version?: string;
   };
   /** The run goes on after its process died; carries a rewind. */
@@ -408,6 +409,7 @@ export interface Payloads {
     count?: number;
     dropped?: number;
     index: number;
+    media_type?: string;
     offset: number;
     part?: boolean;
     stream: string;
@@ -417,6 +419,7 @@ export interface Payloads {
   /** The whole text, authoritative; closes its stream. */
   "text.done": {
     bytes?: number;
+    media_type?: string;
     omitted?: boolean;
     sha256: string;
     stream: string;
@@ -428,6 +431,7 @@ export interface Payloads {
     count?: number;
     dropped?: number;
     index: number;
+    media_type?: string;
     offset: number;
     part?: boolean;
     stream: string;

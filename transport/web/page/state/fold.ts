@@ -11,6 +11,7 @@ export interface Stream {
   task?: string;
   thought?: boolean;
   closed?: boolean;
+  media_type?: string;
   /** The ordinal of the next delta. */
   index: number;
   /** What is kept: without the first bytes, if some were dropped. */
@@ -319,13 +320,13 @@ export class Fold {
     const gone = begin > t.bytes; // what is missing was not read before
     const text = afterBytes(d.text, gone ? 0 : t.bytes - begin);
     const so = gone ? { text, bytes: begin + byteLength(text), dropped: begin } : { text: t.text + text, bytes: t.bytes + byteLength(text) };
-    this.streams.put({ ...t, ...so, index: d.index + Math.max(d.count ?? 1, 1) });
+    this.streams.put({ ...t, ...so, media_type: d.media_type ?? t.media_type, index: d.index + Math.max(d.count ?? 1, 1) });
   }
 
   private close(d: Payloads["text.done"], thought: boolean) {
-    const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0 };
+    const t: Partial<Stream> & Pick<Stream, "stream" | "index"> = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0 };
     const text = d.text ?? "";
-    this.streams.put({ ...t, text, bytes: byteLength(text), dropped: undefined, closed: true });
+    this.streams.put({ ...t, media_type: d.media_type ?? t.media_type, text, bytes: byteLength(text), dropped: undefined, closed: true });
   }
 
   private log(lines: LogLine[]) {

@@ -2,20 +2,17 @@ package schedule
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Name is the name of the job with which callers manage their schedules.
-const Name = "schedules"
-
-// Input is the job's input.
-type Input struct {
-	Action string `json:"action" form:"enum=ls|run|pause|resume" jsonschema:"what to do"`
-	Name   string `json:"name,omitempty" jsonschema:"name of the schedule"`
+// Order is what a caller wants of his schedules: "ls", or "run", "pause" or "resume" with the name of one.
+type Order struct {
+	Action string `json:"action"`
+	Name   string `json:"name,omitempty"`
 }
 
 // Line describes a schedule in a list.
@@ -34,24 +31,24 @@ type Line struct {
 	Note    string    `json:"note,omitempty"`
 }
 
-// Define returns the definition of the job.
-func (c *Clock) Define() actors.Definition {
-	d := actors.Func(Name, func(ctx context.Context, t *actors.TaskContext, in Input) ([]Line, error) {
-		if in.Action == "ls" {
-			return c.List(ctx, t.Principal())
-		}
-		s, err := c.find(in.Name, t.Principal())
-		if err != nil {
-			return nil, err
-		}
-		if err := c.do(ctx, in.Action, s, string(t.RunID())); err != nil {
-			return nil, err
-		}
-		line, err := c.line(ctx, s)
-		return []Line{line}, err
-	})
-	d.Title, d.Description = "See to schedules", "Lists the caller's schedules, runs one now, pauses one, or lets it go on."
-	return d
+// Operate carries out an order of the principal, and describes the schedules that it is about.
+func (c *Clock) Operate(ctx context.Context, principal string, order Order) ([]Line, error) {
+	switch order.Action {
+	case "ls":
+		return c.List(ctx, principal)
+	case "run", "pause", "resume":
+	default:
+		return nil, messages.InvalidInput("the action %q is none of ls, run, pause and resume", order.Action)
+	}
+	s, err := c.find(order.Name, principal)
+	if err == nil {
+		err = c.do(ctx, order.Action, s, rand.Text())
+	}
+	if err != nil {
+		return nil, err
+	}
+	line, err := c.line(ctx, s)
+	return []Line{line}, err
 }
 
 // do carries out an action for a person. It tries again if another node changes the mark meanwhile.

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// runsFilesCommand returns the command that lists the files of a run, prints one, or writes them below a folder.
+func runsFilesCommand(remote *host.Remote) *cobra.Command {
+	out, force := "", false
+	cmd := &cobra.Command{Use: "files <run> [name]", RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		id, err := runNamed(cmd.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		state, err := c.State(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		if state.Artifacts, err = filesNamed(state, args[1:]); err != nil {
+			return err
+		}
+		switch {
+		case out != "":
+			return fetchFiles(cmd.Context(), c, state, out, force)
+		case len(args) > 1:
+			return fetchFile(cmd.Context(), c, id, state.Artifacts[0], terminal.Shown(cmd.OutOrStdout()))
+		}
+		return printFiles(cmd.OutOrStdout(), state.Artifacts)
+	})}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) < 1 || len(args) > 2 {
+			return exit.BadUsage(cmd, errors.New("runs files needs the id of one run, or last, and takes the name of one file"), "lastword runs ls lists them")
+		}
+		return nil
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the files below; made if missing")
+	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there")
+	settings.Must(cmd.MarkFlagDirname("out"))
+	return cmd
+}
+
+// filesNamed returns the files of the run: all, or the one that is named.
+func filesNamed(s messages.State, named []string) ([]messages.Artifact, error) {
+	if len(named) == 0 {
+		return s.Artifacts, nil
+	}
+	var names []string
+	for _, a := range s.Artifacts {
+		if a.Name == named[0] {
+			return []messages.Artifact{a}, nil
+		}
+		names = append(names, a.Name)
+	}
+	return nil, messages.Errorf(messages.CodeNotFound, "the run %s has no file %q%s; lastword runs files %[1]s lists its files",
+		s.RunID, named[0], words.Meant(named[0], names))
+}
+
+func printFiles(out io.Writer, files []messages.Artifact) error {
+	rows := [][]string{{"FILE", "SIZE", "TYPE", "SHA256"}}
+	for _, a := range files {
+		kind := messages.MediaType(a.Name)
+		if a.Partial {
+			kind += ", its first part"
+		}
+		rows = append(rows, []string{a.Name, words.Size(a.Bytes), kind, a.SHA256[:min(len(a.SHA256), 12)]})
+	}
+	if len(files) == 0 {
+		_, err := fmt.Fprintln(out, "the run has no files")
+		return err
+	}
+	return terminal.Rows(out, rows)
+}
+
+// fetchFiles writes the files below the folder under their names. A name leads nowhere else, and to no hidden file. It
+// replaces no file without force, and writes none if one is refused.
+func fetchFiles(ctx context.Context, c *api.Client, s messages.State, folder string, force bool) error {
+	root, err := confined.MakeRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for i, a := range s.Artifacts {
+		s.Artifacts[i].Path = a.Name // the server's own place for it
+		_, there := root.Lstat(a.Name)
+		switch err := confined.Name(a.Name); {
+		case err != nil:
+			return messages.InvalidInput("a file of the run is not written: %v\nlastword runs files %s NAME prints it", err, s.RunID)
+		case there == nil && !force:
+			return messages.Errorf(messages.CodeConflict, "%s has the file %s already; --force replaces it", folder, a.Name)
+		}
+	}
+	return downloadAll(ctx, c, s, root)
+}
+
+// download writes the run's files below the folder, as generate does on this machine.
+func download(ctx context.Context, c *api.Client, s messages.State, folder string) error {
+	s.Artifacts = slices.DeleteFunc(slices.Clone(s.Artifacts), func(a messages.Artifact) bool { return a.Partial })
+	if len(s.Artifacts) == 0 {
+		return nil
+	}
+	root, err := confined.MakeRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return downloadAll(ctx, c, s, root)
+}
+
+// downloadAll writes the run's files to their paths. Each file is written atomically.
+func downloadAll(ctx context.Context, c *api.Client, s messages.State, root *os.Root) error {
+	for _, a := range s.Artifacts {
+		err := confined.Write(root, cmp.Or(a.Path, a.Name), 0o644, func(file io.Writer) error { return fetchFile(ctx, c, s.RunID, a, file) })
+		if err != nil {
+			return fmt.Errorf("cannot download %s: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// fetchFile copies one file to w, and checks that it is the one in the run's log.
+func fetchFile(ctx context.Context, c *api.Client, id messages.RunID, a messages.Artifact, w io.Writer) error {
+	from, err := c.Artifact(ctx, id, a.Name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(w, sum), io.LimitReader(from, a.Bytes+1))
+	if err == nil && hex.EncodeToString(sum.Sum(nil)) != a.SHA256 {
+		err = messages.Errorf(messages.CauseTransportClosed, "the server sent another file than the run wrote")
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+)
+
+// Jobs are asked from who runs them: start has the flags, the help and the completion of the server's job, plans are checked
+// with the server's jobs, and what a run wrote is there. What belongs to the runtime is no job.
+func TestJobsAreAskedFromTheServer(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		put(t, filepath.Join(dir, name), text)
+		return filepath.Join(dir, name)
+	}
+	jobs := file("jobs.yaml", `jobs:
+  greet:
+    command: [sh, -c, 'echo "hello $1 $2"; echo warned >&2; echo made >out.txt', sh, "{name}", "{how}"]
+    env: [PATH]
+    dir: .
+    artifacts: [out.txt]
+    input: {name: {type: string, description: whom to greet}, how: {type: string, enum: [loud, quiet], default: quiet}}
+schedules:
+  - {name: nightly, job: greet, input: {name: moon}, cron: "0 6 1 1 *"}
+`)
+	plan := file("plan.yaml", "name: hail\nparams: {who: {}}\nsteps:\n  - {name: a, job: greet, input: {name: \"${params.who}\"}}\n")
+	input, got := file("input.json", `{"name":"Bob","how":"quiet"}`), filepath.Join(dir, "got")
+	s := serveHTTP(t, dir, "--jobs", "jobs.yaml", "--state", filepath.Join(dir, "state"))
+	defer s.ends(syscall.SIGTERM)
+	for _, c := range []struct {
+		args, stdout, stderr string
+		code                 int
+	}{
+		{"jobs", "greet", "", 0},
+		{"start greet --help", "--how loud|quiet", "", 0},
+		{"start greet --name Ann", "hello Ann quiet\n", "warned\n", 0},
+		{"runs watch last", "hello Ann quiet\n", "\nwarned\n", 0},
+		{"runs events last", `"media_type":"text/plain"`, "", 0},
+		{"start greet --how loud --input " + input, "", "needs the name of a job", exit.Usage},
+		{"start greet --input " + input + " --how loud -q", "hello Bob loud\n", "", 0},
+		{"start greet --nam x", "", "did you mean --name?", exit.Usage},
+		{"start gret", "", "did you mean greet?", exit.Usage},
+		{"start greet -q", "", "name is missing", exit.Usage},
+		{"__complete start gr", "greet", "", 0},
+		{"__complete start greet --na", "--name\twhom to greet", "", 0},
+		{"__complete start greet --how ", "loud\nquiet", "", 0},
+		{"runs files last", "out.txt", "", 0},
+		{"runs files last out.txt", "made\n", "", 0},
+		{"runs files last ou", "", "has no file", exit.Failed},
+		{"runs files last -o " + got, "", "", 0},
+		{"runs files last -o " + got, "", "--force replaces it", exit.Failed},
+		{"runs files last --force -o " + got, "", "", 0},
+		{"schedules pause nightly", "paused", "", 0},
+		{"runs get last", `"job": "greet"`, "", 0},
+		{"plan check " + plan, "", "", 0},
+		{"plan graph " + plan, "greet", "", 0},
+		{"plan run " + plan + " --dry-run --param who=Cy", "greet", "", 0},
+		{"plan run " + plan + " --param who=Cy", "", "", 0},
+		{"runs ls --job plan", "hail who=Cy", "", 0},
+	} {
+		args := strings.Split(c.args, " ")
+		ran := run(t, []string{"LASTWORD_SERVER=" + s.base()}, args...)
+		if ran.code != c.code || !strings.Contains(ran.stdout, c.stdout) || !strings.Contains(ran.stderr, c.stderr) || strings.Contains(ran.stdout, "schedules") {
+			t.Errorf("lastword %s: %+v, want %d, %q, %q", c.args, ran, c.code, c.stdout, c.stderr)
+		}
+	}
+	for args, code := range map[string]int{"plan check " + plan: exit.Usage, "plan check " + plan + " --jobs " + jobs: 0, "plan graph " + plan + " --jobs " + jobs: 0,
+		"plan run " + plan + " --param who=x --out " + got + " --jobs " + jobs: 0} {
+		if ran := run(t, []string{"PATH=" + os.Getenv("PATH")}, strings.Fields(args)...); ran.code != code {
+			t.Errorf("in this process, lastword %s: %+v", args, ran)
+		}
+	}
+}
+
+// The name of a file leads nowhere else: not out of the folder, and to no hidden file.
+func TestFilesOfARunGoNowhereElse(t *testing.T) {
+	for _, name := range []string{"../x", "/tmp/x", ".bashrc", "a/../../x", ".git/hooks/x", "a/.env", "a\u202eb", ""} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "/artifacts") {
+				t.Errorf("%q was fetched", name)
+			}
+			_, _ = w.Write([]byte(`{"run_id":"r_k66hldz6ofnwat4rgzpadp2myg","status":"completed","artifacts":[{"name":"ok","bytes":0},{"name":"` + name + `","path":"ok","bytes":0}]}`))
+		}))
+		dir := t.TempDir()
+		got := run(t, nil, "runs", "files", "r_k66hldz6ofnwat4rgzpadp2myg", "--out", filepath.Join(dir, "out"), "--server", s.URL)
+		s.Close()
+		if all, err := filepath.Glob(filepath.Join(dir, "out", "*")); got.code == 0 || len(all) > 0 || err != nil {
+			t.Errorf("%q: %+v, and there are %q", name, got, all)
+		}
+	}
+}
