@@ -252,7 +252,15 @@ func TestSessions(t *testing.T) {
 	if log := s.Log.Lines[0].Text; !strings.Contains(log, `"session/load"`) || !strings.Contains(log, `"s-7"`) {
 		t.Errorf("the agent got %s", log)
 	}
-	in.Session, in.Dir = "s-7", t.TempDir()
+	in.Session = "s-7"
+	job, err := agent.Job(in, speaksACP(":"), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := follow(t, job, "another", nil); outcome(s) != "invalid_input" {
+		t.Errorf("%s for another caller: %+v", outcome(s), s.End)
+	}
+	in.Dir = t.TempDir()
 	if s := runOf(t, in, speaksACP(":"), config, nil); outcome(s) != "invalid_input" {
 		t.Errorf("%s in another folder: %+v", outcome(s), s.End)
 	}

@@ -194,10 +194,10 @@ func runOf(t *testing.T, in agent.Input, line []string, config agent.Config, eac
 	if err != nil {
 		t.Fatal(err)
 	}
-	return follow(t, job, each)
+	return follow(t, job, "", each)
 }
 
-func follow(t *testing.T, job actors.Job, each func(*actors.System, messages.RunID, messages.Event)) (state messages.State) {
+func follow(t *testing.T, job actors.Job, principal string, each func(*actors.System, messages.RunID, messages.Event)) (state messages.State) {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{})
 	if err != nil {
@@ -205,7 +205,7 @@ func follow(t *testing.T, job actors.Job, each func(*actors.System, messages.Run
 	}
 	defer s.Close(context.Background())
 	limits := messages.Limits{WallClockMS: time.Hour.Milliseconds(), StallMS: time.Hour.Milliseconds()}
-	run, err := s.Start(t.Context(), job, actors.Options{Limits: limits})
+	run, err := s.Start(t.Context(), job, actors.Options{Limits: limits, Principal: principal})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func headless(t *testing.T, name string, c command.Command, allowDenied bool) me
 	if err != nil {
 		t.Fatal(err)
 	}
-	return follow(t, job, nil)
+	return follow(t, job, "", nil)
 }
 
 // outcome is how a run ended, in one word, or "cause code".

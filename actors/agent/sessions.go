@@ -15,9 +15,9 @@ import (
 // refused. Errors: invalid_input.
 func (config Config) sessionOf(in Input, principal string) (string, error) {
 	if in.Session != Last {
-		dir, known, err := config.recall("session", in.Agent, in.Session, principal)
-		if known && dir != in.Dir {
-			return "", messages.InvalidInput("the session %s of %s belongs to the folder %s; name that as dir", in.Session, in.Agent, dir)
+		owner, known, err := config.recall("session", in.Agent, in.Session, "")
+		if known && owner != in.Dir+"\x00"+principal {
+			return "", messages.InvalidInput("the session %s of %s belongs to another folder or caller; leave it out, or name its folder as dir", in.Session, in.Agent)
 		}
 		return in.Session, err
 	}
@@ -34,7 +34,7 @@ func (config Config) remember(in Input, id, principal string) error {
 		return nil
 	}
 	return errors.Join(os.MkdirAll(config.Sessions, 0o700),
-		confined.WriteDurable(config.Sessions, fileOf("session", in.Agent, id, principal), 0o600, in.Dir),
+		confined.WriteDurable(config.Sessions, fileOf("session", in.Agent, id, ""), 0o600, in.Dir+"\x00"+principal),
 		confined.WriteDurable(config.Sessions, fileOf("last", in.Agent, in.Dir, principal), 0o600, id))
 }
 
