@@ -61,6 +61,11 @@ const (
 	CodeBudget Code = "budget"
 	// CodeProviderAuth: the model server does not accept this server's key. The cause is [CauseProviderError].
 	CodeProviderAuth Code = "provider_auth"
+	// CodeAuthRequired: an agent wants its user to log in. The cause is [CauseProviderError].
+	CodeAuthRequired Code = "auth_required"
+	// CodeCompactionLoop: an agent shortens its history again and again, and does nothing else. The cause is
+	// [CauseStalled].
+	CodeCompactionLoop Code = "compaction_loop"
 )
 
 // Cause returns the cause of a run that fails with the code.
@@ -70,8 +75,10 @@ func (c Code) Cause() Code {
 		return c
 	case c == CodeBudget:
 		return CauseLimitExceeded
-	case c == CodeProviderAuth:
+	case c == CodeProviderAuth, c == CodeAuthRequired:
 		return CauseProviderError
+	case c == CodeCompactionLoop:
+		return CauseStalled
 	}
 	return CauseError
 }

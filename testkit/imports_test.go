@@ -93,6 +93,8 @@ var rules = []rule{
 	{pkgs: "actors/command",
 		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema internal/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
+	{pkgs: "actors/agent",
+		ours: "internal/regular " + basics + " actors actors/command actors/jobschema internal/schedule internal/confined", denied: offline},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
@@ -193,7 +195,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors actors/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command internal/schedule internal/webhook " +
+		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/agent actors/command internal/schedule internal/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/lastword", ours: "internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
@@ -322,7 +324,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/command", "internal/webhook", "internal/schedule", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
+		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/agent", "actors/command", "internal/webhook", "internal/schedule", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},

@@ -130,6 +130,10 @@ type Config struct {
 	// one that ends all that the program has started. keep says that what the program leaves behind is kept.
 	Start func(cmd *exec.Cmd, tty, keep bool) (Process, error)
 
+	// Speak, if not nil, makes the Speaker of an attempt. NoStdin: the program's stdin is empty.
+	Speak   func(Spoken) Speaker
+	NoStdin bool
+
 	// Inherit gives the program the whole environment. This field and those below are for the program of a command
 	// line.
 	Inherit bool
@@ -271,12 +275,16 @@ type Program struct {
 	MaxOutput Size              `json:"max_output,omitempty"`
 	Retries   int               `json:"retries,omitempty"`
 	Children  string            `json:"children,omitempty"`
+	// Agent is the coding agent whose lines a Speaker reads. Who makes the job gives it that.
+	Agent       string   `json:"agent,omitempty"`
+	AllowDenied bool     `json:"allow_denied,omitempty"`
+	Env         []string `json:"-"` // as Command.Env
 }
 
 // Job makes a job of a program of the user.
 func Job(p Program, config Config) (actors.Job, error) {
 	c := Command{Name: "run", Result: "none", Command: slices.Clone(p.Command), Dir: p.Dir, Timeout: p.Timeout, Idle: p.Idle,
-		MaxOutput: p.MaxOutput, Retry: Retry{Times: p.Retries}, Children: p.Children, Messages: true}
+		MaxOutput: p.MaxOutput, Retry: Retry{Times: p.Retries}, Children: p.Children, Env: p.Env, Messages: config.Speak == nil}
 	for i, a := range c.Command {
 		c.Command[i] = strings.ReplaceAll(a, "{", "{{")
 	}

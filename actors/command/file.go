@@ -24,6 +24,7 @@ var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustComp
 type File struct {
 	Jobs      map[string]*Command
 	Schedules []schedule.Schedule
+	Agents    map[string]Agent
 }
 
 // Read reads an operator's file, which is YAML. Its error lists all faults, each with line and column. taken are the
@@ -32,12 +33,16 @@ func Read(text []byte, taken []string) (*File, error) {
 	var parts struct {
 		Jobs      map[string]json.RawMessage `json:"jobs"`
 		Schedules []json.RawMessage          `json:"schedules"`
+		Agents    map[string]Agent           `json:"agents"`
 	}
 	places, wrong, ok := validate.ReadYAML(text, fileForm(), &parts)
 	if !ok {
 		return nil, wrong.Err()
 	}
-	file := &File{Jobs: map[string]*Command{}, Schedules: make([]schedule.Schedule, len(parts.Schedules))}
+	if len(parts.Agents) > 0 {
+		taken = append(slices.Clip(taken), "agent")
+	}
+	file := &File{Jobs: map[string]*Command{}, Agents: parts.Agents, Schedules: make([]schedule.Schedule, len(parts.Schedules))}
 	for _, name := range slices.Sorted(maps.Keys(parts.Jobs)) {
 		c, place := &Command{}, validate.Below("jobs", name)
 		file.Jobs[name] = c
@@ -89,4 +94,16 @@ func (f *File) Definitions(config Config) (jobs []actors.Definition) {
 		jobs = append(jobs, f.Jobs[name].define(config))
 	}
 	return jobs
+}
+
+// Agent says what callers may do with a coding agent. [File.Agents] names it.
+type Agent struct {
+	// Command starts the agent, which speaks ACP; agents that are known by name need none.
+	Command []string `json:"command"`
+	// Roots are the folders in or below which it may work.
+	Roots []string `json:"roots"`
+	// Mode is the mode in which it starts; ask is the default.
+	Mode string `json:"mode"`
+	// Env lists more variables for it, as Command.Env does.
+	Env []string `json:"env"`
 }

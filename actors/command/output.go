@@ -62,7 +62,9 @@ func (r *reader) copy(ctx context.Context) {
 			if err := r.pass(ctx, buffer[:n]); err != nil {
 				r.of.fail(err)
 			}
-			r.of.limits.heard()
+			if r.of.spoken == nil {
+				r.of.limits.heard()
+			}
 		}
 		if err != nil {
 			return // EOF, or EIO from a terminal
@@ -77,7 +79,7 @@ func (r *reader) pass(ctx context.Context, piece []byte) error {
 			return fmt.Errorf("the output cannot be written: %w", err)
 		}
 	}
-	if ctx.Err() != nil {
+	if _, speaks := r.sink.(*spoken); ctx.Err() != nil && !speaks {
 		return nil // the run is over: what the program writes at its own end goes only to raw
 	}
 	return r.sink.write(piece)

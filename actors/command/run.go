@@ -53,6 +53,7 @@ type execution struct {
 	leave func() // ends what Config.Inside gave; may be nil
 
 	stdout  *texts
+	spoken  *spoken // reads stdout; nil if that is a text
 	stderr  *logLines
 	channel *channel
 	ctx     context.Context // of the attempt
@@ -79,10 +80,16 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	defer x.release()
 	readers, err := x.start(t)
 	if err != nil {
+		if x.spoken != nil {
+			_, _ = x.spoken.speaker.End(ctx, err, nil)
+		}
 		return r.exited(startError(r.arguments[0], r.Dir, err), 0)
 	}
 	stop := context.AfterFunc(ctx, func() {
-		if x.terminate(); r.Config.Stopping != nil {
+		if x.spoken == nil || !x.spoken.over(context.Cause(ctx)) {
+			x.terminate()
+		}
+		if r.Config.Stopping != nil {
 			r.Config.Stopping()
 		}
 	})
@@ -93,7 +100,11 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 		}
 		return nil
 	})
-	x.limits.start(r.arguments[0], r.Timeout, r.Idle, x.fail)
+	limit := x.fail
+	if x.spoken != nil {
+		limit = func(why error) { x.spoken.over(why) }
+	}
+	x.limits.start(r.arguments[0], r.Timeout, r.Idle, limit)
 	defer x.limits.end()
 	var reading sync.WaitGroup
 	for _, reader := range readers {
@@ -110,6 +121,9 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	reading.Wait()
 	x.channel.close()
 	x.limits.exited()
+	if x.spoken != nil {
+		return x.spoken.end(ctx)
+	}
 	if of.Err() != nil && !x.failed.Load() { // else the code says only how it was ended
 		r.say(exitCode(x.status))
 	}
@@ -168,19 +182,26 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		readers = append(readers, &reader{ours, x.stdout, x.Config.Stdout, x})
 		cmd.Stdin, cmd.Stdout, cmd.Stderr, x.stdin = end, end, end, ours
 	} else {
-		if cmd.Stdout, err = pipe(x.stdout, x.Config.Stdout); err != nil {
+		if x.Config.Stdin != nil {
+			cmd.Stdin = x.Config.Stdin
+		} else if !x.Config.NoStdin {
+			if cmd.Stdin, x.stdin, err = answers(); err != nil {
+				return nil, err
+			}
+		}
+		out := sink(x.stdout)
+		if x.Config.Speak != nil {
+			x.speak()
+			out = x.spoken
+		}
+		if cmd.Stdout, err = pipe(out, x.Config.Stdout); err != nil {
 			return nil, err
 		}
 		if cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
 			return nil, err
 		}
-		if cmd.Stdin = x.Config.Stdin; x.Config.Stdin == nil {
-			if cmd.Stdin, x.stdin, err = answers(); err != nil {
-				return nil, err
-			}
-		}
 	}
-	if hasDescriptors {
+	if hasDescriptors && x.Config.Speak == nil {
 		x.channel = newChannel(x)
 		says, err := pipe(x.channel, nil)
 		if err != nil {
@@ -205,7 +226,8 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 // process may have its credentials, so no program gets them.
 func (x *execution) environment() (env []string) {
 	theirs := slices.DeleteFunc(slices.Clone(x.Config.Environ), func(entry string) bool {
-		return strings.HasPrefix(strings.ToUpper(entry), "LASTWORD_")
+		name := strings.ToUpper(entry)
+		return strings.HasPrefix(name, "LASTWORD_") || x.Config.Speak != nil && (strings.HasPrefix(name, "CLAUDECODE=") || strings.HasPrefix(name, "CLAUDE_CODE_"))
 	})
 	if x.Config.Inherit {
 		env = slices.Clone(theirs)
@@ -226,7 +248,7 @@ func (x *execution) environment() (env []string) {
 		env, x.leave = append(env, variables...), end
 	}
 	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))
-	if hasDescriptors {
+	if hasDescriptors && x.Config.Speak == nil {
 		env = append(env, "LASTWORD_EVENTS=3", "LASTWORD_EVENTS_VERSION="+strconv.Itoa(version), "LASTWORD_ANSWERS="+strconv.Itoa(answersAt))
 	}
 	return env

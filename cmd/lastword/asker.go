@@ -15,7 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -63,7 +62,7 @@ func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, 
 func (a *asker) openDisplay(cmd *cobra.Command) {
 	a.Show.Stdout, a.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	a.Show.Open(&a.program.Display)
-	showAnswers(&a.Show, &a.program.Display)
+	a.Show.ShowAnswers(&a.program.Display)
 }
 
 // limits returns the run's limits. A model may be silent longer than other work.
@@ -71,29 +70,6 @@ func (a *asker) limits() messages.Limits {
 	l := a.Limits()
 	l.StallMS = host.Milliseconds(a.at.StallTimeout())
 	return l
-}
-
-// showAnswers sets up the display so that it prints answers. On a terminal the view shows the model's thoughts; redrawn
-// blocks or lines for milestones would interrupt an answer. If stdout is piped and --progress is not given, stderr
-// stays empty unless something fails or is missing.
-func showAnswers(d *terminal.Display, o *terminal.Options) {
-	piped := !terminal.IsTerminal(d.Stdout)
-	if piped && o.Progress == "auto" {
-		d.View, d.Brief = terminal.Silent{}, true
-		if !d.Quiet {
-			d.View = terminal.Noticing{Out: d.Stderr}
-		}
-	}
-	if d.JSON || d.JSONL {
-		return
-	}
-	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: !piped}
-	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || o.Progress == "plain" || o.Progress == "none" {
-		return
-	}
-	if d.View = d.Answer; o.InPlace(d.Stderr, false) {
-		d.Answer.Columns = terminal.Columns(d.Stderr)
-	}
 }
 
 // textOn returns stdin without its last line break.

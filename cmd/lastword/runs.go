@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/plan"
@@ -163,8 +164,8 @@ func showRun(show *terminal.Display, p *host.Program, job string) {
 	if job == generate.Name {
 		show.Outcome = generate.Outcome
 	}
-	if show.Open(&p.Display); job == prompt.Name || job == chat.Name {
-		showAnswers(show, &p.Display)
+	if show.Open(&p.Display); job == prompt.Name || job == chat.Name || job == agent.Name {
+		show.ShowAnswers(&p.Display)
 	}
 }
 

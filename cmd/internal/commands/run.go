@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -29,6 +30,7 @@ type options struct {
 	timeout, idle time.Duration
 	maxOutput     settings.ByteSize
 	detach, keep  bool
+	agent         command.Program // its agent, if it is one
 	retry         int
 	background    bool
 	state         store.Flags
@@ -58,6 +60,8 @@ func RunCommand(p *host.Program) *cobra.Command {
 		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
 		flags.BoolVar(&o.detach, "detach", false, "start the program at a server and return; its operator must allow the program")
 		flags.BoolVar(&o.keep, "keep-children", false, "keep what the program leaves behind, such as a daemon")
+		flags.StringVar(&o.agent.Agent, "agent", "", "`name` of the coding agent that the program is: its JSON lines become the run's events, and its stdin is empty")
+		flags.BoolVar(&o.agent.AllowDenied, "allow-denied", false, "do not fail if the agent was refused a call, with --agent")
 		flags.IntVar(&o.retry, "retry", 0, "start the program again after a failure, up to so many `times`")
 		flags.BoolVar(&o.background, "background", false, "leave the program to a process in the background, and print the id of its run")
 		flags.BoolVar(&o.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line, in place of the program's output")
@@ -67,6 +71,7 @@ func RunCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Server", func() {
 		o.at.AddFlags(cmd, flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
 	})
+	settings.Must(cmd.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(agent.Names(true), cobra.ShellCompDirectiveNoFileComp)))
 	settings.ByOperator(flags)
 	return cmd
 }
@@ -84,6 +89,8 @@ func (o *options) leave(cmd *cobra.Command, args []string, c *api.Client) error 
 	return err
 }
 
+const day = 24 * time.Hour
+
 // run runs the command as a job of this process, with its input and output. It exits with the command's own code. A
 // job's own limits are set to a day, so that only the flags limit it.
 func (o *options) run(cmd *cobra.Command, args []string) error {
@@ -99,7 +106,10 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return o.leaveBehind(cmd, args)
 	}
 	p := command.Program{Line: command.Line{Command: args}, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle),
-		MaxOutput: command.Size(o.maxOutput), Retries: o.retry}
+		MaxOutput: command.Size(o.maxOutput), Retries: o.retry, Agent: o.agent.Agent, AllowDenied: o.agent.AllowDenied}
+	if p.Agent != "" && p.Idle == 0 {
+		p.Idle = schedule.Duration(agent.Idle)
+	}
 	if o.keep {
 		p.Children = command.KeepChildren
 	}
@@ -138,6 +148,12 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 	if o.background {
 		config.Stdout, config.Stderr = nil, nil
 	}
+	if p.Agent != "" {
+		config.NoStdin, config.Stdin, config.Stdout, config.Exited = true, nil, nil, nil
+		if config.Speak, err = agent.Headless(p.Agent, p.AllowDenied); err != nil {
+			return exit.BadUsage(cmd, err, "")
+		}
+	}
 	job, err := command.Job(p, config)
 	if err != nil {
 		return err
@@ -147,6 +163,9 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.show.Open(&o.program.Display)
 	o.show.View, o.show.Brief = terminal.Silent{}, !terminal.IsTerminal(o.show.Stderr)
+	if p.Agent != "" {
+		o.show.ShowAnswers(&o.program.Display)
+	}
 	if o.show.Served = true; o.background {
 		o.show.View = &announcing{to: o.show.Stdout}
 	}
@@ -154,7 +173,6 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 		asker := o.program.Asker(cmd, "")
 		o.show.Ask = asker.Ask
 	}
-	const day = 24 * time.Hour
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds(), Bytes: command.LogBytes(p.MaxOutput)}
 	err = o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits, Labels: labels}, &o.state, &o.show)
 	if ended.End == nil || ended.Status == messages.Canceled {

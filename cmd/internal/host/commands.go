@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/guardian"
@@ -34,6 +35,9 @@ func (f *Flags) readJobs() (*command.File, error) {
 		return nil, err
 	}
 	file, err := command.Read(text, taken)
+	if err == nil {
+		err = agent.Check(file.Agents)
+	}
 	if err != nil {
 		err = misconfigured(f.jobsFile, err)
 	}

@@ -90,7 +90,7 @@ func (c *catalog) steps() plan.Config {
 	folder := func(principal string) (string, error) { return c.place(principal, "") }
 	return plan.Config{Runs: runs, Read: artifact.Read(state, c.artifact), Write: c.shared(artifact.Write(folder, c.spend)),
 		Jobs: append([]actors.Definition{c.shared(earlier(generate.Define(generating), "home")), c.prompt(),
-			earlier(c.chat(), "home")}, c.commands()...)}
+			earlier(c.chat(), "home")}, append(c.agents(), c.commands()...)...)}
 }
 
 // earlier also makes the job from inputs in logs from before 0.1.0, where a member named the principal.

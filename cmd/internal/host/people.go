@@ -79,6 +79,10 @@ func (s *Server) inside(t *actors.TaskContext) (variables []string, end func()) 
 	}
 	token, end := s.RunTokens.Add(t.Principal(), auth.Inside{Run: t.RunID(),
 		Start: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
+			err := s.jobs.mayStart(ctx, q)
+			if err != nil {
+				return "", err
+			}
 			run, err := t.Submit(ctx, q)
 			if err != nil {
 				return "", err

@@ -115,7 +115,7 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, journal.Close())}
 	}
 	s.jobs.startTools(s.Log)
-	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
+	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system, s.jobs}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: c.instructions(), Log: s.Log, Retention: c.retention,
 		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm, Keys: s.sealing,
 		Sessions: mcp.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: c.Store.Shared()}})
@@ -184,7 +184,7 @@ func (s *Server) addJobs() error {
 // newAPI creates the door, and on it the HTTP API and the dialects.
 func (s *Server) newAPI() {
 	c := s.jobs
-	to := door.New(door.Config{Runs: s.system, Jobs: offered{s.system}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
+	to := door.New(door.Config{Runs: offered{s.system, c}, Jobs: offered{s.system, c}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
 		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
 		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing})
 	if c.added != nil {
@@ -207,7 +207,7 @@ func (s *Server) addTools() error {
 			err = s.Handler.AddJob(mcp.JobTool{Job: job})
 		}
 	}
-	for _, job := range c.commands() {
+	for _, job := range append(c.agents(), c.commands()...) {
 		err = cmp.Or(err, s.Handler.AddJob(mcp.JobTool{Job: job.Name}))
 	}
 	if err == nil && slices.Contains(c.tools, lmstxtTools) {

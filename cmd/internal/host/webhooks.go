@@ -186,7 +186,10 @@ func (s *Server) observe(e messages.Event) {
 }
 
 // offered is the runtime as doors see it, without the internal job that delivers webhooks.
-type offered struct{ *actors.System }
+type offered struct {
+	*actors.System
+	jobs *catalog
+}
 
 // Jobs returns the jobs that callers can start.
 func (o offered) Jobs() (all []messages.JobInfo) {

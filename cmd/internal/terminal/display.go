@@ -119,6 +119,29 @@ func (d *Display) Open(o *Options) {
 	}
 }
 
+// ShowAnswers sets up the display so that it prints answers. On a terminal the view shows the model's thoughts; redrawn
+// blocks or lines for milestones would interrupt an answer. If stdout is piped and --progress is not given, stderr
+// stays empty unless something fails or is missing.
+func (d *Display) ShowAnswers(o *Options) {
+	piped := !IsTerminal(d.Stdout)
+	if piped && o.Progress == "auto" {
+		d.View, d.Brief = Silent{}, true
+		if !d.Quiet {
+			d.View = Noticing{Out: d.Stderr}
+		}
+	}
+	if d.JSON || d.JSONL {
+		return
+	}
+	d.Answer = &Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: !piped}
+	if d.Quiet || d.Brief || !IsTerminal(d.Stderr) || o.Progress == "plain" || o.Progress == "none" {
+		return
+	}
+	if d.View = d.Answer; o.InPlace(d.Stderr, false) {
+		d.Answer.Columns = Columns(d.Stderr)
+	}
+}
+
 // Options holds the flags of all commands for the display of runs.
 type Options struct {
 	Progress string

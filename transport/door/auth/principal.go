@@ -10,16 +10,18 @@ import (
 // Scope is a permission of a token.
 type Scope string
 
-// The scopes. Admin includes the others. WriteRuns answers all questions but confirmations, which need AnswerRuns.
+// The scopes. Admin includes the others. WriteRuns answers all questions but confirmations, which need AnswerRuns, and
+// starts all jobs but coding agents, which need AgentRuns too.
 const (
 	ReadRuns   Scope = "run:read"
 	WriteRuns  Scope = "run:write"
 	AnswerRuns Scope = "run:answer"
+	AgentRuns  Scope = "run:agent"
 	Admin      Scope = "admin"
 )
 
 // Scopes returns all scopes.
-func Scopes() []Scope { return []Scope{ReadRuns, WriteRuns, AnswerRuns, Admin} }
+func Scopes() []Scope { return []Scope{ReadRuns, WriteRuns, AnswerRuns, AgentRuns, Admin} }
 
 // Principal is a caller. The zero Principal is a caller without a token, on a server that needs none; it has every
 // scope.

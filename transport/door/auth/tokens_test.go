@@ -48,7 +48,7 @@ func TestLine(t *testing.T) {
 		{"#a", both, digest, "is not a name"},
 		{strings.Repeat("a", 65), both, digest, "is not a name"},
 		{"mia", nil, digest, "is not a scope"},
-		{"mia", []auth.Scope{"run:all"}, digest, "the scopes are run:read run:write run:answer admin"},
+		{"mia", []auth.Scope{"run:all"}, digest, "the scopes are run:read run:write run:answer run:agent admin"},
 		{"mia", []auth.Scope{"admin x"}, digest, "is not a scope"},
 		{"mia", both, "", "64 hexadecimal digits"},
 		{"mia", both, digest[:63] + "g", "64 hexadecimal digits"},

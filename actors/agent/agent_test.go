@@ -1,0 +1,343 @@
+//go:build linux
+
+package agent_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/agent"
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/internal/schedule"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// ends are the outcomes of recordings that do not complete.
+var ends = map[string]string{
+	"kill-turn": "transport_closed", "claude-stdin-turn": "transport_closed", "gemini-stdin-turn": "transport_closed",
+	"cut": "provider_error", "err401": "provider_error", "codex-refuse": "error permission_refused", "opencode-bgtool": "stalled",
+	"cancel-perm": "canceled", "cancel-tool": "canceled", "cancel-stream": "canceled", "cancel-retry": "canceled",
+	"codex-guardian-cancel-perm": "completed", "codex-guardian-cancel-tool": "completed", // their turn ended before
+}
+
+// TestRecordings replays what real agents said over ACP. Each run has the outcome that it deserves, and leaves no call
+// open.
+func TestRecordings(t *testing.T) {
+	for _, name := range names(t, "acp") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			who, what, _ := strings.Cut(name, "-")
+			want := "completed"
+			for _, key := range []string{what, name} {
+				if end, known := ends[key]; known {
+					want = end
+				}
+			}
+			in := agent.Input{Agent: who, Prompt: "do it", Dir: t.TempDir()}
+			if what == "load" {
+				in.Session = "session-1"
+			}
+			config := replays(t, name, in.Dir)
+			if config.Idle = time.Minute; want == "stalled" {
+				config.Idle = time.Second
+			}
+			s := runOf(t, in, nil, config, people(t, chosen(name)))
+			if got := outcome(s); got != want {
+				t.Fatalf("%s, and not %s: %+v", got, want, s.End.Error)
+			}
+			for _, c := range s.Calls {
+				if !c.Ended && s.Status != messages.Canceled {
+					t.Errorf("the call %s is open", c.ID)
+				}
+			}
+			if text := answer(s); strings.Contains(text, "notice") || strings.Count(text, "one two ") > 1 {
+				t.Errorf("the answer is %q", text)
+			}
+		})
+	}
+}
+
+// chosen returns the option that the recording's client has chosen.
+func chosen(name string) (option string) {
+	steps, _ := recording("acp", name)
+	for _, s := range steps {
+		var m struct {
+			Result struct{ Outcome struct{ OptionID string } }
+		}
+		if s.From == "client" && json.Unmarshal(s.Msg, &m) == nil && m.Result.Outcome.OptionID != "" {
+			option = m.Result.Outcome.OptionID
+		}
+	}
+	return option
+}
+
+// people answer permissions, and cancel when the recording's client does.
+func people(t *testing.T, option string) func(*actors.System, messages.RunID, messages.Event) {
+	return func(s *actors.System, id messages.RunID, e messages.Event) {
+		value, _ := json.Marshal(option)
+		switch b := e.Body.(type) {
+		case messages.InputRequired:
+			if option == "" {
+				return
+			}
+			if err := s.Answer(t.Context(), id, b.Request, value, ""); err != nil {
+				t.Error(err)
+			}
+		case messages.Log:
+			if slices.ContainsFunc(b.Lines, func(l messages.LogLine) bool { return l.Text == "cancel now" }) {
+				if err := s.Cancel(t.Context(), id, "", ""); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// TestHeadlessRecordings reads what real agents printed for programs.
+func TestHeadlessRecordings(t *testing.T) {
+	want := map[string]string{"claude-401": "provider_error", "claude-cut": "provider_error", "codex-401": "provider_error", "gemini-401": "provider_error",
+		"gemini-cut": "provider_error", "opencode-tool": "error permission_refused"}
+	for _, name := range names(t, "headless") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			who, what, _ := strings.Cut(name, "-")
+			s := headless(t, who, prints(t, name, ""), false)
+			end := want[name]
+			if end == "" {
+				end = "completed"
+			}
+			if got := outcome(s); got != end {
+				t.Fatalf("%s, and not %s: %+v", got, end, s.End)
+			}
+			if text := answer(s); end == "completed" && text != map[bool]string{true: "The answer is four.", false: "Done: the scripted answer after 1 tool results."}[what == "text" || what == "stream"] {
+				t.Errorf("the answer is %q", text)
+			}
+			for _, c := range s.Calls {
+				if !c.Ended {
+					t.Errorf("the call %s is open", c.ID)
+				}
+			}
+		})
+	}
+}
+
+// prints is a program that prints a recording, and then does something.
+func prints(t *testing.T, name, then string) command.Command {
+	t.Helper()
+	_, lines := recording("headless", name)
+	file := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return command.Command{Command: []string{"sh", "-c", "cat " + file + "; " + then}}
+}
+
+// TestSixShapes ends the ways in which coding agents hang, with the right outcome.
+func TestSixShapes(t *testing.T) {
+	shell := func(script string) command.Command { return command.Command{Command: []string{"sh", "-c", script}} }
+	silent := func(c command.Command) command.Command { c.Idle = schedule.Duration(time.Second); return c }
+	compaction := `echo '{"type":"system","subtype":"init","session_id":"s"}'; while :; do echo '{"type":"system","subtype":"compact_boundary"}'; sleep 0.01; done`
+	for name, test := range map[string]struct {
+		agent  string
+		does   command.Command
+		end    string
+		notice messages.NoticeCode
+	}{
+		"says success and stays":    {"claude", prints(t, "claude-text", "exec sleep 600"), "completed", "lingered"},
+		"says success and fails":    {"claude", prints(t, "claude-text", "exit 3"), "completed", "lingered"},
+		"has no last word":          {"opencode", prints(t, "opencode-text", "exec sleep 600"), "completed", "lingered"},
+		"waits on stdin":            {"codex", prints(t, "codex-text", "cat"), "completed", ""},
+		"a child holds the pipe":    {"gemini", prints(t, "gemini-yolo", "sleep 600 & exit 0"), "completed", ""},
+		"a permission nobody sees":  {"claude", shell(`echo '{"type":"control_request","request":{"subtype":"can_use_tool","tool_name":"Bash"}}'; exec sleep 600`), "error permission_refused", ""},
+		"a refused call":            {"claude", shell(`echo '{"type":"result","subtype":"success","result":"Done.","permission_denials":[{"tool_name":"Bash"}]}'`), "error permission_refused", ""},
+		"the network is gone":       {"opencode", silent(shell(`echo '{"type":"step_start"}'; exec sleep 600`)), "stalled", ""},
+		"it asks its model in vain": {"claude", silent(prints(t, "claude-401", "exec sleep 600")), "provider_error", ""},
+		"it shortens its history":   {"claude", shell(compaction), "stalled compaction_loop", ""},
+		"it ends without a word":    {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'`), "transport_closed", ""},
+		"it prints no JSON":         {"codex", shell(`echo codex 1.0`), "completed", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			s := headless(t, test.agent, test.does, false)
+			if outcome(s) != test.end || time.Since(began) > 30*time.Second {
+				t.Errorf("%s after %v, and not %s: %+v", outcome(s), time.Since(began), test.end, s.End)
+			}
+			if got := len(s.Notices) > 0 && s.Notices[0].Code == test.notice; got != (test.notice != "") {
+				t.Errorf("the notices are %v", s.Notices)
+			}
+		})
+	}
+	if s := headless(t, "opencode", prints(t, "opencode-tool", ""), true); outcome(s) != "transport_closed" {
+		t.Errorf("with allowed denials: %s", outcome(s)) // it never said that it is done
+	}
+}
+
+// TestWhatAnAgentSays checks the events of one turn.
+func TestWhatAnAgentSays(t *testing.T) {
+	s := headless(t, "claude", prints(t, "claude-bg", ""), false)
+	var r agent.Result
+	if err := json.Unmarshal(s.End.Result, &r); err != nil || r.Session != "session-1" || r.Cost == nil || r.Cost.Amount != 0.001336 {
+		t.Errorf("the result is %s", s.End.Result)
+	}
+	if len(s.Calls) != 2 || s.Calls[0].Name != "claude-opus-5-5" || s.Calls[1].Name != "Bash" {
+		t.Errorf("the calls are %+v", s.Calls)
+	}
+	s = headless(t, "claude", prints(t, "claude-text", ""), false)
+	if len(s.Streams) != 2 || s.Streams[0].Text() != "consider then decide." || s.Streams[1].Text() != "The answer is four." {
+		t.Errorf("the texts are %+v", s.Streams)
+	}
+}
+
+// TestPermissionShowsWhole: a person sees all that an agent wants to do, and the agent gets the answer.
+func TestPermissionShowsWhole(t *testing.T) {
+	in := agent.Input{Agent: "claude", Prompt: "do it", Dir: t.TempDir()}
+	config := replays(t, "claude-write", in.Dir)
+	var asked messages.InputRequired
+	answers := people(t, "allow-once")
+	runOf(t, in, nil, config, func(s *actors.System, id messages.RunID, e messages.Event) {
+		if b, ok := e.Body.(messages.InputRequired); ok {
+			asked = b
+		}
+		answers(s, id, e)
+	})
+	for _, part := range []string{"Write new.txt", `first line\nsecond line`, "allow-with-updates: Option (wider"} {
+		if !strings.Contains(asked.Prompt, part) {
+			t.Errorf("the question lacks %q: %s", part, asked.Prompt)
+		}
+	}
+	if asked.InputKind != messages.InputConfirmation || string(asked.Schema) != `{"enum":["allow-once","allow-with-updates","reject"],"type":"string"}` {
+		t.Errorf("it is a %s with %s", asked.InputKind, asked.Schema)
+	}
+}
+
+// speaksACP is an agent in a few lines of shell: it does something, and answers.
+func speaksACP(does string) []string {
+	return []string{"sh", "-c", `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}'
+read a; echo "$a" >&2; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
+read a; ` + does + `; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; cat >/dev/null`}
+}
+
+// TestChanges: what the agent has changed in its folder is an artifact, whatever the agent says of it.
+func TestChanges(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "old"), []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := agent.Config{Command: command.Config{Folder: func(string) (string, error) { return out, nil }}}
+	s := runOf(t, agent.Input{Prompt: "p", Dir: dir}, speaksACP("echo after >old; echo x >new"), config, nil)
+	if len(s.Artifacts) != 1 || outcome(s) != "completed" {
+		t.Fatalf("%s with %v and %v", outcome(s), s.Artifacts, s.Notices)
+	}
+	patch, err := os.ReadFile(filepath.Join(out, s.Artifacts[0].Path))
+	if err != nil || !bytes.Contains(patch, []byte("-before\n+after\n")) || !bytes.Contains(patch, []byte("new file")) {
+		t.Errorf("%v: %s", err, patch)
+	}
+}
+
+// TestSessions: a session goes on in its folder, and in no other.
+func TestSessions(t *testing.T) {
+	config := agent.Config{Sessions: t.TempDir()}
+	in := agent.Input{Prompt: "p", Dir: t.TempDir()}
+	runOf(t, in, speaksACP(":"), config, nil)
+	in.Session = agent.Last
+	s := runOf(t, in, speaksACP(":"), config, nil)
+	if log := s.Log.Lines[0].Text; !strings.Contains(log, `"session/load"`) || !strings.Contains(log, `"s-7"`) {
+		t.Errorf("the agent got %s", log)
+	}
+	in.Session = "s-7"
+	job, err := agent.Job(in, speaksACP(":"), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := follow(t, job, "another", nil); outcome(s) != "invalid_input" {
+		t.Errorf("%s for another caller: %+v", outcome(s), s.End)
+	}
+	in.Dir = t.TempDir()
+	if s := runOf(t, in, speaksACP(":"), config, nil); outcome(s) != "invalid_input" {
+		t.Errorf("%s in another folder: %+v", outcome(s), s.End)
+	}
+}
+
+// TestNamesAndRoots: only what the operator names starts, in a folder below a root.
+func TestNamesAndRoots(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	config := agent.Config{Agents: map[string]command.Agent{"claude": {Roots: []string{root}}}}
+	for name, in := range map[string]agent.Input{
+		"no agent \"codex\" is allowed here": {Agent: "codex", Prompt: "p"},
+		"outside the folders":                {Agent: "claude", Prompt: "p", Dir: filepath.Join(root, "link")},
+		"needs a prompt":                     {Agent: "claude"},
+		"is not allowed here":                {Agent: "claude", Prompt: "p", Mode: "bypassPermissions"},
+	} {
+		if _, err := agent.Job(in, nil, config); messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), name) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+	if _, err := agent.Job(agent.Input{Agent: "claude", Prompt: "p", Dir: root}, nil, config); err != nil {
+		t.Error(err)
+	}
+	if err := agent.Check(map[string]command.Agent{"claud": {}}); err == nil || !strings.Contains(err.Error(), "claude") {
+		t.Error(err)
+	}
+}
+
+// TestMissingAgent says what installs it, and the variables of an agent around this process do not reach it.
+func TestMissingAgent(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	s := runOf(t, agent.Input{Agent: "gemini", Prompt: "p", Dir: t.TempDir()}, nil, agent.Config{}, nil)
+	if outcome(s) != "error not_found" || !strings.Contains(s.End.Error.Message, "npm install -g @google/gemini-cli") {
+		t.Errorf("%s: %v", outcome(s), s.End.Error)
+	}
+}
+
+func TestNoVariablesOfAnOuterAgent(t *testing.T) {
+	t.Setenv("CLAUDECODE", "1")
+	t.Setenv("CLAUDE_CODE_ENTRYPOINT", "cli")
+	s := headless(t, "claude", command.Command{Command: []string{"sh", "-c", "env | grep CLAUDE; true"}}, false)
+	if len(s.Log.Lines) > 0 {
+		t.Errorf("it has %v", s.Log.Lines)
+	}
+}
+
+// TestDeafAgent: an agent that answers no cancel, keeps its stdin open and ignores TERM ends soon.
+func TestDeafAgent(t *testing.T) {
+	began := time.Time{}
+	s := runOf(t, agent.Input{Prompt: "p", Dir: t.TempDir()}, speaksACP("trap '' TERM; echo cancel now >&2; while :; do sleep 1; done"), agent.Config{},
+		func(s *actors.System, id messages.RunID, e messages.Event) {
+			people(t, "")(s, id, e)
+			if _, canceling := e.Body.(messages.RunCanceling); canceling {
+				began = time.Now()
+			}
+		})
+	if took := time.Since(began); outcome(s) != "canceled" || took > 5*time.Second {
+		t.Errorf("%s after %v", outcome(s), took)
+	}
+}
+
+func TestDocumentedFile(t *testing.T) {
+	page, err := os.ReadFile("../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "<!-- file: agents.yaml -->\n```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	file, err := command.Read([]byte(text), nil)
+	if err != nil || len(file.Agents) != 2 || agent.Check(file.Agents) != nil || file.Agents["mine"].Mode != "ask" {
+		t.Errorf("%v: %+v", err, file)
+	}
+	for _, name := range agent.Names(false) {
+		if !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("the page lacks %s", name)
+		}
+	}
+}

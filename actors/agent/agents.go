@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// about is what is known of an agent beside the protocol.
+type about struct {
+	acp     []string // starts it as an agent of ACP
+	install string   // installs it
+	seen    string   // the version that was looked at
+	// headless makes a reader of its JSON lines, and flags start it so; nil if there is none.
+	headless reading
+	flags    []string
+	// ids: its messages have ids, so that a text without one is no part of the answer.
+	ids bool
+	// repeats: a text that it begins again after a cut has the id of the first one.
+	repeats bool
+	// ask is the mode in which it asks before it changes something, and askEnv the variable that says so.
+	ask, askEnv string
+	// auth is the way to log in if one of the variables keys is set.
+	auth string
+	keys []string
+}
+
+// agents are the agents that are known by name.
+var agents = map[string]about{
+	"claude": {acp: []string{"claude-agent-acp"}, install: "npm install -g @agentclientprotocol/claude-agent-acp", seen: "0.101.0",
+		headless: claude, flags: []string{"claude", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "-p"},
+		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}},
+	"codex": {acp: []string{"codex-acp"}, install: "npm install -g @agentclientprotocol/codex-acp", seen: "2.6.0",
+		headless: codex, flags: []string{"codex", "exec", "--json", "--skip-git-repo-check", "--"},
+		ids: true, askEnv: "INITIAL_AGENT_MODE=read-only", auth: "api-key", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}},
+	"gemini": {acp: []string{"gemini", "--acp"}, install: "npm install -g @google/gemini-cli", seen: "0.61.0",
+		headless: gemini, flags: []string{"gemini", "-o", "stream-json", "-p"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}},
+	"opencode": {acp: []string{"opencode", "acp"}, install: "npm install -g opencode-ai", seen: "1.18.33",
+		headless: opencode, flags: []string{"opencode", "run", "--format", "json", "--"}, ids: true, repeats: true},
+	"copilot": {acp: []string{"copilot", "--acp"}, install: "npm install -g @github/copilot"},
+	"qwen":    {acp: []string{"qwen", "--acp"}, install: "npm install -g @qwen-code/qwen-code"},
+}
+
+// ofProgram returns what is known of an agent by the name that it gives itself, such as @agentclientprotocol/codex-acp.
+func ofProgram(name string) about {
+	for _, known := range Names(true) {
+		if strings.Contains(strings.ToLower(name), known) {
+			return agents[known]
+		}
+	}
+	return about{}
+}
+
+// Names returns the agents that are known by name. headless means those whose JSON lines can be read.
+func Names(headless bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(agents)), func(name string) bool { return headless && agents[name].headless == nil })
+}
+
+// Check returns what is wrong with the agents of an operator's file, or nil. Errors: invalid_input.
+func Check(all map[string]command.Agent) error {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, known := agents[name]; !known && len(all[name].Command) == 0 {
+			return messages.InvalidInput("agents.%s: there is no such agent%s; name one, or give it a command that speaks ACP", name, words.Meant(name, Names(false)))
+		}
+	}
+	return nil
+}
+
+// listed joins names for people.
+func listed(names []string) string { return strings.Join(names, ", ") }

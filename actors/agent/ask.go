@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// breadth sorts the options of a permission: those that allow come first, and the narrower ones before the wider ones.
+var breadth = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
+
+// permission asks people whether the agent may make a call. Nothing answers for them.
+func (c *client) permission(id json.RawMessage, p object) error {
+	of := p.object("toolCall")
+	call := c.toolOf(of)
+	if err := c.start(call); err != nil {
+		return err
+	}
+	options := p.list("options")
+	slices.SortStableFunc(options, func(a, b object) int {
+		return cmp.Compare(slices.Index(breadth, a.text("kind")), slices.Index(breadth, b.text("kind")))
+	})
+	names, rejects := []string{}, map[string]bool{}
+	for _, o := range options {
+		names = append(names, o.text("optionId"))
+		rejects[o.text("optionId")] = strings.HasPrefix(o.text("kind"), "reject")
+	}
+	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": names}) // plain JSON values
+	asked := messages.InputRequired{Request: c.request(call.id), Prompt: c.wholeOf(call, of, options), Schema: schema, InputKind: messages.InputConfirmation}
+	c.question(asked, func(value json.RawMessage, err error) any {
+		var chosen string
+		known := err == nil && json.Unmarshal(value, &chosen) == nil && slices.Contains(names, chosen)
+		if !known || rejects[chosen] {
+			c.refused = append(c.refused, words.OneLine(cmp.Or(of.text("title"), call.tool)))
+		}
+		if !known {
+			return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
+		}
+		return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": chosen}}
+	}, id)
+	return nil
+}
+
+// request names a question: by its call, and its number if the call asks again.
+func (c *client) request(name string) string {
+	if c.open[name]++; c.open[name] > 1 {
+		return fmt.Sprintf("%s#%d", name, c.open[name])
+	}
+	return name
+}
+
+// wholeOf shows people all that they allow.
+func (c *client) wholeOf(call *call, of object, options []object) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "May %s do this? %s (%s)", c.name, cmp.Or(of.text("title"), call.tool), call.tool)
+	if !isEmpty(call.arguments) {
+		fmt.Fprintf(&b, "\n%s", call.arguments)
+	}
+	if content := of.json("content"); !isEmpty(content) {
+		fmt.Fprintf(&b, "\n%s", content)
+	}
+	fmt.Fprintf(&b, "\nin %s", c.Dir)
+	for _, o := range options {
+		fmt.Fprintf(&b, "\n%s: %s", o.text("optionId"), cmp.Or(o.text("name"), o.text("kind")))
+		if strings.HasSuffix(o.text("kind"), "_always") {
+			fmt.Fprintf(&b, " (wider than this call: %s keeps the answer, and asks no more)", c.name)
+		}
+	}
+	return b.String()
+}
+
+// elicit asks people what the agent wants to know.
+func (c *client) elicit(id json.RawMessage, p object) {
+	asked := messages.InputRequired{Request: c.request("question"), Prompt: p.text("message"), Schema: p.json("requestedSchema"), InputKind: messages.InputData}
+	c.question(asked, func(value json.RawMessage, err error) any {
+		if err != nil || isEmpty(value) {
+			return map[string]any{"action": "cancel"}
+		}
+		return map[string]any{"action": "accept", "content": value}
+	}, id)
+}
+
+// question asks people, while the agent goes on, and replies to the agent's request.
+func (c *client) question(asked messages.InputRequired, answer func(json.RawMessage, error) any, id json.RawMessage) {
+	answered := c.Asking()
+	c.Task.Go(func(ctx context.Context) error {
+		defer answered()
+		inner, end := context.WithCancel(ctx)
+		defer end()
+		defer context.AfterFunc(c.asks, end)()
+		value, err := c.Task.Ask(inner, asked)
+		if err != nil && inner.Err() == nil && messages.CodeOf(err) != messages.CauseDeadline {
+			_ = c.Task.Log(messages.LogWarn, fmt.Sprintf("the question %s cannot be asked: %v", asked.Request, err)) // the agent hears of it, too
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.reply(id, answer(value, err))
+		return nil
+	})
+}

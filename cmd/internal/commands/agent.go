@@ -1,0 +1,170 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/agent"
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// agentOptions holds the flags of agent.
+type agentOptions struct {
+	program               *host.Program
+	in                    agent.Input
+	idle                  time.Duration
+	headless, allowDenied bool
+	at                    host.Remote // the server to run at, if --server is given
+	host.Foreground
+}
+
+// AgentCommand returns the command agent.
+func AgentCommand(p *host.Program) *cobra.Command {
+	o := agentOptions{program: p, at: host.Remote{Program: p}}
+	cmd := &cobra.Command{
+		Use:     "agent [flags] <name> [prompt]",
+		GroupID: settings.Working,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return agent.Names(false), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	settings.Group(flags, "Agent", func() {
+		flags.StringVar(&o.in.Prompt, "prompt", "", "`text` of the prompt, for -- COMMAND; without it stdin has it")
+		flags.StringVar(&o.in.Dir, "dir", ".", "`folder` in which the agent works")
+		flags.StringVar(&o.in.Session, "session", "", "`ID` of the session to go on with; last is the newest of the folder")
+		flags.StringVar(&o.in.Mode, "mode", agent.AskMode, "`name` of a mode of the agent; ask asks before it changes something")
+		flags.BoolVar(&o.headless, "headless", false, "start the agent for programs, and read its JSON lines: it asks nothing")
+		flags.BoolVar(&o.allowDenied, "allow-denied", false, "do not fail if a call was refused, with --headless")
+		flags.DurationVar(&o.idle, "idle", agent.Idle, "maximum `time` in which the agent does nothing")
+	})
+	settings.Group(flags, "Run", func() { o.AddFlags(cmd, flags, "24h") })
+	settings.Group(flags, "Server", func() { o.at.AddOwnFlags(cmd, flags) })
+	settings.ByOperator(flags)
+	settings.Must(cmd.MarkFlagDirname("dir"))
+	return cmd
+}
+
+// run starts the agent in this process or at a server, and shows what it says.
+func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
+	line, err := o.read(cmd, args)
+	if err == nil {
+		err = o.Check()
+	}
+	if err == nil && o.idle <= 0 {
+		err = errors.New("--idle must be positive")
+	}
+	if err != nil {
+		return exit.BadUsage(cmd, err, `for example: lastword agent claude "Fix the failing test"`)
+	}
+	if o.at.URL != "" {
+		return o.runAt(cmd, line)
+	}
+	g, err := o.program.Guardian(cmd.Context(), "", nil)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	config := agent.Config{Idle: o.idle, Timeout: o.Timeout, Headless: o.headless, AllowDenied: o.allowDenied,
+		Command: command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, false)}}
+	if state := o.program.Env.StateFolder(); state != "" {
+		config.Sessions = filepath.Join(state, "agents", "sessions")
+		config.Command.Folder = func(string) (string, error) { return filepath.Join(state, "agents", "changes"), nil }
+		o.Show.Folder = filepath.Join(state, "agents", "changes")
+	}
+	job, err := agent.Job(o.in, line, config)
+	if err != nil {
+		return err
+	}
+	o.open(cmd)
+	if !o.State.Durable() && !terminal.IsTerminal(cmd.InOrStdin()) {
+		o.Show.Ask = nobody(cmd.ErrOrStderr())
+	}
+	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()} // those of the command hold instead
+	return o.program.Watch(cmd.Context(), job, limits, &o.State, &o.Show)
+}
+
+// read reads the arguments. line is a command that speaks ACP.
+func (o *agentOptions) read(cmd *cobra.Command, args []string) (line []string, err error) {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case dash == 0 && len(args) > 0:
+		line = args
+	case dash >= 0, len(args) == 0, len(args) > 2:
+		return nil, errors.New("agent takes the name of an agent and a prompt, or -- and a command")
+	default:
+		o.in.Agent = args[0]
+		if len(args) == 2 && args[1] != "-" {
+			o.in.Prompt = args[1]
+		}
+	}
+	if o.in.Prompt == "" && !terminal.IsTerminal(cmd.InOrStdin()) {
+		text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1<<20))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read stdin: %w", err)
+		}
+		o.in.Prompt = strings.TrimRight(string(text), "\r\n")
+	}
+	return line, nil
+}
+
+func (o *agentOptions) open(cmd *cobra.Command) {
+	o.Show.Stdout, o.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	o.Show.Open(&o.program.Display)
+	o.Show.ShowAnswers(&o.program.Display)
+	o.Show.Ask, o.Show.Served = o.program.Asker(cmd, o.at.Place()).Ask, true
+}
+
+// nobody says that nobody can answer.
+func nobody(out io.Writer) func(context.Context, messages.RunID, messages.InputRequired) (json.RawMessage, error) {
+	return func(_ context.Context, _ messages.RunID, in messages.InputRequired) (json.RawMessage, error) {
+		fmt.Fprintf(out, "%s\nnobody can answer, so the answer is no: start the agent at a terminal, or with --state or --server\n", in.Prompt)
+		return json.RawMessage("null"), nil
+	}
+}
+
+// runAt starts the agent at the server of --server. It goes on when this terminal closes.
+func (o *agentOptions) runAt(cmd *cobra.Command, line []string) error {
+	err := settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
+		return f.Name != "state" && f.Name != "headless" && f.Name != "allow-denied" && f.Name != "idle"
+	})
+	if err == nil && line != nil {
+		err = errors.New("a server starts only agents that its file of jobs names")
+	}
+	if err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	if !cmd.Flags().Changed("dir") {
+		o.in.Dir = ""
+	} else if o.in.Dir, err = filepath.Abs(o.in.Dir); err != nil {
+		return err
+	}
+	input, err := json.Marshal(o.in)
+	if err != nil {
+		return err
+	}
+	run, err := o.at.Submit(cmd.Context(), messages.Request{Job: agent.Name, Input: input, Limits: o.Limits()})
+	if err != nil {
+		return err
+	}
+	o.open(cmd)
+	return host.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
+}
