@@ -93,6 +93,7 @@ var rules = []rule{
 	{pkgs: "actors/command",
 		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema actors/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
+	{pkgs: "actors/wrap", ours: "messages supervision actors", denied: offline + " os"},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",

@@ -34,7 +34,9 @@ type request struct {
 	ctx    context.Context
 	call   *pending        // the call of a tool that the request makes, or nil
 	result json.RawMessage // the result of the last response
-	long   atomic.Bool     // a message of the server was too long
+	// refused is the JSON-RPC error of the last response.
+	refused *Refused
+	long    atomic.Bool // a message of the server was too long
 }
 
 type requestKey struct{}
@@ -47,7 +49,10 @@ func requestOf(ctx context.Context) *request {
 // keep stores the unparsed result. mcp-go's own parser refuses a whole result if one part has an unknown type.
 func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 	if r := requestOf(ctx); r != nil && answer != nil {
-		r.result = answer.Result
+		r.result, r.refused = answer.Result, nil
+		if answer.Error != nil {
+			r.result, r.refused = nil, refusedBy(answer.Error)
+		}
 	}
 }
 

@@ -48,6 +48,13 @@ type server struct {
 	reason error        // the error of the last start
 	known  []definition // the tools as of the last list
 	closed bool
+
+	// asks is what the server is told that the client can do. Those below are of a [Gateway].
+	asks      mcp.ClientCapabilities
+	principal string
+	events    *Events
+	listing   sync.Mutex          // guards lists
+	lists     map[string]*entries // by method
 }
 
 // connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens and calls.
@@ -107,7 +114,7 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 	}
 	s.known = nil
 	for name, d := range now {
-		if (len(s.Only) == 0 || slices.Contains(s.Only, name)) && !slices.Contains(s.Except, name) {
+		if s.allows(name) {
 			s.known = append(s.known, d)
 		}
 	}
@@ -213,8 +220,17 @@ func (s *server) connect(ctx context.Context, probe time.Duration) (*connection,
 		return nil, err
 	}
 	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
-	asks := mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}
-	c.client = client.NewClient(l, client.WithDiscoverTimeout(probe), client.WithElicitationHandler(c), client.WithClientCapabilities(asks))
+	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
+	if s.asks.Elicitation != nil {
+		options = append(options, client.WithElicitationHandler(c))
+	}
+	if s.asks.Sampling != nil {
+		options = append(options, client.WithSamplingHandler(c))
+	}
+	if s.asks.Roots != nil {
+		options = append(options, client.WithRootsHandler(c))
+	}
+	c.client = client.NewClient(l, options...)
 	c.client.OnNotification(c.notified)
 	err = c.client.Start(s.life)
 	if err == nil {
