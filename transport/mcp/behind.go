@@ -90,10 +90,13 @@ func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 func caller(ctx context.Context, x *wire.Exchange) (principal string, capabilities json.RawMessage) {
 	declared := x.Capabilities()
 	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation}
-	if x.Session() != nil {
-		asks.Sampling, asks.Roots = declared.Sampling, declared.Roots
+	if x.Modern() {
+		capabilities, _ = json.Marshal(asks) // it was JSON
+		return auth.From(ctx).Name, capabilities
 	}
-	capabilities, _ = json.Marshal(asks) // it was JSON
+	asks.Sampling, asks.Roots = declared.Sampling, declared.Roots
+	capabilities, _ = json.Marshal(asks)
+	capabilities = with(capabilities, "sessions", true)
 	return auth.From(ctx).Name, capabilities
 }
 
@@ -341,6 +344,14 @@ func (b *behind) pass(ctx context.Context, x *wire.Exchange, server, method stri
 	defer b.attend(ctx, x, "")()
 	principal, capabilities := caller(ctx, x)
 	result, err := b.Behind.Pass(ctx, server, principal, capabilities, method, edit(params, "_meta", nil))
+	if err == nil && x.Modern() && method == "resources/read" { // older servers do not say it
+		for member, text := range map[string]string{"ttlMs": "0", "cacheScope": `"private"`} {
+			var has map[string]json.RawMessage
+			if json.Unmarshal(result, &has) == nil && has[member] == nil {
+				result = edit(result, member, json.RawMessage(text))
+			}
+		}
+	}
 	return result, faultOf(err)
 }
 

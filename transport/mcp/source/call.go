@@ -206,7 +206,7 @@ func (c *connection) notified(n mcp.JSONRPCNotification) {
 			p.add(note{n.Method, fields})
 		}
 	case "notifications/message":
-		if p := c.oldestCall(); p != nil && p.Note != nil {
+		if p := c.newestCall(); p != nil && p.Note != nil {
 			p.add(note{n.Method, fields})
 		}
 	case mcp.MethodNotificationResourceUpdated:
@@ -220,8 +220,8 @@ func (c *connection) notified(n mcp.JSONRPCNotification) {
 	}
 }
 
-// oldestCall returns the oldest call in progress, or nil: a server does not say which call its log messages belong to.
-func (c *connection) oldestCall() *pending {
+// newestCall returns the newest call in progress, or nil: a server does not say which call its log messages belong to.
+func (c *connection) newestCall() *pending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.calls) == 0 {

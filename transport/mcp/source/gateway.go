@@ -30,7 +30,10 @@ type Gateway struct {
 }
 
 // line says whose connection to a server it is, and what it declares.
-type line struct{ server, principal, capabilities string }
+type line struct {
+	server, principal, capabilities string
+	sessions                        bool
+}
 
 // Events are what servers say and ask of themselves. Functions may be nil.
 type Events struct {
@@ -40,7 +43,8 @@ type Events struct {
 	Ask func(ctx context.Context, principal, run, method string, params json.RawMessage) (json.RawMessage, error)
 }
 
-// Caller is who uses a server, and what its client declares as its capabilities.
+// Caller is who uses a server, and what its client declares as its capabilities. There "sessions" says that the client has
+// a session.
 type Caller struct {
 	Principal    string
 	Capabilities json.RawMessage
@@ -76,7 +80,10 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	if !known {
 		return nil, messages.InvalidInput("there is no server %q behind this one; name it with --wrap", name)
 	}
-	var declared mcp.ClientCapabilities
+	var declared struct {
+		mcp.ClientCapabilities
+		Sessions bool
+	}
 	_ = json.Unmarshal(c.Capabilities, &declared) // of another form declares nothing
 	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation, Sampling: declared.Sampling, Roots: declared.Roots}
 	text, err := json.Marshal(asks)
@@ -86,7 +93,7 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	if settings.Shared {
 		c.Principal = ""
 	}
-	k := line{name, c.Principal, string(text)}
+	k := line{name, c.Principal, string(text), declared.Sessions}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.life.Err() != nil {
@@ -95,7 +102,7 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	s := g.open[k]
 	if s == nil {
 		s = &server{Server: settings, life: g.life, version: g.version, pause: firstPause, turn: make(chan struct{}, 1), asks: asks,
-			principal: c.Principal, events: &g.events, lists: map[string]*entries{}, log: g.log.With(zap.String("server", name))}
+			principal: c.Principal, sessions: declared.Sessions, events: &g.events, lists: map[string]*entries{}, log: g.log.With(zap.String("server", name))}
 		g.open[k] = s
 	}
 	return s, nil

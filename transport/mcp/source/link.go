@@ -93,9 +93,9 @@ func versionOf(r transport.JSONRPCRequest) string {
 }
 
 // linkTo connects to a server: it starts the command, or opens an HTTP client.
-func linkTo(life context.Context, s Server) (link, error) {
+func linkTo(life context.Context, s Server, listens bool) (link, error) {
 	if s.Command == "" {
-		return dialHTTP(s)
+		return dialHTTP(s, listens)
 	}
 	p, err := start(life, s)
 	if err != nil {
@@ -146,20 +146,25 @@ type httpLink struct {
 	server  Server
 	client  *http.Client
 	version string // the protocol version
+	listens bool   // the server may ask outside of calls
 }
 
 // dialHTTP prepares a connection to a server. It sends nothing before the first request.
-func dialHTTP(s Server) (link, error) {
+func dialHTTP(s Server, listens bool) (link, error) {
 	own := dial.NewTransport()
 	client := dial.Named(own)
 	client.Transport = boundedTransport{dial.NamedTransport{Transport: own}}
-	t, err := transport.NewStreamableHTTP(s.URL, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
+	options := []transport.StreamableHTTPCOption{transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
-		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler))}
+	if listens {
+		options = append(options, transport.WithContinuousListening())
+	}
+	t, err := transport.NewStreamableHTTP(s.URL, options...)
 	if err != nil {
 		return nil, err
 	}
-	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
+	return &httpLink{StreamableHTTP: t, server: s, client: client, listens: listens}, nil
 }
 
 const mostRefusal = 4 << 10 // bytes of a refusal that are searched for the word session
@@ -232,12 +237,14 @@ const replyTimeout = 5 * time.Second
 // all.
 func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
 	l.StreamableHTTP.SetRequestHandler(func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-		ours := requestOf(ctx)
-		if ours == nil {
+		lasting := context.WithoutCancel(ctx)
+		if ours := requestOf(ctx); ours != nil {
+			lasting = context.WithValue(ours.ctx, requestKey{}, ours)
+		} else if !l.listens {
 			return nil, errors.New("no call is going on")
 		}
 		go func() {
-			answer, err := handle(context.WithValue(ours.ctx, requestKey{}, ours), r)
+			answer, err := handle(lasting, r)
 			if err != nil {
 				answer = transport.NewJSONRPCErrorResponse(r.ID, mcp.INTERNAL_ERROR, err.Error(), nil)
 			}

@@ -52,9 +52,11 @@ type server struct {
 	// asks is what the server is told that the client can do. Those below are of a [Gateway].
 	asks      mcp.ClientCapabilities
 	principal string
-	events    *Events
-	listing   sync.Mutex          // guards lists
-	lists     map[string]*entries // by method
+	// sessions says that the caller's client has a session, so that the server may ask it in the way of older versions.
+	sessions bool
+	events   *Events
+	listing  sync.Mutex          // guards lists
+	lists    map[string]*entries // by method
 }
 
 // connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens and calls.
@@ -202,9 +204,14 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 		"it did not start within %s", s.StartTimeout))
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()
-	c, err := s.connect(ctx, probeTimeout)
+	if s.sessions {
+		if c, err := s.connect(ctx, probeTimeout, true); err == nil {
+			return c, nil
+		}
+	}
+	c, err := s.connect(ctx, probeTimeout, false)
 	if errors.Is(err, mcp.ErrMethodNotFound) { // it supports discovery, but was not ready in time
-		c, err = s.connect(ctx, s.StartTimeout)
+		c, err = s.connect(ctx, s.StartTimeout, false)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -213,14 +220,17 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 }
 
 // connect connects to the server. If the server does not answer the probe in time, connect assumes an older version
-// that must be initialized.
-func (s *server) connect(ctx context.Context, probe time.Duration) (*connection, error) {
-	l, err := linkTo(s.life, s.Server)
+// that must be initialized. With sessions it does so at once, and listens for what the server says outside of calls.
+func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool) (*connection, error) {
+	l, err := linkTo(s.life, s.Server, sessions)
 	if err != nil {
 		return nil, err
 	}
 	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
+	if sessions {
+		options = append(options, client.WithLegacyProtocolOnly())
+	}
 	if s.asks.Elicitation != nil {
 		options = append(options, client.WithElicitationHandler(c))
 	}
