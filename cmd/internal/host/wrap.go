@@ -191,8 +191,12 @@ func (w *wrapped) call(ctx context.Context, c wrap.Call) (json.RawMessage, error
 	if withheld {
 		return nil, messages.InvalidInput("the tool %s of the server %s has changed; the operator has not approved it", c.Tool, c.Server)
 	}
+	var shown struct {
+		Execution struct{ TaskSupport string }
+	}
+	_ = json.Unmarshal(c.Shown, &shown) // nothing is said without it
 	raw, err := w.Gateway.Call(ctx, c.Server, c.Tool, source.Caller{Principal: c.Principal, Capabilities: c.Client}, source.Call{
-		ID: "call", Run: c.Run, Key: c.Key, Arguments: c.Arguments, Ask: c.Ask,
+		ID: "call", Run: c.Run, Key: c.Key, Task: shown.Execution.TaskSupport == "required", Arguments: c.Arguments, Ask: c.Ask,
 		Note: func(method string, params map[string]any) {
 			if method == "notifications/message" {
 				c.Log(logged(params))

@@ -30,6 +30,8 @@ type Call struct {
 	Note func(method string, params map[string]any)
 	// Key is sent with the call: it is the same for all repetitions.
 	Key string
+	// Task says that the server makes such calls as tasks alone.
+	Task bool
 	// Ask asks the run's people a question of the server.
 	Ask func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
 }
@@ -129,8 +131,23 @@ func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest)
 	if call.Key != "" {
 		r.Params.Meta.AdditionalFields[keyField] = call.Key
 	}
+	if call.Task {
+		r.Params.Task = &mcp.TaskParams{}
+	}
 	ours := &request{ctx: ctx, call: p}
-	_, err := c.client.CallTool(context.WithValue(ctx, requestKey{}, ours), r)
+	asking := context.WithValue(ctx, requestKey{}, ours)
+	_, err := c.client.CallTool(asking, r)
+	if call.Task && ours.result != nil {
+		var made struct{ Task struct{ TaskID string } }
+		if json.Unmarshal(ours.result, &made) == nil && made.Task.TaskID != "" {
+			var r mcp.TaskResultRequest
+			r.Params.TaskId = made.Task.TaskID
+			ours.result = nil
+			if _, err = c.client.TaskResult(asking, r); err != nil && ctx.Err() != nil {
+				go c.cancelTask(context.WithoutCancel(ctx), r.Params.TaskId)
+			}
+		}
+	}
 	c.end(token)
 	close(over)
 	<-told
@@ -142,6 +159,15 @@ func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest)
 		return nil, err
 	}
 	return ours.result, nil
+}
+
+// cancelTask cancels a task whose result nobody waits for any more.
+func (c *connection) cancelTask(ctx context.Context, id string) {
+	ctx, stop := context.WithTimeout(ctx, replyTimeout)
+	defer stop()
+	var r mcp.CancelTaskRequest
+	r.Params.TaskId = id
+	_, _ = c.client.CancelTask(ctx, r) // it may have ended
 }
 
 // tell passes on progress until the call has ended.
