@@ -244,5 +244,11 @@ func (s *System) queued(j *Job, o Options) (q messages.RunQueued, err error) {
 	if len(o.Principal) > mostName || len(o.Key) > mostName || strings.ContainsRune(o.Key, 0) || !utf8.ValidString(o.Key) {
 		return q, messages.InvalidInput("a principal and a key have at most %d bytes, and a key is text without NUL", mostName)
 	}
+	switch o.Busy {
+	case "", messages.BusyQueue, messages.BusySteer, messages.BusyInterrupt, messages.BusyReject:
+	default:
+		return q, messages.InvalidInput("busy is %s, %s, %s or %s, not %.32q",
+			messages.BusyQueue, messages.BusySteer, messages.BusyInterrupt, messages.BusyReject, o.Busy)
+	}
 	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), log.Storable(q, ""))
 }

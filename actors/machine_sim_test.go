@@ -280,7 +280,7 @@ func (s *sim) handle() {
 	}
 	s.say("run takes %T%+v", message, message)
 	if s.left {
-		replyEnded(message, "r", func(to chan<- error) { s.do(&effect{do: doKept, seq: s.judge.Peek().Seq, reply: to}) })
+		replyLeft(message, errOver("r"), errTakesNone("r"), func(to chan<- error) { s.do(&effect{do: doKept, seq: s.judge.Peek().Seq, reply: to}) })
 		return
 	}
 	before := s.m.phase
@@ -533,5 +533,17 @@ func (s *sim) fault() {
 	default:
 		causes := []messages.Code{messages.CauseDeadline, messages.CauseStalled, messages.CauseShutdown}
 		s.post(&expireRun{about: causes[s.dice.IntN(3)]})
+	}
+}
+
+// A cancel or an answer that comes after a run was handed over fails: nothing has recorded it.
+func TestAskedAfterHandOver(t *testing.T) {
+	r := &runActor{left: true, run: &activeRun{id: "r"}}
+	r.run.leaving.Store(true)
+	reply := make(chan error, 1)
+	for _, asked := range []any{&cancelRun{reply: reply}, &answerInput{reply: reply}, &sayRun{reply: reply}, &releaseRun{reply: reply}} {
+		if r.step(nil, asked); <-reply != errHandedOver {
+			t.Errorf("%T is answered as if it was done", asked)
+		}
 	}
 }

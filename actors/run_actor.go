@@ -81,7 +81,11 @@ func (r *runActor) Receive(c actor.Context) {
 // step passes a message to the machine, and carries out the effects.
 func (r *runActor) step(c actor.Context, message any) {
 	if r.left {
-		replyEnded(message, r.run.id, func(to chan<- error) { r.run.log.WhenDurable(0, replier(to)) })
+		if r.run.leaving.Load() {
+			replyLeft(message, errHandedOver, errHandedOver, func(to chan<- error) { replier(to)(errHandedOver) })
+		} else {
+			replyLeft(message, errOver(r.run.id), errTakesNone(r.run.id), func(to chan<- error) { r.run.log.WhenDurable(0, replier(to)) })
+		}
 		return
 	}
 	now := time.Now().UTC()
@@ -106,23 +110,24 @@ type stepBuffer struct {
 	fresh   []messages.Event
 }
 
-// replyEnded replies to messages that come after the terminal. kept replies once everything recorded is durable.
-func replyEnded(message any, id messages.RunID, kept func(reply chan<- error)) {
+// replyLeft replies to messages that come after the actor has left its run: over to an answer, none to who says or
+// releases something. canceled replies to a cancel.
+func replyLeft(message any, over, none error, canceled func(reply chan<- error)) {
 	switch m := message.(type) {
 	case *cancelRun:
-		kept(m.reply)
+		canceled(m.reply)
 	case *answerInput:
-		m.reply <- errOver(id)
+		m.reply <- over
+	case *sayRun:
+		m.reply <- none
+	case *releaseRun:
+		m.reply <- none
 	case *question:
 		m.reply <- answer{err: errSilenced}
 	case *childWanted:
 		m.reply <- childStart{err: errSilenced}
 	case *commitRequest:
 		m.reply <- errSilenced
-	case *sayRun:
-		m.reply <- errTakesNone(id)
-	case *releaseRun:
-		m.reply <- errTakesNone(id)
 	case *takeMessages:
 		m.reply <- answer{err: errSilenced}
 	case *emission:

@@ -153,7 +153,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, about St
 	kept := messages.StepKept{Step: name, Input: input, Optional: about.Optional, Within: within}
 	result, err := t.kept(before, kept, once)
 	if result == nil && err == nil {
-		result, err = t.make(ctx, kept, once, !may, about.repeating(ctx, t, f))
+		result, err = t.makeOrInherit(ctx, kept, once, !may, about.repeating(ctx, t, f))
 	}
 	if err != nil {
 		a.mu.Lock()
@@ -231,6 +231,22 @@ func (t *TaskContext) kept(before, now messages.StepKept, once bool) (json.RawMe
 			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", now.Step))
 	}
 	return nil, nil
+}
+
+// makeOrInherit keeps the result that a run has left which this one retries, or makes the step.
+func (t *TaskContext) makeOrInherit(ctx context.Context, kept messages.StepKept, once, first bool, f func() (any, error)) (json.RawMessage, error) {
+	before, err := t.retriedStep(ctx, kept.Step)
+	if err != nil {
+		return nil, err
+	}
+	result, err := t.kept(before, kept, once)
+	if err != nil {
+		return nil, err
+	}
+	if result != nil {
+		f = func() (any, error) { return result, nil }
+	}
+	return t.make(ctx, kept, once, first, f)
 }
 
 // make makes the step, and keeps how it ended.

@@ -44,6 +44,7 @@ type attempt struct {
 	// interrupt ends what is interruptible now; nil if nothing is.
 	interrupt context.CancelCauseFunc
 	noticed   map[messages.Notice]bool
+	earlier   *retried // nil until a step needs it
 	asked
 }
 

@@ -58,13 +58,8 @@ func (a *activeRuns) begun(r *activeRun) {
 
 // steer gives the message of a start to the turn that works in its conversation, if the start wants that.
 func (s *System) steer(ctx context.Context, q messages.Request, conversation string) (messages.RunID, bool, error) {
-	switch q.Busy {
-	case messages.BusySteer, messages.BusyInterrupt:
-	case "", messages.BusyQueue, messages.BusyReject:
+	if q.Busy != messages.BusySteer && q.Busy != messages.BusyInterrupt {
 		return "", false, nil
-	default:
-		return "", false, messages.InvalidInput("busy is %s, %s, %s or %s, not %.32q",
-			messages.BusyQueue, messages.BusySteer, messages.BusyInterrupt, messages.BusyReject, q.Busy)
 	}
 	s.runs.mu.Lock()
 	working, _, _ := s.runs.turnOf(q.Principal, conversation)

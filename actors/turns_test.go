@@ -64,6 +64,10 @@ func TestTurns(t *testing.T) {
 		is(b, messages.Pending, a, false)
 		is(d, messages.Pending, c, false)
 		begin("no", messages.BusyReject, messages.CodeConflict)
+		begin("no", "later", messages.CauseInvalidInput)
+		if _, err := s.Start(t.Context(), job(heed), actors.Options{Busy: "later"}); messages.CodeOf(err) != messages.CauseInvalidInput {
+			t.Errorf("a start with an unknown busy: %v", err)
+		}
 		steer := func(text string) (messages.RunID, error) {
 			return s.Submit(t.Context(), messages.Request{Job: "talk", Input: fmt.Appendf(nil, `{"message":%q}`, text), Busy: messages.BusySteer, Key: "k"})
 		}

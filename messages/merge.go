@@ -44,9 +44,7 @@ func MergeDeltas(events []Event) []Event {
 func Stretch(events []Event) int { return fitted(events, CanMerge) }
 
 // Fitted returns for how many of the deltas the texts fit into one event on the wire; at least 1.
-func Fitted(deltas []Event) int {
-	return fitted(deltas, func(Event, Event) bool { return true })
-}
+func Fitted(deltas []Event) int { return fitted(deltas, func(Event, Event) bool { return true }) }
 
 func fitted(events []Event, follows func(a, b Event) bool) int {
 	n, room := 1, pieceBytes-weight(events[0].Body, false)

@@ -8,6 +8,13 @@ const CallbackLabel = "callback_url"
 // CallbackFormLabel is the label with the protocol of those callbacks. Without it they are events in JSON.
 const CallbackFormLabel = "callback_form"
 
+// RetryLabel is the label with the first of the runs that a run retries: it goes on with the steps that these have kept.
+// RetryFromLabel is the label with the kept step from which it makes them again.
+const (
+	RetryLabel     = "retry_of"
+	RetryFromLabel = "retry_from"
+)
+
 // Request asks for a run of a job by name.
 type Request struct {
 	// Job is the name of the job.

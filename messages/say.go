@@ -20,6 +20,9 @@ const (
 	MostMessages = 16
 )
 
+// SeenStep begins the name of the kept step by which a program notes that it has seen a message, whose name follows.
+const SeenStep = "seen "
+
 // Said is what somebody says to a run that works.
 type Said struct {
 	// Message is the name of the message, unique in its run.

@@ -78,12 +78,12 @@ var rules = []rule{
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/call", ours: basics + " supervision actors", denied: offline},
 	{pkgs: "actors/prompt", ours: "internal/validate " + basics + " supervision actors actors/call actors/jobschema", denied: offline},
-	{pkgs: "actors/chat", ours: basics + " supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
+	{pkgs: "actors/chat", ours: "internal/conversation " + basics + " supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
 	{pkgs: "actors/chat/tool",
 		ours: "messages internal/validate messages/model internal/secret internal/words actors internal/atomicfile internal/confined internal/regular",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
-	{pkgs: "actors/chat/conversation", ours: "internal/regular messages messages/model internal/words internal/confined internal/atomicfile", denied: offline},
+	{pkgs: "internal/conversation", ours: "internal/regular messages messages/model internal/words internal/confined internal/atomicfile", denied: offline},
 	{pkgs: "actors/chat/internal/citation", ours: "internal/decode", denied: offline},
 	{pkgs: "actors/plan", ours: "messages internal/validate messages/model internal/words supervision actors actors/jobschema actors/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
@@ -179,7 +179,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: "internal/conversation internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -190,14 +190,14 @@ var rules = []rule{
 	{pkgs: "cmd/internal/checks",
 		ours: "internal/regular messages internal/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/editor", ours: "internal/regular " + basics + " actors actors/chat actors/chat/* internal/confined transport/acp transport/door cmd/internal/*",
+	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors actors/chat actors/chat/* internal/confined transport/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
 		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/lastword", ours: "internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: "internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
@@ -323,7 +323,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/chat/internal/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
+		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},

@@ -5,7 +5,7 @@
 // arrives as the model writes it; so do its thoughts. The log durably has llm.completed with the calls before the
 // first tool begins, each tool.started before its tool begins, and the results before the next request. A failed call
 // is a result for the model. [Bounds] end a turn that does not end by itself. With a context the turn continues a
-// conversation; see package conversation.
+// conversation; see package internal/conversation.
 //
 // A turn whose node is lost continues at another node, or at the next start of this one, after its last step in the
 // log. It repeats no request with a complete answer, and no tool call that has ended. A call that was under way is

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/jobschema"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"

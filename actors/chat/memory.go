@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -57,6 +57,12 @@ func (u *turn) announce() (err error) {
 // cut tells people that the model does not see all that was said.
 func (u *turn) cut(format string, args ...any) error {
 	return u.task.Notice(messages.NoticeHistoryCut, fmt.Sprintf(format, args...))
+}
+
+// OpenConversations returns what keeps conversations in a folder, for [Config.Conversations]. It makes the folder if
+// needed, and begins no more than most conversations, unless most is 0.
+func OpenConversations(dir string, most int) (*conversation.Store, error) {
+	return conversation.Open(dir, most)
 }
 
 // forAnswers is how long people may take to answer while their turn holds the conversation.

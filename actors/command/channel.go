@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"sync"
 	"time"
@@ -17,10 +18,16 @@ import (
 
 // version is the version of the protocol on descriptor 3, which docs/commands.md describes. Programs get it in
 // LASTWORD_EVENTS_VERSION.
-const version = 1
+const version = 2
 
-// mostArtifacts bounds the files that a program may name.
-const mostArtifacts = 10_000
+const (
+	// mostArtifacts bounds the files that a program may name.
+	mostArtifacts = 10_000
+	// longestLine is the longest line.
+	longestLine = 4 << 20
+	// mostUnanswered bounds the lines that wait for their answers, and mostOpen the steps that are not kept yet.
+	mostUnanswered, mostOpen = 256, 1000
+)
 
 var (
 	past       = time.Unix(1, 0)
@@ -34,26 +41,56 @@ type line struct {
 	Done  float64 `json:"done"`
 	Total float64 `json:"total"`
 	Unit  string  `json:"unit"`
-	// For types text and log:
-	Name  string            `json:"name"` // name of a text or a question
+	// For types text, thought and log:
+	Name  string            `json:"name"` // name of a text, a question, a step, a tool or a sub-run
 	Text  string            `json:"text"`
 	Level messages.LogLevel `json:"level"`
 	// For type ask:
 	Prompt string             `json:"prompt"`
 	Schema json.RawMessage    `json:"schema"`
 	Kind   messages.InputKind `json:"kind"`
+	// Answers is 4 if the answer is a line on descriptor 4.
+	Answers int `json:"answers"`
+	// For types step and keep:
+	Once   bool            `json:"once"`
+	Value  json.RawMessage `json:"value"`
+	Error  string          `json:"error"`
+	Secret bool            `json:"secret"`
+	// For types tool and tool_end, which has Result or Error:
+	Call string          `json:"call"`
+	Args json.RawMessage `json:"args"`
+	// For types child and usage. Input is the input of the sub-run's job, or the number of tokens.
+	Job       string          `json:"job"`
+	Input     json.RawMessage `json:"input"`
+	Model     string          `json:"model"`
+	Output    *int64          `json:"output"`
+	Cached    *int64          `json:"cached"`
+	Reasoning *int64          `json:"reasoning"`
+	// For types message and seen:
+	Message string `json:"message"`
+	Wait    *bool  `json:"wait"`
 	// For type artifact:
 	Path string `json:"path"`
 	// For type result:
 	Result json.RawMessage `json:"result"`
 }
 
-// answer is a line on the program's stdin.
+// answer is a line to the program: on stdin for type answer, and otherwise on descriptor 4.
 type answer struct {
-	Type  string          `json:"type"` // always "answer"
-	Name  string          `json:"name"`
+	Type  string          `json:"type"`
+	Name  string          `json:"name,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
-	Error string          `json:"error,omitempty"` // why there is no value
+	// For type step: what is kept, or the key of the effect.
+	Kept json.RawMessage `json:"kept,omitempty"`
+	Key  string          `json:"key,omitempty"`
+	// For types child and message:
+	Result  json.RawMessage  `json:"result,omitempty"`
+	Message string           `json:"message,omitempty"`
+	Mode    messages.SayMode `json:"mode,omitempty"`
+	Text    string           `json:"text,omitempty"`
+	// Error is why there is no value, in one word for all types but answer; Detail is a sentence for people.
+	Error  string `json:"error,omitempty"`
+	Detail string `json:"detail,omitempty"`
 }
 
 // channel is descriptor 3 of a program: lines that report more than output can.
@@ -64,6 +101,18 @@ type channel struct {
 	result    json.RawMessage
 	artifacts []string
 	answers   sync.Mutex // serializes the lines
+	steps     steps
+	calls     int             // number of calls of models that were reported
+	tools     map[string]bool // calls of tools that are open
+	children  map[string]*child
+	heard     heard
+	room      chan struct{} // holds a value for each line that waits for its answer
+	over      chan struct{} // closed when the program says nothing more
+}
+
+func newChannel(x *execution) *channel {
+	return &channel{x: x, tools: map[string]bool{}, children: map[string]*child{}, room: make(chan struct{}, mostUnanswered), over: make(chan struct{}),
+		steps: steps{all: map[string]*step{}}}
 }
 
 // write takes a piece of the lines. A faulty line is only a warning, because a program's mistake in its reports is no
@@ -71,8 +120,11 @@ type channel struct {
 func (c *channel) write(piece []byte) error {
 	for {
 		before, after, ended := bytes.Cut(piece, []byte("\n"))
-		if c.rest = append(c.rest, before...); len(c.rest) > mostLine {
-			c.rest, c.skipping = nil, true
+		if !c.skipping {
+			c.rest = append(c.rest, before...)
+		}
+		if len(c.rest) > longestLine {
+			c.rest, c.skipping = bytes.Clone(c.rest[:1024]), true
 		}
 		if !ended {
 			return nil
@@ -81,7 +133,7 @@ func (c *channel) write(piece []byte) error {
 		var err error
 		switch {
 		case c.skipping:
-			err = c.warn("a line has more than %d bytes", mostLine)
+			err = c.tooLong(text)
 		case len(text) > 0:
 			err = c.take(text)
 		}
@@ -99,12 +151,23 @@ func (c *channel) warn(format string, args ...any) error {
 // take handles one line.
 func (c *channel) take(text []byte) error {
 	var l line
-	text = c.x.Config.Secrets.Bytes(bytes.ToValidUTF8(text, []byte("\uFFFD")))
-	if err := json.Unmarshal(text, &l); err != nil {
+	clean := c.x.Config.Secrets.Bytes(bytes.ToValidUTF8(text, []byte("\uFFFD")))
+	if err := json.Unmarshal(clean, &l); err != nil {
 		return c.warn("a line is no JSON of this form: %v", err)
 	}
 	t := c.x.task
 	switch l.Type {
+	case "step":
+		return c.step(l)
+	case "keep":
+		var given struct{ Value json.RawMessage }
+		_ = json.Unmarshal(text, &given) // as clean, which is JSON
+		l.Value = given.Value
+		return c.keep(l)
+	case "tool", "tool_end", "thought", "usage":
+		return c.report(l)
+	case "child", "message", "seen":
+		return c.request(l)
 	case "progress":
 		if !(math.Abs(l.Done) < 1<<53 && math.Abs(l.Total) < 1<<53) {
 			return c.warn("progress is too large")
@@ -134,12 +197,15 @@ func (c *channel) take(text []byte) error {
 
 // ask asks the question, and writes the answer when it arrives. Meanwhile the program may continue.
 func (c *channel) ask(l line) error {
-	if c.x.stdin == nil {
-		return c.warn("%q has no answer: stdin is the caller's", l.Name)
+	to := io.Writer(c.x.stdin)
+	if c.x.stdin == nil || l.Answers == answersAt { // stdin may be the caller's
+		to = c.x.replies
 	}
 	if l.Schema != nil {
 		if _, err := validate.Compile(l.Schema); err != nil {
-			c.x.task.Go(func(context.Context) error { return c.reply(answer{Name: l.Name, Error: err.Error()}) })
+			c.x.task.Go(func(context.Context) error {
+				return c.reply(to, answer{Type: "answer", Name: l.Name, Error: err.Error()})
+			})
 			return nil
 		}
 	}
@@ -150,24 +216,63 @@ func (c *channel) ask(l line) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		a := answer{Name: l.Name, Value: value}
+		a := answer{Type: "answer", Name: l.Name, Value: value}
 		if err != nil {
 			a.Error = err.Error()
+		} else if l.Kind == messages.InputSecret {
+			c.steps.learn(value)
 		}
-		return c.reply(a)
+		return c.reply(to, a)
 	})
 	return nil
 }
 
 // reply writes an answer. The program may or may not read it.
-func (c *channel) reply(a answer) error {
-	a.Type = "answer"
+func (c *channel) reply(to io.Writer, a answer) error {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
 	c.answers.Lock()
 	defer c.answers.Unlock()
-	_, _ = c.x.stdin.Write(append(words.Unbroken(text), '\n'))
+	_, _ = to.Write(append(words.Unbroken(text), '\n'))
 	return nil
+}
+
+// wait waits until few lines are unanswered. Each answer makes room for one.
+func (c *channel) wait() error {
+	select {
+	case c.room <- struct{}{}:
+		return nil
+	case <-c.x.ctx.Done():
+		return context.Cause(c.x.ctx)
+	}
+}
+
+// answer answers lines that waited for that.
+func (c *channel) answer(all ...answer) {
+	for _, a := range all {
+		_ = c.reply(c.x.replies, a)
+		<-c.room
+	}
+}
+
+// serve answers a line in a goroutine of its own. Meanwhile the program may continue.
+func (c *channel) serve(f func(ctx context.Context) answer) error {
+	if err := c.wait(); err != nil {
+		return err
+	}
+	c.x.task.Go(func(ctx context.Context) error { c.answer(f(ctx)); return nil })
+	return nil
+}
+
+// tooLong refuses a line by its beginning.
+func (c *channel) tooLong(beginning []byte) error {
+	if bytes.Contains(beginning, []byte(`"keep"`)) {
+		if err := c.wait(); err != nil {
+			return err
+		}
+		c.answer(answer{Type: "kept", Error: string(messages.CauseLimitExceeded), Detail: fmt.Sprintf("a line has %d bytes at most: keep a file, and its name", longestLine)})
+	}
+	return c.warn("a line has more than %d bytes", longestLine)
 }

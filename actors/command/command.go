@@ -66,6 +66,10 @@ type Command struct {
 	Children string `json:"children"`
 	// Stderr says what stays of stderr: the newest lines, as the log (default); keep adds the text "stderr".
 	Stderr string `json:"stderr"`
+	// Messages: the program takes what is said to the run.
+	Messages bool `json:"messages"`
+	// Starts lists the commands and agents that the program may start as sub-runs; it may start any other job.
+	Starts []string `json:"starts"`
 	// TTY gives the program a pseudo-terminal.
 	TTY bool `json:"tty"`
 	// MaxOutput bounds how much of stdout, and of stderr that is kept, the log keeps; 0 means 2 MiB.
@@ -111,6 +115,13 @@ type Config struct {
 	// Inside returns variables that let the program of a running task reach its server, until end is called. nil means
 	// none.
 	Inside func(t *actors.TaskContext) (variables []string, end func())
+
+	// Guarded reports whether a program may start the job only if [Command.Starts] lists it. Without Guarded it starts none.
+	Guarded func(job string) bool
+	// Seal seals a kept value with secrets, and Open opens it again in every process that may continue the run. Without
+	// them no such value is kept.
+	Seal func(value []byte) string
+	Open func(sealed string) (value []byte, ok bool)
 
 	// Start starts a program, and so what ends with it; nil means its process group. Package cmd/internal/guardian has
 	// one that ends all that the program has started. keep says that what the program leaves behind is kept.
@@ -165,7 +176,7 @@ func (c Command) define(config Config) actors.Definition {
 // about describes the command as a job. Its own timeouts replace those of the runtime.
 func (c *Command) about() messages.JobSpec {
 	about := messages.JobSpec{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
-		OpenWorld: !c.ReadOnly, ConfirmByCaller: c.ConfirmBy == "caller", Summary: say, Input: func() json.RawMessage { return c.schema }}
+		OpenWorld: !c.ReadOnly, ConfirmByCaller: c.ConfirmBy == "caller", Messages: c.Messages, Summary: say, Input: func() json.RawMessage { return c.schema }}
 	if c.Result != "json" {
 		about.Output = resultSchema
 	}
@@ -194,7 +205,7 @@ func (c *Command) job(input json.RawMessage, config Config) (actors.Job, error) 
 		}
 	}
 	policy := supervision.Policy{Attempts: c.Retry.Times + 1}
-	return actors.Job{Name: c.Name, Input: values, Tasks: []actors.Task{
+	return actors.Job{Name: c.Name, Input: values, Messages: c.Messages, Tasks: []actors.Task{
 		{Name: c.Name, Run: r.run, Policy: policy, Once: c.Once},
 	}}, nil
 }
@@ -247,16 +258,31 @@ func (r *runner) confirm(ctx context.Context, t *actors.TaskContext) error {
 	return nil
 }
 
-// Job makes a job of a program of the user, whose arguments are used as they are.
-func Job(c Command, config Config) (actors.Job, error) {
-	c.Name, c.Result, c.Command = "run", "none", slices.Clone(c.Command)
+// Program is a program of the user, whose arguments are used as they are. It is the input of its run, so that another
+// process can start it again.
+type Program struct {
+	Line
+	Dir       string            `json:"dir,omitempty"`
+	Timeout   schedule.Duration `json:"timeout,omitempty"`
+	Idle      schedule.Duration `json:"idle,omitempty"`
+	MaxOutput Size              `json:"max_output,omitempty"`
+	Retries   int               `json:"retries,omitempty"`
+	Children  string            `json:"children,omitempty"`
+}
+
+// Job makes a job of a program of the user.
+func Job(p Program, config Config) (actors.Job, error) {
+	c := Command{Name: "run", Result: "none", Command: slices.Clone(p.Command), Dir: p.Dir, Timeout: p.Timeout, Idle: p.Idle,
+		MaxOutput: p.MaxOutput, Retry: Retry{Times: p.Retries}, Children: p.Children, Messages: true}
 	for i, a := range c.Command {
 		c.Command[i] = strings.ReplaceAll(a, "{", "{{")
 	}
 	if wrong := c.compile(nil, ""); wrong != nil {
 		return actors.Job{}, wrong.Err()
 	}
-	return c.job(nil, config)
+	job, err := c.job(nil, config)
+	job.Input = p
+	return job, err
 }
 
 // LogBytes returns the size limit of the log of a run that keeps that much output; 0 means the node's default.

@@ -81,7 +81,7 @@ func TestDocumentedProgramsSayAll(t *testing.T) {
 // What a program says wrongly is a warning, and its work goes on.
 func TestWrongLinesAreWarnings(t *testing.T) {
 	script := `printf '{"type":"text","name":"notes","text":"caf\303\251"}\nnot json\n{"type":"dance"}\n\n{"type":"progress","done":1e300}\n' >&3
-head -c 2000000 /dev/zero | tr '\0' x >&3; printf '\n{"type":"log","level":"error","text":"last"}\n{"type":"text","text":"half' >&3`
+head -c 5000000 /dev/zero | tr '\0' x >&3; printf '\n{"type":"log","level":"error","text":"last"}\n{"type":"text","text":"half' >&3`
 	s := run(t, command.Command{Command: shell(script)}, "")
 	if s.Status != messages.Completed || output(s) != "café" {
 		t.Fatalf("%s with %q: %v", s.Status, output(s), s.End.Error)

@@ -55,8 +55,10 @@ type execution struct {
 	stdout  *texts
 	stderr  *logLines
 	channel *channel
-	stdin   io.WriteCloser // takes answers; nil if the program has another stdin
-	file    string         // path of LASTWORD_RESULT
+	ctx     context.Context // of the attempt
+	stdin   io.WriteCloser  // takes answers; nil if the program has another stdin
+	replies io.Writer       // takes answers on descriptor 4
+	file    string          // path of LASTWORD_RESULT
 	killed  sync.Once
 	limits  limits
 	end     context.CancelCauseFunc // ends the attempt
@@ -73,7 +75,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	of := ctx // the task's; ctx also ends if the attempt fails
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	x := &execution{runner: r, task: t, end: end}
+	x := &execution{runner: r, task: t, ctx: ctx, end: end}
 	defer x.release()
 	readers, err := x.start(t)
 	if err != nil {
@@ -106,6 +108,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 		defer time.AfterFunc(pipeGrace, reader.stopSoon).Stop()
 	}
 	reading.Wait()
+	x.channel.close()
 	x.limits.exited()
 	if of.Err() != nil && !x.failed.Load() { // else the code says only how it was ended
 		r.say(exitCode(x.status))
@@ -150,6 +153,12 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		}
 		return end, err
 	}
+	answers := func() (end, ours *os.File, err error) {
+		if end, ours, err = os.Pipe(); err == nil {
+			theirs, x.close = append(theirs, end), append(x.close, ours)
+		}
+		return end, ours, err
+	}
 	if x.TTY {
 		ours, end, err := openTerminal()
 		if err != nil {
@@ -166,21 +175,22 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 			return nil, err
 		}
 		if cmd.Stdin = x.Config.Stdin; x.Config.Stdin == nil {
-			end, ours, err := os.Pipe()
-			if err != nil {
+			if cmd.Stdin, x.stdin, err = answers(); err != nil {
 				return nil, err
 			}
-			theirs, x.close = append(theirs, end), append(x.close, ours)
-			cmd.Stdin, x.stdin = end, ours
 		}
 	}
 	if hasDescriptors {
-		x.channel = &channel{x: x}
-		end, err := pipe(x.channel, nil)
+		x.channel = newChannel(x)
+		says, err := pipe(x.channel, nil)
 		if err != nil {
 			return nil, err
 		}
-		cmd.ExtraFiles = []*os.File{end}
+		hears, replies, err := answers()
+		if err != nil {
+			return nil, err
+		}
+		cmd.ExtraFiles, x.replies = []*os.File{says, hears}, replies
 	}
 	start := x.Config.Start
 	if start == nil {
@@ -217,7 +227,7 @@ func (x *execution) environment() (env []string) {
 	}
 	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))
 	if hasDescriptors {
-		env = append(env, "LASTWORD_EVENTS=3", "LASTWORD_EVENTS_VERSION="+strconv.Itoa(version))
+		env = append(env, "LASTWORD_EVENTS=3", "LASTWORD_EVENTS_VERSION="+strconv.Itoa(version), "LASTWORD_ANSWERS="+strconv.Itoa(answersAt))
 	}
 	return env
 }

@@ -37,9 +37,7 @@ type Problem struct {
 	Message string
 }
 
-func (p Problem) String() string {
-	return fmt.Sprintf("%d: %s (%s)", p.Line, p.Message, p.Rule)
-}
+func (p Problem) String() string { return fmt.Sprintf("%d: %s (%s)", p.Line, p.Message, p.Rule) }
 
 // Severity distinguishes what breaks the format or a reader in use ([SeverityError]) from what only loses or blurs something
 // ([SeverityWarning]).

@@ -230,9 +230,7 @@ func nextSteps(names []string) string {
 }
 
 // clipped shortens a reason for the log.
-func clipped(text string) string {
-	return strings.ToValidUTF8(words.Clip(text, 500), "")
-}
+func clipped(text string) string { return strings.ToValidUTF8(words.Clip(text, 500), "") }
 
 // finish ends the task with the plan's result.
 func (r *runner) finish() error {

@@ -16,9 +16,7 @@ type times interface {
 // every yields the multiples of an interval, so that all nodes have the same times.
 type every time.Duration
 
-func (e every) Next(t time.Time) time.Time {
-	return t.Truncate(time.Duration(e)).Add(time.Duration(e))
-}
+func (e every) Next(t time.Time) time.Time { return t.Truncate(time.Duration(e)).Add(time.Duration(e)) }
 
 // calendar is a cron expression in a time zone.
 type calendar struct {

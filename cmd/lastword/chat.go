@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/internal/conversation"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -18,7 +18,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -26,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -103,6 +104,9 @@ func runs(pid string) bool {
 
 // A terminal that closes sends SIGHUP, which is SIGTERM for lastword run: all that the program has started ends.
 func TestClosedTerminalEndsARun(t *testing.T) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // otherwise lastword ignores it where these tests run under nohup
+	defer signal.Stop(hangup)
 	cmd := binary(t, t.TempDir(), "run", "--", "sh", "-c", "setsid sleep 1000 & echo $!; wait")
 	out, err := cmd.StdoutPipe()
 	must(t, errors.Join(err, cmd.Start()))

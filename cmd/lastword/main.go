@@ -84,7 +84,7 @@ func rootCommand(p *host.Program) *cobra.Command {
 	})
 	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"},
 		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
-	root.AddCommand(generateCommand(p), checks.Command(p), promptCommand(p), chatCommand(p), commands.RunCommand(p),
+	root.AddCommand(generateCommand(p), checks.Command(p), promptCommand(p), chatCommand(p), commands.RunCommand(p), commands.StepCommand(p),
 		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), commands.FaultCommand(p), conversationsCommand(p),
 		runsCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
 		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), mcpCommand(p),

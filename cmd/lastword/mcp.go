@@ -44,7 +44,7 @@ func mcpCommand(p *host.Program) *cobra.Command {
 	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
-	cmd.AddCommand(s.listCommand(), approveCommand(p))
+	cmd.AddCommand(s.listCommand(), approveCommand(p), mcpLoginCommand(p))
 	return cmd
 }
 

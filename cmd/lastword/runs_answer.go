@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
+	"github.com/seed889630bf/lastword/cmd/internal/commands"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
@@ -163,6 +166,11 @@ func awaitSeen(cmd *cobra.Command, c *api.Client, id messages.RunID, m messages.
 			if b.Message == m.Message {
 				why = b.Reason
 			}
+		case messages.StepKept:
+			if b.Step == messages.SeenStep+m.Message {
+				fmt.Fprintln(cmd.ErrOrStderr(), "seen: the program has it")
+				return nil
+			}
 		case messages.LLMCompleted:
 			if slices.Contains(b.Seen, m.Message) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "seen: the model's server has accepted it")
@@ -178,17 +186,24 @@ func awaitSeen(cmd *cobra.Command, c *api.Client, id messages.RunID, m messages.
 
 func runsRetryCommand(remote *host.Remote) *cobra.Command {
 	var changes []string
-	cmd := oneLiveRun(remote, "retry <run>", func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+	from := ""
+	cmd := oneRun(remote, "retry <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 		state, err := c.State(cmd.Context(), id)
 		if err != nil {
 			return err
 		}
-		q := messages.Request{Job: state.Queued.Job, Labels: state.Queued.Labels, Limits: state.Queued.Limits}
-		delete(q.Labels, messages.TraceLabel)
+		q := messages.Request{Job: state.Queued.Job, Limits: state.Queued.Limits}
 		if q.Input, err = changed(cmd, state.Queued.Input, changes); err != nil {
 			return err
 		}
-		again, err := c.Submit(cmd.Context(), q)
+		if q.Labels, err = retryLabels(cmd, state, from, len(changes) > 0); err != nil {
+			return err
+		}
+		live, ok := c.(*api.Client)
+		if !ok {
+			return commands.Retry(cmd, remote.Program, remote.State, state, q.Labels)
+		}
+		again, err := live.Submit(cmd.Context(), q)
 		if err != nil {
 			return err
 		}
@@ -196,7 +211,33 @@ func runsRetryCommand(remote *host.Remote) *cobra.Command {
 		return err
 	})
 	cmd.Flags().StringArrayVar(&changes, "set", nil, "`name=value` of the input; can be repeated. A value that is not JSON is text")
+	cmd.Flags().StringVar(&from, "from", "", "`name` of a kept step: make it again, and what was kept after it")
 	return cmd
+}
+
+// retryLabels returns the labels of the retry of a run. They say that it goes on with the kept steps, unless the run
+// completed or the input is another.
+func retryLabels(cmd *cobra.Command, state messages.State, from string, changed bool) (map[string]string, error) {
+	labels := maps.Clone(state.Queued.Labels)
+	first := cmp.Or(labels[messages.RetryLabel], string(state.RunID))
+	for _, name := range []string{messages.TraceLabel, messages.RetryLabel, messages.RetryFromLabel} {
+		delete(labels, name)
+	}
+	has := func(k messages.StepKept) bool { return k.Step == from && !k.Again }
+	switch {
+	case from != "" && changed:
+		return nil, exit.BadUsage(cmd, errors.New("--from goes on with what was kept, and --set changes the input from which it was made"), "leave out one of them")
+	case from != "" && !slices.ContainsFunc(state.Kept, has):
+		return nil, exit.BadUsage(cmd, fmt.Errorf("run %s has kept no step %q", state.RunID, from), "lastword runs get "+string(state.RunID)+" shows what it has kept")
+	case changed || from == "" && (state.Status == messages.Completed || len(state.Kept) == 0 && first == string(state.RunID)):
+		return labels, nil
+	case labels == nil:
+		labels = map[string]string{}
+	}
+	if labels[messages.RetryLabel] = first; from != "" {
+		labels[messages.RetryFromLabel] = from
+	}
+	return labels, nil
 }
 
 // changed returns the input with the changes applied.

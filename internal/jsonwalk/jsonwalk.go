@@ -146,9 +146,7 @@ func escape(b []byte, i int) int {
 	return -1
 }
 
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
 func literal(b []byte, i int, word string) int {
 	if !bytes.HasPrefix(b[i:], []byte(word)) {

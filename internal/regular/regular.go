@@ -14,9 +14,7 @@ import (
 const Flags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens a local file. If it is not regular, the error wraps [fs.ErrInvalid].
-func Open(name string) (*os.File, fs.FileInfo, error) {
-	return checked(os.OpenFile(name, Flags, 0))
-}
+func Open(name string) (*os.File, fs.FileInfo, error) { return checked(os.OpenFile(name, Flags, 0)) }
 
 // OpenIn is Open for a name below a root.
 func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {

@@ -195,9 +195,7 @@ func Length(n int) Piece {
 
 // Split limits every following write to n bytes, including the header and the framing, and every chunk to n bytes of
 // the body. 0 removes the limit.
-func Split(n int) Piece {
-	return setting("split", "", func(w *answerWriter) { w.split = n })
-}
+func Split(n int) Piece { return setting("split", "", func(w *answerWriter) { w.split = n }) }
 
 // Pace waits for a time, for benchmarks and for people. Tests wait with Until or [Model.Step].
 func Pace(d time.Duration) Piece {

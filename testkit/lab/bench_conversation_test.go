@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 

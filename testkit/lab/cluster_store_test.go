@@ -44,7 +44,7 @@ func (c *cluster) shared() {
 		name, ends := fmt.Sprintf("race-%d", round), make([]error, len(journals))
 		var all sync.WaitGroup
 		for i, j := range journals {
-			all.Go(func() { ends[i] = j.Set(c.Context(), name, []byte(fmt.Sprint(i)), 0) })
+			all.Go(func() { ends[i] = j.Set(c.Context(), name, fmt.Append(nil, i), 0) })
 		}
 		all.Wait()
 		landed := 0

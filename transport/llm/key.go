@@ -70,9 +70,7 @@ type redactor struct {
 	abandoned bool // the consumer has stopped reading
 }
 
-func (s *redactor) emit(part model.Part, err error) {
-	s.abandoned = s.abandoned || !s.yield(part, err)
-}
+func (s *redactor) emit(part model.Part, err error) { s.abandoned = s.abandoned || !s.yield(part, err) }
 
 // pass removes secrets from a part. A secret may span several pieces, so the end of a piece may wait for the next one. It
 // returns false once the consumer has stopped reading.

@@ -213,7 +213,7 @@ func (w *writer) end(h *head) error {
 
 // digests reads those of the log's blocks.
 func (w *writer) digests(h *head) error {
-	return each(w.conn, "SELECT digest FROM blocks WHERE run = ? ORDER BY first", func(rows *sql.Rows) error {
+	return each(ctx, w.conn, "SELECT digest FROM blocks WHERE run = ? ORDER BY first", func(rows *sql.Rows) error {
 		var text []byte
 		err := rows.Scan(&text)
 		var digest journal.Hash

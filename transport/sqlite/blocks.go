@@ -102,9 +102,7 @@ func lines(body []byte) (all [][]byte, err error) {
 }
 
 // framed returns how many bytes of a body a line takes.
-func framed(line []byte) int {
-	return len(binary.AppendUvarint(nil, uint64(len(line)))) + len(line)
-}
+func framed(line []byte) int { return len(binary.AppendUvarint(nil, uint64(len(line)))) + len(line) }
 
 // bodyOf returns the body of a block: for each line, its length as a varint, and the line.
 func bodyOf(lines [][]byte) (body []byte) {

@@ -97,21 +97,14 @@ func (c *checker) fault(f journal.Fault) {
 
 // database has SQLite check its own structure.
 func (c *checker) database() error {
-	rows, err := c.tx.QueryContext(c.ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostFaults))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return each(c.ctx, c.tx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostFaults), func(rows *sql.Rows) error {
 		var says string
-		if err := rows.Scan(&says); err != nil {
-			return err
-		}
-		if says != "ok" {
+		err := rows.Scan(&says)
+		if err == nil && says != "ok" {
 			c.fault(journal.Fault{Rule: journal.RuleStore, Says: says})
 		}
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 // strays looks for blocks that belong to no run.
@@ -126,12 +119,7 @@ func (c *checker) strays() error {
 
 // removed reads the records of removed logs.
 func (c *checker) removed() error {
-	rows, err := c.tx.QueryContext(c.ctx, "SELECT line, digest FROM removed ORDER BY rowid")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return each(c.ctx, c.tx, "SELECT line, digest FROM removed ORDER BY rowid", func(rows *sql.Rows) error {
 		var line, digest []byte
 		var gone journal.Removed
 		if err := rows.Scan(&line, &digest); err != nil {
@@ -141,8 +129,8 @@ func (c *checker) removed() error {
 			c.fault(journal.Fault{Rule: journal.RuleList, Says: "what is said of a run that was removed is not what was written"})
 		}
 		c.report.Removed = append(c.report.Removed, gone)
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // selectHeads selects all that the writer knows about a run.
@@ -150,17 +138,7 @@ const selectHeads = "SELECT " + summaryColumns + ", id, epoch, ended, bytes FROM
 
 // all checks every log.
 func (c *checker) all() error {
-	rows, err := c.tx.QueryContext(c.ctx, selectHeads+" ORDER BY id")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := c.run(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return each(c.ctx, c.tx, selectHeads+" ORDER BY id", func(rows *sql.Rows) error { return c.run(rows) })
 }
 
 // only checks the logs of some runs. It keeps only the records of these among the removed.

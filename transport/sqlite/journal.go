@@ -80,19 +80,14 @@ func (j *Journal) open(with []Option) error {
 
 // offerAll makes every unfinished run claimable, because its former owner is gone.
 func (j *Journal) offerAll() error {
-	rows, err := j.db.Query("SELECT run FROM runs WHERE ended = 0")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return each(ctx, j.db, "SELECT run FROM runs WHERE ended = 0", func(rows *sql.Rows) error {
 		var run messages.RunID
-		if err := rows.Scan(&run); err != nil {
-			return err
+		err := rows.Scan(&run)
+		if err == nil {
+			j.leases.Offer(run, "")
 		}
-		j.leases.Offer(run, "")
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 // Close waits for accepted appends, and releases the directory.

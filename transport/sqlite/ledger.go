@@ -55,7 +55,7 @@ func (w *writer) opened() error {
 	}
 	e.Salt = journal.SaltDigest(w.journal.salt[:])
 	var roots []string
-	err := each(w.conn, "SELECT id, run FROM runs WHERE ended = 1", func(rows *sql.Rows) error {
+	err := each(ctx, w.conn, "SELECT id, run FROM runs WHERE ended = 1", func(rows *sql.Rows) error {
 		var number int64
 		var run messages.RunID
 		err := rows.Scan(&number, &run)
@@ -84,7 +84,7 @@ type querier interface {
 }
 
 // each calls do for each row of a query.
-func each(db querier, query string, do func(*sql.Rows) error, args ...any) error {
+func each(ctx context.Context, db querier, query string, do func(*sql.Rows) error, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func rootOf(ctx context.Context, db querier, number int64, run messages.RunID) (
 
 // removedLines returns the records of removed logs, in their order.
 func removedLines(ctx context.Context, db querier) (all [][]byte, err error) {
-	err = each(db, "SELECT line FROM removed ORDER BY rowid", func(rows *sql.Rows) error {
+	err = each(ctx, db, "SELECT line FROM removed ORDER BY rowid", func(rows *sql.Rows) error {
 		var line []byte
 		err := rows.Scan(&line)
 		all = append(all, line)
@@ -142,7 +142,7 @@ func (c *checker) ledger() error {
 	if c.version < ledgered {
 		return nil
 	}
-	err := each(c.tx, "SELECT line, key, signature FROM ledger ORDER BY entry", func(rows *sql.Rows) error {
+	err := each(ctx, c.tx, "SELECT line, key, signature FROM ledger ORDER BY entry", func(rows *sql.Rows) error {
 		var s journal.SignedEntry
 		err := rows.Scan(&s.Line, &s.Key, &s.Signature)
 		if err == nil {

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"database/sql"
+
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/seed889630bf/lastword/actors/journal"
@@ -10,20 +12,12 @@ import (
 // seal adds chains and digests to the blocks of older schemas, and fills new columns of runs. It skips a log that
 // cannot be read; [Check] reports it.
 func (w *writer) seal() error {
-	rows, err := w.conn.QueryContext(ctx, "SELECT id FROM runs")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var numbers []int64
-	for rows.Next() {
-		var number int64
-		if err := rows.Scan(&number); err != nil {
-			return err
-		}
-		numbers = append(numbers, number)
-	}
-	if err := rows.Err(); err != nil {
+	err := each(ctx, w.conn, "SELECT id FROM runs", func(rows *sql.Rows) error {
+		numbers = append(numbers, 0)
+		return rows.Scan(&numbers[len(numbers)-1])
+	})
+	if err != nil {
 		return err
 	}
 	for _, number := range numbers {

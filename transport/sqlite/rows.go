@@ -10,20 +10,14 @@ import (
 
 // Rows returns the small values of a part by name: what a server keeps beside its runs.
 func (j *Journal) Rows(ctx context.Context, part string) (map[string]json.RawMessage, error) {
-	rows, err := j.db.QueryContext(ctx, "SELECT name, value FROM rows WHERE part = ?", part)
-	if err != nil {
-		return nil, explained(j.dir, err)
-	}
-	defer rows.Close()
 	all := map[string]json.RawMessage{}
-	for rows.Next() {
+	err := each(ctx, j.db, "SELECT name, value FROM rows WHERE part = ?", func(rows *sql.Rows) error {
 		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, explained(j.dir, err)
-		}
+		err := rows.Scan(&name, &value)
 		all[name] = json.RawMessage(value)
-	}
-	return all, explained(j.dir, rows.Err())
+		return err
+	}, part)
+	return all, explained(j.dir, err)
 }
 
 // SetRows stores values of a part in one transaction, and leaves the part's other values.

@@ -70,20 +70,14 @@ func distrust(dir string, db *sql.DB) error {
 
 // schemaOf returns the version of a database, and the statements that have made what it has, by its kind and name.
 func schemaOf(db *sql.DB) (statements map[string]string, version int, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT user_version, type, name, substr(sql, 1, 10000) FROM sqlite_schema, pragma_user_version WHERE sql IS NOT NULL")
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
 	statements = map[string]string{}
-	for rows.Next() {
+	err = each(ctx, db, "SELECT user_version, type, name, substr(sql, 1, 10000) FROM sqlite_schema, pragma_user_version WHERE sql IS NOT NULL", func(rows *sql.Rows) error {
 		var kind, name, text string
-		if err := rows.Scan(&version, &kind, &name, &text); err != nil {
-			return nil, 0, err
-		}
+		err := rows.Scan(&version, &kind, &name, &text)
 		statements[fmt.Sprintf("%s %q", kind, name)] = text
-	}
-	return statements, version, rows.Err()
+		return err
+	})
+	return statements, version, err
 }
 
 // tooLarge looks for values over mostValue where the file has room for them.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -28,6 +29,9 @@ type options struct {
 	timeout, idle time.Duration
 	maxOutput     settings.ByteSize
 	detach, keep  bool
+	retry         int
+	background    bool
+	state         store.Flags
 	at            host.Remote
 	show          terminal.Display
 }
@@ -54,7 +58,11 @@ func RunCommand(p *host.Program) *cobra.Command {
 		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
 		flags.BoolVar(&o.detach, "detach", false, "start the program at a server and return; its operator must allow the program")
 		flags.BoolVar(&o.keep, "keep-children", false, "keep what the program leaves behind, such as a daemon")
+		flags.IntVar(&o.retry, "retry", 0, "start the program again after a failure, up to so many `times`")
+		flags.BoolVar(&o.background, "background", false, "leave the program to a process in the background, and print the id of its run")
+		flags.BoolVar(&o.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line, in place of the program's output")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
+		o.state.AddState(cmd, flags)
 	})
 	settings.Group(flags, "Server", func() {
 		o.at.AddFlags(cmd, flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
@@ -80,12 +88,38 @@ func (o *options) leave(cmd *cobra.Command, args []string, c *api.Client) error 
 // job's own limits are set to a day, so that only the flags limit it.
 func (o *options) run(cmd *cobra.Command, args []string) error {
 	switch {
-	case o.timeout < 0 || o.idle < 0:
-		return exit.BadUsage(cmd, settings.Negative("--timeout and --idle"), "")
+	case o.timeout < 0 || o.idle < 0 || o.retry < 0:
+		return exit.BadUsage(cmd, settings.Negative("--timeout, --idle and --retry"), "")
+	case o.detach && (o.background || o.state.Durable() || o.retry > 0 || o.show.JSONL):
+		return exit.BadUsage(cmd, errors.New("--detach leaves the program to a server, which has a state and settings of its own"),
+			"leave out --background, --state, --retry and --jsonl")
 	case o.detach:
 		return o.at.Ask(o.leave)(cmd, args)
+	case o.background && o.program.Env.Get(behind) == "":
+		return o.leaveBehind(cmd, args)
 	}
-	g, err := o.program.Guardian(cmd.Context(), "", nil)
+	p := command.Program{Line: command.Line{Command: args}, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle),
+		MaxOutput: command.Size(o.maxOutput), Retries: o.retry}
+	if o.keep {
+		p.Children = command.KeepChildren
+	}
+	if o.state.Durable() { // whoever starts it again may be elsewhere
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		p.Dir = dir
+	}
+	return o.start(cmd, p, nil)
+}
+
+// start runs the program as a job of this process.
+func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string]string) error {
+	folder := o.state.Folder(o.program.Env)
+	if err := free(folder); err != nil {
+		return err
+	}
+	g, err := o.program.Guardian(cmd.Context(), folder, nil)
 	if err != nil {
 		return err
 	}
@@ -94,14 +128,17 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	atTerminal := terminal.IsTerminal(cmd.InOrStdin()) || terminal.IsTerminal(cmd.OutOrStdout()) || terminal.IsTerminal(cmd.ErrOrStderr())
 	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, atTerminal),
 		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Stopping: o.show.Hurry, Exited: func(c int) { code = c }}
-	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) {
+	config.Seal, config.Open = o.program.Sealing(nil)
+	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) && !o.background {
 		config.Stdin = in
 	}
-	what := command.Command{Command: args, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle), MaxOutput: command.Size(o.maxOutput)}
-	if o.keep {
-		what.Children = command.KeepChildren
+	if o.show.JSONL {
+		config.Stdout = nil
 	}
-	job, err := command.Job(what, config)
+	if o.background {
+		config.Stdout, config.Stderr = nil, nil
+	}
+	job, err := command.Job(p, config)
 	if err != nil {
 		return err
 	}
@@ -110,13 +147,16 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.show.Open(&o.program.Display)
 	o.show.View, o.show.Brief = terminal.Silent{}, !terminal.IsTerminal(o.show.Stderr)
+	if o.show.Served = true; o.background {
+		o.show.View = &announcing{to: o.show.Stdout}
+	}
 	if terminal.IsTerminal(cmd.InOrStdin()) && terminal.IsTerminal(o.show.Stderr) {
 		asker := o.program.Asker(cmd, "")
 		o.show.Ask = asker.Ask
 	}
 	const day = 24 * time.Hour
-	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds(), Bytes: command.LogBytes(command.Size(o.maxOutput))}
-	err = o.program.Watch(cmd.Context(), job, limits, &store.Flags{}, &o.show)
+	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds(), Bytes: command.LogBytes(p.MaxOutput)}
+	err = o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits, Labels: labels}, &o.state, &o.show)
 	if ended.End == nil || ended.Status == messages.Canceled {
 		return err
 	}

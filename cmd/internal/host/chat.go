@@ -12,9 +12,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -99,7 +99,7 @@ func (c *conversations) of(state, home string) (store *conversation.Store, err e
 		return c.byHome[home], nil
 	}
 	if state != "" {
-		store, err = conversation.Open(filepath.Join(state, ConversationFolder, home), mostInFolder)
+		store, err = chat.OpenConversations(filepath.Join(state, ConversationFolder, home), mostInFolder)
 	} else {
 		store = conversation.NewMemory(mostInMemory)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -13,9 +14,11 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/guardian"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // taken are the names that commands may not have, because jobs and tools have them.
@@ -78,8 +81,26 @@ func (c *catalog) commands() (jobs []actors.Definition) {
 }
 
 func (c *catalog) commandConfig() command.Config {
+	seal, open := c.program.Sealing(c.sealing)
 	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.inside, Start: GuardedStart(c.guardian, false),
+		Seal: seal, Open: open, Guarded: func(job string) bool { return job == "run" || job == "agent" || c.file.Jobs[job] != nil },
 		Folder: func(principal string) (string, error) { return c.place(principal, "") }}
+}
+
+// Sealing returns functions that seal what only programs of runs see again: with the given keys, or else with that of the
+// user's folder of trust. Without a folder what they seal ends with the process.
+func (p *Program) Sealing(given seal.Keys) (func(value []byte) string, func(sealed string) ([]byte, bool)) {
+	const use = "kept step"
+	keys := sync.OnceValue(func() seal.Keys {
+		if folder, err := trust.Open(p.Env); len(given) == 0 && err == nil {
+			if secret, err := folder.Sealing(); err == nil {
+				return seal.Keys{secret}
+			}
+		}
+		return seal.New(given)
+	})
+	return func(value []byte) string { return keys().Seal(use, value) },
+		func(sealed string) ([]byte, bool) { return keys().Open(use, sealed) }
 }
 
 // GuardedStart returns what starts commands so that all that they start ends with them; nil without a guardian. With

@@ -157,9 +157,7 @@ func (p *Program) Endpoint() settings.Endpoint {
 }
 
 // Source returns a Source of repositories, for flags to fill in.
-func (p *Program) Source() repository.Source {
-	return repository.For(p.Env, p.Secrets)
-}
+func (p *Program) Source() repository.Source { return repository.For(p.Env, p.Secrets) }
 
 // CompleteModels completes names of models on the server that flags and settings name.
 func (p *Program) CompleteModels(endpoint *settings.Endpoint) cobra.CompletionFunc {

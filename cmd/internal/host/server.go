@@ -304,6 +304,4 @@ func (f *Flags) logger(stderr io.Writer) *zap.Logger {
 func (s *Server) Slog() *slog.Logger { return slog.New(zapslog.NewHandler(s.Log.Core())) }
 
 // Milliseconds rounds up, so that the shortest limit is 1.
-func Milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
-}
+func Milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

@@ -32,13 +32,18 @@ import (
 // Watch runs the job and shows its events. It returns the error that the program ends with. Like any other reader, it
 // knows only what the events say.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
+	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show)
+}
+
+// WatchWith is Watch with other options than limits.
+func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display) error {
 	system, runStore, done, err := p.Open(ctx, in)
 	if err != nil {
 		return err
 	}
 	show.Kept, show.Own = runStore.Journal != nil, true
 	defer show.View.Leave()
-	if show.Kept && show.Ask != nil {
+	if show.Kept && (show.Ask != nil || show.Served) {
 		stop, err := p.reachable(system, runStore, in.Folder(p.Env))
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
@@ -46,7 +51,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 		defer stop()
 	}
 	attached, first := interruptible(ctx, show)
-	state, err := follow(ctx, attached, system, job, limits, show)
+	state, err := follow(ctx, attached, system, job, o, show)
 	err = errors.Join(err, done())
 	by := first()
 	if err != nil {
@@ -106,9 +111,10 @@ func outcome(show *terminal.Display, state messages.State, by os.Signal) error {
 }
 
 // follow runs the job and reads to the end of the run, even if attached ends earlier.
-func follow(ctx, attached context.Context, system *actors.System, job actors.Job, limits messages.Limits,
+func follow(ctx, attached context.Context, system *actors.System, job actors.Job, o actors.Options,
 	show *terminal.Display) (messages.State, error) {
-	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
+	o.Mode = messages.Attached
+	run, err := system.Start(attached, job, o)
 	if err != nil {
 		return messages.State{}, err
 	}

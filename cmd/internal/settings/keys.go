@@ -31,9 +31,7 @@ func (k Key) variable(env environment.Variables) string {
 }
 
 // Variables returns all environment variables that may set the key.
-func (k Key) Variables() []string {
-	return append([]string{k.env()}, shared[k.Flag.Name]...)
-}
+func (k Key) Variables() []string { return append([]string{k.env()}, shared[k.Flag.Name]...) }
 
 func (k Key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))

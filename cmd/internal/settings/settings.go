@@ -120,9 +120,12 @@ func (s *Settings) environment() layer {
 // ofService matches the variables that Kubernetes and Docker define for a service named lastword.
 var ofService = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(TCP|UDP|SCTP)\w*)$`)
 
+// ofRun matches the variables that lastword gives to programs of runs, which may start lastword themselves.
+var ofRun = regexp.MustCompile(`^LASTWORD_(RUN|ATTEMPT|EVENTS|EVENTS_VERSION|ANSWERS|RESULT|KEY|GUARD|BACKGROUND)$`)
+
 // misspelled reports whether the variable looks like a setting but is none. near is the name that was probably meant.
 func (s *Settings) misspelled(names []string, name string) (near string, wrong bool) {
-	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || ofService.MatchString(name) {
+	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || ofService.MatchString(name) || ofRun.MatchString(name) {
 		return "", false
 	}
 	near = nearest(names, name)

@@ -32,6 +32,9 @@ type Flags struct {
 	always bool
 }
 
+// InFolder returns the flags that --state of the folder sets.
+func InFolder(dir string) Flags { return Flags{dir: dir} }
+
 // AddState adds --state.
 func (f *Flags) AddState(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events; without it they end with the process")

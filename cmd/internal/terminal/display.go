@@ -38,14 +38,15 @@ type Display struct {
 	// Outcome says what the result of the run's job means, for the card; nil if the job has nothing to say.
 	Outcome func(result json.RawMessage) (title, summary, numbers string)
 	// Ask asks the user a question of the run or of a sub-run, until ctx ends. If it is nil, somebody else must answer.
-	Ask   func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
-	Quiet bool // print only failures
-	Brief bool // print nothing at the end of a run that completed
-	Kept  bool // the run's id is valid after the run
-	Own   bool // this program has started the run, and ends when the run was ended
-	Style style
-	View  view
-	Lost  error // the error that ended the writing to stdout
+	Ask    func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
+	Quiet  bool // print only failures
+	Brief  bool // print nothing at the end of a run that completed
+	Kept   bool // the run's id is valid after the run
+	Served bool // other commands reach the run while it goes on, if it is kept
+	Own    bool // this program has started the run, and ends when the run was ended
+	Style  style
+	View   view
+	Lost   error // the error that ended the writing to stdout
 
 	mu   sync.Mutex
 	held []func() // what to show after a question; nil if no question is asked

@@ -192,17 +192,9 @@ func (b *Box) Close() {
 func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.Secrets, version string, start Starter) (*source.Source, error) {
 	var list []source.Server
 	if f.mcpConfig != "" {
-		text, err := regular.Read(f.mcpConfig, regular.Small)
-		if err != nil {
-			return nil, messages.InvalidInput("cannot read %s: %v", f.mcpConfig, exit.Reason(err))
-		}
-		settings.LearnDocument(secrets, text, env)
-		list, err = source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
-		if err == nil {
-			err = settle(list, env)
-		}
-		if err != nil {
-			return nil, messages.InvalidInput("%s: %v", f.mcpConfig, err)
+		var err error
+		if list, err = f.configured(env, secrets); err != nil {
+			return nil, err
 		}
 	}
 	if len(own) > 0 {
@@ -225,6 +217,52 @@ func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.S
 	}
 	settings.LearnDocument(secrets, own, nil)
 	return source.New(list, version, nil), nil
+}
+
+// configured returns the servers in the file of --mcp-config, with what the user has logged in to.
+func (f *Flags) configured(env environment.Variables, secrets *redact.Secrets) ([]source.Server, error) {
+	text, err := regular.Read(f.mcpConfig, regular.Small)
+	if err != nil {
+		return nil, messages.InvalidInput("cannot read %s: %v", f.mcpConfig, exit.Reason(err))
+	}
+	settings.LearnDocument(secrets, text, env)
+	list, err := source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
+	if err == nil {
+		err = settle(list, env)
+	}
+	if err != nil {
+		return nil, messages.InvalidInput("%s: %v", f.mcpConfig, err)
+	}
+	folder, err := trust.Find(env)
+	for i := range list {
+		if err == nil && list[i].URL != "" {
+			list[i].Login = folder.Login(list[i].URL)
+			text, _ := regular.Read(list[i].Login, regular.Small) // there need not be one
+			settings.LearnDocument(secrets, text, nil)
+		}
+	}
+	return list, nil
+}
+
+// Remote returns the server with the name that has a URL, and makes the folder for its login.
+func (f *Flags) Remote(name string, env environment.Variables, secrets *redact.Secrets) (source.Server, error) {
+	if f.mcpConfig == "" {
+		return source.Server{}, messages.InvalidInput("no file names the MCP server %s; give one with --mcp-config", name)
+	}
+	list, err := f.configured(env, secrets)
+	if err != nil {
+		return source.Server{}, err
+	}
+	i := slices.IndexFunc(list, func(s source.Server) bool { return s.Name == name })
+	if i < 0 || list[i].URL == "" {
+		return source.Server{}, messages.InvalidInput("%s has no MCP server %s with a url", f.mcpConfig, name)
+	}
+	folder, err := trust.Open(env)
+	if err == nil {
+		list[i].Login = folder.Login(list[i].URL)
+		err = os.MkdirAll(filepath.Dir(list[i].Login), 0o700)
+	}
+	return list[i], err
 }
 
 // settle decides where the commands of servers are, and where they start: in the folder of the settings, or in an empty

@@ -133,6 +133,11 @@ func (f Folder) Helper(name string) (string, error) {
 	return dir, err
 }
 
+// Login returns the file for the tokens of a server at the URL. Nothing else is in its folder.
+func (f Folder) Login(url string) string {
+	return filepath.Join(string(f), "logins", messages.Digest(url)[:16]+".json")
+}
+
 // Key returns the key that signs, and makes the first one. If publish is not nil, it makes another one, which signs
 // once publish has returned no error for its public half.
 func (f Folder) Key(publish func(ed25519.PublicKey) error) (ed25519.PrivateKey, error) {

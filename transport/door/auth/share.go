@@ -213,6 +213,4 @@ func (b *buckets[K]) of(key K) *bucket[K] {
 	return k
 }
 
-func (b *buckets[K]) remove(e *list.Element) {
-	delete(b.byKey, b.used.Remove(e).(*bucket[K]).key)
-}
+func (b *buckets[K]) remove(e *list.Element) { delete(b.byKey, b.used.Remove(e).(*bucket[K]).key) }

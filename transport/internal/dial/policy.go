@@ -157,9 +157,7 @@ func (p Policy) advice(words string) string {
 	return words
 }
 
-func refuse(format string, args ...any) error {
-	return messages.InvalidInput(format, args...)
-}
+func refuse(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // parseHost returns the address that the host is, or the zero Addr for a name. Other spellings that a resolver might
 // take for an address (2130706433, 0x7f.1, 127.1) are errors. So are names outside ASCII, which some libraries convert.

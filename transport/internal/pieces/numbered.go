@@ -30,9 +30,7 @@ type Numbered struct {
 }
 
 // NewNumbered returns empty Numbered that hold at most most bytes of text.
-func NewNumbered(most int) *Numbered {
-	return &Numbered{most: most, more: make(chan struct{})}
-}
+func NewNumbered(most int) *Numbered { return &Numbered{most: most, more: make(chan struct{})} }
 
 // dialect is the one that fills Numbered: it takes the texts of the answer, and the end of the run.
 var dialect = transcript.Dialect[*Numbered]{Rewind: (*Numbered).take, Table: transcript.Table[*Numbered]{

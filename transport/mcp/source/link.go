@@ -151,12 +151,14 @@ type httpLink struct {
 
 // dialHTTP prepares a connection to a server. It sends nothing before the first request.
 func dialHTTP(s Server, listens bool) (link, error) {
-	own := dial.NewTransport()
-	client := dial.Named(own)
-	client.Transport = boundedTransport{dial.NamedTransport{Transport: own}}
-	options := []transport.StreamableHTTPCOption{transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
+	client := newClient()
+	store, options, err := s.authorized(client)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
-		transport.WithHTTPLogger(slog.New(slog.DiscardHandler))}
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
 	if listens {
 		options = append(options, transport.WithContinuousListening())
 	}
@@ -164,7 +166,17 @@ func dialHTTP(s Server, listens bool) (link, error) {
 	if err != nil {
 		return nil, err
 	}
+	if store != nil {
+		store.handler = t.GetOAuthHandler()
+	}
 	return &httpLink{StreamableHTTP: t, server: s, client: client, listens: listens}, nil
+}
+
+func newClient() *http.Client {
+	own := dial.NewTransport()
+	client := dial.Named(own)
+	client.Transport = boundedTransport{dial.NamedTransport{Transport: own}}
+	return client
 }
 
 const mostRefusal = 4 << 10 // bytes of a refusal that are searched for the word session
@@ -224,8 +236,8 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 		}()
 	case err != nil && requestOf(ctx).long.Load():
 		err = errLong // mcp-go hides this error
-	case errors.Is(err, transport.ErrAuthorizationRequired):
-		err = messages.InvalidInput("the server asks for authorization; put an Authorization header into its settings")
+	case errors.Is(err, transport.ErrAuthorizationRequired), errors.Is(err, transport.ErrOAuthAuthorizationRequired):
+		err = messages.InvalidInput("the server asks for authorization; run lastword mcp login %s, or put an Authorization header into its settings", l.server.Name)
 	}
 	return answer, err
 }
@@ -268,6 +280,11 @@ func (l *httpLink) reply(ctx context.Context, answer *transport.JSONRPCResponse)
 	}
 	for name, value := range l.server.Headers {
 		r.Header.Set(name, value)
+	}
+	if h := l.GetOAuthHandler(); h != nil {
+		if token, err := h.GetAuthorizationHeader(ctx); err == nil {
+			r.Header.Set("Authorization", token)
+		}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")

@@ -26,6 +26,8 @@ type Server struct {
 	Folder  string
 	URL     string
 	Headers map[string]string
+	// Login is the file with what [LogIn] got for the URL; it need not exist.
+	Login string
 	// Timeout limits a call; 0 leaves that to the caller.
 	Timeout time.Duration
 	// StartTimeout limits a start; 0 means 30 seconds.

@@ -44,9 +44,7 @@ type Manifest struct {
 type Script struct{ Name, Command string }
 
 // Known reports whether Parse can read files with this name.
-func Known(path string) bool {
-	return readerOf(path) != nil
-}
+func Known(path string) bool { return readerOf(path) != nil }
 
 // Parse parses the manifest at a slash-separated path, relative to the root of the material. If the text is faulty,
 // the Manifest has what could be read, and the error describes the fault. Parse never panics.

@@ -67,9 +67,7 @@ func NeedsContext(s string) bool {
 }
 
 // isLegal recognizes the words of licences. s is in lower case.
-func isLegal(s string) bool {
-	return StartsWithAny(s, "(c)", "©") || phrases["legal"].In(s)
-}
+func isLegal(s string) bool { return StartsWithAny(s, "(c)", "©") || phrases["legal"].In(s) }
 
 var mail = regexp.MustCompile(`[a-z0-9]@[a-z0-9][^ .]*\.[a-z0-9][^ ]`)
 

@@ -259,6 +259,4 @@ func isNounPhrase(sentence string) bool {
 }
 
 // isAdvice reports whether the sentence says what to do or what will follow, rather than what a thing is.
-func isAdvice(sentence string) bool {
-	return advice.In(" "+sentence+" ") || orders.Start(sentence)
-}
+func isAdvice(sentence string) bool { return advice.In(" "+sentence+" ") || orders.Start(sentence) }

@@ -34,9 +34,7 @@ var escapeInline = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<
 // LinkTitle returns text for between the brackets of a link. Brackets become parentheses, because parsers without
 // escapes stop at the first one. A backtick is escaped, because it could pair with one in the note and hide the end
 // of the link.
-func LinkTitle(s string) string {
-	return escapeTitle.Replace(Line(s))
-}
+func LinkTitle(s string) string { return escapeTitle.Replace(Line(s)) }
 
 var escapeTitle = strings.NewReplacer(`[`, `(`, `]`, `)`, `\`, `\\`, "`", "\\`", `<`, `\<`)
 

@@ -19,9 +19,7 @@ type handler struct{ *door.Door }
 type Handler = func(http.ResponseWriter, *http.Request) error
 
 // Routes serves each pattern with its handler. Errors have the format of the API.
-func Routes(routes map[string]Handler) *door.Handler {
-	return door.Routes(routes, Refuse)
-}
+func Routes(routes map[string]Handler) *door.Handler { return door.Routes(routes, Refuse) }
 
 // Paths returns the paths for models.
 func Paths() []string { return []string{"/v1/models", "/v1/models/"} }

@@ -95,9 +95,7 @@ func explainAnswer(host string, err error) error {
 	return nil
 }
 
-func errEmpty() error {
-	return messages.InvalidInput("the repository is empty: it has no commit yet")
-}
+func errEmpty() error { return messages.InvalidInput("the repository is empty: it has no commit yet") }
 
 func errNoRepository(host string) error {
 	return messages.InvalidInput("%s does not answer as a git repository; check the URL", host)

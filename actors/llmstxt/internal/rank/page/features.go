@@ -55,9 +55,7 @@ func isNumbered(t string) bool {
 }
 
 // plainInline removes the marks of emphasis, code, links and headings.
-func plainInline(s string) string {
-	return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1"))
-}
+func plainInline(s string) string { return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1")) }
 
 var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 

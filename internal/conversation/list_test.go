@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )

@@ -1,0 +1,246 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/regular"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// login is what the file Server.Login holds: tokens of OAuth, bound to the server's URL and to their issuer.
+type login struct {
+	Resource string           `json:"resource"`
+	Issuer   string           `json:"issuer"`
+	Metadata string           `json:"metadata,omitempty"` // where the server says who issues its tokens, if it named a place
+	ID       string           `json:"client_id"`
+	Secret   string           `json:"client_secret,omitempty"`
+	Method   string           `json:"auth_method,omitempty"`
+	Token    *transport.Token `json:"token"`
+}
+
+// readLogin returns the login for the server, or nil if there is none.
+func (s *Server) readLogin() (*login, error) {
+	if s.Login == "" {
+		return nil, nil
+	}
+	text, err := regular.Read(s.Login, regular.Small)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var l login
+	if err == nil {
+		err = json.Unmarshal(text, &l)
+	}
+	if err != nil || l.Resource != s.URL || l.Token == nil {
+		return nil, err
+	}
+	return &l, nil
+}
+
+// tokens is the store of a server's tokens for mcp-go's handler of OAuth.
+type tokens struct {
+	server  Server
+	handler *transport.OAuthHandler
+	login   login // without its token
+}
+
+// GetToken implements transport.TokenStore. A token that has to be refreshed counts only while the server names the issuer
+// that gave it: no other one gets the refresh token.
+func (s *tokens) GetToken(ctx context.Context) (*transport.Token, error) {
+	l, err := s.server.readLogin()
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return nil, transport.ErrNoToken
+	}
+	if l.Token.IsExpired() {
+		now, err := s.handler.GetServerMetadata(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if now.Issuer != l.Issuer || guarded(now) != nil {
+			return nil, transport.ErrNoToken
+		}
+	}
+	return l.Token, nil
+}
+
+// SaveToken implements transport.TokenStore.
+func (s *tokens) SaveToken(_ context.Context, token *transport.Token) error {
+	l := s.login
+	l.Token = token
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return confined.WriteDurable(filepath.Dir(s.server.Login), filepath.Base(s.server.Login), 0o600, string(text))
+}
+
+// authorized returns the option that sends the tokens of a login, or none. Whoever writes an Authorization header into
+// the settings wants that one.
+func (s *Server) authorized(client *http.Client) (*tokens, []transport.StreamableHTTPCOption, error) {
+	l, err := s.readLogin()
+	for name := range s.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			l = nil
+		}
+	}
+	if l == nil || err != nil {
+		return nil, nil, err
+	}
+	store := &tokens{server: *s, login: *l}
+	return store, []transport.StreamableHTTPCOption{transport.WithHTTPOAuth(transport.OAuthConfig{ClientID: l.ID, ClientSecret: l.Secret,
+		TokenEndpointAuthMethod: l.Method, ProtectedResourceMetadataURL: l.Metadata, TokenStore: store, PKCEEnabled: true,
+		HTTPClient: client})}, nil
+}
+
+// Client is how a program is known to an authorization server. Without an ID it registers itself.
+type Client struct {
+	ID     string
+	Scopes []string
+}
+
+// resourceMetadata is the member of WWW-Authenticate that says where a server names its issuer.
+var resourceMetadata = regexp.MustCompile(`resource_metadata="([^"]+)"`)
+
+// LogIn gets tokens for a server with a URL, by OAuth with PKCE, and keeps them in its file Login. open shows a person the
+// page of the authorization server, which then sends the browser to a loopback address of this program. Errors:
+// invalid_input; that of ctx.
+func LogIn(ctx context.Context, s Server, c Client, open func(page string)) error {
+	client := newClient()
+	defer client.CloseIdleConnections()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	back := "http://" + listener.Addr().String() + "/callback"
+	store := &tokens{server: s}
+	config := transport.OAuthConfig{ClientID: c.ID, Scopes: c.Scopes, RedirectURI: back, TokenStore: store, PKCEEnabled: true, HTTPClient: client}
+	if config.ProtectedResourceMetadataURL, err = metadataOf(ctx, client, s.URL); err != nil {
+		return err
+	}
+	wrong := func(err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return messages.InvalidInput("the MCP server %s: no login at its authorization server: %v", s.Name, err)
+	}
+	t, err := transport.NewStreamableHTTP(s.URL, transport.WithHTTPBasicClient(client), transport.WithHTTPOAuth(config))
+	if err != nil {
+		return wrong(err)
+	}
+	store.handler = t.GetOAuthHandler()
+	found, err := store.handler.GetServerMetadata(ctx)
+	if err == nil {
+		err = guarded(found)
+	}
+	if err == nil && c.ID == "" {
+		if found.RegistrationEndpoint == "" {
+			err = errors.New("it registers no clients; register one there, and name it with --client-id")
+		} else {
+			err = store.handler.RegisterClient(ctx, "lastword")
+		}
+	}
+	if err != nil {
+		return wrong(err)
+	}
+	verifier, err1 := transport.GenerateCodeVerifier()
+	state, err2 := transport.GenerateState()
+	page, err := store.handler.GetAuthorizationURL(ctx, state, transport.GenerateCodeChallenge(verifier))
+	if err = cmp.Or(err, err1, err2); err != nil {
+		return wrong(err)
+	}
+	answer := make(chan url.Values, 1)
+	serving := &http.Server{ReadTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/callback" || r.FormValue("state") != state { // only who saw the page knows the state
+			http.NotFound(w, r)
+			return
+		}
+		select {
+		case answer <- r.Form:
+		default:
+		}
+		_, _ = w.Write([]byte("lastword has its answer. You may close this page.\n"))
+	})}
+	go func() { _ = serving.Serve(listener) }()
+	defer serving.Shutdown(context.WithoutCancel(ctx)) // after the browser has its page
+	open(page)
+	var got url.Values
+	select {
+	case got = <-answer:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	switch issuer := got.Get("iss"); {
+	case issuer != "" && issuer != found.Issuer:
+		return wrong(errors.New("another issuer, " + issuer + ", has answered"))
+	case got.Get("code") == "":
+		return wrong(errors.New(cmp.Or(got.Get("error_description"), got.Get("error"), "it sent no code")))
+	}
+	store.login = login{Resource: s.URL, Issuer: found.Issuer, Metadata: config.ProtectedResourceMetadataURL, ID: store.handler.GetClientID(),
+		Secret: store.handler.GetClientSecret(), Method: store.handler.GetTokenEndpointAuthMethod()}
+	if err := store.handler.ProcessAuthorizationResponse(ctx, got.Get("code"), got.Get("state"), verifier); err != nil {
+		return wrong(err)
+	}
+	return nil
+}
+
+// metadataOf asks the server without a token, and returns the place of its own host where it says who issues its tokens, or
+// "". Errors: invalid_input if it needs no token.
+func metadataOf(ctx context.Context, client *http.Client, server string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	answer, err := client.Do(r)
+	if err != nil {
+		return "", messages.InvalidInput("%s does not answer: %v", server, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 == 2 {
+		return "", messages.InvalidInput("%s asks for no authorization", server)
+	}
+	found := resourceMetadata.FindStringSubmatch(answer.Header.Get("WWW-Authenticate"))
+	if found == nil {
+		return "", nil
+	}
+	place, err := url.Parse(found[1])
+	if err != nil || place.Scheme != r.URL.Scheme || place.Host != r.URL.Host {
+		return "", nil
+	}
+	return found[1], nil
+}
+
+// guarded returns an error if codes or tokens would travel in the clear.
+func guarded(m *transport.AuthServerMetadata) error {
+	for _, address := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RegistrationEndpoint} {
+		u, err := url.Parse(address)
+		if err != nil {
+			return err
+		}
+		ip, _ := netip.ParseAddr(u.Hostname())
+		if address != "" && u.Scheme != "https" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+			return errors.New(address + " is not https")
+		}
+	}
+	return nil
+}
