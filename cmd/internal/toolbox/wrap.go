@@ -8,10 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/redact"
-	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
@@ -24,9 +21,6 @@ var named = regexp.MustCompile(`(?s)^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})=(.*)$`)
 func Wrapped(values []string, env environment.Variables, secrets *redact.Secrets, start Starter) (all []source.Server, err error) {
 	for _, value := range values {
 		more, err := wrapped(value, env, secrets)
-		if err == nil {
-			err = settle(more, env)
-		}
 		if err != nil {
 			return nil, messages.InvalidInput("--wrap %s: %v", value, err)
 		}
@@ -45,17 +39,18 @@ func Wrapped(values []string, env environment.Variables, secrets *redact.Secrets
 func wrapped(value string, env environment.Variables, secrets *redact.Secrets) ([]source.Server, error) {
 	m := named.FindStringSubmatch(value)
 	if m == nil {
-		text, err := regular.Read(value, regular.Small)
+		list, err := (&Flags{mcpConfig: value}).configured(env, secrets)
 		if err != nil {
-			return nil, fmt.Errorf("it is neither NAME='COMMAND ARG …' nor a file with mcpServers: %w", exit.Reason(err))
+			err = fmt.Errorf("it is neither NAME='COMMAND ARG …' nor a file with mcpServers: %w", err)
 		}
-		settings.LearnDocument(secrets, text, env)
-		return source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
+		return list, err
 	}
 	s := source.Server{Name: m[1], StartTimeout: 30 * time.Second}
 	if strings.HasPrefix(m[2], "http://") || strings.HasPrefix(m[2], "https://") {
 		s.URL = m[2]
-		return []source.Server{s}, nil
+		list := []source.Server{s}
+		logIn(list, env, secrets)
+		return list, nil
 	}
 	words, err := split(m[2])
 	if err == nil && len(words) == 0 {
@@ -65,7 +60,8 @@ func wrapped(value string, env environment.Variables, secrets *redact.Secrets) (
 		return nil, err
 	}
 	s.Command, s.Args = words[0], words[1:]
-	return []source.Server{s}, nil
+	list := []source.Server{s}
+	return list, settle(list, env)
 }
 
 // split splits a command into words as a shell does, with quotes and backslashes. Nothing is expanded.
