@@ -160,6 +160,7 @@ func dialHTTP(s Server, listens bool) (link, error) {
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
 		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
 	if listens {
+		//lint:ignore SA1019 servers of older versions need it
 		options = append(options, transport.WithContinuousListening())
 	}
 	t, err := transport.NewStreamableHTTP(s.URL, options...)

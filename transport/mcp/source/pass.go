@@ -76,9 +76,11 @@ func (c *connection) sender(ctx context.Context, method string) (send func() err
 		return func() error { _, err := c.client.ReadResource(ctx, r); return err }, &r.Params
 	case "resources/subscribe":
 		var r mcp.SubscribeRequest
+		//lint:ignore SA1019 servers of older versions need it
 		return func() error { return c.client.Subscribe(ctx, r) }, &r.Params
 	case "resources/unsubscribe":
 		var r mcp.UnsubscribeRequest
+		//lint:ignore SA1019 servers of older versions need it
 		return func() error { return c.client.Unsubscribe(ctx, r) }, &r.Params
 	case "prompts/list":
 		var r mcp.ListPromptsRequest
@@ -91,6 +93,7 @@ func (c *connection) sender(ctx context.Context, method string) (send func() err
 		return func() error { _, err := c.client.Complete(ctx, r); return err }, &r.Params
 	case "logging/setLevel":
 		var r mcp.SetLevelRequest
+		//lint:ignore SA1019 servers of older versions need it
 		return func() error { return c.client.SetLevel(ctx, r) }, &r.Params
 	}
 	return nil, nil

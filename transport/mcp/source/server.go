@@ -229,6 +229,7 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
 	if sessions {
+		//lint:ignore SA1019 servers of older versions need it
 		options = append(options, client.WithLegacyProtocolOnly())
 	}
 	if s.asks.Elicitation != nil {
