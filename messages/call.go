@@ -185,7 +185,7 @@ type ToolProgress struct {
 	Done int64  `json:"done"`
 	// Total is 0 if it is unknown.
 	Total int64 `json:"total,omitempty"`
-	// Unit says what Done and Total count, for example bytes.
+	// Unit says what Done and Total count, for example bytes. Of fractions they are thousandths, and Unit is ‰.
 	Unit string `json:"unit,omitempty"`
 }
 
@@ -207,7 +207,7 @@ var toolProgress = row[ToolProgress](KindToolProgress, "tools", "How far a tool 
 type ToolCompleted struct {
 	Call string `json:"call"`
 	Task string `json:"task,omitempty"`
-	// Result is what the tool returned, as JSON; empty after an error.
+	// Result is what the tool returned, as JSON; after an error it is empty, or the JSON-RPC error of a wrapped server.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Error says why the tool failed; nil if it did not.
 	Error *Error `json:"error,omitempty"`

@@ -95,6 +95,7 @@ var rules = []rule{
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/agent",
 		ours: "internal/regular " + basics + " actors actors/command actors/jobschema internal/schedule internal/confined", denied: offline},
+	{pkgs: "actors/wrap", ours: "messages supervision actors", denied: offline + " os"},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",

@@ -24,7 +24,7 @@ import (
 
 // TestMain has three commands on the path: lastword, as make build makes it, lastword-faulty and lastword-patient.
 func TestMain(m *testing.M) {
-	testscript.Main(withBinary{m}, map[string]func(){"lastword-faulty": faulty, "lastword-patient": patient})
+	testscript.Main(withBinary{m}, map[string]func(){"lastword-faulty": faulty, "lastword-patient": patient, "lastword-behind": behind})
 }
 
 type withBinary struct{ m *testing.M }

@@ -35,13 +35,16 @@ func mcpCommand(p *host.Program) *cobra.Command {
 		flags.StringVar(&s.url, "url", "", "`URL` of a running server for --print-config")
 	})
 	s.Flags.AddFlags(cmd, flags, p)
-	settings.Group(flags, "Runs", func() { s.Store.AddState(cmd, flags) })
+	settings.Group(flags, "Runs", func() {
+		s.Store.AddState(cmd, flags)
+		s.Store.AddEphemeral(flags)
+	})
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
 	settings.FlagOnly(flags, "print-config", "url")
 	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
-	cmd.AddCommand(mcpLoginCommand(p))
+	cmd.AddCommand(s.listCommand(), approveCommand(p), mcpLoginCommand(p))
 	return cmd
 }
 

@@ -129,6 +129,12 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) ([]byte, error) {
 func (s *mcpOptions) given(cmd *cobra.Command, anyFolder bool) (args []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
+		if many, is := f.Value.(pflag.SliceValue); is && f.Changed {
+			for _, one := range many.GetSlice() {
+				args = append(args, "--"+f.Name+"="+one)
+			}
+			return
+		}
 		switch {
 		case f.Name == "print-config" || f.Name == "url" || !f.Changed && (f.Name != "out" || !anyFolder):
 			return

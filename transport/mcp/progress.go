@@ -19,6 +19,7 @@ type progress struct {
 	notify func(place, method string, params any) error
 	beats  *door.Heartbeats
 	last   float64 // the number of the last notification other than a heartbeat
+	step   float64 // the next one is greater by this at least
 	silent int     // the number of heartbeats so far
 }
 
@@ -26,6 +27,7 @@ type progress struct {
 type progressParams struct {
 	Token    json.RawMessage `json:"progressToken"`
 	Progress float64         `json:"progress"`
+	Total    float64         `json:"total,omitempty"`
 	Message  string          `json:"message,omitempty"`
 	Meta     map[string]any  `json:"_meta,omitempty"`
 }
@@ -33,9 +35,9 @@ type progressParams struct {
 // tokenBytes is the maximum length of a progress token in bytes, because every notification repeats it.
 const tokenBytes = 1 << 10
 
-// newProgress starts the heartbeats, with numbers after the given one. Without a token nothing is sent.
-func newProgress(d *door.Door, token json.RawMessage, notify func(place, method string, params any) error, after uint64) *progress {
-	p := &progress{token: token, notify: notify, last: float64(after)}
+// newProgress starts the heartbeats, with numbers after the given one, in a step above it. Without a token nothing is sent.
+func newProgress(d *door.Door, token json.RawMessage, notify func(place, method string, params any) error, after, step float64) *progress {
+	p := &progress{token: token, notify: notify, last: after, step: step}
 	p.beats = d.Heartbeats(context.Background(), new(door.Unbuffered), p.beat, func(error) {})
 	if len(token) == 0 || len(token) > tokenBytes {
 		p.stop()
@@ -44,13 +46,13 @@ func newProgress(d *door.Door, token json.RawMessage, notify func(place, method 
 }
 
 func (p *progress) write(place string, number float64, message string, meta map[string]any) error {
-	return p.notify(place, "notifications/progress", progressParams{p.token, number, message, meta})
+	return p.notify(place, "notifications/progress", progressParams{Token: p.token, Progress: number, Message: message, Meta: meta})
 }
 
 // beat sends a heartbeat. Its number lies between the last event's and the next one's.
 func (p *progress) beat() {
 	p.silent++
-	_ = p.write("", p.last+1-1/float64(p.silent+1), "still working", nil) // the next event notices an error
+	_ = p.write("", p.last+p.step-p.step/float64(p.silent+1), "still working", nil) // the next event notices an error
 }
 
 // stop ends the heartbeats. When it returns, nothing more will be sent.

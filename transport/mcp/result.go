@@ -17,6 +17,8 @@ import (
 type Result struct {
 	Text  string
 	links []link
+	// content replaces Text.
+	content []mcp.Content
 	// Structured is an object that fits the tool's output schema, or nil.
 	Structured any
 	// IsError says that the tool did not do its work.
@@ -89,6 +91,9 @@ func visibleError(err error) *RunError {
 // library returns the result in mcp-go's type.
 func (r *Result) library() *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(r.Text)}, StructuredContent: r.Structured, IsError: r.IsError}
+	if r.content != nil {
+		out.Content = r.content
+	}
 	for _, l := range r.links {
 		description := ""
 		if l.Partial {

@@ -84,6 +84,9 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	for _, in := range wire.Questions(state) { // a run that has ended has none
 		run.Questions = append(run.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
+	if r := s.behind.result(state); r != nil {
+		return &Result{content: r.Content, Structured: run, IsError: r.IsError}
+	}
 	r := &Result{Text: s.textOf(state), Structured: run, IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
 	for _, a := range run.Artifacts[:min(len(run.Artifacts), mostLinks)] {
 		r.links = append(r.links, link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})

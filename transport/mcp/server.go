@@ -55,6 +55,8 @@ type Config struct {
 	// Heartbeat is the longest time that a stream is silent; 0 means 15 s. Idle is how long a session without requests
 	// and open streams stays in memory; 0 means 30 min.
 	Heartbeat, Idle time.Duration
+	// Wrap, if not nil, says which other servers' tools, resources and prompts to offer.
+	Wrap *Wrap
 	// Poll is the interval at which clients should ask for a task; 0 means 1 s. Retention is how long after its start
 	// clients may ask for a task; 0 means 24 h, as in the runtime.
 	Poll, Retention time.Duration
@@ -70,6 +72,7 @@ type Server struct {
 	jobs   map[string]*JobTool // by the tool's name
 	// streams holds the kinds of streams by the names that event ids contain.
 	streams map[string]stream
+	behind  *behind // nil without servers behind
 	asker   *task.Asker
 	tasks   *task.Tasks
 	hub     *subscription.Hub
@@ -88,11 +91,19 @@ func New(config Config) *Server {
 	s.asker = task.NewAsker(s.runs, config.Keys)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
-		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
+		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult {
+			if r := s.behind.result(run); r != nil {
+				return r
+			}
+			return s.Result(ctx, run).library()
+		},
 		Follow: func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error) {
 			state, _, err := s.follow(ctx, streamTask, id, at)
 			return state, err
 		}, Poll: config.Poll, Retention: config.Retention})
+	if config.Wrap != nil {
+		s.behind = newBehind(s, *config.Wrap)
+	}
 	s.addStreams()
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Task: s.tasks.News, LegacyTask: s.tasks.Legacy, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
@@ -147,7 +158,7 @@ func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
 // options returns the options of the mcp-go server. They do not include its own tasks, which lose messages and leak
 // memory.
 func (s *Server) options() []server.ServerOption {
-	return []server.ServerOption{
+	options := []server.ServerOption{
 		server.WithTitle(s.config.Title),
 		server.WithInstructions(s.config.Instructions),
 		server.WithToolCapabilities(true),
@@ -159,12 +170,19 @@ func (s *Server) options() []server.ServerOption {
 		server.WithExtensions(map[string]any{wire.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
 	}
+	if s.config.Wrap != nil {
+		options = append(options, server.WithLogging())
+	}
+	return options
 }
 
 // methods returns the handlers of methods that do not go to mcp-go.
 func (s *Server) methods() map[string]wire.Method {
 	all := s.hub.Methods()
 	maps.Copy(all, s.tasks.Methods())
+	if s.behind != nil {
+		maps.Copy(all, s.behind.methods(all))
+	}
 	for name, method := range all {
 		all[name] = public(method)
 	}

@@ -45,6 +45,12 @@ func (s *Server) addStreams() {
 		streamAttach: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return answered(s.attach(ctx, state.RunID, at))
 		}},
+		streamWrap: {asks: true, goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
+			if s.behind == nil {
+				return nil, messages.Errorf(messages.CodeReset, "this server has no servers behind it any more; call run_wait")
+			}
+			return s.behind.await(ctx, wire.From(ctx), mcp.CallToolRequest{}, task.Resumed{Run: state.RunID}, at, false)
+		}},
 		streamTask: {asks: true, stays: true, goOn: s.tasks.Await},
 	}
 }
@@ -120,7 +126,11 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		place = func() string { return placeOf(ctx, *at, id, name) }
 		x.At(place())
 	}
-	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, at.Seq)
+	passes, last, step := name == streamWrap, float64(at.Seq), 1.0
+	if passes { // the numbers are the server's own, and begin with 0
+		last, step = min(last, 1)-leastStep, leastStep
+	}
+	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, last, step)
 	defer p.stop()
 	asked := at.Seq > 0 // whether the run may be waiting for an answer
 	if asked {
@@ -136,7 +146,9 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 			state, err := s.runs.State(ctx, id)
 			return state, &e, err
 		}
-		if left, some := at.Take(e); some && o.shows(e) {
+		if left, some := at.Take(e); some && o.shows(e) && passes {
+			p.pass(x, left, place())
+		} else if some && o.shows(e) {
 			p.event(left, place())
 		}
 		if asked = asked || e.Kind() == messages.KindInputRequired; !asked {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/atomicfile"
@@ -39,6 +40,22 @@ func (f *Approvals) Has(pin string) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// Latest returns the newest pins of the tools in the list, by tool. Without names it returns those of all.
+func (f *Approvals) Latest(tools ...string) (map[string]string, error) {
+	data, err := regular.Read(f.path, regular.Large)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	pins := map[string]string{}
+	for text := range bytes.Lines(data) {
+		var l approval
+		if json.Unmarshal(text, &l) == nil && (len(tools) == 0 || slices.Contains(tools, l.Tool)) {
+			pins[l.Tool] = l.Pin
+		}
+	}
+	return pins, err
 }
 
 // Add adds a tool to the list.

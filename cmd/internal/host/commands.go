@@ -23,7 +23,7 @@ import (
 )
 
 // taken are the names that commands may not have, because jobs and tools have them.
-var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check", "run", "schedules"}
+var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check", "run", "schedules", "tool"}
 
 // readJobs reads the operator's file of commands.
 func (f *Flags) readJobs() (*command.File, error) {
@@ -125,7 +125,7 @@ func GuardedStart(g *guardian.Guardian, foreground bool) func(cmd *exec.Cmd, tty
 // startGuardian starts the guardian of commands. It waits until nothing lives that an earlier server of the folder has
 // started, because the runtime may start the same commands again.
 func (c *Checked) startGuardian(ctx context.Context, log *zap.Logger) (*guardian.Guardian, error) {
-	if c.file == nil {
+	if c.file == nil && len(c.behind) == 0 {
 		return nil, nil
 	}
 	return c.program.Guardian(ctx, c.folder(), func() {

@@ -36,6 +36,7 @@ type catalog struct {
 	*Checked
 	*outputs
 	mcpTools      *toolbox.Box
+	wrapped       *wrapped // nil without --wrap
 	finder        *ModelFinder
 	conversations conversations
 	// inside gives the programs of commands access to the server; may be nil.
@@ -58,6 +59,7 @@ func (c *Checked) newCatalog(mcpTools *toolbox.Box, store *store.Store) *catalog
 func (c *catalog) close() {
 	c.finder.Close()
 	c.mcpTools.Close()
+	c.wrapped.close()
 	c.guardian.Close()
 }
 
@@ -88,9 +90,13 @@ func (c *catalog) steps() plan.Config {
 		return runs(principal).State(ctx, id)
 	}
 	folder := func(principal string) (string, error) { return c.place(principal, "") }
+	more := append(c.agents(), c.commands()...)
+	if c.wrapped != nil {
+		more = append(more, c.wrapped.define())
+	}
 	return plan.Config{Runs: runs, Read: artifact.Read(state, c.artifact), Write: c.shared(artifact.Write(folder, c.spend)),
 		Jobs: append([]actors.Definition{c.shared(earlier(generate.Define(generating), "home")), c.prompt(),
-			earlier(c.chat(), "home")}, append(c.agents(), c.commands()...)...)}
+			earlier(c.chat(), "home")}, more...)}
 }
 
 // earlier also makes the job from inputs in logs from before 0.1.0, where a member named the principal.

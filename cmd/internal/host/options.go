@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,8 +21,10 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/internal/webhook"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
 	"github.com/seed889630bf/lastword/transport/door/seal"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // Flags holds the flags that mcp and serve share, as the user gives them.
@@ -56,6 +59,8 @@ type Flags struct {
 	retentionSize settings.ByteSize
 	verbose       bool
 	program       *Program
+	wrap          []string      // servers whose tools to offer
+	wait          time.Duration // for the result of a wrapped call
 }
 
 // Web says how callers reach a server over HTTP.
@@ -74,6 +79,7 @@ type Checked struct {
 	hooks     []webhook.Target
 	sealing   seal.Keys    // of SessionKey; nil without it
 	faults    *fault.Board // nil without faults
+	behind    []source.Server
 }
 
 // Env returns the environment of the program.
@@ -110,11 +116,31 @@ func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
 	f.endpoint.AddFlags(cmd, flags)
 	settings.Group(flags, "Model", func() { f.mcpServers.AddServerFlag(cmd, flags) })
 	settings.Group(flags, "Repository", func() { f.Read.AddLimitFlags(flags) })
+	f.addWrap(cmd.PersistentFlags())
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.MarkFlagFilename("jobs", "yaml", "yml"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("tools",
 		cobra.FixedCompletions([]string{lmstxtTools, planTools}, cobra.ShellCompDirectiveNoFileComp)))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&f.endpoint)))
+}
+
+// addWrap adds the flags of wrapped servers. The subcommands of mcp have them, too.
+func (f *Flags) addWrap(flags *pflag.FlagSet) {
+	settings.Group(flags, "Wrapped servers", func() {
+		flags.StringArrayVar(&f.wrap, "wrap", nil, "other MCP `server` whose tools to offer as runs: NAME='COMMAND ARG …', NAME=URL or a file "+
+			"with mcpServers; can be repeated")
+		flags.DurationVar(&f.wait, "wait", 50*time.Second, "`time` that a call of a wrapped tool waits for its result; then it names the run")
+	})
+	settings.ByOperator(flags, "wrap", "wait")
+}
+
+// readWrapped reads the servers of --wrap.
+func (c *Checked) readWrapped() (err error) {
+	c.behind, err = toolbox.Wrapped(c.wrap, c.Env(), c.program.Secrets, c.program.Guarded)
+	if err != nil {
+		err = &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	return err
 }
 
 // lmstxtTools is the set of tools of an earlier server, lmstxt-mcp.
@@ -130,6 +156,8 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 		err = errors.New("--timeout and --drain must not be negative, and --retention positive")
 	case slices.ContainsFunc(f.tools, func(set string) bool { return set != lmstxtTools && set != planTools }):
 		err = errors.New("--tools takes " + lmstxtTools + " and " + planTools)
+	case f.wait <= 0:
+		err = errors.New("--wait must be positive")
 	case f.maxRuns <= 0:
 		err = errors.New("--max-runs must be positive")
 	default:
@@ -151,6 +179,12 @@ func (f *Flags) Check(cmd *cobra.Command, web *Web) (*Checked, error) {
 	}
 	if err == nil {
 		c.prices, err = f.program.readPrices()
+	}
+	if err == nil {
+		err = c.readWrapped()
+	}
+	if len(c.behind) > 0 && web == nil {
+		c.Store.KeepApart(c.Env(), messages.Digest(strings.Join(c.wrap, "\x00"))[:16])
 	}
 	if err == nil && f.SessionKey != "" {
 		c.sealing, err = readSealing(f.SessionKey, f.program.Secrets)

@@ -72,6 +72,9 @@ const AnswerTimeout = 10 * time.Second
 
 // instructions returns the text that tells a model what the server does.
 func (c *Checked) instructions() string {
+	if len(c.behind) > 0 && c.web == nil {
+		return "Offers the tools of other servers. A call that takes long answers with the id of its run: call run_wait with it."
+	}
 	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; run_read reads " +
 		"them. A call with a progress token streams the run's events; where a call may time out, use run_start and then " +
 		"run_wait or run_events with the run_id. Every run ends with one last word: completed, failed or canceled."
@@ -106,6 +109,10 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	s.jobs = c.newCatalog(tools, journal)
 	s.jobs.inside = s.inside
+	if s.jobs.wrapped, err = c.openWrapped(s.Log); err != nil {
+		s.jobs.close()
+		return nil, errors.Join(err, journal.Close())
+	}
 	var beside []func(context.Context)
 	if s.jobs.guardian, err = c.startGuardian(ctx, s.Log); err == nil {
 		beside, err = s.startRuntime(ctx)
@@ -117,8 +124,11 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	s.jobs.startTools(s.Log)
 	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system, s.jobs}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: c.instructions(), Log: s.Log, Retention: c.retention,
-		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm, Keys: s.sealing,
+		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm, Keys: s.sealing, Wrap: c.offer(s.jobs.wrapped),
 		Sessions: mcp.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: c.Store.Shared()}})
+	if s.jobs.wrapped != nil {
+		s.jobs.wrapped.door.Store(s.Handler)
+	}
 	if err := s.addJobs(); err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
 	}
@@ -201,6 +211,9 @@ func (s *Server) newAPI() {
 // addTools adds the tools. Those that need a model are added only if one is configured.
 func (s *Server) addTools() error {
 	c := s.jobs
+	if c.wrapped != nil && c.web == nil {
+		return nil // it offers nothing of its own
+	}
 	err := lmstxt.RegisterGenerate(s.Handler)
 	for _, job := range []string{prompt.Name, chat.Name} {
 		if err == nil && (c.model != "" || c.endpoint.BaseURL != "") {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +40,32 @@ func (f *Flags) AddState(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events; without it they end with the process")
 	settings.ByOperator(flags, "state")
 	settings.Must(cmd.MarkFlagDirname("state"))
+}
+
+// AddEphemeral adds --ephemeral, for a command that calls [Flags.KeepApart].
+func (f *Flags) AddEphemeral(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.ephemeral, "ephemeral", false, "with --wrap, keep the runs' events in memory: kill -9 loses them")
+}
+
+// mostApart is the number of processes that may keep journals of the same name apart.
+const mostApart = 32
+
+// KeepApart keeps the journal in a folder of its own below the state folder, unless the flags say where: the first with
+// that name which no other process has open. So each process goes on with what one before it has left.
+func (f *Flags) KeepApart(env environment.Variables, name string) {
+	if f.ephemeral || f.dir != "" || f.nats != "" {
+		return
+	}
+	f.always = true
+	if env.StateFolder() == "" {
+		return // Open refuses that
+	}
+	for n := 1; n <= mostApart; n++ {
+		f.dir = filepath.Join(env.StateFolder(), "wrap", name+"-"+strconv.Itoa(n))
+		if _, held := FindOwner(f.dir); !held {
+			return
+		}
+	}
 }
 
 // AddAll adds --state, --ephemeral and --nats. Without any of them, the journal is in the state folder.

@@ -233,6 +233,12 @@ func (f *Flags) configured(env environment.Variables, secrets *redact.Secrets) (
 	if err != nil {
 		return nil, messages.InvalidInput("%s: %v", f.mcpConfig, err)
 	}
+	logIn(list, env, secrets)
+	return list, nil
+}
+
+// logIn lets servers with a URL use the user's logins, if there are any.
+func logIn(list []source.Server, env environment.Variables, secrets *redact.Secrets) {
 	folder, err := trust.Find(env)
 	for i := range list {
 		if err == nil && list[i].URL != "" {
@@ -241,7 +247,6 @@ func (f *Flags) configured(env environment.Variables, secrets *redact.Secrets) (
 			settings.LearnDocument(secrets, text, nil)
 		}
 	}
-	return list, nil
 }
 
 // Remote returns the server with the name that has a URL, and makes the folder for its login.

@@ -117,6 +117,11 @@ func (f Folder) Approvals() *tool.Approvals {
 	return tool.OpenApprovals(filepath.Join(string(f), "approvals.jsonl"))
 }
 
+// Wrapped returns the list of tools of wrapped servers as the user has seen them.
+func (f Folder) Wrapped() *tool.Approvals {
+	return tool.OpenApprovals(filepath.Join(string(f), "wrapped.jsonl"))
+}
+
 // Helper returns the folder in which the helper with the name starts: its own, of the user alone, and empty until the
 // helper writes there.
 func (f Folder) Helper(name string) (string, error) {

@@ -20,17 +20,20 @@ const mostPrompt = 2000 // maximum length of a question in bytes
 // call, which is then repeated. Older servers ask during the call: over HTTP on the call's stream, over stdio without
 // saying which call they mean.
 func (c *connection) Elicit(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	var p *pending
-	if ours := requestOf(ctx); ours != nil {
-		p = ours.call
-	} else {
-		p = c.onlyCaller()
-	}
+	p := c.caller(ctx)
 	if p == nil {
 		return nil, errors.New("nobody can be asked: no call is going on, or calls of several runs are")
 	}
 	answer, err := p.ask(c.server.Name, r.Params)
 	return &mcp.ElicitationResult{ElicitationResponse: answer}, err
+}
+
+// caller returns the call that a request of the server belongs to, or nil.
+func (c *connection) caller(ctx context.Context) *pending {
+	if ours := requestOf(ctx); ours != nil {
+		return ours.call
+	}
+	return c.onlyCaller()
 }
 
 // onlyCaller returns a call, if only one run is calling the server at the moment.
@@ -56,6 +59,11 @@ func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.Elicit
 	if e.Mode == mcp.ElicitationModeURL {
 		in.InputKind, in.Schema = messages.InputConfirmation, json.RawMessage(`{"type":"boolean"}`)
 		in.Prompt = fmt.Sprintf("%s wants you to open %s and says: %s", server, e.URL, e.Message)
+	} else if p.Note != nil { // the client gets the form as it is
+		in.Prompt, in.InputKind = e.Message, messages.InputData
+		if in.Schema, err = json.Marshal(e.RequestedSchema); err != nil {
+			return answer, err
+		}
 	} else {
 		in.Prompt = fmt.Sprintf("%s asks: %s", server, e.Message)
 		if in.InputKind, field, in.Schema, err = formOf(e.RequestedSchema); err != nil {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +25,13 @@ type Call struct {
 	Arguments json.RawMessage
 	// Progress gets the call's progress. It is not called after the call has ended.
 	Progress func(done, total int64, unit string) error
+	// Note, if not nil, gets the notifications about the call, progress and log messages, in order, instead of Progress.
+	// Then questions are passed on as they are.
+	Note func(method string, params map[string]any)
+	// Key is sent with the call: it is the same for all repetitions.
+	Key string
+	// Task says that the server makes such calls as tasks alone.
+	Task bool
 	// Ask asks the run's people a question of the server.
 	Ask func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
 }
@@ -30,15 +39,36 @@ type Call struct {
 // pending is a call in progress. mu guards asked.
 type pending struct {
 	Call
-	ctx      context.Context
-	progress chan progress // holds only the latest
+	ctx   context.Context
+	notes chan note // without Note, holds only the latest
 
 	mu    sync.Mutex
 	asked map[string]int // how often each question was asked, by name
 }
 
-// progress is one progress report of a server.
-type progress struct{ done, total int64 }
+// note is a notification about a call.
+type note struct {
+	method string
+	params map[string]any
+}
+
+// mostNotes is the number of notifications that wait while the run is slow. Then the oldest is dropped.
+const mostNotes = 256
+
+// add adds a note, and drops the oldest ones if there is no room.
+func (p *pending) add(n note) {
+	for {
+		select {
+		case p.notes <- n:
+			return
+		default:
+		}
+		select {
+		case <-p.notes:
+		default:
+		}
+	}
+}
 
 // call calls the tool. It fails if the tool is no longer what the model was told.
 func (s *server) call(ctx context.Context, name, pin string, c Call) (string, error) {
@@ -83,7 +113,11 @@ func (s *server) failed(err error) error {
 
 // send sends the call and returns its result.
 func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest) (json.RawMessage, error) {
-	p := &pending{Call: call, ctx: ctx, progress: make(chan progress, 1)}
+	room := 1
+	if call.Note != nil {
+		room = mostNotes
+	}
+	p := &pending{Call: call, ctx: ctx, notes: make(chan note, room)}
 	token := c.begin(p)
 	over, told := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -94,31 +128,81 @@ func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest)
 	for name, value := range messages.TraceOf(ctx).Fields() {
 		r.Params.Meta.AdditionalFields[name] = value
 	}
+	if call.Key != "" {
+		r.Params.Meta.AdditionalFields[keyField] = call.Key
+	}
+	if call.Task {
+		r.Params.Task = &mcp.TaskParams{}
+	}
 	ours := &request{ctx: ctx, call: p}
-	_, err := c.client.CallTool(context.WithValue(ctx, requestKey{}, ours), r)
+	asking := context.WithValue(ctx, requestKey{}, ours)
+	_, err := c.client.CallTool(asking, r)
+	if call.Task && ours.result != nil {
+		var made struct{ Task struct{ TaskID string } }
+		if json.Unmarshal(ours.result, &made) == nil && made.Task.TaskID != "" {
+			var r mcp.TaskResultRequest
+			r.Params.TaskId = made.Task.TaskID
+			ours.result = nil
+			if _, err = c.client.TaskResult(asking, r); err != nil && ctx.Err() != nil {
+				go c.cancelTask(context.WithoutCancel(ctx), r.Params.TaskId)
+			}
+		}
+	}
 	c.end(token)
 	close(over)
 	<-told
 	var got result
+	if call.Note != nil && err != nil && ours.refused != nil {
+		return nil, ours.refused
+	}
 	if err != nil && (ours.result == nil || json.Unmarshal(ours.result, &got) != nil || got.Type == "input_required") {
 		return nil, err
 	}
 	return ours.result, nil
 }
 
+// cancelTask cancels a task whose result nobody waits for any more.
+func (c *connection) cancelTask(ctx context.Context, id string) {
+	ctx, stop := context.WithTimeout(ctx, replyTimeout)
+	defer stop()
+	var r mcp.CancelTaskRequest
+	r.Params.TaskId = id
+	_, _ = c.client.CancelTask(ctx, r) // it may have ended
+}
+
 // tell passes on progress until the call has ended.
 func (p *pending) tell(over <-chan struct{}) {
 	for {
 		select {
-		case now := <-p.progress:
-			if p.Progress(now.done, now.total, "") != nil {
+		case n := <-p.notes:
+			if p.tellOne(n) != nil {
 				return
 			}
-		case <-over:
-			return
+		case <-over: // what came before the result is told before it
+			for {
+				select {
+				case n := <-p.notes:
+					_ = p.tellOne(n)
+				default:
+					return
+				}
+			}
 		}
 	}
 }
+
+func (p *pending) tellOne(n note) error {
+	if p.Note != nil {
+		p.Note(n.method, n.params)
+		return nil
+	}
+	done, _ := n.params["progress"].(float64)
+	total, _ := n.params["total"].(float64)
+	return p.Progress(int64(done), int64(total), "")
+}
+
+// keyField is the field of _meta with the key of a call.
+const keyField = "io.github.seed889630bf.lastword/key"
 
 // begin registers a call. Its token identifies it in progress notifications.
 func (c *connection) begin(p *pending) (token int64) {
@@ -137,28 +221,52 @@ func (c *connection) end(token int64) {
 
 // notified handles a notification of the server. It never blocks, because the goroutine that reads messages calls it.
 func (c *connection) notified(n mcp.JSONRPCNotification) {
+	fields := n.Params.AdditionalFields
 	switch n.Method {
-	case string(mcp.MethodNotificationToolsListChanged):
-		c.stale.Store(true)
 	case "notifications/progress":
-		fields := n.Params.AdditionalFields
 		token, _ := fields["progressToken"].(float64)
 		c.mu.Lock()
 		p := c.calls[int64(token)]
 		c.mu.Unlock()
-		if p == nil { // the call has ended
-			return
+		if p != nil { // else the call has ended
+			p.add(note{n.Method, fields})
 		}
-		done, _ := fields["progress"].(float64)
-		total, _ := fields["total"].(float64)
-		select {
-		case <-p.progress:
-		default:
+	case "notifications/message":
+		if p := c.newestCall(); p != nil && p.Note != nil {
+			p.add(note{n.Method, fields})
 		}
-		select {
-		case p.progress <- progress{int64(done), int64(total)}:
-		default:
+	case mcp.MethodNotificationResourceUpdated:
+		uri, _ := fields["uri"].(string)
+		c.changed(n.Method, uri)
+	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged:
+		if n.Method == mcp.MethodNotificationToolsListChanged {
+			c.stale.Store(true)
 		}
+		go c.relist(n.Method)
+	}
+}
+
+// newestCall returns the newest call in progress, or nil: a server does not say which call its log messages belong to.
+func (c *connection) newestCall() *pending {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.calls) == 0 {
+		return nil
+	}
+	return c.calls[slices.Min(slices.Collect(maps.Keys(c.calls)))]
+}
+
+// relist forgets the lists, which may be requested just now, and says that one has changed.
+func (c *connection) relist(method string) {
+	c.server.listing.Lock()
+	clear(c.server.lists)
+	c.server.listing.Unlock()
+	c.changed(method, "")
+}
+
+func (c *connection) changed(method, uri string) {
+	if s := c.server; s.events != nil && s.events.Changed != nil {
+		s.events.Changed(method, uri)
 	}
 }
 

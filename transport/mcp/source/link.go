@@ -34,7 +34,9 @@ type request struct {
 	ctx    context.Context
 	call   *pending        // the call of a tool that the request makes, or nil
 	result json.RawMessage // the result of the last response
-	long   atomic.Bool     // a message of the server was too long
+	// refused is the JSON-RPC error of the last response.
+	refused *Refused
+	long    atomic.Bool // a message of the server was too long
 }
 
 type requestKey struct{}
@@ -47,7 +49,10 @@ func requestOf(ctx context.Context) *request {
 // keep stores the unparsed result. mcp-go's own parser refuses a whole result if one part has an unknown type.
 func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 	if r := requestOf(ctx); r != nil && answer != nil {
-		r.result = answer.Result
+		r.result, r.refused = answer.Result, nil
+		if answer.Error != nil {
+			r.result, r.refused = nil, refusedBy(answer.Error)
+		}
 	}
 }
 
@@ -88,9 +93,9 @@ func versionOf(r transport.JSONRPCRequest) string {
 }
 
 // linkTo connects to a server: it starts the command, or opens an HTTP client.
-func linkTo(life context.Context, s Server) (link, error) {
+func linkTo(life context.Context, s Server, listens bool) (link, error) {
 	if s.Command == "" {
-		return dialHTTP(s)
+		return dialHTTP(s, listens)
 	}
 	p, err := start(life, s)
 	if err != nil {
@@ -141,25 +146,31 @@ type httpLink struct {
 	server  Server
 	client  *http.Client
 	version string // the protocol version
+	listens bool   // the server may ask outside of calls
 }
 
 // dialHTTP prepares a connection to a server. It sends nothing before the first request.
-func dialHTTP(s Server) (link, error) {
+func dialHTTP(s Server, listens bool) (link, error) {
 	client := newClient()
 	store, options, err := s.authorized(client)
 	if err != nil {
 		return nil, err
 	}
-	t, err := transport.NewStreamableHTTP(s.URL, append(options, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
+	options = append(options, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
-		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))...)
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
+	if listens {
+		//lint:ignore SA1019 servers of older versions need it
+		options = append(options, transport.WithContinuousListening())
+	}
+	t, err := transport.NewStreamableHTTP(s.URL, options...)
 	if err != nil {
 		return nil, err
 	}
 	if store != nil {
 		store.handler = t.GetOAuthHandler()
 	}
-	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
+	return &httpLink{StreamableHTTP: t, server: s, client: client, listens: listens}, nil
 }
 
 func newClient() *http.Client {
@@ -239,12 +250,14 @@ const replyTimeout = 5 * time.Second
 // all.
 func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
 	l.StreamableHTTP.SetRequestHandler(func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-		ours := requestOf(ctx)
-		if ours == nil {
+		lasting := context.WithoutCancel(ctx)
+		if ours := requestOf(ctx); ours != nil {
+			lasting = context.WithValue(ours.ctx, requestKey{}, ours)
+		} else if !l.listens {
 			return nil, errors.New("no call is going on")
 		}
 		go func() {
-			answer, err := handle(context.WithValue(ours.ctx, requestKey{}, ours), r)
+			answer, err := handle(lasting, r)
 			if err != nil {
 				answer = transport.NewJSONRPCErrorResponse(r.ID, mcp.INTERNAL_ERROR, err.Error(), nil)
 			}

@@ -71,7 +71,7 @@ func start(life context.Context, s Server) (*process, error) {
 		return nil, fmt.Errorf("%s starts in %q, which is no absolute path", s.Command, s.Folder)
 	}
 	cmd := exec.Command(s.Command, s.Args...)
-	cmd.Dir, cmd.Env = s.Folder, environment(s.Env)
+	cmd.Dir, cmd.Env = s.Folder, environment(s.Env, s.Bare)
 	var ends [6]*os.File // of stdin, stdout and stderr; the first of each pair is read
 	for i := 0; i < len(ends); i += 2 {
 		var err error
@@ -131,10 +131,11 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// environment returns the variables for a server: the inherited ones, and those of its settings.
-func environment(own map[string]string) (all []string) {
+// environment returns the variables for a server: the inherited ones, and those of its settings. bare leaves out those
+// inherited ones that say more of the user.
+func environment(own map[string]string, bare bool) (all []string) {
 	for _, name := range inherited {
-		if value, ok := os.LookupEnv(name); ok {
+		if value, ok := os.LookupEnv(name); ok && !(bare && slices.Contains([]string{"USER", "TERM", "TMPDIR"}, name)) {
 			all = append(all, name+"="+value)
 		}
 	}

@@ -48,6 +48,15 @@ type server struct {
 	reason error        // the error of the last start
 	known  []definition // the tools as of the last list
 	closed bool
+
+	// asks is what the server is told that the client can do. Those below are of a [Gateway].
+	asks      mcp.ClientCapabilities
+	principal string
+	// sessions says that the caller's client has a session, so that the server may ask it in the way of older versions.
+	sessions bool
+	events   *Events
+	listing  sync.Mutex          // guards lists
+	lists    map[string]*entries // by method
 }
 
 // connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens and calls.
@@ -107,7 +116,7 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 	}
 	s.known = nil
 	for name, d := range now {
-		if (len(s.Only) == 0 || slices.Contains(s.Only, name)) && !slices.Contains(s.Except, name) {
+		if s.allows(name) {
 			s.known = append(s.known, d)
 		}
 	}
@@ -195,9 +204,14 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 		"it did not start within %s", s.StartTimeout))
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()
-	c, err := s.connect(ctx, probeTimeout)
+	if s.sessions {
+		if c, err := s.connect(ctx, probeTimeout, true); err == nil {
+			return c, nil
+		}
+	}
+	c, err := s.connect(ctx, probeTimeout, false)
 	if errors.Is(err, mcp.ErrMethodNotFound) { // it supports discovery, but was not ready in time
-		c, err = s.connect(ctx, s.StartTimeout)
+		c, err = s.connect(ctx, s.StartTimeout, false)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -206,15 +220,28 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 }
 
 // connect connects to the server. If the server does not answer the probe in time, connect assumes an older version
-// that must be initialized.
-func (s *server) connect(ctx context.Context, probe time.Duration) (*connection, error) {
-	l, err := linkTo(s.life, s.Server)
+// that must be initialized. With sessions it does so at once, and listens for what the server says outside of calls.
+func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool) (*connection, error) {
+	l, err := linkTo(s.life, s.Server, sessions)
 	if err != nil {
 		return nil, err
 	}
 	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
-	asks := mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}
-	c.client = client.NewClient(l, client.WithDiscoverTimeout(probe), client.WithElicitationHandler(c), client.WithClientCapabilities(asks))
+	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
+	if sessions {
+		//lint:ignore SA1019 servers of older versions need it
+		options = append(options, client.WithLegacyProtocolOnly())
+	}
+	if s.asks.Elicitation != nil {
+		options = append(options, client.WithElicitationHandler(c))
+	}
+	if s.asks.Sampling != nil {
+		options = append(options, client.WithSamplingHandler(c))
+	}
+	if s.asks.Roots != nil {
+		options = append(options, client.WithRootsHandler(c))
+	}
+	c.client = client.NewClient(l, options...)
 	c.client.OnNotification(c.notified)
 	err = c.client.Start(s.life)
 	if err == nil {

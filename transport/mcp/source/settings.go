@@ -39,6 +39,34 @@ type Server struct {
 	Start func(cmd *exec.Cmd) (Process, error)
 	// Only lists the tools that may be called; empty means all. Tools in Except are never called.
 	Only, Except []string
+
+	// What follows is for a [Gateway] alone. Bare passes on no variables but PATH, HOME and LANG. Shared says that all
+	// principals use one connection. Tools has the operator's word on single tools.
+	Bare, Shared bool
+	Tools        map[string]ToolRule
+}
+
+// ToolRule is the operator's word on a tool.
+type ToolRule struct {
+	// Repeat says whether a call is made again after a crash: never, always, or "" for what the tool's hints say.
+	Repeat string
+	// Log says what the run keeps of arguments and results: whole, which is the default, or digest.
+	Log string
+}
+
+// rules reads a member tools that is an object. Some hosts have a list of names there.
+type rules map[string]ToolRule
+
+func (r *rules) UnmarshalJSON(text []byte) error {
+	if text[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(text, (*map[string]ToolRule)(r))
+}
+
+// allows reports whether the settings allow a tool.
+func (s *Server) allows(tool string) bool {
+	return (len(s.Only) == 0 || slices.Contains(s.Only, tool)) && !slices.Contains(s.Except, tool)
 }
 
 // entry is a server in the settings, with the spellings of all common MCP hosts.
@@ -53,6 +81,10 @@ type entry struct {
 	Headers  map[string]string
 	Disabled bool
 	Trust    bool
+
+	TrustHints bool `json:"trust_hints"`
+	Shared     bool
+	Tools      rules
 
 	Timeout           int64   // in milliseconds
 	ToolTimeoutSec    float64 `json:"tool_timeout_sec"`
@@ -102,7 +134,8 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 		e.Args[i] = x.text(argument)
 	}
 	s := Server{Name: name, Command: x.text(e.Command), Args: e.Args, Env: x.values(e.Env), Folder: x.text(e.Cwd),
-		URL: x.text(cmp.Or(e.URL, e.HTTPURL)), Headers: x.values(e.Headers), Trust: e.Trust,
+		URL: x.text(cmp.Or(e.URL, e.HTTPURL)), Headers: x.values(e.Headers), Trust: e.Trust || e.TrustHints,
+		Shared: e.Shared, Tools: e.Tools,
 		Timeout:      cmp.Or(time.Duration(e.Timeout)*time.Millisecond, seconds(e.ToolTimeoutSec)),
 		StartTimeout: cmp.Or(seconds(e.StartupTimeoutSec), 30*time.Second),
 		Only:         slices.Concat(e.IncludeTools, e.EnabledTools, e.AllowedTools, e.EnabledToolsOfCodex),
@@ -119,10 +152,16 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 		return s, wrong("has a url that does not begin with http:// or https://")
 	case s.Folder != "" && !filepath.IsAbs(s.Folder):
 		return s, wrong("has the cwd " + s.Folder + ", which is not an absolute path; ${PWD} is the current folder")
+	case slices.ContainsFunc(slices.Collect(maps.Values(s.Tools)), ToolRule.wrong):
+		return s, wrong("has tools with a repeat other than never and always, or a log other than whole and digest")
 	case s.Timeout < 0 || s.StartTimeout < 0:
 		return s, wrong("has a negative timeout")
 	}
 	return s, nil
+}
+
+func (r ToolRule) wrong() bool {
+	return !slices.Contains([]string{"", "never", "always"}, r.Repeat) || !slices.Contains([]string{"", "whole", "digest"}, r.Log)
 }
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

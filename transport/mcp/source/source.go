@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 )
 
@@ -45,7 +46,7 @@ func New(servers []Server, version string, log *zap.Logger) *Source {
 	s := &Source{stop: stop}
 	for _, one := range servers {
 		s.servers = append(s.servers, &server{Server: one, life: life, version: version, pause: time.Second, turn: make(chan struct{}, 1),
-			log: log.With(zap.String("server", one.Name))})
+			asks: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}, log: log.With(zap.String("server", one.Name))})
 	}
 	return s
 }

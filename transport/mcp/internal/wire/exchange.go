@@ -70,6 +70,9 @@ func From(ctx context.Context) *Exchange {
 // ID returns the request's JSON-RPC id as the client wrote it.
 func (x *Exchange) ID() json.RawMessage { return x.msg.id }
 
+// Method returns the request's method.
+func (x *Exchange) Method() string { return x.msg.method }
+
 // Params returns the request's parameters as the client wrote them.
 func (x *Exchange) Params() json.RawMessage { return x.msg.params }
 

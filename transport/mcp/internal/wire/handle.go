@@ -57,20 +57,26 @@ func (x *Exchange) handle() outcome {
 	if method := x.server.config.Methods[x.msg.method]; method != nil {
 		return x.callMethod(method)
 	}
+	result, err := x.Library()
+	if _, http := x.out.(*response); err == nil && http && x.msg.method == methodInitialize {
+		x.opened, err = x.session.name(x.ctx)
+	}
+	if err != nil {
+		return x.outcomeOf(nil, err)
+	}
+	return outcome{result: result}
+}
+
+// Library has the mcp-go server handle the request, for a Method that adds to its result. The error is an *Error.
+func (x *Exchange) Library() (result any, err error) {
 	switch answer := x.server.mcp.HandleMessage(x.ctx, x.msg.text).(type) {
 	case mcp.JSONRPCResponse:
-		if _, http := x.out.(*response); http && x.msg.method == methodInitialize {
-			var err error
-			if x.opened, err = x.session.name(x.ctx); err != nil {
-				return x.outcomeOf(nil, err)
-			}
-		}
-		return outcome{result: answer.Result}
+		return answer.Result, nil
 	case mcp.JSONRPCError:
 		e := answer.Error
-		return outcome{fail: &Error{Code: e.Code, Message: e.Message, Data: e.Data}}
+		return nil, &Error{Code: e.Code, Message: e.Message, Data: e.Data}
 	}
-	return outcome{fail: errorf(mcp.INVALID_REQUEST, "%s is not a request", x.msg.method)}
+	return nil, errorf(mcp.INVALID_REQUEST, "%s is not a request", x.msg.method)
 }
 
 // callMethod calls a method of the server. In the stateless protocol each request declares its client anew.

@@ -1,0 +1,292 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/wrap"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
+)
+
+// wrapped are the MCP servers of --wrap, whose tools this server offers as its own. mu guards the maps.
+type wrapped struct {
+	*source.Gateway
+	log     *zap.Logger
+	redact  func([]byte) []byte
+	hints   bool // of all servers count
+	results wrap.Results
+	door    atomic.Pointer[mcp.Server]
+	pins    *tool.Approvals // nil without a folder of trust
+
+	mu       sync.Mutex
+	known    map[string]string // pins by server/tool
+	withheld map[string]string // those of tools that have changed; nil if they are offered
+}
+
+// openWrapped returns the servers of --wrap, or nil without any. It starts none.
+func (c *Checked) openWrapped(log *zap.Logger) (*wrapped, error) {
+	if len(c.behind) == 0 {
+		return nil, nil
+	}
+	w := &wrapped{log: log, redact: c.program.Secrets.Bytes, hints: c.web == nil, known: map[string]string{}}
+	if c.web != nil {
+		w.withheld = map[string]string{}
+	}
+	var err error
+	if w.pins, err = c.program.pins(); err != nil {
+		return nil, err
+	}
+	w.Gateway = source.NewGateway(c.behind, build.This().Full(), source.Events{
+		Changed: func(method, uri string) {
+			if door := w.door.Load(); door != nil {
+				door.Changed(method, uri)
+			}
+		},
+		Ask: func(ctx context.Context, principal, run, method string, params json.RawMessage) (json.RawMessage, error) {
+			if door := w.door.Load(); door != nil {
+				return door.AskClient(ctx, principal, run, method, params)
+			}
+			return nil, errors.New("the server has not started yet")
+		},
+	}, log)
+	return w, nil
+}
+
+// pins returns the list of the wrapped tools that the user has seen, or nil if there is no place for one.
+func (p *Program) pins() (*tool.Approvals, error) {
+	f, err := p.Trust()
+	if errors.Is(err, trust.ErrNowhere) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Wrapped(), nil
+}
+
+// close stops the servers.
+func (w *wrapped) close() {
+	if w != nil {
+		w.Gateway.Close()
+	}
+}
+
+// define returns the job tool.
+func (w *wrapped) define() actors.Definition {
+	return wrap.Define(wrap.Config{Call: w.call, Rule: w.rule, Held: &w.results})
+}
+
+// offer returns how the MCP server offers the servers, or nil without any.
+func (c *Checked) offer(w *wrapped) *mcp.Wrap {
+	if w == nil {
+		return nil
+	}
+	return &mcp.Wrap{Behind: w, Alone: c.web == nil, Wait: c.wait}
+}
+
+// rule returns the operator's word on a tool.
+func (w *wrapped) rule(server, name string) wrap.Rule {
+	s, _ := w.Server(server)
+	one := s.Tools[name]
+	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest"}
+}
+
+// List implements [mcp.Behind]. A tool that has changed since it was seen is offered as a new one, or withheld until the
+// operator approves it.
+func (w *wrapped) List(ctx context.Context, server, principal string, capabilities json.RawMessage, method string) ([]json.RawMessage, int64, error) {
+	all, ttl, err := w.Gateway.List(ctx, server, source.Caller{Principal: principal, Capabilities: capabilities}, method)
+	if method == "tools/list" {
+		all = slices.DeleteFunc(slices.Clone(all), func(raw json.RawMessage) bool { return !w.offered(server, raw) })
+	}
+	return all, ttl, err
+}
+
+// Pass implements [mcp.Behind].
+func (w *wrapped) Pass(ctx context.Context, server, principal string, capabilities json.RawMessage, method string, params json.RawMessage) (json.RawMessage, error) {
+	return w.Gateway.Pass(ctx, server, source.Caller{Principal: principal, Capabilities: capabilities}, method, params)
+}
+
+// Result implements [mcp.Behind].
+func (w *wrapped) Result(run messages.RunID) json.RawMessage { return w.results.Of(run) }
+
+// waits begins the name of an entry in the list of pins that the operator has not approved.
+const waits = "?"
+
+// offered reports whether a tool may be offered, and remembers what a new one says of itself.
+func (w *wrapped) offered(server string, raw json.RawMessage) bool {
+	var t struct {
+		Name, Title, Description  string
+		InputSchema, OutputSchema json.RawMessage
+		Annotations               json.RawMessage
+	}
+	if json.Unmarshal(raw, &t) != nil {
+		return false
+	}
+	text, _ := json.Marshal(t) // it was JSON
+	name, pin := server+"/"+t.Name, messages.Digest(string(text))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known[name] == pin {
+		delete(w.withheld, name)
+		return true
+	}
+	last, proposed := w.known[name], ""
+	if w.pins != nil {
+		kept, err := w.pins.Latest(name, waits+name)
+		if err != nil {
+			w.log.Error("the list of wrapped tools cannot be read", zap.Error(err))
+			return false
+		}
+		last, proposed = kept[name], kept[waits+name]
+	}
+	changed := last != "" && last != pin
+	if changed && w.withheld[name] != pin {
+		then := "it is offered as a new tool"
+		if w.withheld != nil {
+			then = "it is withheld until: lastword mcp approve " + name
+			w.withheld[name] = pin
+		}
+		w.log.Warn("a wrapped tool is not what it was", zap.String("tool", name), zap.String("then", then))
+	}
+	if changed && w.withheld != nil {
+		if w.pins != nil && proposed != pin {
+			w.keep(waits+name, pin)
+		}
+		return false
+	}
+	delete(w.withheld, name)
+	if w.known[name] = pin; w.pins != nil && last != pin {
+		w.keep(name, pin)
+	}
+	return true
+}
+
+func (w *wrapped) keep(name, pin string) {
+	if err := w.pins.Add(name, pin); err != nil {
+		w.log.Error("the list of wrapped tools cannot be written", zap.Error(err))
+	}
+}
+
+// call makes a call for its run.
+func (w *wrapped) call(ctx context.Context, c wrap.Call) (json.RawMessage, error) {
+	w.mu.Lock()
+	withheld := w.withheld[c.Server+"/"+c.Tool] != ""
+	w.mu.Unlock()
+	if withheld {
+		return nil, messages.InvalidInput("the tool %s of the server %s has changed; the operator has not approved it", c.Tool, c.Server)
+	}
+	var shown struct {
+		Execution struct{ TaskSupport string }
+	}
+	_ = json.Unmarshal(c.Shown, &shown) // nothing is said without it
+	raw, err := w.Gateway.Call(ctx, c.Server, c.Tool, source.Caller{Principal: c.Principal, Capabilities: c.Client}, source.Call{
+		ID: "call", Run: c.Run, Key: c.Key, Task: shown.Execution.TaskSupport == "required", Arguments: c.Arguments, Ask: c.Ask,
+		Note: func(method string, params map[string]any) {
+			if method == "notifications/message" {
+				c.Log(logged(params))
+				return
+			}
+			done, _ := params["progress"].(float64)
+			total, _ := params["total"].(float64)
+			message, _ := params["message"].(string)
+			c.Progress(done, total, message)
+		}})
+	return w.redact(bytes.Clone(raw)), err
+}
+
+// logged returns the level and the text of a log message: its data, or all of it as JSON if a line does not say all.
+func logged(params map[string]any) (level, text string) {
+	level, _ = params["level"].(string)
+	if plain, ok := params["data"].(string); ok && params["logger"] == nil && slices.Contains([]string{"debug", "info", "warning", "error"}, level) {
+		return level, plain
+	}
+	whole, _ := json.Marshal(params) // it was JSON
+	return level, string(whole)
+}
+
+// Seen is a server of --wrap as mcp ls shows it.
+type Seen struct {
+	Name, State, Problem string
+	Tools                []string
+}
+
+// See starts the servers of --wrap, and says which tools they have or why they do not start.
+func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
+	c := &Checked{Flags: *f}
+	if err := c.readWrapped(); err != nil {
+		return nil, err
+	}
+	w, err := c.openWrapped(zap.NewNop())
+	if err != nil || w == nil {
+		return nil, cmp.Or(err, error(messages.InvalidInput("no server is named; give --wrap NAME='COMMAND ARG …'")))
+	}
+	defer w.close()
+	all = make([]Seen, len(c.behind))
+	var starting sync.WaitGroup
+	for i, s := range c.behind {
+		starting.Go(func() {
+			list, _, err := w.Gateway.List(ctx, s.Name, source.Caller{}, "tools/list")
+			all[i] = Seen{Name: s.Name, State: "running"}
+			if err != nil {
+				all[i].State, all[i].Problem = "down", err.Error()
+			}
+			for _, raw := range list {
+				var t struct{ Name string }
+				_ = json.Unmarshal(raw, &t) // the gateway has read it
+				all[i].Tools = append(all[i].Tools, t.Name)
+			}
+		})
+	}
+	starting.Wait()
+	return all, nil
+}
+
+// ApproveWrapped approves tools that have changed, as server/tool. It returns what is approved or, without names, what waits.
+func (p *Program) ApproveWrapped(names []string) ([]string, error) {
+	pins, err := p.pins()
+	if err == nil && pins == nil {
+		err = trust.ErrNowhere
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := pins.Latest()
+	if err != nil {
+		return nil, err
+	}
+	var open []string
+	for name, pin := range all {
+		if bare, is := strings.CutPrefix(name, waits); is && all[bare] != pin {
+			open = append(open, bare)
+		}
+	}
+	slices.Sort(open)
+	for _, name := range names {
+		if !slices.Contains(open, name) {
+			return nil, messages.InvalidInput("no tool %s waits; those that wait are %s", name, cmp.Or(strings.Join(open, ", "), "none"))
+		}
+		if err := pins.Add(name, all[waits+name]); err != nil {
+			return nil, fmt.Errorf("cannot approve %s: %w", name, err)
+		}
+	}
+	if names != nil {
+		return names, nil
+	}
+	return open, nil
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/internal/standin"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// behind is a server whose tools lastword wraps. Its argument is a folder: each call writes a line to the pipe calls, and a
+// slow one ends when it has read go. about is what it says of echo.
+func behind() {
+	dir := os.Args[1]
+	handle := func(s *standin.MCPSession, method string, params json.RawMessage) (any, error) {
+		if method == "tools/list" {
+			about, err := os.ReadFile(filepath.Join(dir, "about"))
+			if err != nil {
+				about = []byte("Says it again.")
+			}
+			return json.RawMessage(fmt.Sprintf(`{"tools":[{"name":"slow","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}},
+				{"name":"pay","inputSchema":{"type":"object"}},
+				{"name":"echo","title":"Echo","description":%q,"inputSchema":{"type":"object","x-odd":[1]},"icons":[{"src":"a.png"}],
+				"execution":{"taskSupport":"required"},"annotations":{"readOnlyHint":true,"odd":1},"_meta":{"ui":{"a":1}},"later":{"b":2}},
+				{"name":"steps","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},
+				{"name":"environment","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}`, about)), nil
+		}
+		var call struct {
+			Name      string
+			Arguments struct{ Text string }
+			Meta      map[string]any `json:"_meta"`
+		}
+		if err := json.Unmarshal(params, &call); err != nil {
+			return nil, err
+		}
+		if calls, err := os.OpenFile(filepath.Join(dir, "calls"), os.O_WRONLY, 0); err == nil {
+			fmt.Fprintln(calls, call.Name, call.Meta["io.github.seed889630bf.lastword/key"])
+			calls.Close()
+		}
+		said := func(text string) (any, error) {
+			return map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}, nil
+		}
+		switch call.Name {
+		case "echo":
+			return json.RawMessage(fmt.Sprintf(`{"content":[{"type":"text","text":%q,"annotations":{"priority":1}},{"type":"hologram","depth":3}],
+				"structuredContent":{"n":1.50},"isError":true,"_meta":{"mark":"kept"}}`, call.Arguments.Text)), nil
+		case "environment":
+			return said(strings.Join(os.Environ(), " "))
+		case "steps":
+			for _, done := range []float64{0, 0.5, 1} {
+				s.Notify("notifications/progress", map[string]any{"progressToken": call.Meta["progressToken"], "progress": done, "total": 1,
+					"message": fmt.Sprint("at ", done)})
+			}
+			return said("done")
+		case "slow", "pay":
+			_, _ = os.ReadFile(filepath.Join(dir, "go")) // an error lets it go on, too
+			return said(call.Name + " is done")
+		case "die":
+			os.Exit(7)
+		}
+		return nil, errors.New("it refuses this")
+	}
+	standin.MCPServer{Handle: handle}.Serve(os.Stdin, os.Stdout)
+}
+
+// slowness has the pipes of a server behind. next returns the next call that it has got, and release lets all slow ones end.
+func slowness(t *testing.T, dir string) (next func() string, release func()) {
+	t.Helper()
+	for _, name := range []string{"calls", "go"} {
+		must(t, syscall.Mkfifo(filepath.Join(dir, name), 0o600))
+	}
+	calls, err := os.OpenFile(filepath.Join(dir, "calls"), os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { calls.Close() })
+	lines := bufio.NewReader(calls)
+	next = func() string {
+		line, err := lines.ReadString('\n')
+		must(t, err)
+		return strings.TrimSpace(line)
+	}
+	return next, func() {
+		must(t, errors.Join(os.Rename(filepath.Join(dir, "go"), filepath.Join(dir, "old")), os.WriteFile(filepath.Join(dir, "go"), nil, 0o600)))
+		if old, err := os.OpenFile(filepath.Join(dir, "old"), os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // somebody waits
+			old.Close()
+		}
+	}
+}
+
+// wrapping starts lastword mcp with the server behind it, in the folder.
+func wrapping(t *testing.T, dir string, more ...string) *mcpSession {
+	t.Helper()
+	return speak(t, dir, append([]string{"--wrap", "b=lastword-behind " + dir}, more...)...)
+}
+
+// The client gets the tools and what they answer as their server has written them. Only whether a tool can be a task is
+// this server's affair.
+func TestWrapChangesNothing(t *testing.T) {
+	s := wrapping(t, t.TempDir(), "--ephemeral")
+	var list struct{ Tools []json.RawMessage }
+	must(t, json.Unmarshal(s.ask("tools/list", `{}`).Result, &list))
+	var names []string
+	for _, raw := range list.Tools {
+		var tool struct{ Name string }
+		must(t, json.Unmarshal(raw, &tool))
+		names = append(names, tool.Name)
+	}
+	if got := strings.Join(names, " "); got != "slow pay echo steps environment die run_wait run_answer run_cancel" {
+		t.Errorf("the tools are %s", got)
+	}
+	const echo = `{"name":"echo","title":"Echo","description":"Says it again.","inputSchema":{"type":"object","x-odd":[1]},"icons":[{"src":"a.png"}],` +
+		`"execution":{"taskSupport":"optional"},"annotations":{"readOnlyHint":true,"odd":1},"_meta":{"ui":{"a":1}},"later":{"b":2}}`
+	if got := string(list.Tools[2]); got != echo {
+		t.Errorf("echo is %s", got)
+	}
+	m := s.ask("tools/call", `{"name":"echo","arguments":{"text":"a <b> & c"}}`)
+	var got, want any
+	must(t, json.Unmarshal(m.Result, &got))
+	must(t, json.Unmarshal([]byte(`{"content":[{"type":"text","text":"a <b> & c","annotations":{"priority":1}},{"type":"hologram","depth":3}],
+		"structuredContent":{"n":1.50},"isError":true,"_meta":{"mark":"kept"}}`), &want))
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the result is %s", m.Result)
+	}
+	if m := s.ask("tools/call", `{"name":"echoes"}`); !strings.Contains(string(m.Error), "-32602") {
+		t.Errorf("an unknown tool: %s %s", m.Result, m.Error)
+	}
+	if m := s.ask("tools/call", `{"name":"nothing"}`); m.Error == nil {
+		t.Errorf("it answers %s", m.Result)
+	}
+	for entry := range strings.FieldsSeq(s.call("environment", `{}`).Content[0].Text) {
+		if name, _, _ := strings.Cut(entry, "="); !strings.Contains(" PATH HOME LANG LASTWORD_GUARD ", " "+name+" ") {
+			t.Errorf("the server has %s", name)
+		}
+	}
+	numbers := ""
+	for id := s.send("tools/call", `{"name":"steps","_meta":{"progressToken":7}}`); ; {
+		m := s.next()
+		if m.ID != nil && *m.ID == id {
+			break
+		}
+		var p struct {
+			Token, Progress, Total float64
+			Message                string
+		}
+		must(t, json.Unmarshal(m.Params, &p))
+		numbers += fmt.Sprintf("%v/%v %s; ", p.Progress, p.Total, p.Message)
+	}
+	if numbers != "0/1 at 0; 0.5/1 at 0.5; 1/1 at 1; " {
+		t.Errorf("the progress is %s", numbers)
+	}
+}
+
+// A call that takes long names its run, which goes on: also as a task, and when its client has left.
+func TestWrapWaits(t *testing.T) {
+	dir := t.TempDir()
+	next, release := slowness(t, dir)
+	s := wrapping(t, dir, "--ephemeral", "--wait", "50ms")
+	a := s.call("slow", `{}`)
+	if a.IsError || a.Structured.RunID == "" || a.Structured.Status != "working" || !strings.Contains(a.Content[0].Text, "run_wait") {
+		t.Fatalf("%+v", a)
+	}
+	var created struct {
+		Task struct{ TaskID, Status string }
+	}
+	must(t, json.Unmarshal(s.ask("tools/call", `{"name":"pay","task":{"ttl":60000}}`).Result, &created))
+	next()
+	next()
+	release()
+	waited := s.call("run_wait", fmt.Sprintf(`{"run_id":%q}`, a.Structured.RunID))
+	if waited.IsError || waited.Structured.Status != "completed" || waited.Content[0].Text != "slow is done" {
+		t.Errorf("%+v", waited)
+	}
+	if m := s.ask("tasks/result", fmt.Sprintf(`{"taskId":%q}`, created.Task.TaskID)); !strings.Contains(string(m.Result), `"text":"pay is done"`) {
+		t.Errorf("the task's result is %s %s", m.Result, m.Error)
+	}
+}
+
+// After kill -9 a call that may be repeated is made again with the same key, and another one ends and says what may be.
+func TestWrapGoesOn(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	next, release := slowness(t, dir)
+	s := wrapping(t, dir, "--state", state, "--wait", "1ms")
+	slow, pay := s.call("slow", `{}`), s.call("pay", `{}`)
+	next()
+	next()
+	s.signal(syscall.SIGKILL)
+	_ = s.cmd.Wait() // it was killed
+	release()
+	s = wrapping(t, dir, "--state", state)
+	if a := s.call("run_wait", fmt.Sprintf(`{"run_id":%q}`, slow.Structured.RunID)); a.IsError || a.Content[0].Text != "slow is done" {
+		t.Errorf("%+v", a)
+	}
+	a := s.call("run_wait", fmt.Sprintf(`{"run_id":%q}`, pay.Structured.RunID))
+	if a.code() != messages.CauseNodeLost || !strings.Contains(a.Content[0].Text, "may have happened") {
+		t.Errorf("%+v", a)
+	}
+	if made := next(); made != "slow "+string(slow.Structured.RunID) {
+		t.Errorf("it calls %q", made)
+	}
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// A server that ends alone is started again.
+func TestWrapStartsAServerAgain(t *testing.T) {
+	s := wrapping(t, t.TempDir(), "--ephemeral")
+	if a := s.call("die", `{}`); !a.IsError || !strings.Contains(a.Content[0].Text, "may have happened") {
+		t.Errorf("%+v", a)
+	}
+	if a := s.call("echo", `{"text":"again"}`); a.Content[0].Text != "again" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Of several servers only names that collide get the server's.
+func TestWrapSeveral(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "two.json"), []byte(`{"mcpServers":{"c":{"command":"lastword-behind","args":["`+dir+`"],
+		"includeTools":["echo"],"tools":{"echo":{"log":"digest"}}}}}`), 0o600))
+	s := wrapping(t, dir, "--ephemeral", "--wrap", filepath.Join(dir, "two.json"))
+	list := string(s.ask("tools/list", `{}`).Result)
+	for _, name := range []string{"b__echo", "c__echo", "slow"} {
+		if strings.Count(list, `"name":"`+name+`"`) != 1 {
+			t.Errorf("%s is not there once: %s", name, list)
+		}
+	}
+	if a := s.call("c__echo", `{"text":"private"}`); a.Content[0].Text != "private" {
+		t.Errorf("%+v", a)
+	}
+}

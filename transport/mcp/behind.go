@@ -1,0 +1,402 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+)
+
+// Behind are other MCP servers, whose tools, resources and prompts a [Server] offers as its own. capabilities are what the
+// caller's client declares. An error with the method RPC() json.RawMessage is a JSON-RPC error of a server.
+type Behind interface {
+	Servers() []string
+	// List returns the entries of a list, such as that of tools/list, and for how many milliseconds they hold.
+	List(ctx context.Context, server, principal string, capabilities json.RawMessage, method string) ([]json.RawMessage, int64, error)
+	Pass(ctx context.Context, server, principal string, capabilities json.RawMessage, method string, params json.RawMessage) (json.RawMessage, error)
+	// Result returns the result of a run that no log holds, or nil.
+	Result(run messages.RunID) json.RawMessage
+}
+
+// Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
+type Wrap struct {
+	Behind Behind
+	// Alone: the server offers nothing of its own, but the tools to wait for runs, to answer and to cancel them.
+	Alone bool
+	// Wait is how long a call waits for its result before it names the run instead; 0 means 50 s. TaskAfter is that time for
+	// clients that have tasks; 0 means 1 s, and a negative time means none.
+	Wait, TaskAfter time.Duration
+}
+
+// wrapJob is the name of the job.
+const wrapJob = "tool"
+
+// aloneTools are the only own tools of a server that offers others'.
+var aloneTools = []string{"run_wait", answerTool, "run_cancel"}
+
+// behind offers the servers of a Wrap. mu guards the maps.
+type behind struct {
+	*Server
+	Wrap
+
+	mu    sync.Mutex
+	names map[string]origin // of tools, prompts and resources, as clients know them, after the list's method
+	hosts map[*wire.Exchange]host
+	came  chan struct{} // closed when a host comes
+}
+
+// origin is an entry of a server's list: a tool, a prompt, or a resource by its URI.
+type origin struct{ server, name string }
+
+func newBehind(s *Server, w Wrap) *behind {
+	w.Wait, w.TaskAfter = cmp.Or(w.Wait, defaultWait*time.Millisecond), cmp.Or(w.TaskAfter, time.Second)
+	return &behind{Server: s, Wrap: w, names: map[string]origin{}, hosts: map[*wire.Exchange]host{}, came: make(chan struct{})}
+}
+
+// methods returns the handlers of methods that also concern the servers behind. own are the server's own.
+func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
+	all := map[string]wire.Method{"tools/call": b.callTool, "resources/read": b.named("uri"), "prompts/get": b.named("name"),
+		"completion/complete": b.complete, "logging/setLevel": b.setLevel}
+	for method := range keys {
+		all[method] = b.list
+	}
+	for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+		all[method] = b.subscribe(own[method])
+	}
+	return all
+}
+
+// caller returns who calls, and what the client declares of what servers may ask. Clients without a session answer only
+// the questions of runs.
+func caller(ctx context.Context, x *wire.Exchange) (principal string, capabilities json.RawMessage) {
+	declared := x.Capabilities()
+	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation}
+	if x.Modern() {
+		capabilities, _ = json.Marshal(asks) // it was JSON
+		return auth.From(ctx).Name, capabilities
+	}
+	asks.Sampling, asks.Roots = declared.Sampling, declared.Roots
+	capabilities, _ = json.Marshal(asks)
+	capabilities = with(capabilities, "sessions", true)
+	return auth.From(ctx).Name, capabilities
+}
+
+// entry is an entry of a list as clients see it.
+type entry struct {
+	origin
+	shown string
+	raw   json.RawMessage
+}
+
+// keys are the members of results with the lists, and those that name the entries.
+var keys = map[string]struct{ list, name string }{"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"},
+	"resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}}
+
+// entries returns the entries of all servers, and for how many milliseconds they hold. A server that does not answer is
+// left out, and the operator hears of it.
+func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (all []entry, ttl int64) {
+	principal, capabilities := caller(ctx, x)
+	defer b.attend(ctx, x, "")()
+	servers := b.Behind.Servers()
+	lists, ttls := make([][]json.RawMessage, len(servers)), make([]int64, len(servers))
+	var listing sync.WaitGroup
+	for i, server := range servers {
+		listing.Go(func() {
+			var err error
+			if lists[i], ttls[i], err = b.Behind.List(ctx, server, principal, capabilities, method); err != nil {
+				b.config.Log.Warn("a server behind this one does not list", zap.String("server", server), zap.String("method", method), zap.Error(err))
+			}
+		})
+	}
+	listing.Wait()
+	count := map[string]int{}
+	for i, server := range servers {
+		for _, raw := range lists[i] {
+			var members map[string]json.RawMessage
+			var name string
+			if json.Unmarshal(raw, &members) != nil || json.Unmarshal(members[keys[method].name], &name) != nil || name == "" {
+				continue
+			}
+			count[name]++
+			all = append(all, entry{origin{server, name}, name, raw})
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range all {
+		e := &all[i]
+		if e.shown = b.nameOf(method, e.origin, count[e.name] > 1); e.shown != e.name {
+			e.raw = with(e.raw, keys[method].name, e.shown)
+		}
+	}
+	return all, slices.Min(append(ttls, 60_000))
+}
+
+// nameOf returns the name by which clients know an entry, for good: its own, unless several servers or this one have it.
+// mu must be held.
+func (b *behind) nameOf(method string, o origin, shared bool) string {
+	for _, shown := range []string{o.name, prefixed(method, o)} {
+		held, taken := b.names[method+" "+shown]
+		if taken && held == o {
+			return shown
+		}
+		own := method == "tools/list" && b.mcp.GetTool(shown) != nil && (!b.Alone || slices.Contains(aloneTools, shown))
+		if !taken && !own && (!shared || shown != o.name) {
+			b.names[method+" "+shown] = o
+			return shown
+		}
+	}
+	return prefixed(method, o)
+}
+
+// mostName is the maximum length of a tool's name that all providers of models accept.
+const mostName = 64
+
+// prefixed returns a name with that of its server.
+func prefixed(method string, o origin) string {
+	if strings.HasPrefix(method, "resources/") {
+		return "wrap://" + o.server + "/" + o.name
+	}
+	name := o.server + "__" + o.name
+	if len(name) > mostName {
+		digest := messages.Digest(name)[:6]
+		name = name[:mostName-len(digest)] + digest
+	}
+	return name
+}
+
+// with returns the JSON object with a member set to a value, in the order of the object.
+func with(object json.RawMessage, member string, value any) json.RawMessage {
+	text, _ := json.Marshal(value) // plain values
+	return edit(object, member, text)
+}
+
+// edit sets a member of a JSON object, or removes it if value is nil. The other members stay as they are.
+func edit(object json.RawMessage, member string, value json.RawMessage) json.RawMessage {
+	out, d := []byte{'{'}, json.NewDecoder(bytes.NewReader(object))
+	_, _ = d.Token()
+	add := func(key string, value json.RawMessage) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		name, _ := json.Marshal(key)
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	for d.More() {
+		key, _ := d.Token()
+		var held json.RawMessage
+		name, ok := key.(string)
+		if !ok || d.Decode(&held) != nil {
+			return object
+		}
+		if name != member {
+			add(name, held)
+		} else if value != nil {
+			add(name, value)
+			value = nil
+		}
+	}
+	if value != nil {
+		add(member, value)
+	}
+	return append(out, '}')
+}
+
+// list answers a method that lists with the entries of the servers behind, and then the server's own.
+func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
+		return nil, err
+	}
+	result, err := x.Library()
+	if err != nil {
+		return nil, err
+	}
+	method, member := x.Method(), keys[x.Method()].list
+	var fields map[string]json.RawMessage
+	var own []json.RawMessage
+	text, err := json.Marshal(result)
+	if err = cmp.Or(err, json.Unmarshal(text, &fields)); err == nil {
+		err = json.Unmarshal(fields[member], &own)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.Alone {
+		own = alone(own)
+	}
+	entries, ttl := b.entries(ctx, x, method)
+	list := make([]json.RawMessage, 0, len(entries)+len(own))
+	for _, e := range entries {
+		if method == "tools/list" {
+			e.raw = b.asTask(x, e.raw)
+		}
+		list = append(list, e.raw)
+	}
+	fields[member], err = json.Marshal(append(list, own...))
+	if x.Modern() {
+		fields["ttlMs"], _ = json.Marshal(ttl)
+	}
+	return fields, err
+}
+
+// alone returns those of the server's own tools that stay, in the order of aloneTools, and nothing of another list.
+func alone(own []json.RawMessage) (stay []json.RawMessage) {
+	for _, name := range aloneTools {
+		for _, raw := range own {
+			var t struct{ Name string }
+			if json.Unmarshal(raw, &t) == nil && t.Name == name {
+				stay = append(stay, raw)
+			}
+		}
+	}
+	return stay
+}
+
+// named passes a request on to the server of the entry that its parameter names, or answers it itself.
+func (b *behind) named(param string) wire.Method {
+	return func(ctx context.Context, x *wire.Exchange) (any, error) {
+		var p map[string]json.RawMessage
+		var name string
+		if json.Unmarshal(x.Params(), &p) != nil || json.Unmarshal(p[param], &name) != nil {
+			return x.Library()
+		}
+		return b.route(ctx, x, map[string]string{"name": "prompts/list", "uri": "resources/list"}[param], name,
+			func(name string) json.RawMessage { return with(x.Params(), param, name) })
+	}
+}
+
+// complete passes a completion on to the server whose prompt or template it is about.
+func (b *behind) complete(ctx context.Context, x *wire.Exchange) (any, error) {
+	var p struct {
+		Ref json.RawMessage `json:"ref"`
+	}
+	var ref struct{ Type, Name, URI string }
+	_ = json.Unmarshal(x.Params(), &p)
+	_ = json.Unmarshal(p.Ref, &ref) // what is not understood is the library's
+	if ref.Type == "ref/prompt" {
+		return b.route(ctx, x, "prompts/list", ref.Name, func(name string) json.RawMessage {
+			return edit(x.Params(), "ref", with(p.Ref, "name", name))
+		})
+	}
+	return b.route(ctx, x, "resources/templates/list", ref.URI, func(uri string) json.RawMessage {
+		return edit(x.Params(), "ref", with(p.Ref, "uri", uri))
+	})
+}
+
+// route passes the request of x on to the server of the entry with the name. params returns the parameters for the name
+// that the server knows. A URI that no list has may belong to a template of any server.
+func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name string, params func(name string) json.RawMessage) (any, error) {
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
+		return nil, err
+	}
+	o, known := b.find(ctx, x, method, name)
+	switch {
+	case known:
+		return b.pass(ctx, x, o.server, x.Method(), params(o.name))
+	case strings.HasPrefix(name, "run://") || method == "prompts/list":
+		return x.Library()
+	}
+	for _, server := range b.Behind.Servers() {
+		own := strings.TrimPrefix(name, "wrap://"+server+"/")
+		if result, err := b.pass(ctx, x, server, x.Method(), params(own)); err == nil {
+			return result, nil
+		}
+	}
+	return x.Library()
+}
+
+// find returns the entry that clients know by the name. A name that is not known yet may be in a list that nobody has
+// asked for.
+func (b *behind) find(ctx context.Context, x *wire.Exchange, method, name string) (o origin, known bool) {
+	for range 2 {
+		b.mu.Lock()
+		o, known = b.names[method+" "+name]
+		b.mu.Unlock()
+		if known {
+			return o, true
+		}
+		b.entries(ctx, x, method)
+	}
+	return o, known
+}
+
+// pass passes a request on.
+func (b *behind) pass(ctx context.Context, x *wire.Exchange, server, method string, params json.RawMessage) (json.RawMessage, error) {
+	defer b.attend(ctx, x, "")()
+	principal, capabilities := caller(ctx, x)
+	result, err := b.Behind.Pass(ctx, server, principal, capabilities, method, edit(params, "_meta", nil))
+	if err == nil && x.Modern() && method == "resources/read" { // older servers do not say it
+		for member, text := range map[string]string{"ttlMs": "0", "cacheScope": `"private"`} {
+			var has map[string]json.RawMessage
+			if json.Unmarshal(result, &has) == nil && has[member] == nil {
+				result = edit(result, member, json.RawMessage(text))
+			}
+		}
+	}
+	return result, faultOf(err)
+}
+
+// faultOf returns a server's JSON-RPC error as that of the request.
+func faultOf(err error) error {
+	if refused, ok := errors.AsType[interface {
+		error
+		RPC() json.RawMessage
+	}](err); ok {
+		return readFault(refused.RPC())
+	}
+	return err
+}
+
+// readFault parses a JSON-RPC error, or returns nil.
+func readFault(text json.RawMessage) error {
+	var f struct {
+		Code    *int
+		Message string
+		Data    json.RawMessage
+	}
+	if json.Unmarshal(text, &f) != nil || f.Code == nil {
+		return nil
+	}
+	fault := &wire.Error{Code: *f.Code, Message: f.Message}
+	if f.Data != nil {
+		fault.Data = f.Data
+	}
+	return fault
+}
+
+// setLevel passes the level of log messages on to all servers. Those without log messages refuse it.
+func (b *behind) setLevel(ctx context.Context, x *wire.Exchange) (any, error) {
+	if x.Modern() {
+		return nil, wire.NoMethod()
+	}
+	for _, server := range b.Behind.Servers() {
+		_, _ = b.pass(ctx, x, server, x.Method(), x.Params())
+	}
+	return struct{}{}, wire.Require(ctx, auth.ReadRuns)
+}
+
+// subscribe subscribes the client, and this server at the one whose resource it is.
+func (b *behind) subscribe(own wire.Method) wire.Method {
+	return func(ctx context.Context, x *wire.Exchange) (any, error) {
+		result, err := own(ctx, x)
+		p, _ := wire.Params[struct{ URI string }](x) // own has read it
+		if err == nil && !strings.HasPrefix(p.URI, "run://") {
+			if o, known := b.find(ctx, x, "resources/list", p.URI); known {
+				_, err = b.pass(ctx, x, o.server, x.Method(), with(x.Params(), "uri", o.name))
+			}
+		}
+		return result, err
+	}
+}

@@ -1,0 +1,286 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/internal/cursor"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+)
+
+// streamWrap is the stream of a call of a tool of a server behind.
+const streamWrap = "wrap"
+
+// asTask returns the tool with how it can be called as a task, which is this server's affair.
+func (b *behind) asTask(x *wire.Exchange, tool json.RawMessage) json.RawMessage {
+	var support json.RawMessage
+	if task.HasLegacy(x) {
+		support = json.RawMessage(`{"taskSupport":"optional"}`)
+	}
+	return edit(tool, "execution", support)
+}
+
+// callTool calls a tool of a server behind as a run, or one of this server's own.
+func (b *behind) callTool(ctx context.Context, x *wire.Exchange) (any, error) {
+	var req mcp.CallToolRequest
+	if json.Unmarshal(x.Params(), &req.Params) != nil {
+		return x.Library()
+	}
+	own := b.mcp.GetTool(req.Params.Name) != nil && (!b.Alone || slices.Contains(aloneTools, req.Params.Name))
+	if own {
+		return x.Library()
+	}
+	if err := wire.Require(ctx, auth.WriteRuns); err != nil {
+		return nil, err
+	}
+	o, known := b.find(ctx, x, "tools/list", req.Params.Name)
+	if !known {
+		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf("there is no tool %.100q", req.Params.Name)}
+	}
+	result, err := b.call(ctx, x, o, req)
+	if _, fault := errors.AsType[*wire.Error](err); err == nil || fault {
+		return result, err
+	}
+	return b.failed(ctx, req.Params.Name, err).library(), nil
+}
+
+// call starts a run, or goes on with that of an earlier round, and returns its result, its questions or a task.
+func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest) (any, error) {
+	again, err := b.asker.Resume(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	asTask, refused := task.Wanted(x, task.Optional, req)
+	if refused != nil {
+		return nil, refused
+	}
+	if again != nil {
+		return b.await(ctx, x, req, *again, cursor.Cursor{Seq: again.After}, asTask)
+	}
+	state, err := b.start(ctx, x, o, req)
+	if err != nil {
+		return nil, err
+	}
+	if asTask && !x.Modern() {
+		b.hub.ReportTask(ctx, x.Session(), state)
+		return b.tasks.Reply(x, state), nil
+	}
+	return b.await(ctx, x, req, task.Resumed{Run: state.RunID}, cursor.Cursor{}, asTask)
+}
+
+// start starts the run of a call. Its input has the tool as it is now, and what the client declares.
+func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest) (messages.State, error) {
+	input := struct {
+		Server    string          `json:"server"`
+		Tool      string          `json:"tool"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+		Shown     json.RawMessage `json:"shown,omitempty"`
+		Client    json.RawMessage `json:"client,omitempty"`
+	}{Server: o.server, Tool: o.name, Arguments: req.Params.RawArguments}
+	_, input.Client = caller(ctx, x)
+	entries, _ := b.entries(ctx, x, "tools/list") // it is known for a minute
+	for _, e := range entries {
+		if e.origin == o {
+			input.Shown = edit(edit(edit(e.raw, "icons", nil), "_meta", nil), "name", nil)
+		}
+	}
+	text, err := json.Marshal(input)
+	if err != nil {
+		return messages.State{}, err
+	}
+	lasting := context.WithoutCancel(ctx)
+	id, err := b.runs.Start(lasting, messages.Request{Job: wrapJob, Input: text, Mode: messages.Detached,
+		Labels: map[string]string{toolLabel: o.server + "/" + o.name}})
+	if err != nil {
+		return messages.State{}, err
+	}
+	state, err := b.runs.State(lasting, id)
+	if err == nil {
+		b.hub.Started(state)
+	}
+	return state, err
+}
+
+// await follows the run from the cursor on, for as long as a call may take. A client that leaves before ends the run, if
+// its protocol says so.
+func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRequest, r task.Resumed, at cursor.Cursor, asTask bool) (any, error) {
+	defer b.attend(ctx, x, r.Run)()
+	wait := b.Wait
+	if asTask {
+		wait = max(b.TaskAfter, 0)
+	}
+	within, stop := context.WithTimeout(ctx, wait)
+	defer stop()
+	state, _, err := b.follow(within, streamWrap, r.Run, at)
+	switch {
+	case ctx.Err() != nil:
+		mode := messages.Detached
+		if x.Modern() {
+			mode = messages.Attached
+		}
+		b.leave(ctx, r.Run, mode)
+	case err != nil && within.Err() != nil:
+		state, err = b.runs.State(ctx, r.Run)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case state.Status.IsEnded():
+		return b.outcome(ctx, state)
+	case asTask:
+		return b.tasks.Reply(x, state), nil
+	case x.Modern() && x.Elicits() && !r.Left && len(wire.Questions(state)) > 0:
+		return b.asker.Required(ctx, req, state), nil
+	}
+	return stillWorks(state).library(), nil
+}
+
+// stillWorks names the run of a call that takes longer than a client may wait. A client would refuse it as the result of
+// a tool with an output schema, unless it is an error.
+func stillWorks(state messages.State) *Result {
+	var in struct {
+		Shown struct{ OutputSchema json.RawMessage }
+	}
+	_ = json.Unmarshal(state.Queued.Input, &in) // start wrote it
+	r := &Result{Text: fmt.Sprintf(`The call is not done: run %s goes on. Call run_wait {"run_id":%[1]q} for its result.`, state.RunID)}
+	if len(wire.Questions(state)) > 0 {
+		r.Text = sentence(state)
+	}
+	if r.IsError = in.Shown.OutputSchema != nil; !r.IsError {
+		r.Structured = map[string]any{"run_id": state.RunID, "status": statusOf(state)}
+	}
+	return r
+}
+
+// outcome returns what a call has come to: the server's result as it wrote it, or its JSON-RPC error. Other ends are
+// results with isError, which name the run.
+func (b *behind) outcome(ctx context.Context, state messages.State) (any, error) {
+	if state.Status == messages.Completed {
+		if held := b.Behind.Result(state.RunID); held != nil {
+			return held, nil
+		}
+		if isResult(state.End.Result) {
+			return state.End.Result, nil
+		}
+		return (&Result{Text: "the log keeps only a digest of the result, and it is gone from memory; call the tool again", IsError: true}).library(), nil
+	}
+	if fault := b.refusal(ctx, state); fault != nil {
+		return nil, fault
+	}
+	return (&Result{Text: sentence(state), IsError: true}).library(), nil
+}
+
+// isResult tells a result of tools/call from a digest of one.
+func isResult(text json.RawMessage) bool {
+	var r struct{ SHA256 string }
+	return json.Unmarshal(text, &r) == nil && r.SHA256 == ""
+}
+
+// refusal returns the JSON-RPC error with which the server has refused the call, or nil.
+func (b *behind) refusal(ctx context.Context, state messages.State) error {
+	if state.Status != messages.Failed {
+		return nil
+	}
+	kinds := messages.FollowOptions{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindToolCompleted}}}
+	for e, err := range messages.Each(b.runs.Door.Runs.Follow(ctx, state.RunID, kinds)) {
+		if done, ok := e.Body.(messages.ToolCompleted); err == nil && ok && done.Error != nil {
+			return readFault(done.Result)
+		}
+	}
+	return nil
+}
+
+// result is outcome for the tools and the tasks that show runs of calls. It is nil for other runs, and for calls that
+// have no result.
+func (b *behind) result(state messages.State) *mcp.CallToolResult {
+	if b == nil || state.Queued == nil || state.Queued.Job != wrapJob || state.Status != messages.Completed {
+		return nil
+	}
+	got, _ := b.outcome(context.Background(), state) // it has completed
+	text, _ := json.Marshal(got)
+	var r struct {
+		Content           []json.RawMessage
+		StructuredContent json.RawMessage
+		IsError           bool
+		Meta              map[string]any `json:"_meta"`
+	}
+	if json.Unmarshal(text, &r) != nil {
+		return nil
+	}
+	out := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.IsError}
+	if r.StructuredContent != nil {
+		out.StructuredContent = r.StructuredContent
+	}
+	if r.Meta != nil {
+		out.Meta = mcp.NewMetaFromMap(r.Meta)
+	}
+	for _, part := range r.Content {
+		out.Content = append(out.Content, rawContent{json: part})
+	}
+	return out
+}
+
+// rawContent is a part of a result as a server behind has written it.
+type rawContent struct {
+	mcp.TextContent
+	json json.RawMessage
+}
+
+// MarshalJSON returns the part unchanged.
+func (c rawContent) MarshalJSON() ([]byte, error) { return c.json, nil }
+
+// pass sends an event of a call to the client as the server behind has said it: progress, and messages of its log.
+func (p *progress) pass(x *wire.Exchange, e messages.Event, place string) {
+	bodies := []messages.Body{e.Body}
+	if merged, ok := e.Body.(messages.Merged); ok {
+		bodies = merged.Parts
+	}
+	for _, body := range bodies {
+		switch b := body.(type) {
+		case messages.ToolProgress:
+			p.forward(b, e.Message, place)
+		case messages.Log:
+			for _, l := range b.Lines {
+				_ = x.Notify(string(mcp.MethodNotificationMessage), logParams(l)) // the next event notices an error
+			}
+		}
+	}
+}
+
+// leastStep is how much greater the next number of a server's progress is at least.
+const leastStep = 1e-6
+
+// forward sends progress with the server's own numbers. They must grow, whatever the server says.
+func (p *progress) forward(b messages.ToolProgress, message, place string) {
+	done, total := float64(b.Done), float64(b.Total)
+	if b.Unit == "‰" {
+		done, total = done/1000, total/1000
+	}
+	_ = p.beats.Do(func() (left bool, err error) {
+		p.last, p.silent = max(done, p.last+p.step), 0
+		err = p.notify(place, "notifications/progress", progressParams{Token: p.token, Progress: p.last, Total: total, Message: message})
+		return err != nil, err
+	})
+}
+
+// logParams returns the params of a log message. A text that is JSON is the whole message.
+func logParams(l messages.LogLine) any {
+	var whole map[string]json.RawMessage
+	if strings.HasPrefix(l.Text, "{") && json.Unmarshal([]byte(l.Text), &whole) == nil && whole["level"] != nil && whole["data"] != nil {
+		return whole
+	}
+	level := string(l.Level)
+	if l.Level == messages.LogWarn {
+		level = "warning"
+	}
+	return map[string]any{"level": level, "data": l.Text}
+}
