@@ -56,7 +56,7 @@ func AgentCommand(p *host.Program) *cobra.Command {
 		flags.BoolVar(&o.allowDenied, "allow-denied", false, "do not fail if a call was refused, with --headless")
 		flags.DurationVar(&o.idle, "idle", agent.Idle, "maximum `time` in which the agent does nothing")
 	})
-	settings.Group(flags, "Run", func() { o.AddFlags(cmd, flags, "24h") })
+	settings.Group(flags, "Run", func() { o.AddFlags(cmd, flags, "24h", p) })
 	settings.Group(flags, "Server", func() { o.at.AddOwnFlags(cmd, flags) })
 	settings.ByOperator(flags)
 	settings.Must(cmd.MarkFlagDirname("dir"))
