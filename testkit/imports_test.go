@@ -142,7 +142,7 @@ var rules = []rule{
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/internal/source lastword/actors lastword/internal/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
-	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages internal/confined internal/regular internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
 		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/jsonrpc transport/internal/lines transport/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // mcpOptions holds the flags of mcp.
@@ -81,4 +85,77 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 		served = fmt.Errorf("cannot serve: %w", served)
 	}
 	return errors.Join(served, ended)
+}
+
+// mcpLoginCommand is the only command that opens a browser for a server's login.
+func mcpLoginCommand(p *host.Program) *cobra.Command {
+	var tools toolbox.Flags
+	var client source.Client
+	cmd := &cobra.Command{
+		Use:               "login NAME",
+		Args:              exit.Takes(1, "needs the name of one MCP server", ""),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			server, err := tools.Remote(args[0], p.Env, p.Secrets)
+			if err != nil {
+				return err
+			}
+			err = source.LogIn(cmd.Context(), server, client, func(page string) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "Log in at this page; Ctrl-C ends the wait:\n%s\n", page)
+				browse(p.Env, page)
+			})
+			if err == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "lastword is logged in to %s\n", server.Name)
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	tools.AddServerFlag(cmd, flags)
+	flags.StringVar(&client.ID, "client-id", "", "`id` of this program at the authorization server (default: it registers itself)")
+	flags.StringSliceVar(&client.Scopes, "scope", nil, "`scopes` to ask for")
+	settings.ByOperator(flags)
+	return cmd
+}
+
+// listCommand returns the command that shows the servers of --wrap.
+func (s *mcpOptions) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "ls",
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			servers, err := s.See(cmd.Context())
+			if err != nil {
+				return err
+			}
+			rows, down := [][]string{{"SERVER", "STATE", "TOOLS", "PROBLEM"}}, 0
+			for _, one := range servers {
+				if one.Problem != "" {
+					down++
+				}
+				rows = append(rows, []string{one.Name, one.State, words.Printable(strings.Join(one.Tools, " ")), words.Printable(one.Problem)})
+			}
+			if err := terminal.Rows(cmd.OutOrStdout(), rows); err != nil || down == 0 {
+				return err
+			}
+			return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%s down", words.Count(down, "server"))}
+		},
+	}
+}
+
+// approveCommand returns the command that approves wrapped tools that have changed.
+func approveCommand(p *host.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:               "approve [server/tool]...",
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tools, err := p.ApproveWrapped(args)
+			for _, name := range tools {
+				fmt.Fprintln(cmd.OutOrStdout(), words.Printable(name))
+			}
+			return err
+		},
+	}
 }

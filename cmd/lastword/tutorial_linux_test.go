@@ -142,13 +142,13 @@ func (u *user) await(s *session, words string, times int) {
 
 func (u *user) shown(words ...string) {
 	u.t.Helper()
-	all := ""
+	var all strings.Builder
 	for _, s := range u.windows {
-		all += s.text()
+		all.WriteString(s.text())
 	}
 	for _, want := range words {
-		if !strings.Contains(all, want) {
-			u.t.Errorf("the terminal does not show %q but\n%s", want, all)
+		if !strings.Contains(all.String(), want) {
+			u.t.Errorf("the terminal does not show %q but\n%s", want, all.String())
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestWrapChangesNothing(t *testing.T) {
 			t.Errorf("the server has %s", name)
 		}
 	}
-	numbers := ""
+	var numbers strings.Builder
 	for id := s.send("tools/call", `{"name":"steps","_meta":{"progressToken":7}}`); ; {
 		m := s.next()
 		if m.ID != nil && *m.ID == id {
@@ -149,10 +149,10 @@ func TestWrapChangesNothing(t *testing.T) {
 			Message                string
 		}
 		must(t, json.Unmarshal(m.Params, &p))
-		numbers += fmt.Sprintf("%v/%v %s; ", p.Progress, p.Total, p.Message)
+		fmt.Fprintf(&numbers, "%v/%v %s; ", p.Progress, p.Total, p.Message)
 	}
-	if numbers != "0/1 at 0; 0.5/1 at 0.5; 1/1 at 1; " {
-		t.Errorf("the progress is %s", numbers)
+	if numbers.String() != "0/1 at 0; 0.5/1 at 0.5; 1/1 at 1; " {
+		t.Errorf("the progress is %s", numbers.String())
 	}
 }
 

@@ -32,12 +32,16 @@ func TestChangedToolIsWithheld(t *testing.T) {
 	first, other, last := json.RawMessage(`{"name":"t","description":"Reads."}`), json.RawMessage(`{"name":"t","description":"Sends all."}`),
 		json.RawMessage(`{"name":"t","description":"Reads.","annotations":{"readOnlyHint":true}}`)
 	w := started(true)
-	if !w.offered("s", first) || !w.offered("s", first) {
-		t.Fatal("the first sight of a tool is believed")
+	for range 2 {
+		if !w.offered("s", first) {
+			t.Fatal("the first sight of a tool is believed")
+		}
 	}
 	for _, w := range []*wrapped{w, started(true)} {
-		if w.offered("s", other) || w.offered("s", other) {
-			t.Error("a changed tool is offered")
+		for range 2 {
+			if w.offered("s", other) {
+				t.Error("a changed tool is offered")
+			}
 		}
 		if _, err := w.call(t.Context(), wrap.Call{Input: wrap.Input{Server: "s", Tool: "t"}}); err == nil {
 			t.Error("a changed tool is called")
