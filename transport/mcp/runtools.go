@@ -83,16 +83,16 @@ func (s *Server) addRunTools() error {
 // changingTools returns the tools that start or change runs.
 func (s *Server) changingTools() []runTool {
 	return []runTool{{Tool{Name: startTool, Title: "Start a run",
-		Description: "Starts a job and answers at once with the run's id. For work over a minute; then " +
+		Description: "Starts a job and answers at once with its id. For work over a minute; then " +
 			"call run_wait.",
 		Input: startInput(`{"type":"string","description":"its tool"}`), OpenWorld: true}, s.runStart,
 	}, {Tool{Name: "run_cancel", Title: "Cancel a run",
-		Description: "Asks a run to end, and answers once that is accepted. Safe to repeat.",
+		Description: "Asks a run to end; answers once that is accepted. Safe to repeat.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
 		Destructive: true, Idempotent: true}, s.runCancel,
 	}, {Tool{Name: answerTool, Title: "Answer a run",
-		Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
+		Description: "Gives a run the answer that it waits for. Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
 	}, {Tool{Name: "run_say", Title: "Message a run",
 		Description: "Gives a run that works a message: its model sees it before its next call.",
@@ -104,13 +104,13 @@ func (s *Server) changingTools() []runTool {
 // readingTools returns the tools that change nothing.
 func (s *Server) readingTools() []runTool {
 	tools := []runTool{{Tool{Name: "run_get", Title: "Look at a run",
-		Description: "Says where a run stands, without waiting: status, result or error, and files.",
+		Description: "Says where a run stands, without waiting: status, result, error, files.",
 		Input:       Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
 	}, {Tool{Name: "run_list", Title: "List runs",
 		Description: "Lists your runs, the last updated first. It gives their ids.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
-			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"one that `+
-				`waits for an answer is working"}`,
+			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"a waiting `+
+				`one is working"}`,
 			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"most runs"}`),
 		Output: json.RawMessage(runListSchema)}, s.runList,
 	}, {Tool{Name: "run_read", Title: "Read a run's file",
@@ -129,12 +129,11 @@ func (s *Server) readingTools() []runTool {
 			`"wait_ms":{`+waitBound+`,"description":"how long"}`),
 		Output: json.RawMessage(pageSchema)}, s.ofRun(s.runEvents),
 	}, {Tool{Name: "run_wait", Title: "Wait for a run",
-		Description: "Waits until a run ends or asks something, and gives its result. If it " +
-			"still works, call again.",
-		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
+		Description: "Waits until a run ends or asks something. If it still works, call again.",
+		Input:       Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 	}, s.ofRun(s.runWait),
 	}, {Tool{Name: "run_attach", Title: "Stream a run",
-		Description: "Streams a run's events as progress, and gives its result. A cancel leaves the run.",
+		Description: "Streams a run's events as progress, then its result. A cancel leaves the run.",
 		Input:       Object([]string{"run_id"}, runArgument, afterArgument, StreamArguments)}, s.ofRun(s.runAttach),
 	}}
 	for i := range tools {
@@ -160,7 +159,7 @@ func startInput(job string) json.RawMessage {
 		`"input":{"type":"object","description":"that tool's arguments"}`,
 		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"your own names"}`,
 		`"key":{"type":"string","maxLength":256,"description":"one key, one run: safe to repeat"}`,
-		`"budget":{"type":"object","description":"what it may spend, such as {\"tokens\":50000}"}`,
+		`"budget":{"type":"object","description":"such as {\"tokens\":9000}"}`,
 		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }
 

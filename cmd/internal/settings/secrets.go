@@ -45,7 +45,7 @@ var Holds = map[string]func(known *redact.Secrets, text []byte, env environment.
 	"jobs": LearnDocument, "webhooks": LearnDocument, "mcp-config": LearnDocument,
 	"LASTWORD_CONFIG": nil, "config": nil, "ca-file": nil, "faults": nil, "log": nil, "tokens": nil, // digests of tokens
 	"output": nil, "write": nil, "input": nil, "file": nil, "key": nil, // what is written or read anyway, digests, a public key
-	"auth": nil, "auth-peer": nil, // the name of a header field, and addresses
+	"prices": nil, "auth": nil, "auth-peer": nil, // prices, the name of a header field, and addresses
 }
 
 func learnKey(known *redact.Secrets, text []byte, _ environment.Variables) {
