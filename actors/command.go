@@ -183,6 +183,34 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	return err
 }
 
+// answer records an answer. The task gets it once it is durable, and then the caller gets a reply.
+func (m *machine) answer(a *answerInput) {
+	in, known := m.ledger.Fold.Input(a.request)
+	switch {
+	case !known:
+		tell(m, a.reply, errNotAsked(m.ledger.ID, a.request))
+		return
+	case in.Closed:
+		tell(m, a.reply, errAnswered(a.request))
+		return
+	}
+	received := messages.InputReceived{Request: a.request, Task: in.Task, Value: a.value, Principal: a.principal, ID: a.id}
+	if in.Kind == messages.InputSecret {
+		received.Value = nil
+		q := m.questions[a.request]
+		if q == nil {
+			q = m.question(in)
+		}
+		q.secret = a.value
+	}
+	if err := m.record(received, "answer received"); err != nil {
+		tell(m, a.reply, err)
+		return
+	}
+	m.whenKept(&answered{request: a.request, value: a.value})
+	m.kept(a.reply)
+}
+
 // Supersede reports whether the other run has ended. It first cancels that run, and waits for its end, if it belongs
 // to the same principal and waits for people at this node.
 func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reason string) (over bool, err error) {

@@ -421,34 +421,6 @@ func (m *machine) stopWaiting(u *stopWaiting) {
 	}
 }
 
-// answer records an answer. The task gets it once it is durable, and then the caller gets a reply.
-func (m *machine) answer(a *answerInput) {
-	in, known := m.ledger.Fold.Input(a.request)
-	switch {
-	case !known:
-		tell(m, a.reply, errNotAsked(m.ledger.ID, a.request))
-		return
-	case in.Closed:
-		tell(m, a.reply, errAnswered(a.request))
-		return
-	}
-	received := messages.InputReceived{Request: a.request, Task: in.Task, Value: a.value, Principal: a.principal, ID: a.id}
-	if in.Kind == messages.InputSecret {
-		received.Value = nil
-		q := m.questions[a.request]
-		if q == nil {
-			q = m.question(in)
-		}
-		q.secret = a.value
-	}
-	if err := m.record(received, "answer received"); err != nil {
-		tell(m, a.reply, err)
-		return
-	}
-	m.whenKept(&answered{request: a.request, value: a.value})
-	m.kept(a.reply)
-}
-
 // deliver sends the answer to every task that waits for it.
 func (m *machine) deliver(request string, a answer) {
 	q := m.questions[request]

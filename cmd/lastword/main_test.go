@@ -22,10 +22,10 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// TestMain has three commands on the path: lastword, as make build makes it, lastword-faulty and lastword-patient.
-func TestMain(m *testing.M) {
-	testscript.Main(withBinary{m}, map[string]func(){"lastword-faulty": faulty, "lastword-patient": patient, "lastword-behind": behind})
-}
+// programs are on the path of the tests, beside lastword as make build makes it.
+var programs = map[string]func(){"lastword-faulty": faulty, "lastword-patient": patient}
+
+func TestMain(m *testing.M) { testscript.Main(withBinary{m}, programs) }
 
 type withBinary struct{ m *testing.M }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+func init() { programs["lastword-behind"] = behind }
+
 // behind is a server whose tools lastword wraps. Its argument is a folder: each call writes a line to the pipe calls, and a
 // slow one ends when it has read go. about is what it says of echo.
 func behind() {
