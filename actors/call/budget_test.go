@@ -102,8 +102,14 @@ func TestChildrenSpendWithinTheBudget(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 1))
 			limit := int64(2000 + dice.IntN(200_000))
-			m := &spender{answers: func(r model.Request) (int, bool) { return 1 + dice.IntN(min(r.MaxTokens, 3000)), dice.IntN(4) > 0 }}
 			calls := 1 + dice.IntN(6)
+			var mu sync.Mutex // the children share the dice
+			roll := func(n int) int {
+				mu.Lock()
+				defer mu.Unlock()
+				return dice.IntN(n)
+			}
+			m := &spender{answers: func(r model.Request) (int, bool) { return 1 + roll(min(r.MaxTokens, 3000)), roll(4) > 0 }}
 			child := actors.Job{Name: "child", Tasks: []actors.Task{{Name: "work", Run: func(ctx context.Context, task *actors.TaskContext) error {
 				for i := range calls {
 					_, err := call.Respond(ctx, task, m.stream, say(strings.Repeat("hello ", 20)), call.Label{Name: fmt.Sprint("a", i)})
@@ -122,7 +128,7 @@ func TestChildrenSpendWithinTheBudget(t *testing.T) {
 						return err
 					}
 				}
-				if dice.IntN(5) == 0 {
+				if roll(5) == 0 {
 					return messages.Errorf(messages.CauseError, "the children are canceled")
 				}
 				return nil
