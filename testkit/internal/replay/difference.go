@@ -116,8 +116,12 @@ func sayingOf(e messages.Event, names *strings.Replacer) (s said, about string) 
 		e.Body = b
 	}
 	fields := fieldsOf(e.Body)
-	for _, volatile := range []string{"id", "node", "epoch", "evidence", "first_token_ms", "delay_ms", "waited_ms", "since"} {
+	for _, volatile := range []string{"id", "node", "epoch", "evidence", "first_token_ms", "delay_ms", "waited_ms", "since",
+		"media_type", "spent"} { // older versions do not say the last two
 		delete(fields, volatile)
+	}
+	if e.Kind() == messages.KindRunQueued {
+		delete(fields, "title") // nor this
 	}
 	if failed, ok := fields["error"].(map[string]any); ok {
 		delete(failed, "stack")
