@@ -319,7 +319,7 @@ test("run: a question is answered in place", async (t) => {
   await accessible(page, "a question");
   await page.getByRole("button", { name: "Yes" }).click();
   await page.getByLabel("name").fill("Ann");
-  await page.getByLabel("age").fill("7");
+  await page.getByRole("spinbutton", { name: "Age" }).fill("7");
   await accessible(page, "a form");
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await page.locator(".question input[type=password]").fill("s3cret");
