@@ -37,24 +37,31 @@ func (c *cluster) journals() (all []*nats.Journal) {
 	return all
 }
 
+// race calls do at once for each of the journals, and returns how many calls had no error. The others must have lost.
+func (c *cluster) race(journals []*nats.Journal, lost func(error) bool, do func(i int, j *nats.Journal) error) (landed int) {
+	ends := make([]error, len(journals))
+	var all sync.WaitGroup
+	for i, j := range journals {
+		all.Go(func() { ends[i] = do(i, j) })
+	}
+	all.Wait()
+	for _, err := range ends {
+		if err == nil {
+			landed++
+		} else if !lost(err) {
+			c.Errorf("a loser got %v", err)
+		}
+	}
+	return landed
+}
+
 // shared sets one shared value from four connections at once.
 func (c *cluster) shared() {
 	journals := c.journals()
+	conflict := func(err error) bool { return messages.CodeOf(err) == messages.CodeConflict }
 	for round := range 20 {
-		name, ends := fmt.Sprintf("race-%d", round), make([]error, len(journals))
-		var all sync.WaitGroup
-		for i, j := range journals {
-			all.Go(func() { ends[i] = j.Set(c.Context(), name, fmt.Append(nil, i), 0) })
-		}
-		all.Wait()
-		landed := 0
-		for _, err := range ends {
-			if err == nil {
-				landed++
-			} else if messages.CodeOf(err) != messages.CodeConflict {
-				c.Errorf("a loser got %v", err)
-			}
-		}
+		name := fmt.Sprintf("race-%d", round)
+		landed := c.race(journals, conflict, func(i int, j *nats.Journal) error { return j.Set(c.Context(), name, fmt.Append(nil, i), 0) })
 		if landed != 1 {
 			c.Errorf("%d of %d values landed", landed, len(journals))
 		}
@@ -75,24 +82,12 @@ func (c *cluster) writers() {
 	if err := add(journals[0], 0, journal.BlockID{1}, queued); err != nil {
 		c.Fatal(err)
 	}
+	fenced := func(err error) bool { return errors.Is(err, journal.ErrFenced) }
 	const rounds = 200
 	for round := range uint64(rounds) {
-		ends := make([]error, len(journals))
-		var all sync.WaitGroup
-		for i, j := range journals {
-			all.Go(func() {
-				ends[i] = add(j, 1+round, journal.BlockID{byte(i), byte(round), 1}, messages.FaultInjected{Fault: fmt.Sprint(i)})
-			})
-		}
-		all.Wait()
-		landed := 0
-		for _, err := range ends {
-			if err == nil {
-				landed++
-			} else if !errors.Is(err, journal.ErrFenced) {
-				c.Errorf("a loser got %v", err)
-			}
-		}
+		landed := c.race(journals, fenced, func(i int, j *nats.Journal) error {
+			return add(j, 1+round, journal.BlockID{byte(i), byte(round), 1}, messages.FaultInjected{Fault: fmt.Sprint(i)})
+		})
 		if landed != 1 {
 			c.Fatalf("%d of %d blocks at one head landed", landed, len(journals))
 		}

@@ -154,7 +154,7 @@ func partOf(name, block string, n int) string {
 
 // errInFlight is JetStream's error while another message of the same subject is in flight. Even a single writer gets
 // it.
-const errInFlight jetstream.ErrorCode = 10164
+const errInFlight = jetstream.JSErrCodeStreamWrongLastSequenceConstant
 
 // errTwin is the error while a message of the same id is in flight.
 const errTwin jetstream.ErrorCode = 10158
