@@ -483,12 +483,13 @@ test("run: everything from a run is text", async (t) => {
 
 test("run: a text of 10 MB in one line", async (t) => {
   const server = await Server.start(t);
-  const id = await server.submit({ title: "One line", tasks: [{ name: "x", steps: [{ do: "say", name: "a", text: "x".repeat(1000), times: 10_000 }, { do: "file", name: "line.txt", text: "y".repeat(3_000_000) }] }] });
+  const id = await server.submit({ title: "One line", tasks: [{ name: "x", steps: [{ do: "say", name: "answer", text: "x".repeat(1000), times: 5_000 }, { do: "say", name: "out", text: "x".repeat(1000), times: 5_000 }, { do: "file", name: "line.txt", text: "y".repeat(3_000_000) }] }] });
   await server.until(id, ended);
   const page = await open(t, server.url);
   const before = await worked(page);
   await page.goto(`${server.url}/runs/${id}`);
   await page.getByText("The text goes on for").waitFor();
+  await page.getByRole("region", { name: "Output: out" }).getByText("1 line").waitFor();
   await tab(page, "Files").click();
   await page.getByText("The first 300.0 kB of 3.0 MB").waitFor();
   const work = (await worked(page)) - before;
