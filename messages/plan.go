@@ -68,6 +68,10 @@ var childEnded = row[ChildEnded](KindChildEnded, "children", "A sub-run has its 
 			f.addBudget(b.Added)
 		}
 	}),
+	list: to(func(b ChildEnded, s *Summary) {
+		s.spend(b.Spent, b.Estimated)
+		s.add(b.Added)
+	}),
 })
 
 // StepStarted says that a step of a plan began.

@@ -69,7 +69,9 @@ var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, i
 	}),
 	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
-		s.Input = inputWords(b.Title, b.Input)
+		if s.Input = inputWords(b.Title, b.Input); b.Limits.Budget != (Budget{}) {
+			s.Budget = &b.Limits.Budget
+		}
 	}),
 })
 
