@@ -34,9 +34,13 @@ type journalFree signal
 type stopChild notice[messages.RunID]
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
+	var counts func(int64)
+	if spent := s.config.Spent; spent != nil {
+		counts = func(tokens int64) { spent(r.principal, tokens) }
+	}
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
 		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
-		jitter: s.jitter, budgeted: r.budgeted, isChild: r.parent != nil, prices: s.config.Prices,
+		jitter: s.jitter, budgeted: r.budgeted, isChild: r.parent != nil, prices: s.config.Prices, counts: counts,
 	}}
 }
 

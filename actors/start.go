@@ -26,7 +26,7 @@ const mostChildren = 1000
 // Start starts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
 // more is written; a start with the same key then finds the run, or starts it. An Attached run is cancelled when ctx
 // is done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded,
-// conflict, unavailable, and those of Config.Admit.
+// conflict, unavailable, and those of Config.Spend.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
 	queued, err := s.queued(&job, o, false)
@@ -206,11 +206,11 @@ func (a *activeRuns) newRun(id messages.RunID, job Job, queued messages.RunQueue
 	return r
 }
 
-// withinQuota asks Config.Admit, and counts the principal's runs on all nodes. Simultaneous starts may exceed the
+// withinQuota asks Config.Spend, and counts the principal's runs on all nodes. Simultaneous starts may exceed the
 // limit together.
 func (a *activeRuns) withinQuota(ctx context.Context, principal string) error {
-	if a.config.Admit != nil {
-		if err := a.config.Admit(principal); err != nil {
+	if a.config.Spend != nil {
+		if _, err := a.config.Spend(ctx, principal, 0); err != nil {
 			return err
 		}
 	}
