@@ -103,6 +103,7 @@ type (
 	cancelRun     struct {
 		supervision.NoDeadLetterLog
 		id, by, reason string
+		waiting        bool // only if it waits for its turn
 		reply          chan<- error
 	}
 	expireRun notice[messages.Code]

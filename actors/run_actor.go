@@ -114,8 +114,8 @@ type stepBuffer struct {
 	fresh   []messages.Event
 }
 
-// replyLeft replies to messages that come after the actor has left its run: over to an answer, none to who says or
-// releases something. canceled replies to a cancel.
+// replyLeft replies to messages that come after the actor has left its run: over to an answer, none to who says,
+// releases or moves something. canceled replies to a cancel.
 func replyLeft(message any, over, none error, canceled func(reply chan<- error)) {
 	switch m := message.(type) {
 	case *cancelRun:
@@ -125,6 +125,8 @@ func replyLeft(message any, over, none error, canceled func(reply chan<- error))
 	case *sayRun:
 		m.reply <- none
 	case *releaseRun:
+		m.reply <- none
+	case *moveRun:
 		m.reply <- none
 	case *question:
 		m.reply <- answer{err: errSilenced}

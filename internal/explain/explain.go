@@ -100,6 +100,8 @@ func (r *Run) Add(e messages.Event) {
 		r.say("It did not take the message %s: %s.", name(b.Message), strings.ReplaceAll(string(b.Reason), "_", " "))
 	case messages.RunHeld:
 		r.say("It was held, because the run before it, %s, did not complete.", b.After)
+	case messages.RunMoved:
+		r.say("%s moved it: it waits for %s.", cmp.Or(b.By, "Somebody"), b.After)
 	case messages.RunReleased:
 		r.say("%s released it.", cmp.Or(b.By, "Somebody"))
 	case messages.ChildStarted:
