@@ -85,7 +85,8 @@ func (a *activeRuns) ahead(of *activeRun) (last *activeRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.live {
-		before := r.counted && !r.clock.waits.Load() || !r.counted && r.queued.Before(of.queued)
+		before := r.counted && !r.clock.waits.Load() ||
+			!r.counted && (r.queued.Before(of.queued) || r.id == of.after && r.queued.Equal(of.queued))
 		if before && r != of && r.isTurn(of.principal, of.job.Conversation) && (last == nil || r.queued.After(last.queued)) {
 			last = r
 		}
@@ -105,7 +106,7 @@ func (a *activeRuns) begun(r *activeRun) {
 
 // steer gives the message of a start to the turn that works in its conversation, if the start wants that.
 func (s *System) steer(ctx context.Context, q messages.Request, conversation string) (messages.RunID, bool, error) {
-	if q.Busy != messages.BusySteer && q.Busy != messages.BusyInterrupt {
+	if q.Busy != messages.BusySteer && q.Busy != messages.BusyInterrupt || q.Replaces != "" {
 		return "", false, nil
 	}
 	var input map[string]json.RawMessage
