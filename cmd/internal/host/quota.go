@@ -91,8 +91,6 @@ type share struct{ drawn, used, bound int64 }
 const (
 	// day is the time after which the count of tokens begins anew.
 	day = 24 * time.Hour
-	// leastShare is what a server draws at once if an eighth of the rest is less.
-	leastShare = 8192
 	// mostTokens bounds a sum of tokens, which then cannot overflow.
 	mostTokens = 1 << 53
 	// drawTime is how long a server tries to draw.
@@ -135,7 +133,8 @@ func (s *spending) bind(principal string, tokens int64) (short int64, in *share)
 	return short, in
 }
 
-// draw takes what lacks from what all servers share, and some more. It returns 0 if nothing is left.
+// draw takes what lacks from what all servers share, and some more: an eighth of the rest, or a sixteenth of the limit. It
+// returns 0 if nothing is left.
 func (s *spending) draw(ctx context.Context, principal string, short int64) (got int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, drawTime)
 	defer cancel()
@@ -144,7 +143,7 @@ func (s *spending) draw(ctx context.Context, principal string, short int64) (got
 			*all = dayCount{Day: today, Drawn: map[string]int64{}}
 		}
 		left := s.limit - all.Drawn[principal]
-		if got = min(left, short+max(left/8, leastShare)); got > 0 {
+		if got = min(left, short+max(left/8, s.limit/16, 1)); got > 0 {
 			all.Drawn[principal] += got
 		}
 		return nil
