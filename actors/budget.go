@@ -112,16 +112,35 @@ type (
 )
 
 // Allowance is what a call of a model may spend. MaxTokens is 0 without a limit. Note tells the model what is left once
-// most of the budget was spent.
+// most of the budget was spent. Ended, unless nil, is to be called when the call has ended.
 type Allowance struct {
 	MaxTokens int
 	Note      string
+	Ended     func()
 }
 
 // AskModel emits llm.started. In a run with a budget it first reserves what the call may spend: input is an estimate of
 // the request's tokens, and most is the longest answer that it asks for, or 0. If too little is left, it asks the
-// parent run for more, and people if the run's limits say so. Else the error has the code budget.
+// parent run for more, and people if the run's limits say so. Else the error has the code budget, as when the principal
+// may spend no more.
 func (t *TaskContext) AskModel(b messages.LLMStarted, message string, input, most int) (Allowance, error) {
+	spend := t.attempt.run.system.config.Spend
+	if spend == nil {
+		return t.askModel(b, message, input, most)
+	}
+	ended, err := spend(t.work.Context(), t.attempt.run.principal, int64(input)+int64(cmp.Or(most, longestAnswer)))
+	if err != nil {
+		return Allowance{}, err
+	}
+	allowed, err := t.askModel(b, message, input, most)
+	if allowed.Ended = ended; err != nil {
+		ended()
+		return Allowance{}, err
+	}
+	return allowed, nil
+}
+
+func (t *TaskContext) askModel(b messages.LLMStarted, message string, input, most int) (Allowance, error) {
 	if !t.attempt.run.budgeted {
 		return Allowance{}, t.Emit(b, message)
 	}
@@ -133,11 +152,13 @@ func (t *TaskContext) AskModel(b messages.LLMStarted, message string, input, mos
 	if err := t.tell(e, t.work.Send, t.work.Context().Done()); err != nil {
 		return Allowance{}, err
 	}
-	return Allowance{int(e.body.(messages.LLMStarted).Reserved.Output), e.bill.note}, nil
+	return Allowance{MaxTokens: int(e.body.(messages.LLMStarted).Reserved.Output), Note: e.bill.note}, nil
 }
 
-// Budgeted reports whether the run has a budget.
-func (t *TaskContext) Budgeted() bool { return t.attempt.run.budgeted }
+// Budgeted reports whether something bounds what the run spends.
+func (t *TaskContext) Budgeted() bool {
+	return t.attempt.run.budgeted || t.attempt.run.system.config.Spend != nil
+}
 
 // addBudget asks people for more of the budget, and then sends the event again. lacks is the error without more.
 func (t *TaskContext) addBudget(e *emission, lacks error, send func(any) error, over <-chan struct{}) error {
@@ -287,8 +308,23 @@ func (m *machine) warn() {
 	}
 }
 
-// spent warns after an event, and ends a run whose agent has spent all: nobody asks before its calls.
+// spent counts an event for the principal, warns, and ends a run whose agent has spent all: nobody asks before its calls.
 func (m *machine) spent(b messages.Body) {
+	if m.counts != nil {
+		var used messages.Budget
+		switch b := b.(type) {
+		case messages.LLMCompleted:
+			used = b.Usage.Amount()
+		case messages.UsageReported:
+			used = b.Amount()
+		}
+		if used.Tokens > 0 {
+			m.do(effect{do: doTell, tell: func() { m.counts(used.Tokens) }})
+		}
+	}
+	if !m.budgeted {
+		return
+	}
 	switch b.(type) {
 	case messages.LLMCompleted, messages.ToolStarted, messages.UsageReported:
 		m.warn()
@@ -315,7 +351,7 @@ func (m *machine) budgetQuestion(unit int, lacks error) *messages.InputRequired 
 	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": "number", "minimum": 0,
 		"description": "how much to add to " + name + of}}, "required": []string{name}})
 	prompt := fmt.Sprintf("%v. How much%s may it spend in addition?", lacks, of)
-	return &messages.InputRequired{Request: fmt.Sprintf("budget.%d", number), InputKind: messages.InputBudget, Schema: schema, Prompt: prompt}
+	return &messages.InputRequired{Request: fmt.Sprint(messages.BudgetRequest, number), InputKind: messages.InputBudget, Schema: schema, Prompt: prompt}
 }
 
 // share returns a child's part of what is left: its own cap, or else half, and at least what a call needs.

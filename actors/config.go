@@ -56,9 +56,12 @@ type Config struct {
 	// Prices returns the price of a model, or false if it is not known. nil knows none. With it, the end of each call of a
 	// model says what the call cost.
 	Prices func(model string) (Price, bool)
-	// Admit returns why the principal may not start a run now, or nil. It is not asked for sub-runs, nor for runs
-	// that a key finds. It must be safe for concurrent use. nil admits everybody.
-	Admit func(principal string) error
+	// Spend is asked before a principal starts a run, with 0 tokens, and before each call of a model, with an estimate. It
+	// returns why the principal may not spend more now, or what to call when the call has ended. Spent is told the
+	// tokens of each call, once. Neither is asked for runs that a key finds. They must be safe for concurrent use, and
+	// Spent must not block. nil bounds nothing.
+	Spend func(ctx context.Context, principal string, tokens int64) (ended func(), err error)
+	Spent func(principal string, tokens int64)
 	// MaxReaders bounds the readers of one run: 1,000.
 	MaxReaders int
 	// MaxDepth bounds how deep sub-runs may nest below a top-level run: 32.

@@ -99,6 +99,9 @@ type Options struct {
 	// Busy says what becomes of the start in a conversation whose turn works: it waits, or with BusyReject it is a
 	// conflict. Only Submit steers.
 	Busy messages.Busy
+	// Replaces is a run that waits for its turn in the conversation: this one gets its place, and it is canceled. If it has
+	// begun, that is a conflict.
+	Replaces messages.RunID
 	// Key makes Start idempotent for one principal. For a sub-run it is the name by which every attempt finds it.
 	Key string
 }
@@ -255,6 +258,9 @@ func (s *System) queued(j *Job, o Options, child bool) (q messages.RunQueued, er
 	default:
 		return q, messages.InvalidInput("busy is %s, %s, %s or %s, not %.32q",
 			messages.BusyQueue, messages.BusySteer, messages.BusyInterrupt, messages.BusyReject, o.Busy)
+	}
+	if o.Replaces != "" && o.Busy != "" && o.Busy != messages.BusyQueue {
+		return q, messages.InvalidInput("a start that replaces a run waits as it did; leave out busy=%s", o.Busy)
 	}
 	if !child {
 		q.Limits.Budget = q.Limits.Budget.Or(s.config.Ceilings.Budget)

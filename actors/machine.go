@@ -44,6 +44,7 @@ type machine struct {
 	budgeted bool                       // the run has a budget
 	isChild  bool                       // the parent is at this node, and may give more
 	prices   func(string) (Price, bool) // nil knows none
+	counts   func(tokens int64)         // counts them for the principal; may be nil
 	short    []any                      // what waits for the parent's reply, in order
 
 	now     time.Time
@@ -102,6 +103,7 @@ type (
 	cancelRun     struct {
 		supervision.NoDeadLetterLog
 		id, by, reason string
+		waiting        bool // only if it waits for its turn
 		reply          chan<- error
 	}
 	expireRun notice[messages.Code]
@@ -309,7 +311,7 @@ func (m *machine) emitted(e *emission) {
 	for i := 0; i < len(rest) && err == nil; i++ {
 		err = m.said(e, rest[i])
 	}
-	if m.budgeted && err == nil {
+	if err == nil {
 		m.spent(e.body)
 	}
 	if err == nil && e.durable {

@@ -170,6 +170,10 @@ func (m *machine) cancel(c *cancelRun) {
 		m.kept(c.reply)
 		return
 	}
+	if _, waits := m.phase.(queuing); c.waiting && !waits {
+		tell(m, c.reply, errNotWaiting(state.RunID))
+		return
+	}
 	if err := m.record(messages.RunCanceling{By: c.by, Reason: c.reason, ID: c.id}, "canceling"); err != nil {
 		tell(m, c.reply, err)
 		return

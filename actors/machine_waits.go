@@ -134,6 +134,8 @@ func (m *machine) questionOrChild(message any) {
 		m.turnOver(msg)
 	case *releaseRun:
 		m.release(msg)
+	case *moveRun:
+		m.move(msg)
 	case *heldDue:
 		m.heldDue()
 	case *childWanted:

@@ -308,7 +308,7 @@ func (w *simWorker) act() {
 		w.s.post(&commitRequest{w.verdict})
 	case 11, 12:
 		w.heard = make(chan answer, 4)
-		w.s.post(&takeMessages{w.a, "call" + strconv.Itoa(w.left), w.heard})
+		w.s.post(&takeMessages{w.a, "call" + strconv.Itoa(w.left), w.left%2 == 0, w.heard})
 	case 9, 10:
 		w.keep("k" + string(rune('0'+w.s.dice.IntN(2))))
 	}

@@ -34,9 +34,13 @@ type journalFree signal
 type stopChild notice[messages.RunID]
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
+	var counts func(int64)
+	if spent := s.config.Spent; spent != nil {
+		counts = func(tokens int64) { spent(r.principal, tokens) }
+	}
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
 		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
-		jitter: s.jitter, budgeted: r.budgeted, isChild: r.parent != nil, prices: s.config.Prices,
+		jitter: s.jitter, budgeted: r.budgeted, isChild: r.parent != nil, prices: s.config.Prices, counts: counts,
 	}}
 }
 
@@ -110,8 +114,8 @@ type stepBuffer struct {
 	fresh   []messages.Event
 }
 
-// replyLeft replies to messages that come after the actor has left its run: over to an answer, none to who says or
-// releases something. canceled replies to a cancel.
+// replyLeft replies to messages that come after the actor has left its run: over to an answer, none to who says,
+// releases or moves something. canceled replies to a cancel.
 func replyLeft(message any, over, none error, canceled func(reply chan<- error)) {
 	switch m := message.(type) {
 	case *cancelRun:
@@ -121,6 +125,8 @@ func replyLeft(message any, over, none error, canceled func(reply chan<- error))
 	case *sayRun:
 		m.reply <- none
 	case *releaseRun:
+		m.reply <- none
+	case *moveRun:
 		m.reply <- none
 	case *question:
 		m.reply <- answer{err: errSilenced}

@@ -28,6 +28,7 @@ type (
 	takeMessages struct {
 		attempt *attempt
 		at      string
+		one     bool // only the oldest
 		reply   chan answer
 	}
 )
@@ -116,7 +117,7 @@ func (m *machine) hear(h *takeMessages) {
 	}
 	var got answer
 	for _, said := range slices.Clone(m.ledger.Fold.Peek().Messages) {
-		if !said.IsOpen() {
+		if !said.IsOpen() || h.one && len(got.said) > 0 {
 			continue
 		}
 		said.At, said.Task = h.at, h.attempt.task.Name
@@ -134,11 +135,20 @@ func (m *machine) hear(h *takeMessages) {
 // are delivered. at names where: the next call of a model. From then on they are part of what the run knows: a later
 // attempt finds them in [TaskContext.Earlier]. The job needs JobSpec.Messages; without a message this costs nothing.
 func (t *TaskContext) Messages(_ context.Context, at string) ([]messages.Message, error) {
+	return t.take(at, false)
+}
+
+// Message is [TaskContext.Messages] for the oldest message alone: a list of one, or nil.
+func (t *TaskContext) Message(_ context.Context, at string) ([]messages.Message, error) {
+	return t.take(at, true)
+}
+
+func (t *TaskContext) take(at string, one bool) ([]messages.Message, error) {
 	if t.attempt.run.said.Load() == 0 {
 		return nil, nil
 	}
 	reply := make(chan answer, 1)
-	if err := t.work.Send(&takeMessages{t.attempt, at, reply}); err != nil {
+	if err := t.work.Send(&takeMessages{t.attempt, at, one, reply}); err != nil {
 		return nil, err
 	}
 	select { // a cancel does not end it: the log may have them as delivered
@@ -201,7 +211,13 @@ func (s *System) say(ctx context.Context, c journal.Command) (messages.Message, 
 		return is, err
 	}
 	r, d := s.runs.active(c.Run), s.definition(state.Queued.Job)
-	if takes := r != nil && r.job.Messages || d != nil && d.Messages; !takes && !c.Revoke {
+	takes := d != nil && d.Messages
+	if r != nil {
+		takes = takes || r.job.Messages
+	} else if job, err := s.makeJob(state.Queued.Job, state.Queued.Input); !takes && err == nil {
+		takes = job.Messages
+	}
+	if !takes && !c.Revoke {
 		return messages.Message{}, messages.InvalidInput("the job %s takes no messages while it works; wait for the run's end, or cancel it", state.Queued.Job)
 	}
 	if r == nil {

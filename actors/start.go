@@ -26,7 +26,7 @@ const mostChildren = 1000
 // Start starts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
 // more is written; a start with the same key then finds the run, or starts it. An Attached run is cancelled when ctx
 // is done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded,
-// conflict, unavailable, and those of Config.Admit.
+// conflict, unavailable, and those of Config.Spend.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
 	queued, err := s.queued(&job, o, false)
@@ -44,10 +44,12 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	var mine bool
 	err = s.runs.withinQuota(ctx, o.Principal)
 	if err == nil {
-		r, mine, err = s.runs.admit(id, job, queued, o.Busy)
+		r, mine, err = s.runs.admit(id, job, queued, o)
 	}
 	if err == nil && mine {
-		queued.After = r.after
+		if queued.After = r.after; o.Replaces != "" {
+			queued.Place = placeOf(r.queued)
+		}
 		err = s.runs.open(r, queued)
 	}
 	if err == nil {
@@ -67,6 +69,11 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		}
 	default:
 		return nil, err
+	}
+	if o.Replaces != "" {
+		if err := s.takeBack(ctx, o.Replaces, id, o.Principal); err != nil {
+			return nil, err
+		}
 	}
 	if queued.Mode == messages.Attached {
 		if err := s.Attach(ctx, id); err != nil {
@@ -105,7 +112,7 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	if id, steered, err := s.steer(ctx, q, job.Conversation); steered || err != nil {
 		return id, err
 	}
-	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Busy: q.Busy, Key: q.Key})
+	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Busy: q.Busy, Replaces: q.Replaces, Key: q.Key})
 	if err != nil {
 		return "", err
 	}
@@ -206,11 +213,11 @@ func (a *activeRuns) newRun(id messages.RunID, job Job, queued messages.RunQueue
 	return r
 }
 
-// withinQuota asks Config.Admit, and counts the principal's runs on all nodes. Simultaneous starts may exceed the
+// withinQuota asks Config.Spend, and counts the principal's runs on all nodes. Simultaneous starts may exceed the
 // limit together.
 func (a *activeRuns) withinQuota(ctx context.Context, principal string) error {
-	if a.config.Admit != nil {
-		if err := a.config.Admit(principal); err != nil {
+	if a.config.Spend != nil {
+		if _, err := a.config.Spend(ctx, principal, 0); err != nil {
 			return err
 		}
 	}
@@ -234,7 +241,7 @@ func errQuota(principal string, active int) error {
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start with the same key is opening it.
-func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued, busy messages.Busy) (r *activeRun, mine bool, err error) {
+func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued, o Options) (r *activeRun, mine bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.live[id]; r != nil {
@@ -246,10 +253,16 @@ func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued
 		return nil, false, err
 	}
 	working, before, err := a.turnOf(principal, job.Conversation)
+	replaced := a.live[o.Replaces]
+	if replaced != nil && !replaced.counted && replaced.isTurn(principal, cmp.Or(job.Conversation, "\x00")) {
+		before, err = replaced, nil
+	}
 	switch {
 	case a.closed != nil:
 		return nil, false, a.errClosed()
-	case working != nil && busy == messages.BusyReject:
+	case o.Replaces != "" && (replaced == nil || before != replaced):
+		return nil, false, errNotWaiting(o.Replaces)
+	case working != nil && o.Busy == messages.BusyReject:
 		busy := messages.Errorf(messages.CodeConflict, "the conversation %s has a turn that works, %s; start again when it has ended", job.Conversation, working.id)
 		busy.Retryable = true
 		return nil, false, busy
@@ -264,8 +277,10 @@ func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued
 	r = a.newRun(id, job, queued, nil)
 	if r.queued = time.Now(); before != nil {
 		r.after = before.id
-		if !r.queued.After(before.queued) { // the order of those that wait
-			r.queued = before.queued.Add(1)
+		if o.Replaces != "" {
+			r.queued = a.behind(before)
+		} else if !r.queued.After(before.queued) { // the order of those that wait
+			r.queued = before.queued.Add(placeGap)
 		}
 	}
 	a.add(r)

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
 
+	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
@@ -12,8 +15,18 @@ import (
 
 // Messages to the machine of a run that waits for its turn.
 type (
-	// turnOver: the run before it in its conversation has ended.
-	turnOver   notice[messages.State]
+	// turnOver: the run before it in its conversation has ended. of is the run that the log named when it was followed.
+	turnOver struct {
+		supervision.NoDeadLetterLog
+		about messages.State
+		of    messages.RunID
+	}
+	// moveRun gives a run that waits another place.
+	moveRun struct {
+		supervision.NoDeadLetterLog
+		moved messages.RunMoved
+		reply chan<- error
+	}
 	releaseRun struct {
 		supervision.NoDeadLetterLog
 		id, by string
@@ -32,7 +45,7 @@ func (a *activeRuns) turnOf(principal, conversation string) (working, before *ac
 	waiting := 0
 	for _, r := range a.live {
 		switch {
-		case r.parent != nil || r.principal != principal || r.job.Conversation != conversation || r.cause() != nil || r.log.HasTerminal():
+		case !r.isTurn(principal, conversation):
 		case !r.counted:
 			if waiting++; before == nil || r.queued.After(before.queued) { // the last of those that wait
 				before = r
@@ -47,19 +60,62 @@ func (a *activeRuns) turnOf(principal, conversation string) (working, before *ac
 	return working, cmp.Or(before, working), nil
 }
 
+// isTurn reports whether the run is a turn of the conversation, and neither ended nor ending.
+func (r *activeRun) isTurn(principal, conversation string) bool {
+	return r.parent == nil && r.principal == principal && r.job.Conversation == conversation && r.cause() == nil && !r.log.HasTerminal()
+}
+
+// queue returns the runs that wait in the conversation, in their order. mu must be held.
+func (a *activeRuns) queue(principal, conversation string) (waiting []*activeRun) {
+	for _, r := range a.live {
+		if !r.counted && r.isTurn(principal, conversation) {
+			waiting = append(waiting, r)
+		}
+	}
+	slices.SortFunc(waiting, func(x, y *activeRun) int { return x.queued.Compare(y.queued) })
+	return waiting
+}
+
+// ahead returns the last run that must end before the waiting one begins: one with an earlier place, or one that works; or
+// nil. The log of a run names only the run that was before it when it came, or was moved.
+func (a *activeRuns) ahead(of *activeRun) (last *activeRun) {
+	if of.job.Conversation == "" {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.live {
+		before := r.counted && !r.clock.waits.Load() ||
+			!r.counted && (r.queued.Before(of.queued) || r.id == of.after && r.queued.Equal(of.queued))
+		if before && r != of && r.isTurn(of.principal, of.job.Conversation) && (last == nil || r.queued.After(last.queued)) {
+			last = r
+		}
+	}
+	return last
+}
+
 // begun counts a run that has waited for its turn as active.
 func (a *activeRuns) begun(r *activeRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !r.counted && a.live[r.id] == r {
+		r.clock.set(time.Since(log.Origin), clockState{})
 		a.count1(r)
 	}
 }
 
 // steer gives the message of a start to the turn that works in its conversation, if the start wants that.
 func (s *System) steer(ctx context.Context, q messages.Request, conversation string) (messages.RunID, bool, error) {
-	if q.Busy != messages.BusySteer && q.Busy != messages.BusyInterrupt {
+	if q.Busy != messages.BusySteer && q.Busy != messages.BusyInterrupt || q.Replaces != "" {
 		return "", false, nil
+	}
+	var input map[string]json.RawMessage
+	var text string
+	_ = json.Unmarshal(q.Input, &input) // the job has read it
+	_ = json.Unmarshal(input[s.definition(q.Job).PromptField], &text)
+	said := messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal}
+	if id, known, err := s.steered(ctx, q.Job, said); known || err != nil {
+		return id, id != "", err
 	}
 	s.runs.mu.Lock()
 	working, _, _ := s.runs.turnOf(q.Principal, conversation)
@@ -67,11 +123,7 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	if working == nil {
 		return "", false, nil
 	}
-	var input map[string]json.RawMessage
-	var text string
-	_ = json.Unmarshal(q.Input, &input) // the job has read it
-	_ = json.Unmarshal(input[s.definition(q.Job).PromptField], &text)
-	_, err := s.Send(ctx, working.id, messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal})
+	_, err := s.Send(ctx, working.id, said)
 	if messages.CodeOf(err) == messages.CodeConflict {
 		state, _ := s.State(ctx, working.id)
 		if _, known := saidAs(&state, q.Key); !known { // the turn has ended meanwhile
@@ -81,22 +133,57 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	return working.id, err == nil, err
 }
 
-// followTurn tells the run when the run before it has ended. One that was taken back before it began hands on the run
-// before itself.
+// mostSteered bounds the runs among which a repeated start finds the one that it has steered.
+const mostSteered = 16
+
+// steered returns the newest run that has the message of an earlier start with the key. id is "" if that start has begun a run.
+func (s *System) steered(ctx context.Context, job string, said messages.Said) (id messages.RunID, known bool, err error) {
+	if said.Message == "" {
+		return "", false, nil
+	}
+	if _, err := s.State(ctx, s.runs.keyed(said.Principal, said.Message)); messages.CodeOf(err) != messages.CodeNotFound {
+		return "", true, err
+	}
+	runs, err := s.List(ctx, messages.Query{Principal: said.Principal, Job: job, Limit: mostSteered, ByQueued: true})
+	for _, run := range runs {
+		state, err := s.State(ctx, run.RunID)
+		if err != nil {
+			return "", false, err
+		}
+		if _, has := saidAs(&state, said.Message); has {
+			_, err = told(&state, said, false)
+			return run.RunID, true, err
+		}
+	}
+	return "", false, err
+}
+
+// followTurn tells the run when the run before it has ended: the last one ahead at this node, or else the one that its log
+// names. One that was taken back before it began hands on the run before itself.
 func (o *owner) followTurn(r *activeRun) bool {
-	for before := r.log.State().After; before != ""; {
-		end, err := o.readers.wait(o.ctx, before, nil)
+	of := r.log.State().After
+	end := messages.State{}
+	for before := of; before != ""; {
+		switch next := o.runs.ahead(r); {
+		case next != nil:
+			before = next.id
+		case end.Status != "":
+			r.post(&turnOver{about: end, of: of})
+			return true
+		case o.runs.waits(before): // its place is behind this run's, and the log has not been told
+			end.Status = messages.Completed
+			continue
+		}
+		var err error
+		end, err = o.readers.wait(o.ctx, before, nil)
 		switch {
 		case messages.CodeOf(err) == messages.CodeNotFound:
 			end = messages.State{Status: messages.Completed} // it is forgotten
 		case err != nil:
 			return o.ctx.Err() != nil || r.log.Dropped() != nil
 		case end.Status == messages.Canceled && end.After != "":
-			before = end.After
-			continue
+			before, end = end.After, messages.State{}
 		}
-		r.post(&turnOver{about: end})
-		return true
 	}
 	return true
 }
@@ -114,7 +201,7 @@ func (m *machine) queue() {
 // turnOver begins the run if the run before has completed, and otherwise holds it.
 func (m *machine) turnOver(t *turnOver) {
 	state := m.ledger.Fold.Peek()
-	if _, ok := m.phase.(queuing); !ok || !state.HeldAt.IsZero() {
+	if _, ok := m.phase.(queuing); !ok || !state.HeldAt.IsZero() || state.After != t.of {
 		return
 	}
 	if t.about.Status != messages.Completed {
@@ -170,7 +257,8 @@ func (m *machine) release(r *releaseRun) {
 
 // heldDue cancels a run that nobody has released.
 func (m *machine) heldDue() {
-	if _, ok := m.phase.(queuing); ok {
+	held := m.ledger.Fold.Peek().HeldAt
+	if _, ok := m.phase.(queuing); ok && !held.IsZero() && m.now.Sub(held) >= messages.HeldFor {
 		m.cancel(&cancelRun{reason: "nobody has released it for " + messages.HeldFor.String()})
 	}
 }
@@ -186,4 +274,117 @@ func (s *System) Release(ctx context.Context, id messages.RunID, by string) erro
 	reply := make(chan error, 1)
 	r.post(&releaseRun{by: by, reply: reply})
 	return s.replied(ctx, r, reply, errTakesNone(id))
+}
+
+func errNotWaiting(id messages.RunID) error {
+	return messages.Errorf(messages.CodeConflict, "run %s does not wait for its turn at this node; lastword runs ls --status pending lists those that wait", id)
+}
+
+// Move gives a run that waits for its turn another place: right before the other one that waits, or with "" the first. It
+// returns once that is in the run's log. Errors: not_found; conflict if the run has begun, has ended or waits at another
+// node; invalid_input if the other does not wait in its conversation; unavailable; journal_unavailable.
+func (s *System) Move(ctx context.Context, id, before messages.RunID, by string) error {
+	r := s.runs.active(id)
+	if r == nil {
+		_, err := s.State(ctx, id)
+		return cmp.Or(err, errNotWaiting(id))
+	}
+	changed, err := s.runs.place(r, before)
+	if err != nil {
+		return err
+	}
+	reply := make(chan error, 1)
+	for turn, moved := range changed {
+		m := &moveRun{moved: moved}
+		if m.moved.By = messages.Bound(by, mostName); turn == r {
+			m.reply = reply
+		}
+		turn.post(m)
+	}
+	return s.replied(ctx, r, reply, errNotWaiting(id))
+}
+
+// place gives the run another place. It returns what changes for it, and for those that wait after another run now.
+func (a *activeRuns) place(r *activeRun, before messages.RunID) (map[*activeRun]messages.RunMoved, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.counted || !r.isTurn(r.principal, r.job.Conversation) {
+		return nil, errNotWaiting(r.id)
+	}
+	turns := a.queue(r.principal, r.job.Conversation)
+	last := turns[0].after
+	turns = slices.DeleteFunc(turns, func(o *activeRun) bool { return o == r })
+	i := slices.IndexFunc(turns, func(o *activeRun) bool { return before == "" || o.id == before })
+	switch {
+	case i < 0 && before != "":
+		return nil, messages.InvalidInput("run %s does not wait in the conversation of run %s", before, r.id)
+	case i > 0:
+		r.queued = between(turns[i-1].queued, turns[i].queued)
+	case i == 0:
+		r.queued = turns[0].queued.Add(-placeGap)
+	}
+	changed := map[*activeRun]messages.RunMoved{}
+	for _, turn := range slices.Insert(turns, max(i, 0), r) {
+		if turn.after != last || turn == r {
+			turn.after, changed[turn] = last, messages.RunMoved{After: last, Place: placeOf(turn.queued)}
+		}
+		last = turn.id
+	}
+	return changed, nil
+}
+
+// waits reports whether the run waits for its turn at this node.
+func (a *activeRuns) waits(id messages.RunID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.live[id]
+	return r != nil && !r.counted && r.isTurn(r.principal, r.job.Conversation)
+}
+
+// placeGap is between the places of runs that wait.
+const placeGap = time.Millisecond
+
+func placeOf(queued time.Time) string { return queued.UTC().Format(time.RFC3339Nano) }
+
+func between(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
+
+// behind returns the place right behind the waiting run. mu must be held.
+func (a *activeRuns) behind(r *activeRun) time.Time {
+	waiting := a.queue(r.principal, r.job.Conversation)
+	if i := slices.Index(waiting, r) + 1; i < len(waiting) {
+		return between(r.queued, waiting[i].queued)
+	}
+	return r.queued.Add(placeGap)
+}
+
+// move records the run's new place, and waits anew.
+func (m *machine) move(r *moveRun) {
+	if _, ok := m.phase.(queuing); !ok {
+		tell(m, r.reply, errNotWaiting(m.ledger.ID))
+		return
+	}
+	if err := m.record(r.moved, "moved after "+string(r.moved.After)); err != nil {
+		tell(m, r.reply, err)
+		return
+	}
+	m.do(effect{do: doFollowTurn})
+	m.kept(r.reply)
+}
+
+// takeBack cancels a run that waits, because the other has its place now. If it has begun meanwhile, the other is canceled.
+func (s *System) takeBack(ctx context.Context, old, by messages.RunID, principal string) error {
+	err := errNotWaiting(old)
+	if r := s.runs.active(old); r != nil {
+		reply := make(chan error, 1)
+		r.post(&cancelRun{by: principal, reason: "replaced by " + string(by), waiting: true, reply: reply}) // if it works it goes on
+		err = s.replied(ctx, r, reply, err)
+	}
+	if messages.CodeOf(err) != messages.CodeConflict {
+		return err
+	}
+	state, unknown := s.State(ctx, old)
+	if unknown != nil || state.Status == messages.Canceled && state.After != "" { // an earlier try has taken it back
+		return nil
+	}
+	return cmp.Or(s.Cancel(ctx, by, principal, "run "+string(old)+" has begun, and is not replaced"), err)
 }

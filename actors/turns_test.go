@@ -114,6 +114,79 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// "Until they begin they can be reordered, and replaced", also after a restart; a steer that is sent again after its turn
+// has ended is the same message.
+func TestTurnsMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end, store := make(chan error), journal.NewMemory()
+		s := open(t, actors.Config{Journal: store, Jobs: talks(end), HandOver: true})
+		submit := func(q messages.Request, code messages.Code) messages.RunID {
+			t.Helper()
+			if q.Job = "talk"; q.Input == nil {
+				q.Input = json.RawMessage(`{"message":"x"}`)
+			}
+			id, err := s.Submit(t.Context(), q)
+			if messages.CodeOf(err) != code {
+				t.Errorf("%+v: %v, want %q", q, err, code)
+			}
+			synctest.Wait()
+			return id
+		}
+		move := func(id, before messages.RunID, code messages.Code) {
+			t.Helper()
+			if err := s.Move(t.Context(), id, before, "ann"); messages.CodeOf(err) != code {
+				t.Errorf("%s is moved: %v, want %q", id, err, code)
+			}
+		}
+		begins := func(id messages.RunID) {
+			t.Helper()
+			synctest.Wait()
+			works, err := s.List(t.Context(), messages.Query{Status: []messages.Status{messages.Processing}})
+			if noError(t, err); len(works) != 1 || works[0].RunID != id {
+				t.Errorf("%+v work, want %s", works, id)
+			}
+		}
+		a, b, c, d, e := submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, "")
+		move(d, "", "")
+		move(e, c, "")
+		move(b, "", "")
+		move(b, c, "") // d e b c
+		move(a, "", messages.CodeConflict)
+		move(b, a, messages.CauseInvalidInput)
+		move("r_none", "", messages.CodeNotFound)
+		submit(messages.Request{Replaces: a}, messages.CodeConflict)
+		submit(messages.Request{Replaces: b, Busy: messages.BusySteer}, messages.CauseInvalidInput)
+		instead := messages.Request{Replaces: e, Key: "instead"}
+		f := submit(instead, "") // d f b c
+		if again := submit(instead, ""); again != f {
+			t.Errorf("the same replacement is %s, not %s", again, f)
+		}
+		if state, err := s.State(t.Context(), e); err != nil || state.Status != messages.Canceled || len(state.Tasks) > 0 {
+			t.Errorf("what was replaced is %s, %v", state.Status, err)
+		}
+		steer := messages.Request{Busy: messages.BusySteer, Key: "k"}
+		steered := []messages.RunID{submit(steer, "")}
+		end <- nil
+		begins(d)
+		steered = append(steered, submit(steer, ""))
+		steer.Input = json.RawMessage(`{"message":"other"}`)
+		submit(steer, messages.CodeConflict)
+		if steered[0] != a || steered[1] != a {
+			t.Errorf("the same steer is one to %v, not to %s", steered, a)
+		}
+		end <- nil
+		begins(f)
+		closed, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = s.Close(closed)
+		s = open(t, actors.Config{Journal: store, Jobs: talks(end)})
+		for _, id := range []messages.RunID{f, b, c} {
+			begins(id)
+			end <- nil
+		}
+	})
+}
+
 // A run that waits is still there after a restart, in its order, and so is one that is held.
 func TestTurnsOutliveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

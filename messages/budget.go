@@ -191,10 +191,15 @@ func (s *State) Spent() Budget {
 
 // Budget returns the limits of the run's budget, with what was added.
 func (s *State) Budget() Budget {
-	if s.Queued == nil || s.Purse == nil {
-		return s.limits()
+	return s.Purse.raised(s.limits())
+}
+
+// raised returns the limits with what was added to them. p may be nil.
+func (p *Purse) raised(limits Budget) Budget {
+	if p == nil {
+		return limits
 	}
-	limit, added := s.limits().Amounts(), s.Purse.Added.Plus(s.Purse.Refilled).Amounts()
+	limit, added := limits.Amounts(), p.Added.Plus(p.Refilled).Amounts()
 	for i := range limit {
 		if limit[i] > 0 {
 			limit[i] += added[i]
@@ -241,21 +246,27 @@ func (c ChildState) Granted() Budget {
 
 // purse returns a copy of the purse, which now is the State's.
 func (f *Fold) purse() *Purse {
-	p := &Purse{}
-	if f.s.Purse != nil {
-		*p = *f.s.Purse
+	f.s.Purse = f.s.Purse.copy()
+	return f.s.Purse
+}
+
+// copy returns a copy. p may be nil.
+func (p *Purse) copy() *Purse {
+	if p == nil {
+		return &Purse{}
 	}
-	f.s.Purse = p
-	return p
+	return new(*p)
+}
+
+func (p *Purse) spend(b Budget, estimated bool) {
+	p.Spent, p.Estimated = p.Spent.Plus(b), p.Estimated || estimated
 }
 
 // spend adds what was spent.
 func (f *Fold) spend(b Budget, estimated bool) {
-	if b == (Budget{}) {
-		return
+	if b != (Budget{}) {
+		f.purse().spend(b, estimated)
 	}
-	p := f.purse()
-	p.Spent, p.Estimated = p.Spent.Plus(b), p.Estimated || estimated
 }
 
 // addBudget raises the limits by what people have added.
@@ -312,6 +323,7 @@ var usageReported = row(UsageReported{}, KindUsage, "spending", "What an agent o
 		return f.legalSpeaker(b.Task)
 	}),
 	apply: to(func(b UsageReported, f *Fold) { f.spend(b.Amount(), b.Usage.Estimated) }),
+	list:  to(func(b UsageReported, s *Summary) { s.spend(b.Amount(), b.Usage.Estimated) }),
 })
 
 // Amount returns what was spent.
@@ -366,6 +378,12 @@ var budgetGranted = row(BudgetGranted{}, KindBudgetGranted, "spending", "A sub-r
 		}
 		i := f.child(b.Child)
 		f.grant(i, f.s.Children[i], b.Grant)
+	}),
+	list: to(func(b BudgetGranted, s *Summary) {
+		if b.Child == "" {
+			s.Purse = s.Purse.copy()
+			s.Purse.Refilled = s.Purse.Refilled.Plus(b.Grant)
+		}
 	}),
 })
 

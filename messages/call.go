@@ -34,6 +34,7 @@ var llmStarted = row(LLMStarted{}, KindLLMStarted, "model", "A call to a languag
 		}
 		f.calls.put(&f.s.Calls, -1, c)
 	}),
+	list: to(func(_ LLMStarted, s *Summary) { s.spend(Budget{ModelCalls: 1}, false) }),
 })
 
 // LLMCompleted says how a call to a language model ended.
@@ -155,6 +156,7 @@ var llmCompleted = row(LLMCompleted{}, KindLLMCompleted, "model", "A call to a l
 		f.seen(b.Seen)
 		f.spend(b.Usage.Amount(), b.Usage != nil && b.Usage.Estimated)
 	}),
+	list: to(func(b LLMCompleted, s *Summary) { s.spend(b.Usage.Amount(), b.Usage != nil && b.Usage.Estimated) }),
 })
 
 // ToolStarted says that a tool call began. Call is unique in its run.
@@ -177,6 +179,7 @@ var toolStarted = row(ToolStarted{}, KindToolStarted, "tools", "A tool call bega
 		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
 		f.purse().Spent.ToolCalls++
 	}),
+	list: to(func(_ ToolStarted, s *Summary) { s.spend(Budget{ToolCalls: 1}, false) }),
 })
 
 // ToolProgress says how far a tool call has come.

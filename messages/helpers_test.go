@@ -153,6 +153,7 @@ func samples() []messages.Body {
 			Limits: messages.Limits{WallClockMS: 1800000, StallMS: 300000, Bytes: 16 << 20, OnBudget: messages.BudgetAsk,
 				Budget: messages.Budget{Tokens: 50_000, ToolCalls: 20, Cost: messages.Cost{Amount: 2.5, Currency: "USD"}, Time: messages.Duration(90 * time.Second)}}},
 		messages.RunHeld{After: "r_before"}, messages.RunReleased{ID: "cmd_3", By: "ada"},
+		messages.RunMoved{By: "ada", After: "r_before", Place: "2026-11-20T20:00:00.000000001Z"},
 		messages.RunStarted{Node: "n1", Epoch: 7},
 		messages.RunRecovered{Node: "n2", Epoch: 8, Rewind: rewind},
 		messages.RunCanceling{ID: "cmd_1", By: "ada", Reason: "changed my mind"},

@@ -131,11 +131,11 @@ func (j *judge) order(k Kind) Rule {
 	if (k == "run.queued") != (j.seq == 0) {
 		return RuleOpening
 	}
-	early := []Kind{"run.held", "run.released", "run.started", "run.recovered", "run.canceling", "run.failed", "run.canceled"}
+	early := []Kind{"run.held", "run.released", "run.moved", "run.started", "run.recovered", "run.canceling", "run.failed", "run.canceled"}
 	if j.phase == "pending" && k.Known() && !slices.Contains(early, k) {
 		return RuleOpening
 	}
-	late := []Kind{"run.held", "run.released", "run.started", "run.canceling", "task.started", "task.restarted", "step.started", "child.started", "run.completed", "run.failed",
+	late := []Kind{"run.held", "run.released", "run.moved", "run.started", "run.canceling", "task.started", "task.restarted", "step.started", "child.started", "run.completed", "run.failed",
 		"message.queued", "message.delivered"}
 	if j.canceling && slices.Contains(late, k) || !j.canceling && k == "run.canceled" {
 		return RuleCancel
@@ -159,6 +159,10 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 	case RunReleased:
 		bad := !j.held
 		j.after, j.held = false, false
+		return when(bad, RuleOpening)
+	case RunMoved:
+		bad := !j.after || b.After == ""
+		j.held = false
 		return when(bad, RuleOpening)
 	case RunCanceling:
 		j.canceling = true

@@ -15,6 +15,7 @@ const (
 	KindRunRecovered Kind = "run.recovered"
 	KindRunHeld      Kind = "run.held"
 	KindRunReleased  Kind = "run.released"
+	KindRunMoved     Kind = "run.moved"
 	KindRunCanceling Kind = "run.canceling"
 	KindRunCompleted Kind = "run.completed"
 	KindRunFailed    Kind = "run.failed"
@@ -110,7 +111,7 @@ func Kinds() []KindInfo {
 
 // kinds lists the rows of the table. Each row is defined beside the type of its body.
 var kinds = []*KindInfo{
-	runQueued, runHeld, runReleased, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
+	runQueued, runHeld, runReleased, runMoved, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
 	taskStarted, taskCompleted, taskFailed, taskRestarted,
 	progress, logged, merged,
 	textDelta, textDone, textClosed, thoughtDelta, thoughtDone,

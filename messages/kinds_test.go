@@ -61,7 +61,7 @@ func filled() []messages.Body {
 	list := append(samples(), messages.Unknown{Type: "moon.rose", Payload: json.RawMessage(`"full"`)})
 	for _, b := range samples() {
 		if c, ok := b.(messages.RunCanceled); ok {
-			c.Rewind = samples()[4].(messages.RunRecovered).Rewind
+			c.Rewind = samples()[5].(messages.RunRecovered).Rewind
 			list = append(list, c)
 		}
 	}

@@ -114,7 +114,7 @@ func (w *teller) act() {
 			hold = func() { w.say(messages.RunReleased{By: "ada"}) }
 		}
 		if !j.canceling && j.after {
-			can = append(can, hold, hold, hold, hold, hold, hold)
+			can = append(can, hold, hold, hold, hold, hold, hold, func() { w.say(messages.RunMoved{After: "r_before"}) })
 		}
 		if !j.canceling {
 			can = append(can, w.start, w.start, w.start, w.start, w.cancel)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,9 @@ const (
 	InputSecret        InputKind = "secret"
 	// InputBudget asks for more of a budget. The run itself asks; its answer has amounts by unit, as a Budget has.
 	InputBudget InputKind = "budget"
+
+	// BudgetRequest begins the names of the requests for more of a budget; a number follows.
+	BudgetRequest = "budget."
 )
 
 // inputTimeouts are the default timeouts of the kinds.
@@ -167,6 +171,9 @@ var inputReceived = row(InputReceived{}, KindInputReceived, "people", "The answe
 	list: to(func(b InputReceived, s *Summary) {
 		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); open {
 			s.OpenRequests = slices.Concat(s.OpenRequests[:i], s.OpenRequests[i+1:])
+		}
+		if strings.HasPrefix(b.Request, BudgetRequest) {
+			s.add(AnsweredBudget(b.Value))
 		}
 	}),
 })

@@ -68,6 +68,10 @@ var childEnded = row(ChildEnded{}, KindChildEnded, "children", "A sub-run has it
 			f.addBudget(b.Added)
 		}
 	}),
+	list: to(func(b ChildEnded, s *Summary) {
+		s.spend(b.Spent, b.Estimated)
+		s.add(b.Added)
+	}),
 })
 
 // StepStarted says that a step of a plan began.
@@ -156,6 +160,7 @@ const (
 	NoticeStageSkipped  NoticeCode = "stage_skipped"  // the run goes on without a part of its work
 	NoticeLingered      NoticeCode = "lingered"       // a program had done its work, and did not end by itself
 	NoticeStepUnused    NoticeCode = "step_unused"    // an earlier attempt kept a step that the code no longer asks for
+	NoticeMessageUnfit  NoticeCode = "message_unfit"  // a message is not of the form that the run waits for
 )
 
 func (Notice) info() *KindInfo { return noticed }

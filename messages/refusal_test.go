@@ -427,6 +427,7 @@ func things() []mutation {
 		{"a secret asked as data", "secret", RuleInput, insert(ofKind(KindInputReceived), InputRequired{Request: "k", Task: "a", InputKind: InputData})},
 		{"data asked again after a restart", "secret", RuleInput, insert(ofKind(KindTaskRestarted), InputRequired{Request: "d", Task: "a", InputKind: InputData})},
 		{"a run held that waits for none", "full", RuleOpening, insert(started, RunHeld{After: "r_b"})},
+		{"a run moved that does not wait", "full", RuleOpening, insert(started, RunMoved{After: "r_b"})},
 		{"a run released that is not held", "full", RuleOpening, insert(started, RunReleased{})},
 		{"a message twice", "full", RuleMessage, insert(ofKind(KindMessageDelivered), MessageQueued{to("s1")})},
 		{"a message without a name", "full", RuleBody, body(func(b *MessageQueued) { b.Message = "" })},

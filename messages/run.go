@@ -26,6 +26,8 @@ type RunQueued struct {
 	Parent RunID `json:"parent,omitempty"`
 	// After is the run of the same conversation that this one waits for, or "".
 	After RunID `json:"after,omitempty"`
+	// Place, if set, is a time of RFC 3339: it orders the run among those that wait, as if it had been queued then.
+	Place string `json:"place,omitempty"`
 	// Limits hold for this run.
 	Limits Limits `json:"limits"`
 }
@@ -65,11 +67,13 @@ var runQueued = row(RunQueued{}, KindRunQueued, "run", "The run exists: its job,
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
 	apply: to(func(b RunQueued, f *Fold) {
-		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next, f.s.After = Pending, &b, f.s.UpdatedAt, 1, b.After
+		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next, f.s.After, f.s.Place = Pending, &b, f.s.UpdatedAt, 1, b.After, b.Place
 	}),
 	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
-		s.Input = inputWords(b.Title, b.Input)
+		if s.Input = inputWords(b.Title, b.Input); b.Limits.Budget != (Budget{}) {
+			s.Budget = &b.Limits.Budget
+		}
 	}),
 })
 
@@ -214,6 +218,26 @@ var runReleased = row(RunReleased{}, KindRunReleased, "run", "A person lets a he
 		return when(f.s.HeldAt.IsZero(), ruleOpening, "the run is not held")
 	}),
 	apply: to(func(_ RunReleased, f *Fold) { f.begins() }),
+})
+
+// RunMoved gives a run that waits another place in its conversation. It is not held any more.
+type RunMoved struct {
+	// By is the principal who asked, or "".
+	By string `json:"by,omitempty"`
+	// After is the run that it waits for now.
+	After RunID `json:"after"`
+	// Place is a time of RFC 3339: it orders the run among those that wait, as if it had been queued then.
+	Place string `json:"place"`
+}
+
+func (RunMoved) info() *KindInfo { return runMoved }
+
+var runMoved = row(RunMoved{}, KindRunMoved, "run", "A person gives a run that waits another place.", traits{
+	early: true, begins: true,
+	legal: with(func(b RunMoved, f *Fold) *Refusal {
+		return when(f.s.After == "" || b.After == "" || b.After == f.s.RunID, ruleOpening, "the run does not wait, or would wait for itself")
+	}),
+	apply: to(func(b RunMoved, f *Fold) { f.s.After, f.s.Place, f.s.HeldAt = b.After, b.Place, time.Time{} }),
 })
 
 // begins ends the wait for the run before.

@@ -39,8 +39,9 @@ type State struct {
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// After is the run of the same conversation that this one waits for; "" once it begins. HeldAt is when it was held,
-	// and BeganAt when it began after such a wait.
+	// and BeganAt when it began after such a wait. Place, unless "", is a time that orders it among those that wait, instead of QueuedAt.
 	After   RunID     `json:"after,omitempty"`
+	Place   string    `json:"place,omitempty"`
 	HeldAt  time.Time `json:"held_at,omitzero"`
 	BeganAt time.Time `json:"began_at,omitzero"`
 	// Queued is the run's first event: its job, input, mode, labels and limits.

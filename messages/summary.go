@@ -97,6 +97,42 @@ type Summary struct {
 	Seq          uint64    `json:"seq"`
 	QueuedAt     time.Time `json:"queued_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
+	// Purse has what was spent, and what was added to the budget: nil if nothing was. What a lost call had reserved is in
+	// the State alone.
+	Purse *Purse `json:"purse,omitempty"`
+	// Budget has the limits of the budget that the run began with; nil without any.
+	Budget *Budget `json:"budget,omitempty"`
+}
+
+// Limit returns the limits of the run's budget, with what was added.
+func (s *Summary) Limit() Budget {
+	if s.Budget == nil {
+		return Budget{}
+	}
+	return s.Purse.raised(*s.Budget)
+}
+
+// Spent returns what the run and its ended sub-runs have spent.
+func (s *Summary) Spent() Budget {
+	if s.Purse == nil {
+		return Budget{}
+	}
+	return s.Purse.Spent
+}
+
+func (s *Summary) spend(b Budget, estimated bool) {
+	if b != (Budget{}) {
+		s.Purse = s.Purse.copy()
+		s.Purse.spend(b, estimated)
+	}
+}
+
+// add raises the budget by what people have added.
+func (s *Summary) add(b Budget) {
+	if b != (Budget{}) {
+		s.Purse = s.Purse.copy()
+		s.Purse.Added = s.Purse.Added.Plus(b)
+	}
 }
 
 // Add adds an event that [State.Apply] has accepted.

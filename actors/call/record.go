@@ -94,6 +94,9 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			yield(model.End{Verdict: model.Verdict{Outcome: model.Failed, Cause: messages.CodeOf(err).Cause(), Message: err.Error()}}, err)
 			return
 		}
+		if allowed.Ended != nil {
+			defer allowed.Ended()
+		}
 		r = c.bound(r, allowed)
 		defer c.finish()
 		stream := n.stream

@@ -256,6 +256,8 @@ func (s *Step) work() (field string, template any) {
 		return "write", map[string]any{"name": s.Write.Name, "text": s.Write.Text}
 	case s.Ask != nil:
 		return "ask.prompt", s.Ask.Prompt
+	case s.Receive != nil:
+		return "receive", map[string]any{}
 	case s.Input == nil:
 		return "input", map[string]any{}
 	}
@@ -325,6 +327,10 @@ func (s *scope) work(i int) {
 		}
 		if _, err := validate.Compile(n.Ask.schema()); err != nil {
 			s.wrong(s.of(i, "ask.schema"), "it is no JSON Schema; see https://json-schema.org/learn")
+		}
+	case n.Receive != nil:
+		if _, err := validate.Compile(n.Receive.schema()); err != nil {
+			s.wrong(s.of(i, "receive.schema"), "it is no JSON Schema; see https://json-schema.org/learn")
 		}
 	}
 }

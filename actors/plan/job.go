@@ -69,7 +69,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return newRunner(config, newCore(g, params), t, earlierRun{in.Run, anew}).run(ctx)
 	}
 	// another attempt continues where a crash ended the last one
-	return actors.Job{Name: Name, Title: in.title(), Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
+	return actors.Job{Name: Name, Title: in.title(), Input: in, Restart: true, Messages: in.Plan.Receives(), Tasks: []actors.Task{{Name: "steps", Run: steps,
 		Policy: supervision.Policy{RetryCrash: true}}}}, nil
 }
 
@@ -130,7 +130,7 @@ func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, SubJobs: within, JobSpec: messages.JobSpec{
 		Title: "Run a plan",
 		Description: "Runs the steps of a plan, each after those it needs: a job that the schema names, " +
-			"read, write, ask or a plan within. Check it with plan_check first.",
+			"read, write, ask, receive or a plan within. Check it with plan_check first.",
 		Input: func() json.RawMessage { return input }, OpenWorld: true,
 	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }

@@ -52,7 +52,8 @@ const (
 	objectParam  paramType = "object"
 )
 
-// Step is one step of a plan. It has exactly one of Job, Plan, Read, Write and Ask. All except Ask are sub-runs.
+// Step is one step of a plan. It has exactly one of Job, Plan, Read, Write, Ask and Receive. All except Ask and
+// Receive are sub-runs.
 type Step struct {
 	// Name identifies the step in other steps and in the events: a letter, then letters, digits and underscores.
 	Name string `json:"name"`
@@ -63,6 +64,8 @@ type Step struct {
 	Read  *read          `json:"read,omitempty"`
 	Write *write         `json:"write,omitempty"`
 	Ask   *ask           `json:"ask,omitempty"`
+	// Receive waits for a message to the run.
+	Receive *receive `json:"receive,omitempty"`
 	// Needs are the steps after which this step starts.
 	Needs Names `json:"needs,omitempty"`
 	// Join says how many of the Needs must have ended; "" means All.
@@ -78,7 +81,7 @@ type Step struct {
 	// Without OnFailure a failure ends the plan.
 	OnFailure Names  `json:"on_failure,omitempty"`
 	Retry     *retry `json:"retry,omitempty"`
-	// Timeout bounds one sub-run or question; 0 leaves the runtime's own limit.
+	// Timeout bounds one sub-run, question or wait for a message; 0 leaves the runtime's own limit.
 	Timeout duration `json:"timeout,omitzero"`
 	// Idempotent says that the step may run again if nobody knows how far its sub-run got.
 	Idempotent bool `json:"idempotent,omitempty"`
@@ -103,6 +106,12 @@ type write struct {
 type ask struct {
 	Prompt string `json:"prompt"`
 	// Schema is the JSON Schema of the answer.
+	Schema map[string]any `json:"schema,omitempty"`
+}
+
+// receive waits for what somebody says to the run, which is the step's result.
+type receive struct {
+	// Schema is the JSON Schema of the message, which then is JSON. Without it any text fits.
 	Schema map[string]any `json:"schema,omitempty"`
 }
 
@@ -167,6 +176,11 @@ func (p *Plan) Jobs() (jobs []string) {
 // Asks reports whether the plan, or a nested plan, asks people.
 func (p *Plan) Asks() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Ask != nil || s.Plan != nil && s.Plan.Asks() })
+}
+
+// Receives reports whether a step of the plan itself waits for messages: those to the run of a nested plan are its own.
+func (p *Plan) Receives() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Receive != nil })
 }
 
 // inputForm is the part of a JSON Schema about the members of an object.

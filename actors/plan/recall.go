@@ -21,7 +21,10 @@ type past struct {
 	ended    map[pastWork]messages.StepEnded
 	children map[string]messages.RunID // by name
 	answers  map[string]json.RawMessage
-	earlier  messages.RunID // the run whose ends it keeps
+	begun    map[pastWork]time.Time
+	texts    map[string]string   // of messages, by name
+	heard    map[string][]string // messages, by who received them
+	earlier  messages.RunID      // the run whose ends it keeps
 }
 
 // said is an announcement in the log: that a step ended or, otherwise, that it started.
@@ -39,7 +42,7 @@ type pastWork struct {
 // recall reads the events of a run.
 func recall(events iter.Seq2[messages.Event, error]) (past, error) {
 	p := past{said: map[said]int{}, at: map[pastWork]int{}, ended: map[pastWork]messages.StepEnded{}, children: map[string]messages.RunID{},
-		answers: map[string]json.RawMessage{}}
+		answers: map[string]json.RawMessage{}, begun: map[pastWork]time.Time{}, texts: map[string]string{}, heard: map[string][]string{}}
 	for e, err := range events {
 		if err != nil {
 			return p, err
@@ -54,7 +57,9 @@ func recall(events iter.Seq2[messages.Event, error]) (past, error) {
 			_ = json.Unmarshal(b.Input, &in) // an input without a run has none
 			p.earlier = in.Run
 		case messages.StepStarted:
-			p.said[said{b.Step, false}]++
+			key := said{b.Step, false}
+			p.said[key]++
+			p.begun[pastWork{b.Step, p.said[key]}] = e.Time
 		case messages.StepEnded:
 			key := said{b.Step, true}
 			p.said[key]++
@@ -64,6 +69,10 @@ func recall(events iter.Seq2[messages.Event, error]) (past, error) {
 			p.ended[work] = b
 		case messages.ChildStarted:
 			p.children[b.Name] = b.Child
+		case messages.MessageQueued:
+			p.texts[b.Message] = b.Content
+		case messages.MessageDelivered:
+			p.heard[b.At] = append(p.heard[b.At], p.texts[b.Message])
 		case messages.InputReceived:
 			name, _, _ := strings.Cut(b.Request, "?")
 			p.answers[name] = b.Value
@@ -96,7 +105,7 @@ func (r *runner) replay() error {
 			if e, err = r.kept(m); err != nil {
 				return err
 			}
-		} else if n := &r.core.steps[m.unit.step]; n.Ask != nil || r.past.children[childName(m)] != "" {
+		} else if n := &r.core.steps[m.unit.step]; n.Ask != nil || n.Receive != nil && e.outcome == completed || r.past.children[childName(m)] != "" {
 			e = r.work(r.ctx, m)
 		}
 		if err := context.Cause(r.ctx); err != nil {
@@ -149,6 +158,14 @@ func (r *runner) kept(m move) (ending, error) {
 	if answer, ok := r.earlier.answers[childName(m)]; ok {
 		return e, json.Unmarshal(answer, &e.result)
 	}
+	if n := &r.core.steps[m.unit.step]; n.Receive != nil {
+		for _, text := range r.earlier.heard[childName(m)] {
+			if value, problems := n.Receive.read(text); problems == nil {
+				e.result = value
+				return e, nil
+			}
+		}
+	}
 	child, ok := r.earlier.children[childName(m)]
 	switch {
 	case !ok && e.outcome == completed:
@@ -187,6 +204,11 @@ func (r *runner) recallEarlier() error {
 		}
 		for name, child := range log.children {
 			r.earlier.children[name] = cmp.Or(r.earlier.children[name], child)
+		}
+		for name, texts := range log.heard {
+			if r.earlier.heard[name] == nil {
+				r.earlier.heard[name] = texts
+			}
 		}
 		for name, answer := range log.answers {
 			if r.earlier.answers[name] == nil {

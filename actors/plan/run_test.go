@@ -227,6 +227,50 @@ steps:
 	}
 }
 
+// A step waits for a message of its form, over a restart and for longer than a run may be silent. One message is for one step.
+func TestReceive(t *testing.T) {
+	const text = `
+steps:
+  - {name: one, receive: {schema: {type: object, required: [n]}}}
+  - {name: two, needs: one, receive: {}}
+  - {name: late, needs: two, receive: {}, timeout: 1h, on_failure: continue}
+result: {one: "${steps.one.result.n}", two: "${steps.two.result}", late: "${steps.late.cause}"}
+`
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		node := func() *actors.System {
+			s, err := actors.New(t.Context(), actors.Config{Journal: store, HandOver: true, Drain: time.Nanosecond, WallClock: 3 * time.Hour,
+				Jobs: []actors.Definition{plan.Define(plan.Config{})}})
+			must(t, err)
+			return s
+		}
+		s := node()
+		input, err := json.Marshal(plan.Input{Plan: read(t, text)})
+		must(t, err)
+		id, err := s.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input})
+		must(t, err)
+		say := func(text string) {
+			t.Helper()
+			_, err := s.Send(t.Context(), id, messages.Said{Content: text})
+			must(t, err)
+			time.Sleep(time.Second)
+		}
+		say(`{"m":1}`)
+		say(`{"n":7}`)
+		must(t, s.Close(t.Context()))
+		s = node()
+		time.Sleep(30 * time.Minute)
+		say("go on")
+		time.Sleep(2 * time.Hour)
+		state, err := s.State(t.Context(), id)
+		must(t, err)
+		if state.End == nil || string(state.End.Result) != `{"late":"deadline","one":7,"two":"go on"}` || len(state.Notices) != 1 || len(state.Messages) != 3 {
+			t.Errorf("it ended with %+v, notices %+v, messages %+v", state.End, state.Notices, state.Messages)
+		}
+		must(t, s.Close(t.Context()))
+	})
+}
+
 // The answer of a step that was cut is no whole one: the step's error and the log say so, and the plan is degraded.
 func TestCutStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

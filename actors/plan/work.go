@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // childName returns the name by which every attempt finds the sub-run of a start.
@@ -22,6 +23,9 @@ func (r *runner) work(ctx context.Context, m move) ending {
 	n := &r.core.steps[m.unit.step]
 	if n.Ask != nil {
 		return r.ask(ctx, n.Step, m)
+	}
+	if n.Receive != nil {
+		return r.receive(ctx, n.Step, m)
 	}
 	job, err := r.job(n.Step, m.input)
 	if err != nil {
@@ -137,4 +141,76 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 		return invalid(fmt.Errorf("the answer does not fit: %s", strings.Join(problems, "; ")))
 	}
 	return e
+}
+
+// schema returns the JSON Schema of the message.
+func (v *receive) schema() json.RawMessage {
+	if v.Schema == nil {
+		return json.RawMessage("true")
+	}
+	schema, _ := json.Marshal(v.Schema) // it was read from JSON
+	return schema
+}
+
+// read returns what the message says, or what does not fit.
+func (v *receive) read(text string) (value any, problems []string) {
+	if v.Schema == nil {
+		return text, nil
+	}
+	schema, err := validate.Compile(v.schema())
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &value)
+	}
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	return value, schema.Problems([]byte(text))
+}
+
+// A wait for a message looks for one at intervals of receivePause, and says after each receiveSays that it goes on: so the
+// run is not taken for one that hangs.
+const (
+	receivePause = 50 * time.Millisecond
+	receiveSays  = 30 * time.Second
+)
+
+// receive waits for the next message that fits. A message that does not is noted, and gone. An attempt that begins again finds what
+// the one before it has received.
+func (r *runner) receive(ctx context.Context, n *Step, m move) ending {
+	for _, text := range r.past.heard[childName(m)] {
+		if value, problems := n.Receive.read(text); problems == nil {
+			return ending{outcome: completed, result: value}
+		}
+	}
+	began := time.Now()
+	if n.Timeout > 0 {
+		since := r.past.begun[pastWork{m.name, m.start}]
+		if since.IsZero() {
+			since = began
+		}
+		late := messages.Errorf(messages.CauseDeadline, "no message that fits has come for %v", time.Duration(n.Timeout))
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, since.Add(time.Duration(n.Timeout)), late)
+		defer stop()
+	}
+	for said := began; ; supervision.Sleep(ctx, receivePause) {
+		if ctx.Err() != nil {
+			return failedBy(context.Cause(ctx))
+		}
+		got, err := r.task.Message(ctx, childName(m))
+		if err != nil {
+			return failedBy(err)
+		}
+		for _, one := range got {
+			value, problems := n.Receive.read(one.Content)
+			if problems == nil {
+				return ending{outcome: completed, result: value}
+			}
+			_ = r.task.Notice(messages.NoticeMessageUnfit, fmt.Sprintf("the step %s cannot use the message %s: %s; say it anew", m.name, one.Message, strings.Join(problems, "; ")))
+		}
+		if now := time.Now(); now.Sub(said) >= receiveSays {
+			said = now
+			_ = r.task.Emit(messages.Progress{Done: int64(now.Sub(began) / time.Second), Unit: "s"}, m.name+" waits for a message")
+		}
+	}
 }

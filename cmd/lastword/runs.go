@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,7 @@ import (
 func runsCommand(p *host.Program) *cobra.Command {
 	remote := &host.Remote{Program: p}
 	cmd := settings.Parent("runs", settings.Working, runsListCommand(remote), runsGetCommand(remote), runsWatchCommand(remote), runsEventsCommand(remote),
-		runsProofCommand(remote), runsFilesCommand(remote), runsAnswerCommand(remote), runsSayCommand(remote), runsReleaseCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
+		runsProofCommand(remote), runsFilesCommand(remote), runsAnswerCommand(remote), runsSayCommand(remote), runsReleaseCommand(remote), runsMoveCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
 	remote.AddReadFlags(cmd, cmd.PersistentFlags())
 	for _, sub := range cmd.Commands() {
 		if sub.Name() != "ls" {
@@ -109,6 +111,10 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 		return terminal.PrintLines(cmd.OutOrStdout(), list)
 	}
 	rows := [][]string{{"RUN", "STATUS", "JOB", "STARTED", "TOOK", "INPUT"}}
+	spends := slices.ContainsFunc(list, func(run found) bool { return spentBy(run.Summary) != "" })
+	if spends {
+		rows[0] = slices.Insert(rows[0], 5, "SPENT")
+	}
 	for _, run := range list {
 		end := time.Now()
 		if run.Status.IsEnded() {
@@ -117,10 +123,37 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 		if run.Cause != "" {
 			run.status += " (" + string(run.Cause) + ")"
 		}
-		rows = append(rows, []string{string(run.RunID), run.status, run.Job,
-			fmt.Sprint(time.Since(run.QueuedAt).Round(time.Second), " ago"), terminal.Elapsed(end.Sub(run.QueuedAt)), words.Clip(run.Input, 40)})
+		row := []string{string(run.RunID), run.status, run.Job,
+			fmt.Sprint(time.Since(run.QueuedAt).Round(time.Second), " ago"), terminal.Elapsed(end.Sub(run.QueuedAt)), words.Clip(run.Input, 40)}
+		if spends {
+			row = slices.Insert(row, 5, cmp.Or(spentBy(run.Summary), "-"))
+		}
+		rows = append(rows, row)
 	}
 	return terminal.Rows(cmd.OutOrStdout(), rows)
+}
+
+// spentBy says which tokens, money and units of its budget a run has spent, of what there is; "" for none.
+func spentBy(s messages.Summary) string {
+	spent, limit := s.Spent().Amounts(), s.Limit().Amounts()
+	var parts []string
+	for unit, name := range messages.BudgetUnits {
+		if name == "time" || limit[unit] == 0 && (spent[unit] == 0 || name != "tokens" && name != "cost") {
+			continue
+		}
+		part := messages.FormatAmount(unit, spent[unit])
+		if limit[unit] > 0 {
+			part += "/" + messages.FormatAmount(unit, limit[unit])
+		}
+		if name != "cost" {
+			part += " " + strings.ReplaceAll(name, "_", " ")
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 && s.Purse != nil && s.Purse.Estimated {
+		return "about " + strings.Join(parts, ", ")
+	}
+	return strings.Join(parts, ", ")
 }
 
 func runsGetCommand(remote *host.Remote) *cobra.Command {
@@ -314,7 +347,7 @@ func budgetCommand(p *host.Program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printAccounts(cmd, c, "run", asJSON, func(yield func(found, error) bool) { yield(found{Summary: messages.Summary{RunID: id}}, nil) })
+				return printAccounts(cmd, c, "run", asJSON, func(yield func(found, error) bool) { tree(cmd.Context(), c, id, yield) })
 			}
 			return printAccounts(cmd, c, by, asJSON, func(yield func(found, error) bool) {
 				n := 0
@@ -336,6 +369,20 @@ func budgetCommand(p *host.Program) *cobra.Command {
 	remote.AddReadFlags(cmd, flags)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	return cmd
+}
+
+// tree yields the run and its sub-runs.
+func tree(ctx context.Context, c host.Source, id messages.RunID, yield func(found, error) bool) bool {
+	state, err := c.State(ctx, id)
+	if !yield(found{Summary: messages.Summary{RunID: id}}, err) {
+		return false
+	}
+	for _, child := range state.Children {
+		if !tree(ctx, c, child.Child, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // printAccounts reads the runs and prints what they have spent.

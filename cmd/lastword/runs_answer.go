@@ -149,6 +149,28 @@ func runsReleaseCommand(remote *host.Remote) *cobra.Command {
 	})
 }
 
+func runsMoveCommand(remote *host.Remote) *cobra.Command {
+	first, before := false, ""
+	cmd := &cobra.Command{Use: "move <run> --first|--before <run>", Args: runArgument,
+		RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+			if first == (before != "") {
+				return exit.BadUsage(cmd, errors.New("say where: --first, or --before RUN"), "lastword runs ls --status pending lists the runs that wait")
+			}
+			id, err := runNamed(cmd.Context(), c, args[0])
+			other := messages.RunID("")
+			if err == nil && before != "" {
+				other, err = runNamed(cmd.Context(), c, before)
+			}
+			if err != nil {
+				return err
+			}
+			return c.Move(cmd.Context(), id, other)
+		})}
+	cmd.Flags().BoolVar(&first, "first", false, "it begins before the others that wait in its conversation")
+	cmd.Flags().StringVar(&before, "before", "", "it begins right before that `run`, which waits too")
+	return cmd
+}
+
 // awaitSeen tells when the message is delivered, and when a model's server has accepted a request with it.
 func awaitSeen(cmd *cobra.Command, c *api.Client, id messages.RunID, m messages.Message) error {
 	delivered, why := false, messages.DropEnded

@@ -104,7 +104,7 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "maximum `number` of runs per caller at the same time")
 	flags.Var(&s.MaxOutEach, "max-out-each", "maximum `bytes` of the files of one caller under --out (default 1GiB)")
 	flags.Int64Var(&s.TokensPerDay, "model-tokens-per-day", 0,
-		"maximum `number` of model tokens per caller and UTC day, counted since the server started; 0 is no limit")
+		"maximum `number` of model tokens per caller and UTC day, at all servers of one store; 0 is no limit")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
 	settings.Must(cmd.MarkFlagFilename("session-key"))

@@ -73,7 +73,7 @@ var steered = map[string]string{
 	"prompt": "prompt x --server S", "provider check": "provider check --base-url S/v1 --timeout 5s", "record": "record last --server S",
 	"replay": "replay D/r.jsonl", "run": "run --detach --server S -- x", "runs ls": "runs ls --server S", "runs get": "runs get last --server S",
 	"runs watch": "runs watch last --server S", "runs events": "runs events last --server S", "runs cancel": "runs cancel last --server S",
-	"runs say": "runs say last x --wait --server S", "runs release": "runs release last --server S",
+	"runs say": "runs say last x --wait --server S", "runs release": "runs release last --server S", "runs move": "runs move last --first --server S",
 	"runs answer": "runs answer last x --server S", "runs rm": "runs rm last --server S", "runs retry": "runs retry last --server S",
 	"runs proof": "runs proof last --server S", "runs files": "runs files last --server S", "jobs": "jobs --server S", "start": "start x --server S --help", "schedules ls": "schedules ls --server S", "verify": "verify last --server S",
 	"webhooks ls": "webhooks ls --server S", "webhooks test": "webhooks test a --server S", "webhooks resend": "webhooks resend r_x --server S",

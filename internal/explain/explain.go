@@ -28,8 +28,6 @@ type Run struct {
 	calls    int
 	tools    []string
 	usage    *messages.Usage
-	budget   messages.Budget // its limits, with what was added
-	spent    messages.Budget
 	over     bool
 }
 
@@ -71,13 +69,12 @@ func (r *Run) Add(e messages.Event) {
 		r.failure(fmt.Sprintf("attempt %d of the task %s", b.Attempt, b.Task), b.Error, then)
 	case messages.LLMStarted:
 		r.models, r.calls = add(r.models, b.Model), r.calls+1
-		r.spent.ModelCalls++
 	case messages.UsageReported:
-		r.usage, r.spent = r.usage.Sum(&b.Usage), r.spent.Plus(b.Amount())
+		r.usage = r.usage.Sum(&b.Usage)
 	case messages.BudgetWarning:
 		r.say("Most of its %s was spent after %s.", strings.ReplaceAll(b.Unit, "_", " "), took(r.in()))
 	case messages.LLMCompleted:
-		r.usage, r.spent = r.usage.Sum(b.Usage), r.spent.Plus(b.Usage.Amount())
+		r.usage = r.usage.Sum(b.Usage)
 		for _, message := range b.Seen {
 			r.say("The model's server has accepted the message %s.", name(message))
 		}
@@ -86,7 +83,6 @@ func (r *Run) Add(e messages.Event) {
 		}
 	case messages.ToolStarted:
 		r.tools = append(r.tools, b.Tool)
-		r.spent.ToolCalls++
 	case messages.ToolCompleted:
 		if b.Error != nil {
 			r.failure("a call of a tool", b.Error, "")
@@ -104,6 +100,8 @@ func (r *Run) Add(e messages.Event) {
 		r.say("It did not take the message %s: %s.", name(b.Message), strings.ReplaceAll(string(b.Reason), "_", " "))
 	case messages.RunHeld:
 		r.say("It was held, because the run before it, %s, did not complete.", b.After)
+	case messages.RunMoved:
+		r.say("%s moved it: it waits for %s.", cmp.Or(b.By, "Somebody"), b.After)
 	case messages.RunReleased:
 		r.say("%s released it.", cmp.Or(b.By, "Somebody"))
 	case messages.ChildStarted:
@@ -112,7 +110,6 @@ func (r *Run) Add(e messages.Event) {
 		if i := slices.IndexFunc(r.waited.Children, func(c messages.ChildState) bool { return c.Child == b.Child }); i >= 0 {
 			r.waited.Children[i].Status, r.waited.Children[i].WaitedMS = b.Status, b.WaitedMS
 		}
-		r.spent = r.spent.Plus(b.Spent)
 	case messages.StepEnded:
 		if b.Outcome == messages.StepSkipped {
 			r.skipped = append(r.skipped, b.Step)
@@ -185,7 +182,6 @@ func (r *Run) say(format string, args ...any) {
 func (r *Run) in() time.Duration { return r.sum.UpdatedAt.Sub(r.sum.QueuedAt) }
 
 func (r *Run) queued(b messages.RunQueued) {
-	r.budget = b.Limits.Budget
 	who := name(b.Principal)
 	if b.Parent != "" {
 		who = "The run " + string(b.Parent)
@@ -263,9 +259,6 @@ func (r *Run) answered(b messages.InputReceived, at time.Time) {
 	}
 	in := &r.waited.Inputs[i]
 	in.AnsweredAt, in.Closed = at, true
-	if more := messages.AnsweredBudget(b.Value); in.Kind == messages.InputBudget {
-		r.budget = r.budget.Plus(more)
-	}
 	r.say("It asked %q, and %s answered after %s.", words.Clip(in.Prompt, 200), cmp.Or(b.Principal, "somebody"), took(at.Sub(in.AskedAt)))
 }
 
@@ -340,10 +333,14 @@ func (r *Run) cost() {
 		}
 		r.say("It asked %s %s%s.", listed(r.models), times(r.calls), tokens)
 	}
-	if r.budget != (messages.Budget{}) {
-		r.say("Of its budget of %s it has spent %s.", r.budget, cmp.Or(r.spent.String(), "nothing"))
-	} else if r.spent.Cost.Amount > 0 {
-		r.say("The models cost %s.", messages.Budget{Cost: r.spent.Cost})
+	spent := r.sum.Spent()
+	if limit := r.sum.Limit(); limit != (messages.Budget{}) {
+		if limit.Time > 0 {
+			spent.Time = messages.Duration(r.in() - r.waited.Waited(r.sum.UpdatedAt))
+		}
+		r.say("Of its budget of %s it has spent %s%s.", limit, cmp.Or(spent.String(), "nothing"), after("; it has left ", limit.Minus(spent).String()))
+	} else if spent.Cost.Amount > 0 {
+		r.say("The models cost %s.", messages.Budget{Cost: spent.Cost})
 	}
 	if n := len(r.tools); n > 0 {
 		slices.Sort(r.tools)

@@ -197,6 +197,11 @@ func (t *Teller) Release(ctx context.Context, id messages.RunID, _ string) error
 	return t.Revoke(ctx, id, "")
 }
 
+// Move is as Send.
+func (t *Teller) Move(ctx context.Context, id, _ messages.RunID, _ string) error {
+	return t.Revoke(ctx, id, "")
+}
+
 // Answer lets a run that asked continue.
 func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, value json.RawMessage, by string) error {
 	return t.change(id, func(r *told) error {

@@ -411,7 +411,7 @@ func TestFileSaysAllThatIsWrong(t *testing.T) {
 	_, err := webhook.Read([]byte(text), checks)
 	const want = `3:10: this is no URL
 4:13: this is no secret
-5:25: no event of kind text.delta is delivered; there are run.queued, run.held, run.released, run.started, run.recovered, run.canceling, run.completed, run.failed, run.canceled, task.started, task.completed, task.failed, task.restarted, text.done, text.closed, thought.done, llm.started, llm.completed, tool.started, tool.completed, artifact.partial, artifact.written, input.required, input.received, message.queued, message.delivered, message.dropped, step.kept, usage, budget.warning, budget.granted, child.started, child.ended, step.started, step.ended, fault.injected, notice
+5:25: no event of kind text.delta is delivered; there are run.queued, run.held, run.released, run.moved, run.started, run.recovered, run.canceling, run.completed, run.failed, run.canceled, task.started, task.completed, task.failed, task.restarted, text.done, text.closed, thought.done, llm.started, llm.completed, tool.started, tool.completed, artifact.partial, artifact.written, input.required, input.received, message.queued, message.delivered, message.dropped, step.kept, usage, budget.warning, budget.granted, child.started, child.ended, step.started, step.ended, fault.injected, notice
 6:22: there is no job knit; there are generate
 7:12: there is a webhook first already
 7:58: there is no field alow_private here; did you mean allow_private?

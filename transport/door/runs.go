@@ -38,6 +38,8 @@ type Runs interface {
 	Revoke(ctx context.Context, id messages.RunID, message string) error
 	// Release lets a run begin that is held, because the run before it in its conversation did not complete.
 	Release(ctx context.Context, id messages.RunID, by string) error
+	// Move gives a run that waits a place right before the other that waits, or with "" the first place.
+	Move(ctx context.Context, id, before messages.RunID, by string) error
 	// DeleteLog removes the log of an ended run.
 	DeleteLog(ctx context.Context, id messages.RunID) error
 }
@@ -309,6 +311,15 @@ func (d *Door) Release(ctx context.Context, id messages.RunID) error {
 		return err
 	}
 	return d.Runs.Release(ctx, id, auth.From(ctx).Name)
+}
+
+// Move gives the caller's run that waits another place. Errors: those of Cancel, conflict if it does not wait, and
+// invalid_input if the other does not.
+func (d *Door) Move(ctx context.Context, id, before messages.RunID) error {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
+		return err
+	}
+	return d.Runs.Move(ctx, id, before, auth.From(ctx).Name)
 }
 
 // DeleteLog removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.

@@ -47,6 +47,9 @@ func (s *Server) runRoutes() {
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "releaseRun", Method: http.MethodPost, Path: path + "/release",
 		Tags: tags, Summary: "Let a held run begin", Responses: accepted,
 		Description: "A run that waits in a conversation is held if the run before it failed or was canceled."}, s.releaseRun)
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "moveRun", Method: http.MethodPost, Path: path + "/move",
+		Tags: tags, Summary: "Give a run that waits another place", Responses: accepted,
+		Description: "Of the runs that wait in its conversation it becomes the first, or the one before another. A run that has begun is a conflict."}, s.moveRun)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "sayRun", Method: http.MethodPost, Path: path + "/messages",
 		Tags: tags, Summary: "Say something to a run that works", Responses: map[string]*huma.Response{"202": s.json("The message is in the log", sent{})},
 		Description: "Answers once the message is in the log. Then exactly one of message.delivered and message.dropped " +

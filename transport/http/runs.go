@@ -34,6 +34,7 @@ type start struct {
 	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
 	Limits   messages.Limits   `json:"limits,omitzero" doc:"Bounds of the run; the server's own where they are left out"`
 	Busy     messages.Busy     `json:"busy,omitempty" enum:"queue,steer,reject,interrupt" default:"queue" doc:"In a conversation whose turn works: the run waits, its message goes to that turn, or it is refused"`
+	Replaces messages.RunID    `json:"replaces,omitempty" maxLength:"200" doc:"A run that waits in the conversation: this one gets its place, and that one is canceled"`
 	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
 }
 
@@ -79,7 +80,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 
 // request returns the request to the runtime.
 func (b start) request(key string) messages.Request {
-	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: cmp.Or(b.Busy, messages.BusyQueue), Key: key}
+	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: cmp.Or(b.Busy, messages.BusyQueue), Replaces: b.Replaces, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
@@ -339,6 +340,22 @@ type messagePath struct {
 
 func (s *Server) releaseRun(w http.ResponseWriter, r *http.Request, in *pathID) error {
 	return s.accepted(w, r, in.ID, s.Release(r.Context(), in.ID))
+}
+
+// moveInput holds a new place.
+type moveInput struct {
+	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Body *struct {
+		Before messages.RunID `json:"before,omitempty" maxLength:"200" doc:"The run that waits right behind this place; without it, the first place"`
+	} `required:"false"`
+}
+
+func (s *Server) moveRun(w http.ResponseWriter, r *http.Request, in *moveInput) error {
+	before := messages.RunID("")
+	if in.Body != nil {
+		before = in.Body.Before
+	}
+	return s.accepted(w, r, in.ID, s.Move(r.Context(), in.ID, before))
 }
 
 func (s *Server) revokeMessage(w http.ResponseWriter, r *http.Request, in *messagePath) error {

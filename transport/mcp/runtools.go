@@ -56,6 +56,7 @@ type runArguments struct {
 	Request string          `json:"request"`
 	Value   json.RawMessage `json:"value"`
 	// Arguments of run_say.
+	ID      string           `json:"id"`
 	Content string           `json:"content"`
 	Mode    messages.SayMode `json:"mode"`
 	StreamOptions
@@ -97,7 +98,7 @@ func (s *Server) changingTools() []runTool {
 	}, {Tool{Name: "run_say", Title: "Message a run",
 		Description: "Gives a run that works a message: its model sees it before its next call.",
 		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string","description":"the text"}`,
-			`"mode":{"type":"string","enum":["steer","interrupt"],"description":"interrupt stops its call"}`)}, s.runSay,
+			`"id":{"type":"string","description":"makes repeats safe"}`, `"mode":{"type":"string","enum":["steer","interrupt"],"description":"interrupt stops its call"}`)}, s.runSay,
 	}}
 }
 
@@ -244,7 +245,7 @@ func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error)
 
 // runSay says something to a run.
 func (s *Server) runSay(ctx context.Context, a runArguments) (*Result, error) {
-	m, err := s.runs.Say(ctx, door.Agent, a.RunID, messages.Said{Mode: a.Mode, Content: a.Content})
+	m, err := s.runs.Say(ctx, door.Agent, a.RunID, messages.Said{Message: a.ID, Mode: a.Mode, Content: a.Content})
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,8 @@ type mark struct {
 	Cause     messages.Code   `json:"cause,omitempty"`
 	Requests  []string        `json:"open_requests,omitempty"`
 	UpdatedAt time.Time       `json:"updated_at"`
+	// Purse has what was spent. It is short if an older version has written to the log.
+	Purse *messages.Purse `json:"purse,omitempty"`
 	// Opened is set only in the first block.
 	Opened *opened `json:"opened,omitempty"`
 }
@@ -99,6 +101,7 @@ type opened struct {
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	QueuedAt  time.Time         `json:"queued_at"`
+	Budget    *messages.Budget  `json:"budget,omitempty"`
 }
 
 // overflow is the part of a mark that may not fit a header.
@@ -150,15 +153,15 @@ func (m *mark) whole(data []byte) (rest []byte, err error) {
 
 // newMark returns the mark of a block that is kept so, with bytes of data. before is the mark of the preceding block.
 func newMark(b journal.Block, before mark, kept journal.StoredBlock, bytes int) mark {
-	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests}
+	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests, Purse: before.Purse}
 	for _, e := range b.Events {
 		s.Add(e)
 	}
 	m := mark{ID: b.ID.String(), First: kept.First, Last: kept.Last, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
 		Writer: b.Writer, Bytes: before.Bytes + int64(bytes), Parted: before.Parted, Status: s.Status,
-		Canceling: s.Canceling, Cause: s.Cause, Requests: s.OpenRequests, UpdatedAt: s.UpdatedAt}
+		Canceling: s.Canceling, Cause: s.Cause, Requests: s.OpenRequests, UpdatedAt: s.UpdatedAt, Purse: s.Purse}
 	if b.After.Seq == 0 {
-		m.Opened = &opened{Job: s.Job, Input: s.Input, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt}
+		m.Opened = &opened{Job: s.Job, Input: s.Input, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt, Budget: s.Budget}
 	}
 	if b.After.Seq == 0 || len(before.Chain) > 0 {
 		kept.Epoch = m.Epoch

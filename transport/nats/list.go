@@ -42,7 +42,8 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 			continue
 		}
 		s := messages.Summary{RunID: run, Job: o.Job, Input: o.Input, Principal: o.Principal, Labels: o.Labels, Status: r.Status,
-			Canceling: r.Canceling, Cause: r.Cause, OpenRequests: r.Requests, Seq: r.Last, QueuedAt: o.QueuedAt, UpdatedAt: r.UpdatedAt}
+			Canceling: r.Canceling, Cause: r.Cause, OpenRequests: r.Requests, Seq: r.Last, QueuedAt: o.QueuedAt, UpdatedAt: r.UpdatedAt,
+			Purse: r.Purse, Budget: o.Budget}
 		if q.Selects(&s) {
 			list = append(list, s)
 		}

@@ -164,9 +164,9 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 
 // Each statement changes only what its indexes need.
 const (
-	insertRun = `INSERT INTO runs (id, run, principal, job, input, labels, requests, status, canceling, cause, seq, epoch,
-		ended, bytes, queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
-	updateRun = `UPDATE runs SET requests = ?, status = ?, canceling = ?, cause = ?, seq = ?, epoch = ?, bytes = ?, updated_at = ? WHERE id = ?`
+	insertRun = `INSERT INTO runs (id, run, principal, job, input, labels, requests, purse, status, canceling, cause, seq,
+		epoch, ended, bytes, queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
+	updateRun = `UPDATE runs SET requests = ?, purse = ?, status = ?, canceling = ?, cause = ?, seq = ?, epoch = ?, bytes = ?, updated_at = ? WHERE id = ?`
 	endRun    = `UPDATE runs SET ended = 1 WHERE id = ?`
 )
 
@@ -177,18 +177,19 @@ func (w *writer) save(h *head) (err error) {
 	}
 	s := &h.summary
 	requests, err := pack(s.OpenRequests, len(s.OpenRequests))
-	if err != nil {
+	spent, failed := packPurse(s)
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	status, cause, seq, epoch, updated := string(s.Status), string(s.Cause), int64(h.Seq), int64(h.Epoch), s.UpdatedAt.UnixNano()
 	if h.inserted {
-		_, err = w.exec(updateRun, requests, status, s.Canceling, cause, seq, epoch, h.bytes, updated, h.number)
+		_, err = w.exec(updateRun, requests, spent, status, s.Canceling, cause, seq, epoch, h.bytes, updated, h.number)
 	} else {
 		var labels string
 		if labels, err = pack(s.Labels, len(s.Labels)); err != nil {
 			return err
 		}
-		_, err = w.exec(insertRun, h.number, string(s.RunID), s.Principal, s.Job, s.Input, labels, requests, status, s.Canceling,
+		_, err = w.exec(insertRun, h.number, string(s.RunID), s.Principal, s.Job, s.Input, labels, requests, spent, status, s.Canceling,
 			cause, seq, epoch, h.bytes, s.QueuedAt.UnixNano(), updated)
 	}
 	if err == nil && h.Ended {

@@ -125,7 +125,7 @@ func TestFlippedByte(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(dir, "journal.db"))
 	must(t, err)
 	columns := map[string][]string{
-		"runs": {"run", "principal", "job", "input", "labels", "requests", "status", "canceling", "cause", "seq", "epoch", "ended",
+		"runs": {"run", "principal", "job", "input", "labels", "requests", "purse", "status", "canceling", "cause", "seq", "epoch", "ended",
 			"bytes", "queued_at", "updated_at"},
 		"blocks": {"run", "first", "last", "id", "epoch", "writer", "terminal", "before", "digest", "body"},
 	}
@@ -194,7 +194,7 @@ func tables(dir string) (all string) {
 	}
 	defer db.Close()
 	for _, query := range []string{
-		"SELECT concat_ws('|', id, run, principal, job, input, labels, requests, status, canceling, cause, seq, epoch, ended, bytes, queued_at, updated_at) FROM runs",
+		"SELECT concat_ws('|', id, run, principal, job, input, labels, requests, purse, status, canceling, cause, seq, epoch, ended, bytes, queued_at, updated_at) FROM runs",
 		"SELECT concat_ws('|', run, first, last, hex(id), epoch, writer, terminal, hex(before), hex(digest), hex(body)) FROM blocks",
 		"SELECT concat_ws('|', line, hex(digest)) FROM removed",
 	} {

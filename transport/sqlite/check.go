@@ -134,11 +134,13 @@ func (c *checker) removed() error {
 }
 
 // selectHeads selects all that the writer knows about a run.
-const selectHeads = "SELECT " + summaryColumns + ", id, epoch, ended, bytes FROM runs"
+func (c *checker) selectHeads() string {
+	return "SELECT " + columns(c.version < spending) + ", id, epoch, ended, bytes FROM runs"
+}
 
 // all checks every log.
 func (c *checker) all() error {
-	return each(c.ctx, c.tx, selectHeads+" ORDER BY id", func(rows *sql.Rows) error { return c.run(rows) })
+	return each(c.ctx, c.tx, c.selectHeads()+" ORDER BY id", func(rows *sql.Rows) error { return c.run(rows) })
 }
 
 // only checks the logs of some runs. It keeps only the records of these among the removed.
@@ -146,7 +148,7 @@ func (c *checker) only(runs []messages.RunID) error {
 	c.named = true
 	c.report.Removed = slices.DeleteFunc(c.report.Removed, func(r journal.Removed) bool { return !slices.Contains(runs, r.Run) })
 	for _, run := range runs {
-		err := c.run(c.tx.QueryRowContext(c.ctx, selectHeads+" WHERE run = ?", string(run)))
+		err := c.run(c.tx.QueryRowContext(c.ctx, c.selectHeads()+" WHERE run = ?", string(run)))
 		gone := slices.ContainsFunc(c.report.Removed, func(r journal.Removed) bool { return r.Run == run })
 		if errors.Is(err, sql.ErrNoRows) && !c.missing(run) && !gone {
 			return journal.ErrNotFound(run)
@@ -200,7 +202,9 @@ func (c *checker) log(want *head) error {
 		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
 		want.blocks = want.blocks.With(b.Digest)
 	}
-	got.blocks = want.blocks
+	if got.blocks = want.blocks; want.summary.Purse == nil && want.summary.Budget == nil { // an older version has listed it
+		got.summary.Purse, got.summary.Budget = nil, nil
+	}
 	c.report.Events += audit.Events
 	if !reflect.DeepEqual(got, *want) {
 		return &journal.Fault{Run: audit.Run, Seq: got.Seq, Rule: journal.RuleList,

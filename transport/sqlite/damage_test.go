@@ -48,7 +48,7 @@ func TestDamageInReadiness(t *testing.T) {
 func TestUnstorable(t *testing.T) {
 	dir := closed(t, func(j *sqlite.Journal) { mustAppend(t, j, block("r_a", 0, queued, started, begun)) })
 	change(t, dir, "INSERT INTO blocks SELECT 99, first, last, id, opening, epoch, writer, terminal, body, before, digest FROM blocks",
-		"INSERT INTO runs SELECT 99, 'r_b', principal, job, labels, status, canceling, cause, 2, epoch, ended, merged, bytes, queued_at, updated_at, input, requests FROM runs")
+		"INSERT INTO runs SELECT 99, 'r_b', principal, job, labels, status, canceling, cause, 2, epoch, ended, merged, bytes, queued_at, updated_at, input, requests, purse FROM runs")
 	j, _ := open(t, dir)
 	for name, b := range map[string]journal.Block{
 		"no JSON":                      block("r_a", 3, messages.Unknown{Type: "moon.rose", Payload: json.RawMessage("{")}),

@@ -346,7 +346,7 @@ func cannotOpen(t *testing.T, dir, why string) {
 func TestNewerSchema(t *testing.T) {
 	dir := closed(t, func(*sqlite.Journal) {})
 	change(t, dir, "PRAGMA user_version = 99")
-	cannotOpen(t, dir, "was written by a newer lastword (schema 99, this one knows 6)")
+	cannotOpen(t, dir, "was written by a newer lastword (schema 99, this one knows 7)")
 }
 
 func TestDamagedHeader(t *testing.T) {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 
 	lib "modernc.org/sqlite/lib"
@@ -9,14 +10,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// seal adds chains and digests to the blocks of older schemas, and fills new columns of runs. It skips a log that
-// cannot be read; [Check] reports it.
-func (w *writer) seal() error {
+// seal adds chains and digests to the blocks of older schemas, and fills new columns of runs. From sealed on, an ended run
+// keeps an empty purse: only its log says what it has spent. It skips a log that cannot be read; [Check] reports it.
+func (w *writer) seal(old int) error {
 	var numbers []int64
-	err := each(ctx, w.conn, "SELECT id FROM runs", func(rows *sql.Rows) error {
+	err := each(ctx, w.conn, "SELECT id FROM runs WHERE ended <= ?", func(rows *sql.Rows) error {
 		numbers = append(numbers, 0)
 		return rows.Scan(&numbers[len(numbers)-1])
-	})
+	}, old < sealed)
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,9 @@ func (w *writer) sealLog(number int64) error {
 		}
 	}
 	requests, err := pack(s.OpenRequests, len(s.OpenRequests))
-	if err == nil {
-		_, err = w.exec("UPDATE runs SET input = ?, requests = ? WHERE id = ?", s.Input, requests, number)
+	spent, failed := packPurse(&s)
+	if err = cmp.Or(err, failed); err == nil {
+		_, err = w.exec("UPDATE runs SET input = ?, requests = ?, purse = ? WHERE id = ?", s.Input, requests, spent, number)
 	}
 	return err
 }
@@ -147,12 +149,16 @@ CREATE INDEX ledger_by_run ON ledger (run) WHERE run IS NOT NULL;
 
 -- Small values of the server beside its runs, as JSON: those of one kind have the same part.
 CREATE TABLE rows (part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)) WITHOUT ROWID;
+`, `
+-- What the run has spent and its budget, as JSON, or ''.
+ALTER TABLE runs ADD COLUMN purse TEXT NOT NULL DEFAULT '';
 `}
 
 // Versions of the schema: from sealed on blocks have digests. A database of readable or later is read as it is; from
-// ledgered on it has a ledger.
+// ledgered on it has a ledger, and from spending on the list says what was spent.
 const (
 	sealed   = 4
 	readable = 5
 	ledgered = 6
+	spending = 7
 )

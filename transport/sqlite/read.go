@@ -18,6 +18,7 @@ import (
 type store struct {
 	dir string
 	db  *sql.DB
+	old bool // its list does not say what was spent
 }
 
 // batchBytes is the size after which a Read returns no further block.
@@ -77,19 +78,44 @@ func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (pag
 const maxSeq = 1 << 62
 
 // summaryColumns are the columns of a summary, in the order of scanSummary.
-const summaryColumns = "run, principal, job, input, labels, requests, status, canceling, cause, seq, queued_at, updated_at"
+const summaryColumns = "run, principal, job, input, labels, requests, purse, status, canceling, cause, seq, queued_at, updated_at"
+
+// columns returns summaryColumns, as far as the schema has them.
+func columns(old bool) string {
+	if old {
+		return strings.Replace(summaryColumns, "purse", "''", 1)
+	}
+	return summaryColumns
+}
+
+// purse is the column of what a run has spent and may spend.
+type purse struct {
+	Purse  *messages.Purse  `json:"purse,omitempty"`
+	Budget *messages.Budget `json:"budget,omitempty"`
+}
+
+// packPurse returns the column, or "" if the run has spent nothing and has no budget.
+func packPurse(s *messages.Summary) (string, error) {
+	if s.Purse == nil && s.Budget == nil {
+		return "", nil
+	}
+	return pack(purse{s.Purse, s.Budget}, 1)
+}
 
 // scanSummary scans the summaryColumns, and then more.
 func scanSummary(rows interface{ Scan(...any) error }, s *messages.Summary, more ...any) error {
-	var labels, requests string
+	var labels, requests, spent string
+	var has purse
 	var queued, updated int64
-	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &s.Input, &labels, &requests, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
+	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &s.Input, &labels, &requests, &spent, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
 		&queued, &updated}, more...)...)
 	if err != nil {
 		return err
 	}
 	s.QueuedAt, s.UpdatedAt = time.Unix(0, queued).UTC(), time.Unix(0, updated).UTC()
-	return errors.Join(unpack(labels, &s.Labels), unpack(requests, &s.OpenRequests))
+	err = errors.Join(unpack(labels, &s.Labels), unpack(requests, &s.OpenRequests), unpack(spent, &has))
+	s.Purse, s.Budget = has.Purse, has.Budget
+	return err
 }
 
 // pack returns v as JSON, or "" if size is 0. unpack is its inverse.
@@ -110,7 +136,7 @@ func unpack(text string, v any) error {
 
 // List implements [journal.Reader].
 func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	query, args := listSQL(q)
+	query, args := listSQL(q, s.old)
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, explained(s.dir, err)
@@ -133,10 +159,10 @@ func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary,
 }
 
 // listSQL returns the query for the runs that q selects, in order. It ignores labels.
-func listSQL(q messages.Query) (string, []any) {
+func listSQL(q messages.Query, old bool) (string, []any) {
 	var where strings.Builder
 	var args []any
-	where.WriteString("SELECT " + summaryColumns + " FROM runs WHERE TRUE")
+	where.WriteString("SELECT " + columns(old) + " FROM runs WHERE TRUE")
 	if !q.Everyone { // listing everyone's runs has no index; only the node's operator does that
 		where.WriteString(" AND principal = ?")
 		args = append(args, q.Principal)

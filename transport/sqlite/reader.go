@@ -37,7 +37,7 @@ func openEither(dir string) (r *Reader, err error) {
 		if err != nil {
 			return errors.Join(err, db.Close())
 		}
-		r = &Reader{store{dir: dir, db: db}, how, version}
+		r = &Reader{store{dir, db, version < spending}, how, version}
 		return nil
 	})
 	return r, err

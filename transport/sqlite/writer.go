@@ -113,8 +113,8 @@ func (w *writer) begin() error {
 				return err
 			}
 		}
-		if old < sealed {
-			if err := w.seal(); err != nil {
+		if old < spending {
+			if err := w.seal(old); err != nil {
 				return err
 			}
 		}

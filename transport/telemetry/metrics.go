@@ -26,9 +26,6 @@ type Config struct {
 	Headers map[string]string
 	// Service is the name of this program in traces, Version its version.
 	Service, Version string
-	// Tokens, if not nil, is called with the tokens that a model call has read and written, as the model's server
-	// reports them. principal is the owner of the run.
-	Tokens func(principal string, tokens int64)
 }
 
 // Gauge is a current value, with one sentence that explains it.
@@ -41,8 +38,7 @@ type Gauge struct {
 type Observer struct {
 	handler  http.Handler
 	metrics  metrics
-	exporter *exporter                            // nil without a collector
-	tell     func(principal string, tokens int64) // gets the tokens of each model call; may be nil
+	exporter *exporter // nil without a collector
 
 	mu     sync.Mutex
 	runs   map[messages.RunID]*run // runs that have not ended
@@ -80,7 +76,7 @@ func New(c Config) *Observer {
 	}
 	asked := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"}
 	seconds := prometheus.ExponentialBuckets(0.005, 4, 10)
-	o := &Observer{handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), tell: c.Tokens, runs: map[messages.RunID]*run{}, models: map[string]bool{}, metrics: metrics{
+	o := &Observer{handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), runs: map[messages.RunID]*run{}, models: map[string]bool{}, metrics: metrics{
 		started:   counter("runs_started_total", "Runs that were queued.", "job"),
 		ended:     counter("runs_ended_total", "Runs that have their terminal.", "job", "status", "cause"),
 		tasks:     counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
@@ -195,9 +191,6 @@ func (o *Observer) spent(r *run, u *messages.Usage) {
 	o.metrics.tokens.WithLabelValues(r.principal, "written").Add(float64(written))
 	if u.Cost != nil {
 		o.metrics.cost.WithLabelValues(r.principal, r.job).Add(max(u.Cost.Amount, 0))
-	}
-	if o.tell != nil {
-		o.tell(r.principal, read+written)
 	}
 }
 

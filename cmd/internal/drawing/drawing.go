@@ -22,6 +22,8 @@ func does(s *plan.Step) string {
 		return "write " + s.Write.Name
 	case s.Ask != nil:
 		return "ask"
+	case s.Receive != nil:
+		return "receive"
 	}
 	return s.Job
 }

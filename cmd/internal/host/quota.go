@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"io/fs"
 	"path/filepath"
 	"sync"
@@ -67,46 +68,154 @@ func sizeOf(folder string) (bytes int64) {
 	return bytes
 }
 
-// spending limits the model tokens that each principal's runs use per UTC day. It counts from the start of the server.
-// mu guards the fields below it.
+// spending bounds the model tokens that each principal's runs use per UTC day. All servers of a journal draw on one
+// count. mu guards the fields below it.
 type spending struct {
 	limit int64 // 0 means no limit
+	drawn *marks[dayCount]
 
 	mu   sync.Mutex
 	day  time.Time // beginning of the day
-	used map[string]int64
+	each map[string]*share
 }
 
-// day is the time after which the count of tokens begins anew.
-const day = 24 * time.Hour
+// dayCount says what the servers have drawn of each principal's tokens of a day.
+type dayCount struct {
+	Day   time.Time        `json:"day"`
+	Drawn map[string]int64 `json:"drawn"`
+}
 
-// add counts the tokens of a call that has ended.
-func (s *spending) add(principal string, tokens int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.turn()
-	if s.used[principal] < s.limit { // the sum cannot overflow
-		s.used[principal] += tokens
+// share is what this server has drawn for a principal, what of that was used, and what calls that have not ended may use.
+type share struct{ drawn, used, bound int64 }
+
+const (
+	// day is the time after which the count of tokens begins anew.
+	day = 24 * time.Hour
+	// mostTokens bounds a sum of tokens, which then cannot overflow.
+	mostTokens = 1 << 53
+	// drawTime is how long a server tries to draw.
+	drawTime = 10 * time.Second
+)
+
+func (c *catalog) newSpending() *spending {
+	return &spending{limit: c.TokensPerDay, drawn: newMarks[dayCount](c, "spending.json")}
+}
+
+// ask binds the tokens that a call may use until ended is called; 0 asks for the start of a run. If the server has nothing
+// left for the principal it draws more. Errors: limit_exceeded for a start and budget for a call, if the day's tokens are
+// used.
+func (s *spending) ask(ctx context.Context, principal string, tokens int64) (ended func(), err error) {
+	tokens = min(max(tokens, 0), mostTokens)
+	for {
+		short, in := s.bind(principal, tokens)
+		if short < 0 {
+			return sync.OnceFunc(func() { s.change(func() { in.bound -= tokens }) }), nil
+		}
+		got, err := s.draw(ctx, principal, short)
+		switch {
+		case err != nil:
+			return nil, err
+		case got == 0:
+			return nil, s.refusal(tokens)
+		}
+		s.change(func() { in.drawn += got }) // of yesterday, if a new day has begun
 	}
 }
 
-// admit returns an error (limit_exceeded) if the principal has used up the day's tokens.
-func (s *spending) admit(principal string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.turn()
-	if s.limit == 0 || s.used[principal] < s.limit {
+// bind binds the tokens, unless nothing is left: then short is what lacks, from 0.
+func (s *spending) bind(principal string, tokens int64) (short int64, in *share) {
+	s.change(func() {
+		in = s.of(principal)
+		if short = in.used + in.bound - in.drawn; short < 0 {
+			in.bound += tokens
+		}
+	})
+	return short, in
+}
+
+// draw takes what lacks from what all servers share, and some more: an eighth of the rest, or a sixteenth of the limit. It
+// returns 0 if nothing is left.
+func (s *spending) draw(ctx context.Context, principal string, short int64) (got int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, drawTime)
+	defer cancel()
+	err = s.drawn.change(ctx, func(all *dayCount) error {
+		if today := time.Now().UTC().Truncate(day); !all.Day.Equal(today) {
+			*all = dayCount{Day: today, Drawn: map[string]int64{}}
+		}
+		left := s.limit - all.Drawn[principal]
+		if got = min(left, short+max(left/8, s.limit/16, 1)); got > 0 {
+			all.Drawn[principal] += got
+		}
+		return nil
+	})
+	return max(got, 0), err
+}
+
+// spent counts the tokens of a call that has ended.
+func (s *spending) spent(principal string, tokens int64) {
+	s.change(func() {
+		if in := s.of(principal); in.used < mostTokens {
+			in.used += min(max(tokens, 0), mostTokens)
+		}
+	})
+}
+
+// giveBack returns what was drawn today and not used.
+func (s *spending) giveBack(ctx context.Context) error {
+	rest, of := map[string]int64{}, time.Time{}
+	s.change(func() {
+		for principal, in := range s.each {
+			if in.drawn > in.used {
+				rest[principal] = in.drawn - in.used
+			}
+		}
+		s.each, of = nil, s.day
+	})
+	if len(rest) == 0 {
 		return nil
 	}
-	ends := s.day.Add(day)
-	return auth.RetryAfter(time.Until(ends), messages.Errorf(messages.CauseLimitExceeded,
-		"your runs have used the %d tokens of models that a caller has a day; start again after %s, "+
-			"or ask the operator to raise serve --model-tokens-per-day", s.limit, ends.Format("2006-01-02 15:04 UTC")))
+	ctx, cancel := context.WithTimeout(ctx, drawTime)
+	defer cancel()
+	return s.drawn.change(ctx, func(all *dayCount) error {
+		for principal, tokens := range rest {
+			if all.Day.Equal(of) {
+				all.Drawn[principal] -= tokens
+			}
+		}
+		return nil
+	})
 }
 
-// turn starts a new day if necessary. mu must be held.
-func (s *spending) turn() {
+// change calls f with mu held, after the turn of the day.
+func (s *spending) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if today := time.Now().UTC().Truncate(day); !today.Equal(s.day) {
-		s.day, s.used = today, map[string]int64{}
+		s.day, s.each = today, nil
 	}
+	f()
+}
+
+// of returns the principal's share. mu must be held.
+func (s *spending) of(principal string) *share {
+	if s.each == nil {
+		s.each = map[string]*share{}
+	}
+	if s.each[principal] == nil {
+		s.each[principal] = &share{}
+	}
+	return s.each[principal]
+}
+
+// refusal says that the day's tokens are used: for the start of a run, or for a call.
+func (s *spending) refusal(tokens int64) error {
+	ends := time.Now().UTC().Truncate(day).Add(day)
+	err := messages.Errorf(messages.CauseLimitExceeded,
+		"your runs have used the %d tokens of models that a caller has a day; start again after %s, "+
+			"or ask the operator to raise serve --model-tokens-per-day", s.limit, ends.Format("2006-01-02 15:04 UTC"))
+	if tokens > 0 {
+		err.Code = messages.CodeBudget
+		return err
+	}
+	return auth.RetryAfter(time.Until(ends), err)
 }

@@ -29,8 +29,12 @@ func spend(ctx context.Context, t *actors.TaskContext, below bool) (string, erro
 		}
 		return "", err
 	}
-	if err := t.Emit(messages.LLMStarted{Call: "m1", Model: "tiny"}, ""); err != nil {
+	allowed, err := t.AskModel(messages.LLMStarted{Call: "m1", Model: "tiny"}, "", 7, 5)
+	if err != nil {
 		return "", err
+	}
+	if allowed.Ended != nil {
+		defer allowed.Ended()
 	}
 	return "", t.Emit(messages.LLMCompleted{Call: "m1", Model: "tiny", Evidence: "done-marker", Verdict: "completed",
 		Usage: &messages.Usage{PromptTokens: new(int64(7)), CompletionTokens: new(int64(5))}}, "")
@@ -41,10 +45,11 @@ func spend(ctx context.Context, t *actors.TaskContext, below bool) (string, erro
 func TestTokensOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it is midnight
 		time.Sleep(22 * time.Hour)
-		tokens := &spending{limit: 20}
 		c := (&Checked{Flags: Flags{program: &Program{}}}).newCatalog(nil, &store.Store{})
+		tokens := c.newSpending()
+		tokens.limit = 20
 		config := c.systemConfig(tokens)
-		metrics := c.newObserver(tokens, func() actors.Stats { return actors.Stats{} }, zero, zero)
+		metrics := c.newObserver(func() actors.Stats { return actors.Stats{} }, zero, zero)
 		defer metrics.Close()
 		config.Jobs, config.Observe = []actors.Definition{actors.Func("spend", spend)}, metrics.Observe
 		system, err := actors.New(t.Context(), config)
@@ -82,6 +87,48 @@ func TestTokensOfADay(t *testing.T) {
 		if err := start("mia", "false", ""); err != nil {
 			t.Errorf("the next day: %v", err)
 		}
+	})
+}
+
+// "two servers of one journal hold one ceiling, up to one call each; a server that stops gives back what it has drawn"
+func TestTokensOfTwoServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit, call = 100_000, 3000
+		s, ctx, used := shared(""), t.Context(), 0
+		server := func() *spending {
+			return &spending{limit: limit, drawn: &marks[dayCount]{store: s, name: "spending.json"}}
+		}
+		spend := func(on *spending) error {
+			ended, err := on.ask(ctx, "mia", call/2) // the call takes more than was estimated
+			if err == nil {
+				used += call
+				on.spent("mia", call)
+				ended()
+			}
+			return err
+		}
+		first, second := server(), server()
+		must(t, spend(first))
+		must(t, first.giveBack(ctx))
+		first = server()
+		for refused := 0; refused < 2; {
+			refused = 0
+			for _, on := range []*spending{first, second} {
+				if err := spend(on); messages.CodeOf(err) == messages.CodeBudget {
+					refused++
+				} else if must(t, err); used > limit+2*call {
+					t.Fatalf("%d tokens of %d are used", used, limit)
+				}
+			}
+		}
+		if used < limit {
+			t.Errorf("a call is refused after %d tokens of %d", used, limit)
+		}
+		if _, err := second.ask(ctx, "mia", 0); messages.CodeOf(err) != messages.CauseLimitExceeded {
+			t.Errorf("a start after the last token: %v", err)
+		}
+		time.Sleep(day)
+		must(t, spend(second))
 	})
 }
 

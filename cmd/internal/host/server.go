@@ -51,6 +51,7 @@ type Server struct {
 	address   atomic.Value
 	system    *actors.System
 	jobs      *catalog
+	tokens    *spending
 	hooks     *webhook.Hooks  // nil without webhooks
 	clock     *schedule.Clock // nil without schedules
 	keys      *marks[store.Keys]
@@ -138,8 +139,8 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 
 // startRuntime starts the runtime with all jobs. It returns what must run beside it.
 func (s *Server) startRuntime(ctx context.Context) (beside []func(context.Context), err error) {
-	tokens := &spending{limit: s.jobs.TokensPerDay}
-	config := s.jobs.systemConfig(tokens)
+	s.tokens = s.jobs.newSpending()
+	config := s.jobs.systemConfig(s.tokens)
 	config.Log = s.Log
 	if s.clock = s.jobs.newClock(s.Log); s.clock != nil {
 		beside = append(beside, s.clock.Run)
@@ -151,7 +152,7 @@ func (s *Server) startRuntime(ctx context.Context) (beside []func(context.Contex
 		if err := s.makeKeys(ctx); err != nil {
 			return nil, err
 		}
-		s.Metrics = s.jobs.newObserver(tokens, func() actors.Stats { return s.system.Stats() },
+		s.Metrics = s.jobs.newObserver(func() actors.Stats { return s.system.Stats() },
 			func() float64 { return float64(s.API.Readers()) }, s.ready)
 		config.Observe = s.observe
 	}
@@ -167,7 +168,9 @@ func (c *catalog) systemConfig(tokens *spending) actors.Config {
 		config.Journal, config.HandOver = c.store.Journal, true
 	}
 	config.WallClock, config.Retention, config.RetentionBytes = c.timeout, c.retention, int64(c.retentionSize)
-	config.MaxRuns, config.MaxRunsPerPrincipal, config.Admit = c.maxRuns, c.MaxRunsEach, tokens.admit
+	if config.MaxRuns, config.MaxRunsPerPrincipal = c.maxRuns, c.MaxRunsEach; tokens.limit > 0 {
+		config.Spend, config.Spent = tokens.ask, tokens.spent
+	}
 	config.Drain = max(c.Drain, time.Nanosecond)
 	if c.guardian != nil {
 		config.Held = c.guardian.Beat
@@ -250,7 +253,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.Metrics.Close()
 	}
 	s.jobs.close()
-	return errors.Join(err, s.jobs.store.Close())
+	return errors.Join(err, s.tokens.giveBack(context.WithoutCancel(ctx)), s.jobs.store.Close())
 }
 
 // Ready returns the reason why the server accepts no runs now, or nil.

@@ -13,14 +13,14 @@ import (
 
 // newObserver returns the observer for metrics and, if OpenTelemetry's variables name a collector, traces. The
 // functions are called when the metrics are read.
-func (f *Flags) newObserver(tokens *spending, system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
+func (f *Flags) newObserver(system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
 	env := f.Env()
 	stat := func(help string, read func(actors.Stats) float64) telemetry.Gauge {
 		return telemetry.Gauge{Help: help, Read: func() float64 { return read(system()) }}
 	}
 	return telemetry.New(telemetry.Config{
 		Service: cmp.Or(env.Get("OTEL_SERVICE_NAME"), "lastword"), Version: build.This().Full(),
-		Collector: collector(env), Headers: collectorHeaders(env), Tokens: tokens.add,
+		Collector: collector(env), Headers: collectorHeaders(env),
 		Gauges: map[string]telemetry.Gauge{
 			"ready":           {Help: "1 while runs can start, 0 while the journal takes nothing or the server stops.", Read: ready},
 			"runs_active":     stat("Runs that have not ended.", func(s actors.Stats) float64 { return float64(s.Active) }),

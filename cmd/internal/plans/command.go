@@ -232,6 +232,10 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		return messages.InvalidInput("the plan asks people, and stdin is no terminal in the foreground; run it on one, or give --state FOLDER or --server URL, " +
 			"where lastword runs answer reaches it")
 	}
+	if p.Receives() {
+		return messages.InvalidInput("the plan receives messages, and nobody can send any to a run of this process; run it at a server, with --server URL, " +
+			"where lastword runs say reaches it")
+	}
 	job, err := plan.Job(plan.Input{Plan: p, Params: params, From: o.from, Run: messages.RunID(o.earlier)}, config)
 	if err != nil {
 		return err

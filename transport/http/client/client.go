@@ -163,6 +163,12 @@ func (c *Client) Release(ctx context.Context, id messages.RunID) error {
 	return c.call(ctx, http.MethodPost, pathOf(id)+"/release", nil, nil, nil)
 }
 
+// Move gives a run that waits for its turn a place right before the other that waits, or with "" the first place. It
+// returns when that is in the run's log.
+func (c *Client) Move(ctx context.Context, id, before messages.RunID) error {
+	return c.call(ctx, http.MethodPost, pathOf(id)+"/move", nil, map[string]messages.RunID{"before": before}, nil)
+}
+
 // DeleteLog deletes the log of an ended run.
 func (c *Client) DeleteLog(ctx context.Context, id messages.RunID) error {
 	return c.call(ctx, http.MethodDelete, pathOf(id), nil, nil, nil)

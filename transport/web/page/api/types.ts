@@ -1,3 +1,5 @@
+import type { Budget, Purse } from "../state/purse";
+
 /** An event as it is on the wire. docs/wire.md describes the kinds and their payloads. */
 export interface WireEvent {
   run_id: string;
@@ -36,6 +38,8 @@ export interface Summary {
   seq: number;
   queued_at: string;
   updated_at: string;
+  purse?: Purse;
+  budget?: Budget;
 }
 
 export interface Job {

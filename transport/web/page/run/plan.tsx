@@ -6,7 +6,7 @@ import { Sign, type Look } from "./sign";
 import { clean, cut } from "./text";
 
 /** A step of a plan, as the run's input has it. */
-interface PlanStep { name: string; job?: string; plan?: unknown; read?: { name: string }; write?: { name: string }; ask?: unknown; needs?: string | string[]; if?: string; on_failure?: string | string[] }
+interface PlanStep { name: string; job?: string; plan?: unknown; read?: { name: string }; write?: { name: string }; ask?: unknown; receive?: unknown; needs?: string | string[]; if?: string; on_failure?: string | string[] }
 
 const list = (names?: string | string[]) => (typeof names === "string" ? [names] : Array.isArray(names) ? names : []);
 
@@ -86,7 +86,7 @@ export function PlanGraph({ feed }: { feed: Feed }) {
   );
 }
 
-const does = (s: PlanStep) => (s.plan ? "plan" : s.read ? "read " + s.read.name : s.write ? "write " + s.write.name : s.ask ? "ask" : (s.job ?? ""));
+const does = (s: PlanStep) => (s.plan ? "plan" : s.read ? "read " + s.read.name : s.write ? "write " + s.write.name : s.ask ? "ask" : s.receive ? "receive" : (s.job ?? ""));
 
 /** Each step stands in the column after those that it waits for. */
 function layout(steps: PlanStep[]): Map<string, { x: number; y: number }> {

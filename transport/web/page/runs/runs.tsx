@@ -11,6 +11,7 @@ import { Row } from "./row";
 import { StartDialog } from "./start";
 import { jobs, read, reading, runs, watch } from "./store";
 import { useNow } from "../run/now";
+import { spentOf } from "../state/purse";
 
 const statuses = ["pending", "processing", "waiting", "completed", "failed", "canceled"];
 
@@ -59,6 +60,7 @@ export function RunsPage() {
   };
 
   const list = shown.value;
+  const spends = useComputed(() => runs.value.some((r) => spentOf(r.purse, r.budget, true).length)).value;
   const index = list.findIndex((r) => r.run_id === at.value);
   const left = useRef(-1); // where the reader was when they left the list
   if (left.current < 0) left.current = index;
@@ -79,12 +81,12 @@ export function RunsPage() {
       </div>
       <p class="visually-hidden" role="status">{found}</p>
       {list.length === 0 ? <Empty jobs={jobs.value} onStart={start} /> : (
-        <div class="table" role="table" aria-label="Runs" aria-rowcount={list.length + 1} ref={box} onKeyDown={arrows}>
+        <div class={spends ? "table spends" : "table"} role="table" aria-label="Runs" aria-rowcount={list.length + 1} ref={box} onKeyDown={arrows}>
           <div class="row head" role="row" aria-rowindex={1}>
-            {["Status", "Job", "Input", "Cause", "Age", "Duration"].map((name) => <span key={name} role="columnheader" class={name.toLowerCase()}>{name}</span>)}
+            {["Status", "Job", "Input", "Cause", ...(spends ? ["Spent"] : []), "Age", "Duration"].map((name) => <span key={name} role="columnheader" class={name.toLowerCase()}>{name}</span>)}
           </div>
           <Virtual class="rows" count={list.length} rowHeight={rowHeight.value} show={left.current} onEnd={() => state === "read" && more && void read()}
-            keyOf={(i) => list[i]!.run_id} row={(i) => <Row key={list[i]!.run_id} run={list[i]!} index={i} now={now} current={i === Math.max(0, index)} onOpen={() => (at.value = list[i]!.run_id)} />} />
+            keyOf={(i) => list[i]!.run_id} row={(i) => <Row key={list[i]!.run_id} run={list[i]!} index={i} now={now} current={i === Math.max(0, index)} spends={spends} onOpen={() => (at.value = list[i]!.run_id)} />} />
         </div>
       )}
       <StartDialog jobs={jobs.value} />

@@ -342,6 +342,12 @@ export interface Payloads {
   "run.held": {
     after: string;
   };
+  /** A person gives a run that waits another place. */
+  "run.moved": {
+    after: string;
+    by?: string;
+    place: string;
+  };
   /** The run exists: its job, input without secrets, owner and limits. */
   "run.queued": {
     after?: string;
@@ -368,6 +374,7 @@ export interface Payloads {
     };
     mode: "attached" | "detached";
     parent?: string;
+    place?: string;
     principal?: string;
     title?: string;
     version?: string;

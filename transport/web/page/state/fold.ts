@@ -60,6 +60,7 @@ export interface State {
   updated_at: string;
   /** The run before in its conversation, while this one waits for it. */
   after?: string;
+  place?: string;
   held_at?: string;
   began_at?: string;
   queued?: Payloads["run.queued"];
@@ -147,10 +148,14 @@ export class Fold {
         s.queued = e.payload;
         s.queued_at = e.ts!;
         s.after = e.payload.after;
+        s.place = e.payload.place;
         s.log.next = 1;
         break;
       case "run.held":
         s.held_at = e.ts;
+        break;
+      case "run.moved":
+        Object.assign(s, { after: e.payload.after, place: e.payload.place, held_at: undefined });
         break;
       case "run.released":
         this.begins(e.ts!);

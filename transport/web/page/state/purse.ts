@@ -42,10 +42,11 @@ export function answered(value: unknown): Budget {
   return b;
 }
 
-/** What was spent of what there is, in a few words, by unit. */
-export function spentOf(purse: Purse | undefined, limits: Budget | undefined): string[] {
+/** What was spent of what there is, in a few words, by unit. short has only units with a limit, tokens and money. */
+export function spentOf(purse: Purse | undefined, limits: Budget | undefined, short = false): string[] {
   const all = plus(plus(limits, purse?.added), purse?.refilled);
   const said: string[] = counts.flatMap((unit) => (limits?.[unit] ? [`${(purse?.spent?.[unit] ?? 0).toLocaleString("en")} of ${all[unit]!.toLocaleString("en")} ${unit.replace("_", " ")}`] : []));
+  if (short && !limits?.tokens && purse?.spent?.tokens) said.push(`${purse.spent.tokens.toLocaleString("en")} tokens`);
   const cost = purse?.spent?.cost?.amount ?? 0;
   if (limits?.cost) said.push(`${cost.toFixed(4)} of ${all.cost!.amount} USD`);
   else if (cost) said.push(`${cost.toFixed(4)} USD`);
