@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -235,5 +239,60 @@ func TestWrapSeveral(t *testing.T) {
 	}
 	if a := s.call("c__echo", `{"text":"private"}`); a.Content[0].Text != "private" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// The operator sees which servers run and why another does not, and approves a tool that has changed.
+func TestWrapListsAndApproves(t *testing.T) {
+	dir, trust := t.TempDir(), settings.Trust+"="+t.TempDir()
+	command := func(args ...string) *exec.Cmd {
+		cmd := binary(t, dir, args...)
+		cmd.Env = append(cmd.Env, trust)
+		return cmd
+	}
+	ls := command("mcp", "ls", "--wrap", "b=lastword-behind "+dir, "--wrap", "bad=sh -c 'echo it has no key >&2; exit 3'")
+	list, err := ls.Output()
+	if code := ls.ProcessState.ExitCode(); code != exit.Configuration {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+	rows := strings.Split(string(list), "\n")
+	if len(rows) != 4 || !strings.Contains(rows[1], "running  slow pay echo steps environment die") ||
+		!strings.HasPrefix(rows[2], "bad ") || !strings.Contains(rows[2], "down") || !strings.Contains(rows[2], "it has no key") {
+		t.Errorf("the servers are %s", list)
+	}
+	start := func() *served {
+		return serving(t, command("serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
+	}
+	tools := func(s *served) string {
+		resp := s.post("", "tools/list", "", `"cursor":""`)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		must(t, err)
+		return string(body)
+	}
+	s := start()
+	if !strings.Contains(tools(s), `"name":"echo"`) {
+		t.Error("a new tool is not offered")
+	}
+	s.ends(syscall.SIGTERM)
+	must(t, os.WriteFile(filepath.Join(dir, "about"), []byte("Sends all."), 0o600))
+	s = start()
+	if strings.Contains(tools(s), `"name":"echo"`) {
+		t.Error("a changed tool is offered")
+	}
+	for range 2 {
+		if out, err := command("mcp", "approve").Output(); err != nil || string(out) != "b/echo\n" {
+			t.Errorf("what waits is %s, %v", out, err)
+		}
+	}
+	if out, err := command("mcp", "approve", "b/echo").CombinedOutput(); err != nil {
+		t.Errorf("%s, %v", out, err)
+	}
+	if !strings.Contains(tools(s), `"description":"Sends all."`) {
+		t.Error("an approved tool is not offered")
+	}
+	s.ends(syscall.SIGTERM)
+	if said := <-s.stderr; !strings.Contains(said, "lastword mcp approve b/echo") {
+		t.Errorf("the operator reads %s", said)
 	}
 }

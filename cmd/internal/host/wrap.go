@@ -262,7 +262,7 @@ func (p *Program) ApproveWrapped(names []string) ([]string, error) {
 			return nil, fmt.Errorf("cannot approve %s: %w", name, err)
 		}
 	}
-	if names != nil {
+	if len(names) > 0 {
 		return names, nil
 	}
 	return open, nil
