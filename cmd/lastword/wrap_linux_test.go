@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -294,5 +296,66 @@ func TestWrapListsAndApproves(t *testing.T) {
 	s.ends(syscall.SIGTERM)
 	if said := <-s.stderr; !strings.Contains(said, "lastword mcp approve b/echo") {
 		t.Errorf("the operator reads %s", said)
+	}
+}
+
+// Killed at any moment, the gateway makes calls again that may be repeated. The others have happened once at most, and end with
+// their result or say node_lost. None is silent, and nothing of the server behind is left.
+func TestWrapKilled(t *testing.T) {
+	dir, state, kills := t.TempDir(), t.TempDir(), 100
+	if testing.Short() {
+		kills = 5
+	}
+	next, release := slowness(t, dir)
+	release()
+	for range kills {
+		s := wrapping(t, dir, "--state", state)
+		s.ask("tools/list", `{}`)
+		for range 4 {
+			s.send("tools/call", `{"name":"slow"}`)
+			s.send("tools/call", `{"name":"pay"}`)
+		}
+		time.Sleep(rand.N(40 * time.Millisecond)) // the kill is to come at any moment
+		s.signal(syscall.SIGKILL)
+		_ = s.cmd.Wait() // it was killed
+	}
+	if code := wrapping(t, dir, "--state", state).ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	calls, _ := os.OpenFile(filepath.Join(dir, "calls"), os.O_WRONLY, 0) // the pipe is there
+	fmt.Fprintln(calls, "over")
+	calls.Close()
+	made := map[string]int{}
+	for call := next(); call != "over"; call = next() {
+		made[call]++
+	}
+	list := run(t, nil, "runs", "ls", "--state", state, "--limit", "1000", "--json")
+	again, lost, runs := 0, 0, 0
+	for line := range strings.Lines(list.stdout) {
+		var r messages.Summary
+		must(t, json.Unmarshal([]byte(line), &r))
+		tool := strings.TrimPrefix(r.Labels["mcp.tool"], "b/")
+		n := made[tool+" "+string(r.RunID)]
+		delete(made, tool+" "+string(r.RunID))
+		switch {
+		case tool == "slow" && r.Status == messages.Completed && n > 0:
+			again += n - 1
+		case tool == "pay" && r.Status == messages.Completed && n == 1:
+		case tool == "pay" && r.Cause == messages.CauseNodeLost && n <= 1:
+			lost++
+		default:
+			t.Errorf("%d calls of the run %s", n, line)
+		}
+		runs++
+	}
+	if len(made) > 0 || runs == 0 {
+		t.Errorf("no log has the calls %v; %+v", made, list)
+	}
+	t.Logf("%d runs: %d calls again, %d lost", runs, again, lost)
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, file := range files {
+		if text, _ := os.ReadFile(file); strings.Contains(string(text), "lastword-behind\x00"+dir) {
+			t.Errorf("the process %s is left: %q", file, text)
+		}
 	}
 }
