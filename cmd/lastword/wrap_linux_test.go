@@ -252,14 +252,14 @@ func TestWrapListsAndApproves(t *testing.T) {
 		cmd.Env = append(cmd.Env, trust)
 		return cmd
 	}
-	ls := command("mcp", "ls", "--wrap", "b=lastword-behind "+dir, "--wrap", "bad=sh -c 'echo it has no key >&2; exit 3'")
+	ls := command("mcp", "ls", "--wrap", "b=lastword-behind "+dir, "--wrap", "bad=sh -c 'printf \"Error: it has no key\\n at main\\n\\nNode.js v22.1.0\\n\" >&2; exit 3'")
 	list, err := ls.Output()
 	if code := ls.ProcessState.ExitCode(); code != exit.Configuration {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 	rows := strings.Split(string(list), "\n")
 	if len(rows) != 4 || !strings.Contains(rows[1], "running  slow pay echo steps environment die") ||
-		!strings.HasPrefix(rows[2], "bad ") || !strings.Contains(rows[2], "down") || !strings.Contains(rows[2], "it has no key") {
+		!strings.HasPrefix(rows[2], "bad ") || !strings.Contains(rows[2], "down") || !strings.Contains(rows[2], "exit status 3: Error: it has no key") {
 		t.Errorf("the servers are %s", list)
 	}
 	start := func() *served {
@@ -302,7 +302,7 @@ func TestWrapListsAndApproves(t *testing.T) {
 // Killed at any moment, the gateway makes calls again that may be repeated. The others have happened once at most, and end with
 // their result or say node_lost. None is silent, and nothing of the server behind is left.
 func TestWrapKilled(t *testing.T) {
-	dir, state, kills := t.TempDir(), t.TempDir(), 100
+	dir, state, kills := t.TempDir(), t.TempDir(), crashCycles(t)
 	if testing.Short() {
 		kills = 5
 	}

@@ -25,11 +25,14 @@ import (
 type Behind interface {
 	Servers() []string
 	// List returns the entries of a list, such as that of tools/list, and for how many milliseconds they hold.
-	List(ctx context.Context, server string, c source.Caller, method string) ([]json.RawMessage, int64, error)
-	Pass(ctx context.Context, server string, c source.Caller, method string, params json.RawMessage) (json.RawMessage, error)
+	List(ctx context.Context, server string, c Caller, method string) ([]json.RawMessage, int64, error)
+	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
 	// Result returns the result of a run that no log holds, or nil.
 	Result(run messages.RunID) json.RawMessage
 }
+
+// Caller is who uses a server behind, and what its client declares as its capabilities.
+type Caller = source.Caller
 
 // Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
 type Wrap struct {
@@ -81,7 +84,7 @@ func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 
 // caller returns who calls, and what the client declares of what servers may ask. Clients without a session answer only
 // the questions of runs.
-func caller(ctx context.Context, x *wire.Exchange) source.Caller {
+func caller(ctx context.Context, x *wire.Exchange) Caller {
 	declared := x.Capabilities()
 	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation}
 	if !x.Modern() {
@@ -91,7 +94,7 @@ func caller(ctx context.Context, x *wire.Exchange) source.Caller {
 	if !x.Modern() {
 		capabilities = with(capabilities, "sessions", true)
 	}
-	return source.Caller{Principal: auth.From(ctx).Name, Capabilities: capabilities}
+	return Caller{Principal: auth.From(ctx).Name, Capabilities: capabilities}
 }
 
 // entry is an entry of a list as clients see it.
