@@ -213,16 +213,16 @@ func testServe(t *testing.T, how era) {
 	if got := fmt.Sprint(list.Tools); got != "[{ask} {crash} {refuse} {slow} {steps} {run_wait} {run_answer} {run_cancel}]" {
 		t.Errorf("the tools are %s", got)
 	}
-	heard := ""
+	var heard []string
 	for _, m := range c.callTool("steps", map[string]any{"what": "all"}, "p").until() {
 		if m.Method != "" {
 			p := m.progress(t)
-			heard += fmt.Sprint(p.Message, " ", p.Progress, "; ")
+			heard = append(heard, fmt.Sprint(p.Message, " ", p.Progress))
 		} else if r := m.toolResult(t); r.Content[0].Text != "did all" {
 			t.Errorf("%+v", r)
 		}
 	}
-	if heard != "at 0 0; at 1 1; at 2 2; " {
+	if fmt.Sprint(heard) != "[at 0 0 at 1 1 at 2 2]" {
 		t.Errorf("the progress is %s", heard)
 	}
 	if r := c.callTool("crash", map[string]any{}, nil).response().toolResult(t); !r.IsError || !strings.Contains(r.Content[0].Text, "it is broken") {
