@@ -329,7 +329,7 @@ var rooms = []room{
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/agent", "actors/command", "internal/webhook", "internal/schedule", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
-	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular"}},
+	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular", "internal/wrapped"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/redact", "internal/secret", "internal/source", "internal/validate", "internal/words"}},
 }
