@@ -72,6 +72,7 @@ CYCLES = 1000
 
 crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a reader saw is lost
 	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
+	LASTWORD_CRASH=100 go test -count=1 -run '^TestWrapKilled$$' -timeout 60m -v ./cmd/lastword
 
 museum: go ## Put each of thirty public bugs back into the source, and require that its test fails
 	LASTWORD_MUSEUM=1 go -C $(LAB) test -count=1 -run '^TestMutants$$' -timeout 60m -v ./museum

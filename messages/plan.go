@@ -158,6 +158,7 @@ const (
 	NoticeModelSwapped  NoticeCode = "model_swapped"  // another model answered than the one that was asked
 	NoticeHistoryCut    NoticeCode = "history_cut"    // the model does not see all that was said before
 	NoticeStageSkipped  NoticeCode = "stage_skipped"  // the run goes on without a part of its work
+	NoticeToolChanged   NoticeCode = "tool_changed"   // the tool that the run calls is not what it was when it was first seen
 	NoticeLingered      NoticeCode = "lingered"       // a program had done its work, and did not end by itself
 	NoticeStepUnused    NoticeCode = "step_unused"    // an earlier attempt kept a step that the code no longer asks for
 	NoticeMessageUnfit  NoticeCode = "message_unfit"  // a message is not of the form that the run waits for

@@ -96,7 +96,9 @@ var rules = []rule{
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/agent",
 		ours: "internal/regular " + basics + " actors actors/command actors/jobschema internal/schedule internal/confined", denied: offline},
-	{pkgs: "actors/wrap", ours: "messages supervision actors", denied: offline + " os"},
+	{pkgs: "internal/wrapped", ours: "messages", denied: offline + " os"},
+	{pkgs: "actors/wrap", ours: "messages internal/wrapped supervision actors", denied: offline + " os"},
+	{pkgs: "actors/durable", ours: "internal/wrapped actors actors/wrap", denied: offline + " os"},
 	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
 	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
@@ -139,11 +141,11 @@ var rules = []rule{
 		tests: "lastword/actors"},
 	{pkgs: "transport/repository/internal/git", ours: "internal/regular messages internal/redact internal/stable internal/words transport/internal/*",
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... github.com/skeema/knownhosts go.uber.org/zap golang.org/x/crypto/ssh/..."},
-	{pkgs: "transport/mcp", ours: "messages internal/validate messages/model internal/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
-		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
+	{pkgs: "transport/mcp", ours: "messages internal/wrapped transport/mcp/source internal/validate messages/model internal/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
+		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/actors/durable lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/internal/source lastword/actors lastword/internal/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
-	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages internal/confined internal/regular internal/stable internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages internal/wrapped internal/confined internal/regular internal/stable internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
 		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/jsonrpc transport/internal/lines transport/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
@@ -182,7 +184,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "internal/conversation internal/schedule internal/webhook internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: "internal/conversation internal/schedule internal/webhook internal/wrapped internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
 			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -328,7 +330,7 @@ var rooms = []room{
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/agent", "actors/command", "internal/webhook", "internal/schedule", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
-	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular"}},
+	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular", "internal/wrapped"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/redact", "internal/secret", "internal/source", "internal/stable", "internal/validate", "internal/words"}},
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -19,28 +20,9 @@ import (
 // Name is the name of the job.
 const Name = "tool"
 
-// Input says which tool of which server is called. The log has it.
-type Input struct {
-	Server    string          `json:"server"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// Shown is the tool as its server described it when it was called, with schemas and annotations.
-	Shown json.RawMessage `json:"shown,omitempty"`
-	// Client is what the caller's client declared as its capabilities; the server hears the same.
-	Client json.RawMessage `json:"client,omitempty"`
-	// Digest stands for the arguments, if the log keeps no more of them.
-	Digest *Digest `json:"digest,omitempty"`
-}
-
-// Digest is what the log keeps of arguments or a result that it must not hold.
-type Digest struct {
-	Bytes  int    `json:"bytes"`
-	SHA256 string `json:"sha256"`
-}
-
-func digestOf(text []byte) *Digest {
+func digestOf(text []byte) *wrapped.Digest {
 	sum := sha256.Sum256(text)
-	return &Digest{len(text), hex.EncodeToString(sum[:])}
+	return &wrapped.Digest{Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}
 }
 
 // Rule is the operator's word on a tool.
@@ -49,28 +31,17 @@ type Rule struct {
 	// hints say, which count with Hints.
 	Repeat string
 	Hints  bool
+	// Changed: the tool is not what it was when it was first seen. The run says so.
+	Changed bool
 	// Digest: the log keeps sizes and digests of arguments and result. Such a call is never made again.
 	Digest bool
-}
-
-// Call is a call of a tool by a run.
-type Call struct {
-	Input
-	Run, Principal string
-	// Key is the same for every repetition of the call.
-	Key string
-	// Progress and Log report what the server says during the call, Log its message as JSON.
-	Progress func(done, total float64, message string)
-	Log      func(level, text string)
-	// Ask asks the run's people a question of the server.
-	Ask func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
 }
 
 // Config says how tools are called.
 type Config struct {
 	// Call calls a tool and returns its result as the server wrote it. It starts the server if it is down. An error with
 	// the method RPC() json.RawMessage is a JSON-RPC error of the server.
-	Call func(ctx context.Context, c Call) (json.RawMessage, error)
+	Call wrapped.Func
 	Rule func(server, tool string) Rule
 	// Held gets results that the log must not hold.
 	Held *Results
@@ -85,7 +56,7 @@ func Define(c Config) actors.Definition {
 		Description: "Calls a tool of an MCP server behind this one.", OpenWorld: true, Limits: messages.Limits{StallMS: stall.Milliseconds()},
 		Input: func() json.RawMessage { return schema }},
 		New: func(input json.RawMessage) (actors.Job, error) {
-			var in Input
+			var in wrapped.Input
 			d := json.NewDecoder(bytes.NewReader(input))
 			d.DisallowUnknownFields()
 			if err := d.Decode(&in); err != nil || in.Server == "" || in.Tool == "" {
@@ -105,14 +76,14 @@ const stall = 24 * time.Hour
 // work is a call in the making.
 type work struct {
 	Config
-	in   Input
+	in   wrapped.Input
 	rule Rule
 }
 
 // repeats reports whether the call may be made again.
 func (w *work) repeats() bool {
 	switch {
-	case w.rule.Digest || w.rule.Repeat == "never":
+	case w.rule.Digest || w.rule.Repeat == "never" || w.in.Here != "":
 		return false
 	case w.rule.Repeat == "always":
 		return true
@@ -138,6 +109,11 @@ func (w *work) run(ctx context.Context, t *actors.TaskContext) error {
 	if w.in.Digest != nil { // the input is of a log
 		return messages.Errorf(messages.CauseError, "lastword ended before it made the call, and its log keeps no arguments; call again")
 	}
+	if w.rule.Changed {
+		if err := t.Notice(messages.NoticeToolChanged, fmt.Sprintf("the tool %s of the server %s is not what it was when it was first seen", w.in.Tool, w.in.Server)); err != nil {
+			return err
+		}
+	}
 	started := messages.ToolStarted{Call: id, Tool: w.in.Tool, Arguments: w.in.Arguments}
 	if w.rule.Digest {
 		started.Arguments, _ = json.Marshal(digestOf(w.in.Arguments)) // numbers and texts
@@ -145,7 +121,7 @@ func (w *work) run(ctx context.Context, t *actors.TaskContext) error {
 	if err := t.Emit(started, w.in.Server+": "+w.in.Tool); err != nil {
 		return err
 	}
-	raw, err := w.Config.Call(ctx, Call{Input: w.in, Run: string(t.RunID()), Principal: t.Principal(), Key: string(t.RunID()), Ask: t.Ask,
+	raw, err := w.Config.Call(ctx, wrapped.Call{Input: w.in, Run: string(t.RunID()), Principal: t.Principal(), Key: string(t.RunID()), Ask: t.Ask,
 		Progress: func(done, total float64, message string) { _ = t.Emit(progressOf(id, done, total), message) },
 		Log:      func(level, text string) { _ = t.Log(logLevel(level), text) }})
 	if err != nil {

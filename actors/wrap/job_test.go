@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/wrap"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -26,7 +27,7 @@ func (refused) RPC() json.RawMessage {
 func calling(t *testing.T, shown string, rule wrap.Rule, err error) (times int, state messages.State, events string) {
 	t.Helper()
 	var results wrap.Results
-	call := func(_ context.Context, c wrap.Call) (json.RawMessage, error) {
+	call := func(_ context.Context, c wrapped.Call) (json.RawMessage, error) {
 		if times++; times == 1 && err != nil {
 			return nil, err
 		}
@@ -90,6 +91,9 @@ func TestLog(t *testing.T) {
 	}
 	if _, state, events := calling(t, "", wrap.Rule{}, refused{}); state.Status != messages.Failed || !strings.Contains(events, `"code":-32099`) {
 		t.Errorf("%+v: %s", state.End, events)
+	}
+	if _, _, events := calling(t, "", wrap.Rule{Changed: true}, nil); strings.Count(events, `"code":"tool_changed"`) != 1 {
+		t.Errorf("nothing says that the tool has changed: %s", events)
 	}
 	if _, state, events := calling(t, "", wrap.Rule{Digest: true}, nil); state.Status != messages.Completed || strings.Contains(events, "secret words") ||
 		strings.Contains(events, "private") || !strings.Contains(string(state.End.Result), `"bytes":46`) {

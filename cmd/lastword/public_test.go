@@ -24,7 +24,7 @@ import (
 )
 
 // stablePackages are those of docs/stability.md.
-var stablePackages = []string{"actors", "actors/journal", "actors/llmstxt", "messages", "messages/model", "supervision",
+var stablePackages = []string{"actors", "actors/durable", "actors/journal", "actors/llmstxt", "messages", "messages/model", "supervision",
 	"supervision/fault", "testkit", "transport/door", "transport/door/transcript",
 	"transport/http", "transport/http/client", "transport/mcp", "transport/nats", "transport/sqlite", "transport/web"}
 

@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -235,5 +241,121 @@ func TestWrapSeveral(t *testing.T) {
 	}
 	if a := s.call("c__echo", `{"text":"private"}`); a.Content[0].Text != "private" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// The operator sees which servers run and why another does not, and approves a tool that has changed.
+func TestWrapListsAndApproves(t *testing.T) {
+	dir, trust := t.TempDir(), settings.Trust+"="+t.TempDir()
+	command := func(args ...string) *exec.Cmd {
+		cmd := binary(t, dir, args...)
+		cmd.Env = append(cmd.Env, trust)
+		return cmd
+	}
+	ls := command("mcp", "ls", "--wrap", "b=lastword-behind "+dir, "--wrap", "bad=sh -c 'printf \"Error: it has no key\\n at main\\n\\nNode.js v22.1.0\\n\" >&2; exit 3'")
+	list, err := ls.Output()
+	if code := ls.ProcessState.ExitCode(); code != exit.Configuration {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+	rows := strings.Split(string(list), "\n")
+	if len(rows) != 4 || !strings.Contains(rows[1], "running  slow pay echo steps environment die") ||
+		!strings.HasPrefix(rows[2], "bad ") || !strings.Contains(rows[2], "down") || !strings.Contains(rows[2], "exit status 3: Error: it has no key") {
+		t.Errorf("the servers are %s", list)
+	}
+	start := func() *served {
+		return serving(t, command("serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
+	}
+	tools := func(s *served) string {
+		resp := s.post("", "tools/list", "", `"cursor":""`)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		must(t, err)
+		return string(body)
+	}
+	s := start()
+	if !strings.Contains(tools(s), `"name":"echo"`) {
+		t.Error("a new tool is not offered")
+	}
+	s.ends(syscall.SIGTERM)
+	must(t, os.WriteFile(filepath.Join(dir, "about"), []byte("Sends all."), 0o600))
+	s = start()
+	if strings.Contains(tools(s), `"name":"echo"`) {
+		t.Error("a changed tool is offered")
+	}
+	for range 2 {
+		if out, err := command("mcp", "approve").Output(); err != nil || string(out) != "b/echo\n" {
+			t.Errorf("what waits is %s, %v", out, err)
+		}
+	}
+	if out, err := command("mcp", "approve", "b/echo").CombinedOutput(); err != nil {
+		t.Errorf("%s, %v", out, err)
+	}
+	if !strings.Contains(tools(s), `"description":"Sends all."`) {
+		t.Error("an approved tool is not offered")
+	}
+	s.ends(syscall.SIGTERM)
+	if said := <-s.stderr; !strings.Contains(said, "lastword mcp approve b/echo") {
+		t.Errorf("the operator reads %s", said)
+	}
+}
+
+// Killed at any moment, the gateway makes calls again that may be repeated. The others have happened once at most, and end with
+// their result or say node_lost. None is silent, and nothing of the server behind is left.
+func TestWrapKilled(t *testing.T) {
+	dir, state, kills := t.TempDir(), t.TempDir(), crashCycles(t)
+	if testing.Short() {
+		kills = 5
+	}
+	next, release := slowness(t, dir)
+	release()
+	for range kills {
+		s := wrapping(t, dir, "--state", state)
+		s.ask("tools/list", `{}`)
+		for range 4 {
+			s.send("tools/call", `{"name":"slow"}`)
+			s.send("tools/call", `{"name":"pay"}`)
+		}
+		time.Sleep(rand.N(40 * time.Millisecond)) // the kill is to come at any moment
+		s.signal(syscall.SIGKILL)
+		_ = s.cmd.Wait() // it was killed
+	}
+	if code := wrapping(t, dir, "--state", state).ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	calls, _ := os.OpenFile(filepath.Join(dir, "calls"), os.O_WRONLY, 0) // the pipe is there
+	fmt.Fprintln(calls, "over")
+	calls.Close()
+	made := map[string]int{}
+	for call := next(); call != "over"; call = next() {
+		made[call]++
+	}
+	list := run(t, nil, "runs", "ls", "--state", state, "--limit", "1000", "--json")
+	again, lost, runs := 0, 0, 0
+	for line := range strings.Lines(list.stdout) {
+		var r messages.Summary
+		must(t, json.Unmarshal([]byte(line), &r))
+		tool := strings.TrimPrefix(r.Labels["mcp.tool"], "b/")
+		n := made[tool+" "+string(r.RunID)]
+		delete(made, tool+" "+string(r.RunID))
+		switch {
+		case tool == "slow" && r.Status == messages.Completed && n > 0:
+			again += n - 1
+		case tool == "pay" && r.Status == messages.Completed && n == 1:
+		case tool == "pay" && r.Cause == messages.CauseNodeLost && n <= 1:
+			lost++
+		default:
+			t.Errorf("%d calls of the run %s", n, line)
+		}
+		runs++
+	}
+	if len(made) > 0 || runs == 0 {
+		t.Errorf("no log has the calls %v; %+v", made, list)
+	}
+	t.Logf("%d runs: %d calls again, %d lost", runs, again, lost)
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, file := range files {
+		if text, _ := os.ReadFile(file); strings.Contains(string(text), "lastword-behind\x00"+dir) {
+			t.Errorf("the process %s is left: %q", file, text)
+		}
 	}
 }

@@ -28,7 +28,7 @@ type figure struct {
 func figures(t *testing.T) []figure {
 	binary := buildBinary(t)
 	return slices.Concat(runFigures(), longFigures(), liveFigures(), fanFigures(), firstFigures(), conversationFigures(), generateFigures(binary), modelFigures(t),
-		journalFigures(), nodesFigures(), sqliteFigures(), throughputFigures(), auditFigures(), idleFigures(), webFigures(), dialectFigures(), chatFigures(), toolFigures(), planFigures(), commandFigures(binary), []figure{
+		journalFigures(), nodesFigures(), sqliteFigures(), throughputFigures(), auditFigures(), idleFigures(), webFigures(), dialectFigures(), chatFigures(), toolFigures(), planFigures(), commandFigures(binary), wrapFigures(binary), []figure{
 			{name: "binary with both stores, stripped", unit: "MB", goal: 45, ours: func(t *testing.T) float64 { return megabytes(t, binary) }},
 			{name: "lastword version", unit: "ms", goal: 10, ours: func(t *testing.T) float64 { return startUp(t, binary) }},
 		})

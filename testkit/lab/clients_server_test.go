@@ -122,6 +122,8 @@ func TestMain(m *testing.M) {
 	var err error
 	stdio, http, page := os.Getenv(stdioServer), os.Getenv(httpServer), os.Getenv(pageServer)
 	switch {
+	case os.Getenv(behindServer) != "":
+		err = serveBehind()
 	case page != "":
 		err = servePage(page)
 	case stdio != "":

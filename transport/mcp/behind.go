@@ -17,18 +17,22 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
-// Behind are other MCP servers, whose tools, resources and prompts a [Server] offers as its own. capabilities are what the
-// caller's client declares. An error with the method RPC() json.RawMessage is a JSON-RPC error of a server.
+// Behind are other MCP servers, whose tools, resources and prompts a [Server] offers as its own. An error with the method
+// RPC() json.RawMessage is a JSON-RPC error of a server.
 type Behind interface {
 	Servers() []string
 	// List returns the entries of a list, such as that of tools/list, and for how many milliseconds they hold.
-	List(ctx context.Context, server, principal string, capabilities json.RawMessage, method string) ([]json.RawMessage, int64, error)
-	Pass(ctx context.Context, server, principal string, capabilities json.RawMessage, method string, params json.RawMessage) (json.RawMessage, error)
+	List(ctx context.Context, server string, c Caller, method string) ([]json.RawMessage, int64, error)
+	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
 	// Result returns the result of a run that no log holds, or nil.
 	Result(run messages.RunID) json.RawMessage
 }
+
+// Caller is who uses a server behind, and what its client declares as its capabilities.
+type Caller = source.Caller
 
 // Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
 type Wrap struct {
@@ -72,7 +76,7 @@ func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 	for method := range keys {
 		all[method] = b.list
 	}
-	for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+	for _, method := range []string{"resources/subscribe", "resources/unsubscribe", "subscriptions/listen"} {
 		all[method] = b.subscribe(own[method])
 	}
 	return all
@@ -80,17 +84,17 @@ func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 
 // caller returns who calls, and what the client declares of what servers may ask. Clients without a session answer only
 // the questions of runs.
-func caller(ctx context.Context, x *wire.Exchange) (principal string, capabilities json.RawMessage) {
+func caller(ctx context.Context, x *wire.Exchange) Caller {
 	declared := x.Capabilities()
 	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation}
-	if x.Modern() {
-		capabilities, _ = json.Marshal(asks) // it was JSON
-		return auth.From(ctx).Name, capabilities
+	if !x.Modern() {
+		asks.Sampling, asks.Roots = declared.Sampling, declared.Roots
 	}
-	asks.Sampling, asks.Roots = declared.Sampling, declared.Roots
-	capabilities, _ = json.Marshal(asks)
-	capabilities = with(capabilities, "sessions", true)
-	return auth.From(ctx).Name, capabilities
+	capabilities, _ := json.Marshal(asks) // it was JSON
+	if !x.Modern() {
+		capabilities = with(capabilities, "sessions", true)
+	}
+	return Caller{Principal: auth.From(ctx).Name, Capabilities: capabilities}
 }
 
 // entry is an entry of a list as clients see it.
@@ -107,7 +111,7 @@ var keys = map[string]struct{ list, name string }{"tools/list": {"tools", "name"
 // entries returns the entries of all servers, and for how many milliseconds they hold. A server that does not answer is
 // left out, and the operator hears of it.
 func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (all []entry, ttl int64) {
-	principal, capabilities := caller(ctx, x)
+	who := caller(ctx, x)
 	defer b.attend(ctx, x, "")()
 	servers := b.Behind.Servers()
 	lists, ttls := make([][]json.RawMessage, len(servers)), make([]int64, len(servers))
@@ -115,7 +119,7 @@ func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (
 	for i, server := range servers {
 		listing.Go(func() {
 			var err error
-			if lists[i], ttls[i], err = b.Behind.List(ctx, server, principal, capabilities, method); err != nil {
+			if lists[i], ttls[i], err = b.Behind.List(ctx, server, who, method); err != nil {
 				b.config.Log.Warn("a server behind this one does not list", zap.String("server", server), zap.String("method", method), zap.Error(err))
 			}
 		})
@@ -335,8 +339,7 @@ func (b *behind) find(ctx context.Context, x *wire.Exchange, method, name string
 // pass passes a request on.
 func (b *behind) pass(ctx context.Context, x *wire.Exchange, server, method string, params json.RawMessage) (json.RawMessage, error) {
 	defer b.attend(ctx, x, "")()
-	principal, capabilities := caller(ctx, x)
-	result, err := b.Behind.Pass(ctx, server, principal, capabilities, method, edit(params, "_meta", nil))
+	result, err := b.Behind.Pass(ctx, server, caller(ctx, x), method, edit(params, "_meta", nil))
 	if err == nil && x.Modern() && method == "resources/read" { // older servers do not say it
 		for member, text := range map[string]string{"ttlMs": "0", "cacheScope": `"private"`} {
 			var has map[string]json.RawMessage
@@ -387,16 +390,40 @@ func (b *behind) setLevel(ctx context.Context, x *wire.Exchange) (any, error) {
 	return struct{}{}, wire.Require(ctx, auth.ReadRuns)
 }
 
-// subscribe subscribes the client, and this server at the one whose resource it is.
+// subscribe subscribes the client, and this server at those whose resources they are. A client of 2026-07-28 names them in
+// its stream.
 func (b *behind) subscribe(own wire.Method) wire.Method {
 	return func(ctx context.Context, x *wire.Exchange) (any, error) {
-		result, err := own(ctx, x)
-		p, _ := wire.Params[struct{ URI string }](x) // own has read it
-		if err == nil && !strings.HasPrefix(p.URI, "run://") {
-			if o, known := b.find(ctx, x, "resources/list", p.URI); known {
-				_, err = b.pass(ctx, x, o.server, x.Method(), with(x.Params(), "uri", o.name))
+		p, _ := wire.Params[struct {
+			URI           string
+			Notifications mcp.SubscriptionFilter
+		}](x) // own says what is not understood
+		if x.Modern() {
+			for _, uri := range p.Notifications.ResourceSubscriptions {
+				_ = b.subscribeAt(ctx, x, string(mcp.MethodResourcesSubscribe), uri) // a server without subscriptions says nothing
 			}
+			return own(ctx, x)
+		}
+		result, err := own(ctx, x)
+		if err == nil {
+			err = b.subscribeAt(ctx, x, x.Method(), p.URI)
 		}
 		return result, err
 	}
+}
+
+// subscribeAt passes a subscription on to the server of the resource.
+func (b *behind) subscribeAt(ctx context.Context, x *wire.Exchange, method, uri string) error {
+	if strings.HasPrefix(uri, "run://") {
+		return nil
+	}
+	o, known := b.find(ctx, x, "resources/list", uri)
+	if !known {
+		return nil
+	}
+	params, err := json.Marshal(map[string]string{"uri": o.name})
+	if err == nil {
+		_, err = b.pass(ctx, x, o.server, method, params)
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
@@ -79,18 +80,14 @@ func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.C
 
 // start starts the run of a call. Its input has the tool as it is now, and what the client declares.
 func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest) (messages.State, error) {
-	input := struct {
-		Server    string          `json:"server"`
-		Tool      string          `json:"tool"`
-		Arguments json.RawMessage `json:"arguments,omitempty"`
-		Shown     json.RawMessage `json:"shown,omitempty"`
-		Client    json.RawMessage `json:"client,omitempty"`
-	}{Server: o.server, Tool: o.name, Arguments: req.Params.RawArguments}
-	_, input.Client = caller(ctx, x)
+	if err := needsTool(b.runs); err != nil {
+		return messages.State{}, err
+	}
+	input := wrapped.Input{Server: o.server, Tool: o.name, Arguments: req.Params.RawArguments, Client: caller(ctx, x).Capabilities}
 	entries, _ := b.entries(ctx, x, "tools/list") // it is known for a minute
 	for _, e := range entries {
 		if e.origin == o {
-			input.Shown = edit(edit(edit(e.raw, "icons", nil), "_meta", nil), "name", nil)
+			input.Shown = shownOf(e.raw)
 		}
 	}
 	text, err := json.Marshal(input)
@@ -108,6 +105,11 @@ func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.
 		b.hub.Started(state)
 	}
 	return state, err
+}
+
+// shownOf returns a tool as the input of its runs has it.
+func shownOf(raw json.RawMessage) json.RawMessage {
+	return edit(edit(edit(raw, "icons", nil), "_meta", nil), "name", nil)
 }
 
 // await follows the run from the cursor on, for as long as a call may take. A client that leaves before ends the run, if

@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/internal/subscription"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/task"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // vendor is the prefix of lastword's own names in _meta objects.
@@ -72,7 +73,8 @@ type Server struct {
 	jobs   map[string]*JobTool // by the tool's name
 	// streams holds the kinds of streams by the names that event ids contain.
 	streams map[string]stream
-	behind  *behind // nil without servers behind
+	behind  *behind         // nil without servers behind
+	local   *source.Gateway // nil but for Serve
 	asker   *task.Asker
 	tasks   *task.Tasks
 	hub     *subscription.Hub
@@ -142,7 +144,12 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // Close ends all sessions and open streams. Runs continue.
-func (s *Server) Close() { s.wire.Close() }
+func (s *Server) Close() {
+	s.wire.Close()
+	if s.local != nil {
+		s.local.Close()
+	}
+}
 
 // Changes say how runs change resources other than run://.
 type Changes = subscription.Changes

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/wrap"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	calls "github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
@@ -37,6 +38,7 @@ type wrapped struct {
 	mu       sync.Mutex
 	known    map[string]string // pins by server/tool
 	withheld map[string]string // those of tools that have changed; nil if they are offered
+	changed  map[string]bool   // tools that have changed, and are offered as new ones
 }
 
 // openWrapped returns the servers of --wrap, or nil without any. It starts none.
@@ -44,7 +46,7 @@ func (c *Checked) openWrapped(log *zap.Logger) (*wrapped, error) {
 	if len(c.behind) == 0 {
 		return nil, nil
 	}
-	w := &wrapped{log: log, redact: c.program.Secrets.Bytes, hints: c.web == nil, known: map[string]string{}}
+	w := &wrapped{log: log, redact: c.program.Secrets.Bytes, hints: c.web == nil, known: map[string]string{}, changed: map[string]bool{}}
 	if c.web != nil {
 		w.withheld = map[string]string{}
 	}
@@ -104,22 +106,19 @@ func (c *Checked) offer(w *wrapped) *mcp.Wrap {
 func (w *wrapped) rule(server, name string) wrap.Rule {
 	s, _ := w.Server(server)
 	one := s.Tools[name]
-	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest"}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest", Changed: w.changed[server+"/"+name]}
 }
 
 // List implements [mcp.Behind]. A tool that has changed since it was seen is offered as a new one, or withheld until the
 // operator approves it.
-func (w *wrapped) List(ctx context.Context, server, principal string, capabilities json.RawMessage, method string) ([]json.RawMessage, int64, error) {
-	all, ttl, err := w.Gateway.List(ctx, server, source.Caller{Principal: principal, Capabilities: capabilities}, method)
+func (w *wrapped) List(ctx context.Context, server string, c source.Caller, method string) ([]json.RawMessage, int64, error) {
+	all, ttl, err := w.Gateway.List(ctx, server, c, method)
 	if method == "tools/list" {
 		all = slices.DeleteFunc(slices.Clone(all), func(raw json.RawMessage) bool { return !w.offered(server, raw) })
 	}
 	return all, ttl, err
-}
-
-// Pass implements [mcp.Behind].
-func (w *wrapped) Pass(ctx context.Context, server, principal string, capabilities json.RawMessage, method string, params json.RawMessage) (json.RawMessage, error) {
-	return w.Gateway.Pass(ctx, server, source.Caller{Principal: principal, Capabilities: capabilities}, method, params)
 }
 
 // Result implements [mcp.Behind].
@@ -171,6 +170,9 @@ func (w *wrapped) offered(server string, raw json.RawMessage) bool {
 		return false
 	}
 	delete(w.withheld, name)
+	if changed {
+		w.changed[name] = true
+	}
 	if w.known[name] = pin; w.pins != nil && last != pin {
 		w.keep(name, pin)
 	}
@@ -184,40 +186,15 @@ func (w *wrapped) keep(name, pin string) {
 }
 
 // call makes a call for its run.
-func (w *wrapped) call(ctx context.Context, c wrap.Call) (json.RawMessage, error) {
+func (w *wrapped) call(ctx context.Context, c calls.Call) (json.RawMessage, error) {
 	w.mu.Lock()
 	withheld := w.withheld[c.Server+"/"+c.Tool] != ""
 	w.mu.Unlock()
 	if withheld {
 		return nil, messages.InvalidInput("the tool %s of the server %s has changed; the operator has not approved it", c.Tool, c.Server)
 	}
-	var shown struct {
-		Execution struct{ TaskSupport string }
-	}
-	_ = json.Unmarshal(c.Shown, &shown) // nothing is said without it
-	raw, err := w.Gateway.Call(ctx, c.Server, c.Tool, source.Caller{Principal: c.Principal, Capabilities: c.Client}, source.Call{
-		ID: "call", Run: c.Run, Key: c.Key, Task: shown.Execution.TaskSupport == "required", Arguments: c.Arguments, Ask: c.Ask,
-		Note: func(method string, params map[string]any) {
-			if method == "notifications/message" {
-				c.Log(logged(params))
-				return
-			}
-			done, _ := params["progress"].(float64)
-			total, _ := params["total"].(float64)
-			message, _ := params["message"].(string)
-			c.Progress(done, total, message)
-		}})
+	raw, err := w.Make(ctx, c)
 	return w.redact(bytes.Clone(raw)), err
-}
-
-// logged returns the level and the text of a log message: its data, or all of it as JSON if a line does not say all.
-func logged(params map[string]any) (level, text string) {
-	level, _ = params["level"].(string)
-	if plain, ok := params["data"].(string); ok && params["logger"] == nil && slices.Contains([]string{"debug", "info", "warning", "error"}, level) {
-		return level, plain
-	}
-	whole, _ := json.Marshal(params) // it was JSON
-	return level, string(whole)
 }
 
 // Seen is a server of --wrap as mcp ls shows it.
@@ -285,7 +262,7 @@ func (p *Program) ApproveWrapped(names []string) ([]string, error) {
 			return nil, fmt.Errorf("cannot approve %s: %w", name, err)
 		}
 	}
-	if names != nil {
+	if len(names) > 0 {
 		return names, nil
 	}
 	return open, nil

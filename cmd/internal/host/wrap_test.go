@@ -8,9 +8,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors/wrap"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	calls "github.com/seed889630bf/lastword/internal/wrapped"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // A server withholds a wrapped tool that is not what it was, and refuses calls of it, until the operator approves it. The
@@ -23,7 +24,7 @@ func TestChangedToolIsWithheld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &wrapped{log: zap.NewNop(), pins: pins, known: map[string]string{}}
+		w := &wrapped{Gateway: source.NewGateway(nil, "", source.Events{}, nil), log: zap.NewNop(), pins: pins, known: map[string]string{}, changed: map[string]bool{}}
 		if serve {
 			w.withheld = map[string]string{}
 		}
@@ -43,7 +44,7 @@ func TestChangedToolIsWithheld(t *testing.T) {
 				t.Error("a changed tool is offered")
 			}
 		}
-		if _, err := w.call(t.Context(), wrap.Call{Input: wrap.Input{Server: "s", Tool: "t"}}); err == nil {
+		if _, err := w.call(t.Context(), calls.Call{Input: calls.Input{Server: "s", Tool: "t"}}); err == nil {
 			t.Error("a changed tool is called")
 		}
 	}
@@ -56,7 +57,7 @@ func TestChangedToolIsWithheld(t *testing.T) {
 	if _, err := p.ApproveWrapped([]string{"s/t"}); err != nil || !w.offered("s", other) || w.withheld["s/t"] != "" {
 		t.Errorf("an approved tool is withheld, %v", err)
 	}
-	if w := started(false); !w.offered("s", last) || !started(true).offered("s", last) {
+	if w := started(false); !w.offered("s", last) || !w.rule("s", "t").Changed || !started(true).offered("s", last) {
 		t.Error("the server of one client withholds a tool, or forgets it")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -253,6 +254,40 @@ func (g *Gateway) Call(ctx context.Context, server, tool string, caller Caller, 
 		return nil, s.failed(err)
 	}
 	return raw, err
+}
+
+// Make makes a run's call. The run hears what the server says during it.
+func (g *Gateway) Make(ctx context.Context, c wrapped.Call) (json.RawMessage, error) {
+	var shown struct {
+		Execution struct{ TaskSupport string }
+	}
+	_ = json.Unmarshal(c.Shown, &shown) // nothing is said without it
+	return g.Call(ctx, c.Server, c.Tool, Caller{Principal: c.Principal, Capabilities: c.Client}, Call{ID: "call", Run: c.Run, Key: c.Key,
+		Task: shown.Execution.TaskSupport == "required", Arguments: c.Arguments, Ask: c.Ask,
+		Note: func(method string, params map[string]any) { Note(c, method, params) }})
+}
+
+// Note tells a run what a server has said: progress, or a message of its log.
+func Note(c wrapped.Call, method string, params map[string]any) {
+	switch method {
+	case "notifications/message":
+		c.Log(logged(params))
+	case "notifications/progress":
+		done, _ := params["progress"].(float64)
+		total, _ := params["total"].(float64)
+		message, _ := params["message"].(string)
+		c.Progress(done, total, message)
+	}
+}
+
+// logged returns the level and the text of a log message: its data, or all of it as JSON if a line does not say all.
+func logged(params map[string]any) (level, text string) {
+	level, _ = params["level"].(string)
+	if plain, ok := params["data"].(string); ok && params["logger"] == nil && slices.Contains([]string{"debug", "info", "warning", "error"}, level) {
+		return level, plain
+	}
+	whole, _ := json.Marshal(params) // it was JSON
+	return level, string(whole)
 }
 
 // Close stops the servers and waits until they have ended.

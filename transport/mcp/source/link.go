@@ -92,16 +92,22 @@ func versionOf(r transport.JSONRPCRequest) string {
 	return params.Meta.Version
 }
 
-// linkTo connects to a server: it starts the command, or opens an HTTP client.
-func linkTo(life context.Context, s Server, listens bool) (link, error) {
-	if s.Command == "" {
-		return dialHTTP(s, listens)
+// dial connects to the server: it starts the command, or opens an HTTP client.
+func (c *connection) dial(listens bool) error {
+	s := c.server
+	var err error
+	switch {
+	case s.Local != nil:
+		c.link = newLocal(c)
+	case s.Command == "":
+		c.link, err = dialHTTP(s.Server, listens)
+	default:
+		var p *process
+		if p, err = start(s.life, s.Server); err == nil {
+			c.link = &stdioLink{Stdio: transport.NewIO(p, p, nil), process: p}
+		}
 	}
-	p, err := start(life, s)
-	if err != nil {
-		return nil, err
-	}
-	return &stdioLink{Stdio: transport.NewIO(p, p, nil), process: p}, nil
+	return err
 }
 
 // stdioLink is a link to a process that this program has started.

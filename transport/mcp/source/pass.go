@@ -48,6 +48,11 @@ func (c *connection) pass(ctx context.Context, method string, params json.RawMes
 		}
 	}
 	err := send()
+	if r, is := into.(*mcp.SubscribeParams); is && err == nil {
+		c.subscribe(r.URI, true)
+	} else if r, is := into.(*mcp.UnsubscribeParams); is && err == nil {
+		c.subscribe(r.URI, false)
+	}
 	switch {
 	case ours.result != nil: // mcp-go may refuse what it does not know
 		return ours.result, nil

@@ -248,12 +248,21 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the last line that is not empty.
+// String returns the last line that is not empty. Node.js ends what it says of a crash with its version: then it is the last
+// line that names an error.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	last := strings.ToValidUTF8(lines[len(lines)-1], "�")
+	last := lines[len(lines)-1]
+	if strings.HasPrefix(last, "Node.js v") {
+		for _, line := range lines {
+			if strings.Contains(line, "Error") {
+				last = line
+			}
+		}
+	}
+	last = strings.ToValidUTF8(last, "�")
 	return words.Clip(words.OneLine(last), 300)
 }
 

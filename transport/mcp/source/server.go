@@ -60,7 +60,7 @@ type server struct {
 	lists    map[string]*entries // by method
 }
 
-// connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens and calls.
+// connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens, calls and hears.
 type connection struct {
 	server *server
 	link   link
@@ -75,6 +75,8 @@ type connection struct {
 	mu     sync.Mutex
 	tokens int64              // the last progress token
 	calls  map[int64]*pending // calls in progress, by progress token
+	hears  listening
+	deaf   context.CancelFunc // ends listen; nil if it was not called
 }
 
 // definition is what a server says about a tool.
@@ -223,11 +225,10 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 // connect connects to the server. If the server does not answer the probe in time, connect assumes an older version
 // that must be initialized. With sessions it does so at once, and listens for what the server says outside of calls.
 func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool) (*connection, error) {
-	l, err := linkTo(s.life, s.Server, sessions)
-	if err != nil {
+	c := &connection{server: s, calls: map[int64]*pending{}}
+	if err := c.dial(sessions); err != nil {
 		return nil, err
 	}
-	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
 	if sessions {
 		//lint:ignore SA1019 servers of older versions need it
@@ -242,17 +243,22 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 	if s.asks.Roots != nil {
 		options = append(options, client.WithRootsHandler(c))
 	}
-	c.client = client.NewClient(l, options...)
+	c.client = client.NewClient(c.link, options...)
 	c.client.OnNotification(c.notified)
-	err = c.client.Start(s.life)
+	err := c.client.Start(s.life)
 	if err == nil {
 		var r mcp.InitializeRequest
 		r.Params.ClientInfo = mcp.Implementation{Name: "lastword", Version: s.version}
 		_, err = c.client.Initialize(ctx, r)
 	}
 	if err != nil {
-		_ = l.Close() // nothing was sent yet
+		_ = c.link.Close() // nothing was sent yet
 		return nil, err
+	}
+	if s.events != nil && mcp.IsModernProtocol(c.client.ProtocolVersion()) {
+		ctx, stop := context.WithCancel(s.life)
+		c.deaf = stop
+		go c.listen(ctx)
 	}
 	return c, nil
 }
@@ -285,6 +291,9 @@ func (s *server) forget(c *connection) {
 // drop closes the connection, if there is one.
 func (s *server) drop() {
 	if s.conn != nil {
+		if s.conn.deaf != nil {
+			s.conn.deaf()
+		}
 		_ = s.conn.link.Close() // the reason is known already
 		s.conn = nil
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	lib "github.com/mark3labs/mcp-go/server"
+
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -40,8 +42,9 @@ type Server struct {
 	// Only lists the tools that may be called; empty means all. Tools in Except are never called.
 	Only, Except []string
 
-	// What follows is for a [Gateway] alone. Bare passes on no variables but PATH, HOME and LANG. Shared says that all
+	// What follows is for a [Gateway] alone. Local, if not nil, is a server in this process. Bare passes on no variables but PATH, HOME and LANG. Shared says that all
 	// principals use one connection. Tools has the operator's word on single tools.
+	Local        *lib.MCPServer
 	Bare, Shared bool
 	Tools        map[string]ToolRule
 }

@@ -1,0 +1,81 @@
+package source_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/transport/mcp/source"
+)
+
+// opened says on ready that the server says unasked, or has acknowledged, what has changed.
+type opened struct {
+	http.ResponseWriter
+	unasked bool
+	ready   chan string
+}
+
+func (o opened) Write(text []byte) (int, error) {
+	n, err := o.ResponseWriter.Write(text)
+	if bytes.Contains(text, []byte("subscriptions/acknowledged")) {
+		o.ready <- string(text)
+	}
+	return n, err
+}
+
+func (o opened) Flush() {
+	o.ResponseWriter.(http.Flusher).Flush()
+	if o.unasked {
+		select {
+		case o.ready <- "":
+		default:
+		}
+	}
+}
+
+// A server of either era that says that its list has changed is asked for it anew. One of 2026-07-28 says so only on request,
+// and also for resources.
+func TestGatewayHearsOfChanges(t *testing.T) {
+	for _, capabilities := range []string{`{"sessions":true}`, `{}`} {
+		lib := server.NewMCPServer("lib", "1", server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))
+		lib.AddTool(mcp.NewTool("first"), nil)
+		ready, changed := make(chan string, 1), make(chan string, 1)
+		handler := server.NewStreamableHTTPServer(lib)
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			handler.ServeHTTP(opened{w, r.Method == http.MethodGet, ready}, r)
+		}))
+		g := source.NewGateway([]source.Server{{Name: "s", URL: web.URL + "/mcp", StartTimeout: time.Minute}}, "1", source.Events{
+			Changed: func(method, uri string) { changed <- method + uri }}, nil)
+		caller := source.Caller{Capabilities: []byte(capabilities)}
+		tools := func(want int) {
+			t.Helper()
+			if all, _, err := g.List(t.Context(), "s", caller, "tools/list"); err != nil || len(all) != want {
+				t.Errorf("%s: %s, %v", capabilities, all, err)
+			}
+		}
+		tools(1)
+		<-ready
+		lib.AddTool(mcp.NewTool("second"), nil)
+		if got := <-changed; got != mcp.MethodNotificationToolsListChanged {
+			t.Errorf("%s: it hears of %s", capabilities, got)
+		}
+		tools(2)
+		if capabilities == `{}` {
+			if _, err := g.Pass(t.Context(), "s", caller, "resources/subscribe", []byte(`{"uri":"a:b"}`)); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-ready; !strings.Contains(got, "a:b") {
+				t.Errorf("it is told %s", got)
+			}
+		}
+		g.Close()
+		web.CloseClientConnections()
+		web.Close()
+	}
+}
