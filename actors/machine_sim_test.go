@@ -541,7 +541,7 @@ func TestAskedAfterHandOver(t *testing.T) {
 	r := &runActor{left: true, run: &activeRun{id: "r"}}
 	r.run.leaving.Store(true)
 	reply := make(chan error, 1)
-	for _, asked := range []any{&cancelRun{reply: reply}, &answerInput{reply: reply}, &sayRun{reply: reply}, &releaseRun{reply: reply}} {
+	for _, asked := range []any{&cancelRun{reply: reply}, &answerInput{reply: reply}, &sayRun{reply: reply}, &releaseRun{reply: reply}, &moveRun{reply: reply}} {
 		if r.step(nil, asked); <-reply != errHandedOver {
 			t.Errorf("%T is answered as if it was done", asked)
 		}

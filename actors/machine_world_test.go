@@ -33,7 +33,7 @@ func (s *sim) do(e *effect) {
 		s.post(&refilled{})
 	case doFollowTurn:
 		end := messages.State{Status: []messages.Status{messages.Completed, messages.Failed, messages.Canceled}[s.dice.IntN(3)]}
-		s.after(time.Second, "the run before ends", func() { s.post(&turnOver{about: end}) })
+		s.after(time.Second, "the run before ends", func() { s.post(&turnOver{about: end, of: s.judge.Peek().After}) })
 	case doCancelIt:
 		if w := s.worker(e.attempt.task.Name, e.attempt.number); w != nil {
 			w.cancel(e.err)
