@@ -114,7 +114,7 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 		if run.Status.IsEnded() {
 			end = run.UpdatedAt
 		}
-		if run.Cause != "" {
+		if run.Status.IsEnded() && run.Cause != "" {
 			run.status += " (" + string(run.Cause) + ")"
 		}
 		rows = append(rows, []string{string(run.RunID), run.status, run.Job,

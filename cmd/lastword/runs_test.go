@@ -40,7 +40,7 @@ func TestRuns(t *testing.T) {
 		}
 		return strings.TrimSpace(got.stdout)
 	}
-	runs(0, string(id)+"  waiting  plan", "", "ls", "--status", "waiting", "--label", "team=docs")
+	runs(0, string(id)+"  waiting for a person  plan", "", "ls", "--status", "waiting", "--label", "team=docs")
 	runs(2, "", "did you mean waiting?", "ls", "--status", "wating")
 	runs(3, "", "answer y or n", "answer", "last", "maybe")
 	runs(1, "", "does not ask for \"name\"", "answer", "last", "name", "true")
