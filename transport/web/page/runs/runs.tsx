@@ -80,7 +80,6 @@ export function RunsPage() {
       <div class="runs-bar">
         <h1>Runs</h1>
         <Filters jobs={jobs.value} />
-        <a class="button quiet" href="/?schedules=1">Schedules</a>
         <button class="primary" onClick={start} disabled={!jobs.value.length}>Start a run</button>
       </div>
       <Bulk />
