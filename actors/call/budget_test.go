@@ -29,10 +29,11 @@ type spender struct {
 
 func (s *spender) stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 	return func(yield func(model.Part, error) bool) {
-		s.mu.Lock()
-		s.asked = append(s.asked, r)
-		tokens, reports := s.answers(r)
-		s.mu.Unlock()
+		if v := (model.Verdict{Outcome: model.Failed, Cause: messages.CauseError, Message: "not asked"}); ctx.Err() != nil {
+			yield(model.End{Verdict: v}, v.Err())
+			return
+		}
+		tokens, reports := s.take(r)
 		in := model.Size(r.Messages) / 4
 		s.billed.Add(int64(in))
 		time.Sleep(time.Duration(tokens) * time.Millisecond)
@@ -54,6 +55,14 @@ func (s *spender) stream(ctx context.Context, r model.Request) iter.Seq2[model.P
 		}
 		yield(end, nil)
 	}
+}
+
+// take notes the request, and decides about its answer.
+func (s *spender) take(r model.Request) (tokens int, reports bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock() // answers may panic
+	s.asked = append(s.asked, r)
+	return s.answers(r)
 }
 
 // spend runs the work in a run with the limits, and returns its State and events.

@@ -120,12 +120,13 @@ type Config struct {
 	Folder func(principal string) (string, error)
 	Spend  func(ctx context.Context, principal string, bytes int) error
 
-	// Inside returns variables that let the program of a running task reach its server, until end is called. nil means
-	// none.
-	Inside func(t *actors.TaskContext) (variables []string, end func())
+	// Inside returns variables that let the program of a running task reach its server, until end is called. may refuses
+	// what the program may not start (forbidden). nil means none.
+	Inside func(t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func())
 
-	// Guarded reports whether a program may start the job only if [Command.Starts] lists it. Without Guarded it starts none.
-	Guarded func(job string) bool
+	// Guarded returns what a start begins that a program may begin only if its [Command.Starts] lists it. Without Guarded it
+	// starts nothing.
+	Guarded func(q messages.Request) []string
 	// Seal seals a kept value with secrets, and Open opens it again in every process that may continue the run. Without
 	// them no such value is kept.
 	Seal func(value []byte) string

@@ -111,13 +111,14 @@ func (c *channel) child(ctx context.Context, l line) answer {
 	if l.Name == "" || l.Job == "" {
 		return refusal("child", l.Name, messages.InvalidInput("a line of type child has a name and a job"))
 	}
-	if guarded := c.x.Config.Guarded; guarded == nil || guarded(l.Job) && !slices.Contains(c.x.Starts, l.Job) {
-		return refusal("child", l.Name, messages.Errorf("forbidden", "%s may not start the job %s: its operator may allow it with starts: [%[2]s]", c.x.Name, l.Job))
+	q := messages.Request{Job: l.Job, Input: l.Input, Key: l.Name}
+	if err := c.x.mayStart(q); err != nil {
+		return refusal("child", l.Name, err)
 	}
 	answered := c.x.limits.ask() // the sub-run has limits of its own
 	defer answered()
 	result, err := actors.Do(ctx, c.x.task, "child "+l.Name, func(ctx context.Context) (json.RawMessage, error) {
-		run, err := c.x.task.Submit(ctx, messages.Request{Job: l.Job, Input: l.Input, Key: l.Name})
+		run, err := c.x.task.Submit(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +128,19 @@ func (c *channel) child(ctx context.Context, l line) answer {
 		return refusal("child", l.Name, err)
 	}
 	return answer{Type: "child", Name: l.Name, Result: result}
+}
+
+// mayStart refuses commands and agents that Starts does not list (forbidden), as a job and as a step of a plan.
+func (x *execution) mayStart(q messages.Request) error {
+	if x.Config.Guarded == nil {
+		return messages.Errorf("forbidden", "%s may not start the job %s here: only a server lets programs start jobs", x.Name, q.Job)
+	}
+	for _, job := range x.Config.Guarded(q) {
+		if !slices.Contains(x.Starts, job) {
+			return messages.Errorf("forbidden", "%s may not start the job %s: its operator may allow it with starts: [%[2]s]", x.Name, job)
+		}
+	}
+	return nil
 }
 
 // heard are the messages to the run that the program has not got yet. mu is held while somebody waits for one.

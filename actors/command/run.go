@@ -246,7 +246,7 @@ func (x *execution) environment() (env []string) {
 		}
 	}
 	if x.Config.Inside != nil {
-		variables, end := x.Config.Inside(x.task)
+		variables, end := x.Config.Inside(x.task, x.mayStart)
 		env, x.leave = append(env, variables...), end
 	}
 	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))

@@ -275,7 +275,9 @@ func TestProgramStartsSubRuns(t *testing.T) {
 	lines := func(job string) []string {
 		return talk(`{"type":"child","name":"one","job":"`+job+`","input":{}}`, `{"type":"child","name":"one","job":"`+job+`","input":{}}`)
 	}
-	config := command.Config{Environ: os.Environ(), Guarded: func(job string) bool { return job != "free" }}
+	config := command.Config{Environ: os.Environ(), Guarded: func(q messages.Request) []string {
+		return slices.DeleteFunc([]string{q.Job}, func(job string) bool { return job == "free" })
+	}}
 	jobs := []actors.Definition{actors.Func("free", func(_ context.Context, _ *actors.TaskContext, _ struct{}) (int, error) { return 7, nil })}
 	for name, c := range map[string]command.Command{
 		"frees": {Command: lines("free")}, "refused": {Command: lines("hello")}, "listed": {Command: lines("hello"), Starts: []string{"hello"}}, "hello": {Command: []string{"true"}, Result: "none"},

@@ -152,6 +152,18 @@ func (n *Names) UnmarshalJSON(data []byte) error {
 // duration is a duration such as 90s.
 type duration = messages.Duration
 
+// Jobs returns the jobs of the steps, and of the steps of nested plans.
+func (p *Plan) Jobs() (jobs []string) {
+	for _, s := range p.Steps {
+		if s.Plan != nil {
+			jobs = append(jobs, s.Plan.Jobs()...)
+		} else if s.Job != "" {
+			jobs = append(jobs, s.Job)
+		}
+	}
+	return jobs
+}
+
 // Asks reports whether the plan, or a nested plan, asks people.
 func (p *Plan) Asks() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Ask != nil || s.Plan != nil && s.Plan.Asks() })

@@ -199,6 +199,7 @@ func TestInsideARun(t *testing.T) {
 	put(t, filepath.Join(dir, "jobs.yaml"), confirming+`  inside:
     command: [sh, -c, 'env >env; echo "{\"type\":\"ask\",\"name\":\"confirm\",\"prompt\":\"Who?\"}" >&3; read -r answer']
     env: [PATH, LASTWORD_KEPT]
+    starts: [deploy]
     dir: `+dir+"\n")
 	cmd := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--jobs", "jobs.yaml", "--ephemeral")
 	cmd.Env = append(cmd.Environ(), "LASTWORD_KEPT=secret", "LASTWORD_API_KEY=sk-0123456789abcdef")
@@ -220,6 +221,14 @@ func TestInsideARun(t *testing.T) {
 	child, err := c.Submit(t.Context(), messages.Request{Job: "deploy"})
 	if err != nil || !strings.HasPrefix(string(child), string(a.id)+".") {
 		t.Errorf("a start inside the run: %s %v", child, err)
+	}
+	for _, q := range []messages.Request{
+		{Job: "inside"}, {Job: "plan", Input: json.RawMessage(`{"plan":{"name":"p","steps":[{"name":"a","job":"inside"}]}}`)},
+		{Job: "plan", Input: json.RawMessage(`{"plan":{"name":"p","steps":[{"name":"a","plan":{"name":"q","steps":[{"name":"b","job":"inside"}]}}]}}`)},
+	} {
+		if _, err := c.Submit(t.Context(), q); messages.CodeOf(err) != "forbidden" {
+			t.Errorf("the program starts %s %s, which is not listed: %v", q.Job, q.Input, err)
+		}
 	}
 	outside := s.asks(t, "", "deploy")
 	if _, err := c.State(t.Context(), outside.id); messages.CodeOf(err) != messages.CodeNotFound {

@@ -25,26 +25,28 @@ func (c *catalog) agents() []actors.Definition {
 	return []actors.Definition{c.shared(agent.Define(config))}
 }
 
-// startsAgent reports whether a run of the job may start a coding agent.
-func startsAgent(job string, input json.RawMessage) bool {
+// started returns the jobs that a request starts: its own, and those of a plan's steps.
+func started(q messages.Request) []string {
+	jobs := []string{q.Job}
 	var in plan.Input
-	return job == agent.Name || job == plan.Name && json.Unmarshal(input, &in) == nil && in.Plan != nil && hasAgent(in.Plan)
+	if q.Job == plan.Name && json.Unmarshal(q.Input, &in) == nil && in.Plan != nil {
+		jobs = append(jobs, in.Plan.Jobs()...)
+	}
+	return jobs
 }
 
-// hasAgent reports whether a step of the plan, or of a plan in it, starts a coding agent.
-func hasAgent(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Job == agent.Name || s.Plan != nil && hasAgent(s.Plan) })
+// guarded returns those jobs of a request that programs start only if the operator lists them: commands and agents.
+func (c *catalog) guarded(q messages.Request) []string {
+	return slices.DeleteFunc(started(q), func(job string) bool { return job != "run" && job != agent.Name && c.file.Jobs[job] == nil })
 }
 
 // mayStart returns an error (forbidden) if the caller may not start the job. Coding agents need a scope of their own, and
-// without tokens a person: the page or a terminal. What runs inside a run starts none.
+// without tokens a person: the page or a terminal. What runs inside a run may start what [command.Command.Starts] lists.
 func (c *catalog) mayStart(ctx context.Context, q messages.Request) error {
 	p := auth.From(ctx)
 	switch {
-	case len(c.agents()) == 0 || !startsAgent(q.Job, q.Input):
+	case len(c.agents()) == 0 || !slices.Contains(started(q), agent.Name):
 		return nil
-	case p.Inside != nil:
-		return messages.Errorf(auth.CodeForbidden, "what runs inside run %s starts no coding agent; its user does", p.Inside.Run)
 	case p.Name == "" && auth.At(ctx) == "":
 		return messages.Errorf(auth.CodeForbidden, "a coding agent is started on the page, or at a terminal with lastword agent --server; programs need a token with the scope %s", auth.AgentRuns)
 	}

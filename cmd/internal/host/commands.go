@@ -87,7 +87,7 @@ func (c *catalog) commands() (jobs []actors.Definition) {
 func (c *catalog) commandConfig() command.Config {
 	seal, open := c.program.Sealing(c.sealing)
 	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.inside, Start: GuardedStart(c.guardian, false),
-		Seal: seal, Open: open, Guarded: func(job string) bool { return job == "run" || job == "agent" || c.file.Jobs[job] != nil },
+		Seal: seal, Open: open, Guarded: c.guarded,
 		Folder: func(principal string) (string, error) { return c.place(principal, "") }}
 }
 

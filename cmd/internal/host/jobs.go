@@ -40,7 +40,7 @@ type catalog struct {
 	finder        *ModelFinder
 	conversations conversations
 	// inside gives the programs of commands access to the server; may be nil.
-	inside   func(*actors.TaskContext) (variables []string, end func())
+	inside   func(t *actors.TaskContext, may func(messages.Request) error) (variables []string, end func())
 	guardian *guardian.Guardian                        // starts commands; may be nil
 	added    *marks[map[messages.RunID]addedCallbacks] // nil without callbacks
 }

@@ -72,15 +72,14 @@ func (s *Server) people() string {
 }
 
 // inside gives the program of a command the server's address, and a token that lives as long as its attempt.
-func (s *Server) inside(t *actors.TaskContext) (variables []string, end func()) {
+func (s *Server) inside(t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func()) {
 	url, _ := s.address.Load().(string)
 	if url == "" {
 		return nil, func() {}
 	}
 	token, end := s.RunTokens.Add(t.Principal(), auth.Inside{Run: t.RunID(),
 		Start: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
-			err := s.jobs.mayStart(ctx, q)
-			if err != nil {
+			if err := may(q); err != nil {
 				return "", err
 			}
 			run, err := t.Submit(ctx, q)

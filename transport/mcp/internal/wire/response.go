@@ -44,7 +44,8 @@ func accepts(r *http.Request, mediaType string) bool {
 // respond creates the response and makes it the exchange's stream.
 func (x *Exchange) respond(w http.ResponseWriter, r *http.Request) *response {
 	p := &response{x: x, w: w, json: accepts(r, typeJSON)}
-	if accepts(r, typeEvents) {
+	// The answer to initialize names the session in a header, so that nothing is written before it.
+	if accepts(r, typeEvents) && !(p.json && x.msg.method == methodInitialize) {
 		p.stream = x.server.config.Door.Stream(w, typeEvents)
 	}
 	x.out = p
