@@ -66,7 +66,7 @@ func TestRuns(t *testing.T) {
 	firstQuestion(t.Context(), t, client, again)
 	runs(2, "", "has no parameter n", "retry", "last", "--set", `params={"n":1}`)
 	completed := run(t, []string{"LASTWORD_SERVER=" + url}, "__complete", "runs", "watch", "")
-	if !strings.HasPrefix(completed.stdout, string(again)+"\twaiting plan sure") {
+	if !strings.HasPrefix(completed.stdout, string(again)+"\twaiting for a person plan sure") {
 		t.Errorf("the shell completes %q", completed.stdout)
 	}
 	runs(2, "", "give the ids of runs, or filters", "cancel")
