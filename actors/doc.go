@@ -26,6 +26,6 @@
 // legal, shows them to readers, and alone writes them to the [Journal].
 //
 // A run has exactly one terminal event. The log's Finish allows no second one. Supervision guarantees the first:
-// the run's actor writes it for its tasks, the actor's supervisor writes it for the run's actor, and the node that
-// claims a run writes it for the node that is gone.
+// the run's actor writes it for its tasks, and the actor's supervisor writes it for the run's actor. If a node dies, the
+// node that takes over the run writes it.
 package actors

@@ -114,7 +114,7 @@ func (j Job) validate() error {
 	seen := map[string]bool{}
 	for _, t := range j.Tasks {
 		if t.Name == "" || len(t.Name) > mostName || t.Run == nil || seen[t.Name] {
-			return messages.InvalidInput("job %s: task %q needs a Run function, and a name of its own of at most %d bytes", j.Name, t.Name, mostName)
+			return messages.InvalidInput("job %s: task %q needs a Run function and a unique name of at most %d bytes", j.Name, t.Name, mostName)
 		}
 		if t.Name[0] == '.' || strings.ContainsRune(t.Name, '/') || !utf8.ValidString(t.Name) {
 			return messages.InvalidInput("job %s: task %q needs a name that is safe in a file name", j.Name, t.Name)

@@ -93,7 +93,7 @@ var runStarted = row(RunStarted{}, KindRunStarted, "run", "The run's actor has b
 		return when(f.s.Status != Pending, ruleOpening, "the run has started already")
 	}),
 	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch; f.begins() }),
-	list:  to(func(_ RunStarted, s *Summary) { s.Status = Processing }),
+	list:  to(func(_ RunStarted, s *Summary) { s.Status, s.Cause = Processing, "" }),
 })
 
 // RunRecovered says that the run continues after its process died. Each task that was running waits for another
@@ -200,6 +200,7 @@ var runHeld = row(RunHeld{}, KindRunHeld, "run", "The run before it did not comp
 		return when(f.s.After == "" || !f.s.HeldAt.IsZero(), ruleOpening, "the run does not wait, or is held already")
 	}),
 	apply: to(func(_ RunHeld, f *Fold) { f.s.HeldAt = f.s.UpdatedAt }),
+	list:  to(func(_ RunHeld, s *Summary) { s.Cause = held }),
 })
 
 // RunReleased says that a person lets a held run begin.
@@ -218,6 +219,7 @@ var runReleased = row(RunReleased{}, KindRunReleased, "run", "A person lets a he
 		return when(f.s.HeldAt.IsZero(), ruleOpening, "the run is not held")
 	}),
 	apply: to(func(_ RunReleased, f *Fold) { f.begins() }),
+	list:  to(func(_ RunReleased, s *Summary) { s.Cause = "" }),
 })
 
 // RunMoved gives a run that waits another place in its conversation. It is not held any more.

@@ -92,11 +92,12 @@ type Summary struct {
 	Status    Status            `json:"status"`
 	Canceling bool              `json:"canceling,omitempty"`
 	// OpenRequests are the requests that wait for an answer, sorted.
-	OpenRequests []string  `json:"open_requests,omitempty"`
-	Cause        Code      `json:"cause,omitempty"`
-	Seq          uint64    `json:"seq"`
-	QueuedAt     time.Time `json:"queued_at"`
-	UpdatedAt    time.Time `json:"updated_at"`
+	OpenRequests []string `json:"open_requests,omitempty"`
+	// Cause is why the run ended. While the run is held, it is "held".
+	Cause     Code      `json:"cause,omitempty"`
+	Seq       uint64    `json:"seq"`
+	QueuedAt  time.Time `json:"queued_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 	// Purse has what was spent, and what was added to the budget: nil if nothing was. What a lost call had reserved is in
 	// the State alone.
 	Purse *Purse `json:"purse,omitempty"`
@@ -141,6 +142,30 @@ func (s *Summary) Add(e Event) {
 	if list := rowOf(e.Body).list; list != nil {
 		list(e.Body, s)
 	}
+}
+
+// held is the Cause of a run that waits for a person to release it.
+const held Code = "held"
+
+// Standings returns the words for how far a run is, which all surfaces for people use. Filters take the first word.
+func Standings() []string {
+	return []string{string(Pending), string(Processing), waiting, string(held), "canceling", string(Completed), string(Failed), string(Canceled)}
+}
+
+const waiting = "waiting for a person"
+
+// Standing returns one of [Standings]. asks says that a sub-run waits for an answer.
+func (s *Summary) Standing(asks bool) string {
+	switch {
+	case s.Status.IsEnded():
+	case s.Canceling:
+		return "canceling"
+	case asks || len(s.OpenRequests) > 0:
+		return waiting
+	case s.Cause == held:
+		return string(held)
+	}
+	return string(s.Status)
 }
 
 // longestInput bounds Summary.Input, in bytes.

@@ -41,6 +41,9 @@ func summaryOf(s messages.State) messages.Summary {
 		sum.Cause = s.End.Cause
 		return sum
 	}
+	if !s.HeldAt.IsZero() {
+		sum.Cause = "held"
+	}
 	for _, in := range s.Inputs {
 		if !in.Closed {
 			sum.OpenRequests = append(sum.OpenRequests, in.Request)
@@ -120,5 +123,31 @@ func TestSummariesHaveOneOrder(t *testing.T) {
 	early, late := messages.Summary{RunID: "r_a", UpdatedAt: epoch.Add(9)}, messages.Summary{QueuedAt: epoch, RunID: "r_b"}
 	if (messages.Query{}).Compare(&early, &late) >= 0 || (messages.Query{ByQueued: true}).Compare(&early, &late) <= 0 {
 		t.Error("the order is not that of the times that are asked for")
+	}
+}
+
+// All surfaces say how far a run is in the same words.
+func TestStanding(t *testing.T) {
+	held := messages.Event{RunID: "r_1", Body: messages.RunHeld{After: "r_0"}}
+	said := []string{}
+	for _, change := range []func(*messages.Summary){
+		func(*messages.Summary) {},
+		func(s *messages.Summary) { s.Status = messages.Processing },
+		func(s *messages.Summary) { s.OpenRequests = []string{"sure"} },
+		func(s *messages.Summary) { s.Add(held) },
+		func(s *messages.Summary) { s.Add(held); s.Canceling = true },
+		func(s *messages.Summary) { s.Status, s.OpenRequests = messages.Completed, []string{"sure"} },
+		func(s *messages.Summary) { s.Status, s.Canceling = messages.Failed, true },
+		func(s *messages.Summary) { s.Status = messages.Canceled },
+	} {
+		s := messages.Summary{Status: messages.Pending}
+		change(&s)
+		said = append(said, s.Standing(false))
+	}
+	if !slices.Equal(said, messages.Standings()) {
+		t.Errorf("said %q", said)
+	}
+	if s := (messages.Summary{Status: messages.Processing}); s.Standing(true) != "waiting for a person" {
+		t.Error("a run whose sub-run asks does not wait")
 	}
 }

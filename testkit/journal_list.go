@@ -58,8 +58,8 @@ func (s *journalSuite) list() {
 // listStates checks that every row is the fold of the run's events, however they are divided into blocks.
 func (s *journalSuite) listStates() {
 	opened := queued
-	opened.Principal, opened.Labels = "ann", map[string]string{"topic": "gardens"}
-	bodies := slices.Concat([]messages.Body{opened, started, begun}, talk(3),
+	opened.Principal, opened.Labels, opened.After = "ann", map[string]string{"topic": "gardens"}, "r_before"
+	bodies := slices.Concat([]messages.Body{opened, messages.RunHeld{After: "r_before"}, messages.RunReleased{}, started, begun}, talk(3),
 		[]messages.Body{messages.InputRequired{Request: "why", Prompt: "Why?"}, messages.InputRequired{Request: "a \"b\"", Prompt: "B?"},
 			messages.InputReceived{Request: "why", Value: json.RawMessage(`1`)}},
 		[]messages.Body{messages.RunCanceling{By: "ann"}, messages.RunCanceled{By: messages.ByRun,

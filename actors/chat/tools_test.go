@@ -228,7 +228,7 @@ func TestArtifacts(t *testing.T) {
 	folder, err := os.OpenRoot(t.TempDir())
 	must(t, err)
 	defer folder.Close()
-	tools, err := tool.Artifacts(folder)
+	tools, err := tool.Artifacts(folder, false)
 	must(t, err)
 	set, err := tool.NewSet(nil, tools...)
 	must(t, err)

@@ -70,6 +70,8 @@ type Command struct {
 	Messages bool `json:"messages"`
 	// Starts lists the commands and agents that the program may start as sub-runs; it may start any other job.
 	Starts []string `json:"starts"`
+	// Output is two (default), or one: stdout and stderr are the text "stdout" in true order, as TTY makes them.
+	Output string `json:"output"`
 	// TTY gives the program a pseudo-terminal.
 	TTY bool `json:"tty"`
 	// MaxOutput bounds how much of stdout, and of stderr that is kept, the log keeps; 0 means 2 MiB.
@@ -93,6 +95,9 @@ const KeepChildren = "keep"
 
 // KeepStderr is the value of Command.Stderr that keeps it as a text.
 const KeepStderr = "keep"
+
+// OneOutput is the value of Command.Output that makes stdout and stderr one text.
+const OneOutput = "one"
 
 // defaultOutput is how much of a program's stdout the run's log keeps by default.
 const defaultOutput = 2 << 20

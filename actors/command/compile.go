@@ -92,6 +92,12 @@ func (c *Command) compile(places validate.Places, place string) (all validate.Fi
 			wrong(limit.field, "write a time of at most 24h, such as 10m")
 		}
 	}
+	if c.TTY && c.Output == "two" {
+		wrong("output", "a terminal has one output: leave out output or tty")
+	}
+	if (c.TTY || c.Output == OneOutput) && c.Stderr == KeepStderr {
+		wrong("stderr", "stdout has what the program writes to stderr: leave out stderr")
+	}
 	if c.Once && c.Retry.Times > 0 {
 		wrong("once", "a program that is started once is not retried: leave out once or retry")
 	}

@@ -329,6 +329,19 @@ func (l *logLines) say(text string, end bool) (err error) {
 	return err
 }
 
+// last returns the last line of stderr, or of the only output, as the end of a sentence about a failure.
+func (x *execution) last() string {
+	last := x.stderr.last
+	if x.TTY || x.Output == OneOutput {
+		text := strings.TrimSpace(x.stdout.tail.String())
+		last = messages.Bound(text[strings.LastIndexByte(text, '\n')+1:], messages.LogLineBytes)
+	}
+	if last == "" {
+		return ""
+	}
+	return ": " + last
+}
+
 // lineProgress returns a function that reports the progress in lines that match the operator's pattern; nil without a
 // pattern.
 func (r *runner) lineProgress(t *actors.TaskContext) func(line string) {

@@ -197,7 +197,9 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		if cmd.Stdout, err = pipe(out, x.Config.Stdout); err != nil {
 			return nil, err
 		}
-		if cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
+		if x.Output == OneOutput {
+			cmd.Stderr = cmd.Stdout
+		} else if cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
 			return nil, err
 		}
 	}
@@ -338,11 +340,7 @@ func (x *execution) exitError() *messages.Error {
 	if exitCode(x.status) == 0 {
 		return nil
 	}
-	name := x.arguments[0]
-	last := ""
-	if x.stderr.last != "" {
-		last = ": " + x.stderr.last
-	}
+	name, last := x.arguments[0], x.last()
 	if x.status.Signaled() {
 		if x.status.Signal() == syscall.SIGKILL && outOfMemory() > x.ooms {
 			return messages.Errorf(codeOutOfMemory, "the system ended %s, because it had no memory left%s", name, last)

@@ -33,6 +33,28 @@ func TestRunHasWhatTheProgramSays(t *testing.T) {
 	}
 }
 
+// With output: one, both are one text in the order in which the program wrote them, and a failure names its last line.
+func TestOneOutput(t *testing.T) {
+	script := shell(`i=0; while [ $i -lt 20 ]; do echo "out $i"; echo "err $i" >&2; i=$((i+1)); done; exit 3`)
+	s := run(t, command.Command{Command: script, Output: command.OneOutput}, "")
+	var want strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&want, "out %d\nerr %[1]d\n", i)
+	}
+	if output(s) != want.String() || len(lines(s)) > 0 || len(s.Streams) != 1 {
+		t.Errorf("%q, and the log %q", output(s), lines(s))
+	}
+	if said := s.End.Error.Message; !strings.HasSuffix(said, "exited with 3: err 19") {
+		t.Error(said)
+	}
+	for _, wrong := range []command.Command{{TTY: true, Output: "two"}, {TTY: true, Stderr: command.KeepStderr}, {Output: command.OneOutput, Stderr: command.KeepStderr}} {
+		wrong.Name, wrong.Command = "it", script
+		if _, err := command.Define(wrong, command.Config{}); err == nil {
+			t.Errorf("taken: %+v", wrong)
+		}
+	}
+}
+
 func TestEndOfAProgramHasACode(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string

@@ -42,7 +42,7 @@ type Document struct {
 type Artifact struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
-	Tokens int    `json:"tokens,omitempty" jsonschema:"of o200k_base, if they were asked for"`
+	Tokens int    `json:"tokens,omitempty" jsonschema:"number of tokens (o200k_base), if requested"`
 }
 
 // Tool is the program that wrote the files.
@@ -91,7 +91,7 @@ type Link struct {
 	Note    string   `json:"note,omitempty"`
 	Path    string   `json:"path"`
 	Score   int      `json:"score"`
-	Tokens  int      `json:"tokens,omitempty" jsonschema:"tokens of the file's text, if they were asked for"`
+	Tokens  int      `json:"tokens,omitempty" jsonschema:"number of tokens of the file's text, if requested"`
 	Reasons []string `json:"reasons"`
 	Symbols []Symbol `json:"symbols"`
 }

@@ -12,7 +12,7 @@ import (
 // llms.json. The struct tags describe the options to callers; see package form.
 type Options struct {
 	Full string `json:"full,omitempty" form:"enum=selected|all|none,default=selected,brief=files in llms-full.txt" jsonschema:"llms-full.txt holds the linked files, all text files, or is not written"`
-	Ctx  bool   `json:"ctx,omitempty" form:"brief=llms-ctx.txt too" jsonschema:"write llms-ctx.txt, each linked file in an element of its own, its text as it is"`
+	Ctx  bool   `json:"ctx,omitempty" form:"brief=llms-ctx.txt too" jsonschema:"write llms-ctx.txt: each linked file, unchanged, in its own XML element"`
 	// Graph adds the graph of packages, with a page for each package.
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.

@@ -148,6 +148,9 @@ func sound(cmd *cobra.Command, path, named string) error {
 // readBackup restores a backup, and checks the runs in it. It needs files if and only if the backup has files of runs.
 func readBackup(cmd *cobra.Command, name, dir, files string) error {
 	b, err := backup.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no file %s; name one that lastword backup has written", name)
+	}
 	if err != nil {
 		return err
 	}

@@ -103,6 +103,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer client.Close()
+	c.box.Attended = talks
 	box, err := c.box.Open(c.program.Env, c.program.Secrets, build.This().Exact(), c.program.Guarded)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	}
 	config.Bounds.Time, c.in.Tools = c.Timeout, c.box.Names
 	if talks || c.in.Context != "" || c.resume != "" {
-		conversations, err := c.openConversations()
+		conversations, err := c.openConversations(cmd)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (c *chatOptions) stateFolder() string {
 }
 
 // openConversations opens the conversations in the state folder, and determines the one that the flags name.
-func (c *chatOptions) openConversations() (*conversation.Store, error) {
+func (c *chatOptions) openConversations(cmd *cobra.Command) (*conversation.Store, error) {
 	folder := c.stateFolder()
 	if folder == "" {
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
@@ -65,7 +65,15 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 			return nil, err
 		}
 	}
+	if info, _, err := conversations.Read(c.in.Context); err == nil && c.resume != "" && !c.Show.Quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: goes on with "+titled(info))
+	}
 	return conversations, nil
+}
+
+// titled tells a conversation from others: by its title, and when it was last used.
+func titled(c conversation.Info) string {
+	return words.Printable(c.Title) + c.Updated.Local().Format(" (2006-01-02 15:04)")
 }
 
 // talk runs a conversation on the terminal.
@@ -115,7 +123,7 @@ func (c *chatOptions) commands(conversations *conversation.Store, config chat.Co
 			if name != "" {
 				c.in.Model = name
 			}
-			return "The next turn asks " + c.in.Model + ". `lastword models` lists what the server has.", c.about(), nil
+			return host.AboutModel(ctx, config, c.in.Model), c.about(), nil
 		}},
 		{Name: "tools", About: "list what the model may call", Run: func(ctx context.Context, _ string) (string, string, error) {
 			set, missing, err := box.Set(ctx)
@@ -135,7 +143,7 @@ func (c *chatOptions) commands(conversations *conversation.Store, config chat.Co
 			list, err := conversations.List()
 			var rows []string
 			for _, one := range list[:min(len(list), 10)] {
-				rows = append(rows, "- `"+one.ID+"` "+one.Title)
+				rows = append(rows, "- `"+one.ID+"` "+titled(one))
 			}
 			return cmp.Or(strings.Join(rows, "\n"), "There is none yet."), "", err
 		}},

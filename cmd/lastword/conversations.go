@@ -56,6 +56,9 @@ func (k *keptConversations) about(use string, do func(out io.Writer, conversatio
 				return err
 			}
 			id, err := conversations.Find(args[0])
+			if messages.CodeOf(err) == messages.CodeNotFound {
+				err = fmt.Errorf("%w; lastword conversations ls lists them", err)
+			}
 			if err != nil {
 				return err
 			}

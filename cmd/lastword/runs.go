@@ -120,7 +120,7 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 		if run.Status.IsEnded() {
 			end = run.UpdatedAt
 		}
-		if run.Cause != "" {
+		if run.Status.IsEnded() && run.Cause != "" {
 			run.status += " (" + string(run.Cause) + ")"
 		}
 		row := []string{string(run.RunID), run.status, run.Job,

@@ -20,14 +20,18 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// waiting is the status shown for a run while it or one of its sub-runs waits for an answer.
-const waiting = "waiting"
-
+// statuses returns what a filter may select: the first words of [messages.Standings].
 func statuses() []string {
-	return []string{"pending", "processing", waiting, "completed", "failed", "canceled"}
+	all := messages.Standings()
+	for i := range all {
+		all[i] = firstWord(all[i])
+	}
+	return all
 }
 
-// filter selects runs. Runs that wait count as processing too.
+func firstWord(standing string) string { word, _, _ := strings.Cut(standing, " "); return word }
+
+// filter selects runs. A run also counts as what its State says: one that waits for a person is processing, too.
 type filter struct {
 	statuses, labels []string
 	job              string
@@ -50,10 +54,12 @@ func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
 		if !slices.Contains(statuses(), status) {
 			return q, exit.BadUsage(cmd, fmt.Errorf("no run has the status %q%s", status, words.Meant(status, statuses())), "")
 		}
-		if status == waiting {
-			status = string(messages.Processing)
+		switch one := messages.Status(status); {
+		case one == messages.Pending || one == messages.Processing || one.IsEnded():
+			q.Status = append(q.Status, one)
+		default: // held, or canceling, or it waits
+			q.Status = append(q.Status, messages.Pending, messages.Processing)
 		}
-		q.Status = append(q.Status, messages.Status(status))
 	}
 	for _, one := range f.labels {
 		name, value, found := strings.Cut(one, "=")
@@ -85,15 +91,12 @@ func (f *filter) pick(cmd *cobra.Command, c host.Source) iter.Seq2[found, error]
 				yield(found{}, err)
 				return
 			}
-			one := found{s, string(s.Status)}
-			if !s.Status.IsEnded() && (len(s.OpenRequests) > 0 || asking[s.RunID]) {
-				one.status = waiting
-			}
+			one := found{s, s.Standing(asking[s.RunID])}
 			top, _, sub := strings.Cut(string(s.RunID), ".")
-			if sub && one.status == waiting {
+			if sub && firstWord(one.status) == "waiting" {
 				asking[messages.RunID(top)] = true
 			}
-			wanted := len(f.statuses) == 0 || slices.Contains(f.statuses, one.status) || slices.Contains(f.statuses, string(s.Status))
+			wanted := len(f.statuses) == 0 || slices.Contains(f.statuses, firstWord(one.status)) || slices.Contains(f.statuses, string(s.Status))
 			if (f.all || !sub) && wanted && !yield(one, nil) {
 				return
 			}

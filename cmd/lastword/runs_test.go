@@ -40,7 +40,7 @@ func TestRuns(t *testing.T) {
 		}
 		return strings.TrimSpace(got.stdout)
 	}
-	runs(0, string(id)+"  waiting  plan", "", "ls", "--status", "waiting", "--label", "team=docs")
+	runs(0, string(id)+"  waiting for a person  plan", "", "ls", "--status", "waiting", "--label", "team=docs")
 	runs(2, "", "did you mean waiting?", "ls", "--status", "wating")
 	runs(3, "", "answer y or n", "answer", "last", "maybe")
 	runs(1, "", "does not ask for \"name\"", "answer", "last", "name", "true")
@@ -66,7 +66,7 @@ func TestRuns(t *testing.T) {
 	firstQuestion(t.Context(), t, client, again)
 	runs(2, "", "has no parameter n", "retry", "last", "--set", `params={"n":1}`)
 	completed := run(t, []string{"LASTWORD_SERVER=" + url}, "__complete", "runs", "watch", "")
-	if !strings.HasPrefix(completed.stdout, string(again)+"\twaiting plan sure") {
+	if !strings.HasPrefix(completed.stdout, string(again)+"\twaiting for a person plan sure") {
 		t.Errorf("the shell completes %q", completed.stdout)
 	}
 	runs(2, "", "give the ids of runs, or filters", "cancel")

@@ -192,7 +192,8 @@ func TestTooManyArgumentsAreRefusedInASentence(t *testing.T) {
 			}
 		}
 	}
-	for args, want := range map[string]string{"help runs lss": "did you mean ls?", "replay x --speed fast": "must be a number", "restore nosuch.tar": "cannot open nosuch.tar"} {
+	for args, want := range map[string]string{"help runs lss": "did you mean ls?", "replay x --speed fast": "must be a number", "restore nosuch.tar": "name one that lastword backup has written",
+		"replay nosuch.jsonl": "lastword record last", "conversations show nosuch": "lastword conversations ls"} {
 		if got := run(t, nil, strings.Fields(args)...); got.code == 0 || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}

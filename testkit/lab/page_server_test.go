@@ -54,7 +54,7 @@ func servePage(setup string) error {
 	with := door.Config{Version: "test", Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 		return files.Open(a.Path)
 	}}
-	for _, name := range []string{"generate", "prompt", "play", "plan"} {
+	for _, name := range []string{"generate", "prompt", "play", "plan", "chat"} {
 		plays = append(plays, player(name, files))
 		with.Jobs = append(with.Jobs, messages.JobInfo{Name: name, JobSpec: messages.JobSpec{Description: "Plays what its input says",
 			Input: func() json.RawMessage { return json.RawMessage(playSchema) }}})
@@ -77,6 +77,7 @@ func servePage(setup string) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", entrance.Wrap(api.New(door.New(with))))
+	mux.Handle("POST /schedules", entrance.Wrap(http.HandlerFunc((&playSchedules{Paused: true}).serve)))
 	for _, path := range pageweb.Paths() {
 		mux.Handle(path, entrance.Public(pageweb.Handler(at.Tokens != "")))
 	}
@@ -90,6 +91,26 @@ func servePage(setup string) error {
 	return errors.Join(server.Serve(ctx, listener, mux, server.Limits{Drain: time.Second}), <-closed, journal.Close())
 }
 
+// playSchedules is one schedule, which can be paused, resumed and run.
+type playSchedules struct {
+	Paused bool
+	Runs   int
+}
+
+func (p *playSchedules) serve(w http.ResponseWriter, r *http.Request) {
+	var order struct{ Action, Name string }
+	_ = json.NewDecoder(r.Body).Decode(&order)
+	switch order.Action {
+	case "pause", "resume":
+		p.Paused = order.Action == "pause"
+	case "run":
+		p.Runs++
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `[{"name":"nightly","job":"generate","when":"0 6 * * * Europe/Berlin","next":"2031-01-02T06:00:00+01:00",
+		"last":"2026-11-28T06:00:00+01:00","run":"r_last","status":"failed","paused":%v,"dropped":%d,"note":"the run before still works"}]`, p.Paused, p.Runs)
+}
+
 // playSchema describes the input of the jobs, with a field of each kind that forms know.
 const playSchema = `{"type":"object","required":["title"],"properties":{
 	"title":{"type":"string","description":"What the run is about","minLength":1},
@@ -97,6 +118,7 @@ const playSchema = `{"type":"object","required":["title"],"properties":{
 	"mood":{"type":"string","enum":["calm","loud"],"description":"How to say them"},
 	"ask":{"type":"boolean","description":"Ask before the end"},
 	"names":{"type":"array","items":{"type":"string"},"description":"Who is greeted"},
+	"day":{"type":"string","format":"date"},"at":{"type":"string","format":"date-time"},
 	"note":{"anyOf":[{"type":"string"},{"type":"object"}],"description":"What else there is to say"},
 	"tasks":{"type":"array","description":"Tasks, each with steps","items":{"type":"object"}}}}`
 
@@ -110,6 +132,12 @@ type playInput struct {
 	Note  any        `json:"note,omitempty"`
 	Tasks []playTask `json:"tasks,omitempty"`
 	Again bool       `json:"again,omitempty"` // another server starts the run again
+	Day   string     `json:"day,omitempty"`
+	At    string     `json:"at,omitempty"`
+	// Message, Context and Earlier are those of a chat.
+	Message string `json:"message,omitempty"`
+	Context string `json:"context,omitempty"`
+	Earlier any    `json:"earlier,omitempty"`
 	// Plan is drawn for a run of the job plan; its tasks say which steps began and ended.
 	Plan json.RawMessage `json:"plan,omitempty"`
 }
@@ -194,7 +222,9 @@ func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Roo
 		}
 	case "ask":
 		var in messages.InputRequired
-		if err = json.Unmarshal(s.Payload, &in); err == nil {
+		if err = json.Unmarshal(s.Payload, &in); err == nil && s.Name == "beside" { // the steps after it
+			t.Go(func(ctx context.Context) error { _, err := t.Ask(ctx, in); return err })
+		} else if err == nil {
 			var got json.RawMessage
 			if got, err = t.Ask(ctx, in); err == nil {
 				err = t.Result(got, false)

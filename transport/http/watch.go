@@ -150,6 +150,6 @@ func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.
 		if told[now.RunID] = now; now.Status.IsEnded() {
 			delete(told, now.RunID)
 		}
-		return known && had.Status == now.Status && had.Canceling == now.Canceling && slices.Equal(had.OpenRequests, now.OpenRequests)
+		return known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && slices.Equal(had.OpenRequests, now.OpenRequests)
 	}), err
 }

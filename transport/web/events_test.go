@@ -67,7 +67,9 @@ func eventTypes(t *testing.T) []byte {
 		fmt.Fprintf(&out, "  /** %s */\n  %q: %s;\n", event.Defs[kind].Description, kind, event.Defs[kind].typescript("  "))
 	}
 	fmt.Fprint(&out, "}\n\nexport type Kind = keyof Payloads;\n\n/** A type with its payload. */\n"+
-		"export type Saying<K extends Kind = Kind> = { [T in K]: { type: T; payload: Payloads[T] } }[K];\n")
+		"export type Saying<K extends Kind = Kind> = { [T in K]: { type: T; payload: Payloads[T] } }[K];\n\n"+
+		"/** How far a run is, in the words that all surfaces for people use. */\n")
+	fmt.Fprintf(&out, "export const standings = [%s] as const;\n", strings.ReplaceAll(union(messages.Standings()), " | ", ", "))
 	return out.Bytes()
 }
 

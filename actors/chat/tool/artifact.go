@@ -20,21 +20,21 @@ import (
 const MaxArtifact = 16 << 20
 
 // Artifacts returns tools that write, list and read the run's artifacts, which are files below the folder. When a
-// file is written again, its old content is kept under NAME.1 and so on. If the folder is empty it is the run's own,
-// and all the tools have the access of tools that only read. Otherwise the tools that write need approval, and what
-// they read counts as text of strangers.
-func Artifacts(folder *os.Root) ([]Tool, error) {
+// file is written again, its old content is kept under NAME.1 and so on. If the folder is empty it is the run's own:
+// what the tools read is no text of strangers, and unless attended, writing needs no approval.
+func Artifacts(folder *os.Root, attended bool) ([]Tool, error) {
 	there, err := fs.ReadDir(folder.FS(), ".")
 	if err != nil {
 		return nil, err
 	}
 	a, r, own := artifacts{folder}, repository{confined.FS(folder)}, len(there) == 0
 	about := func(name, description string, access Access) Tool {
-		if own {
+		outside := access == Read && !own
+		if own && !attended {
 			access = Read
 		}
 		return Tool{Name: name, Description: description, Access: access, InOrder: true,
-			Idempotent: name != "append_artifact", Outside: access == Read && !own}
+			Idempotent: name != "append_artifact", Outside: outside}
 	}
 	return []Tool{
 		TaskFunc(about("write_artifact", "Writes a file for the user. A .json file must be JSON.", Write), a.write),

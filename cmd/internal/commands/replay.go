@@ -110,7 +110,7 @@ func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string)) 
 			}
 			b, err := readPlayback(args[0])
 			if err != nil {
-				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%s cannot be played: %w", args[0], exit.Reason(err))}
+				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%s cannot be played: %w; lastword record last > run.jsonl makes a recording", args[0], exit.Reason(err))}
 			}
 			d := &terminal.Display{Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
 			show(d, b.job)

@@ -148,10 +148,11 @@ func (a *agent) door(to *door.Door) acp.Config {
 }
 
 // pickModel changes the model for the session's next prompts. It is the command /model.
-func (a *agent) pickModel(_ context.Context, s *acp.Session, name string) (string, error) {
+func (a *agent) pickModel(ctx context.Context, s *acp.Session, name string) (string, error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	one := a.open[s.ID]
 	one.model = cmp.Or(name, one.model)
-	return "The next prompt asks " + one.model + ". `lastword models` lists what the server has.", nil
+	name = one.model
+	a.mu.Unlock()
+	return host.AboutModel(ctx, a.config, name), nil
 }

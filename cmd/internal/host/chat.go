@@ -34,6 +34,18 @@ func ChatConfig(endpoint *settings.Endpoint, client *llm.Client) (chat.Config, e
 	return c, nil
 }
 
+// AboutModel says which model answers next, for the command /model.
+func AboutModel(ctx context.Context, config chat.Config, name string) string {
+	if name == chat.Auto {
+		chosen, err := config.Choose(ctx)
+		if err != nil {
+			return err.Error()
+		}
+		name = cmp.Or(chosen, "the model that its server picks")
+	}
+	return name + " answers the next turn. `lastword models` lists what the server has; /model NAME takes another."
+}
+
 // chat defines the job chat.
 func (c *catalog) chat() actors.Definition {
 	return chat.Define(func(in chat.Input) (config chat.Config, err error) {

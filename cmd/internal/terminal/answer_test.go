@@ -36,6 +36,17 @@ func (h *heard) say(stream, text string) {
 	h.at[stream] += len(text)
 }
 
+// A milestone without words has no line.
+func TestMilestonesHaveWords(t *testing.T) {
+	var out bytes.Buffer
+	p := newLines(&out, style{})
+	p.Show(messages.State{}, messages.Event{Seq: 1, Body: messages.RunQueued{Job: "chat"}, Message: "queued"})
+	p.Show(messages.State{}, messages.Event{Seq: 2, Body: messages.TextDone{Stream: "answer.1", Text: "Hi"}})
+	if strings.Count(out.String(), "\n") != 1 || !strings.HasSuffix(out.String(), "queued\n") {
+		t.Errorf("%q", out.String())
+	}
+}
+
 // On a terminal the thoughts are told apart from the answer, line by line, and nothing steers it.
 func TestSpeechOnATerminal(t *testing.T) {
 	var screen bytes.Buffer // both, as one terminal has them

@@ -62,7 +62,9 @@ func (p *lines) tell(op *transcript.Op) {
 			p.reason = b.Error.Message
 		}
 	}
-	p.line(string(e.Kind()), cmp.Or(kindColors[e.Kind()], cyan), milestone(p.state, e))
+	if text := milestone(p.state, e); text != "" {
+		p.line(string(e.Kind()), cmp.Or(kindColors[e.Kind()], cyan), text)
+	}
 }
 
 // milestone returns the event's message, without the reason of a failure, which the card at the end has.

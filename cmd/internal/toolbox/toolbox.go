@@ -35,6 +35,8 @@ type Flags struct {
 	repository, out, mcpConfig string
 	// Names are the names of the tools that may be called; nil means all.
 	Names []string
+	// Attended: a person answers, who is asked before the model writes into an empty folder, too.
+	Attended bool
 }
 
 // AddFlags adds the flags.
@@ -86,7 +88,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 		return tool.Repository(confined.FS(root)), nil
 	})
 	if err == nil {
-		err = b.open(f.out, confined.MakeRoot, tool.Artifacts)
+		err = b.open(f.out, confined.MakeRoot, func(root *os.Root) ([]tool.Tool, error) { return tool.Artifacts(root, f.Attended) })
 	}
 	if f.out != "" && f.repository != "" && settings.Inside(settings.Real(f.out), settings.Real(f.repository)) {
 		for i, t := range b.own {

@@ -181,6 +181,24 @@ func ofFolders(t *testing.T, args ...string) (*tool.Set, error) {
 	return set, err
 }
 
+// A person who answers is asked before the model writes, into an empty folder, too; what it reads there is its own.
+func TestWritingIsAskedFor(t *testing.T) {
+	for _, attended := range []bool{false, true} {
+		f := toolbox.Flags{Attended: attended}
+		cmd := &cobra.Command{}
+		f.AddFlags(cmd, cmd.Flags())
+		must(t, cmd.Flags().Parse([]string{"--out", t.TempDir()}))
+		box, err := f.Open(environment.Variables{}, new(redact.Secrets), "1", nil)
+		must(t, err)
+		defer box.Close()
+		set, _, err := box.Set(t.Context())
+		must(t, err)
+		if asks := set.Tool("write_artifact").Access == tool.Write; asks != attended || set.Tool("read_artifact").Outside {
+			t.Errorf("attended %v: it asks: %v, and what it reads is of strangers: %v", attended, asks, set.Tool("read_artifact").Outside)
+		}
+	}
+}
+
 // What a repository holds leads no tool to .git or out of it, and what it holds is not the model's own to write.
 func TestHostileRepository(t *testing.T) {
 	repository, outside := t.TempDir(), t.TempDir()

@@ -101,7 +101,7 @@ func (w *world) tools() *tool.Set {
 	folder, err := os.OpenRoot(w.t.TempDir())
 	must(w.t, err)
 	w.t.Cleanup(func() { folder.Close() })
-	list, err := tool.Artifacts(folder)
+	list, err := tool.Artifacts(folder, false)
 	must(w.t, err)
 	act := func(what string) func(context.Context, where) (string, error) {
 		return func(ctx context.Context, in where) (string, error) {

@@ -5,6 +5,7 @@ import { signedOut } from "./api/client";
 import { place } from "./router";
 import { RunPage } from "./run/run";
 import { RunsPage } from "./runs/runs";
+import { SchedulesPage } from "./runs/schedules";
 import { Header } from "./shell/header";
 import { listenToKeys } from "./shell/keys";
 import { SignIn } from "./shell/signin";
@@ -21,7 +22,7 @@ function Page() {
     <>
       <Header />
       <main id="main" tabIndex={-1}>
-        {run ? <RunPage key={run} id={run} seq={Number(query.get("seq")) || undefined} /> : <RunsPage />}
+        {run ? <RunPage key={run} id={run} seq={Number(query.get("seq")) || undefined} /> : query.has("schedules") ? <SchedulesPage /> : <RunsPage />}
       </main>
     </>
   );

@@ -11,7 +11,7 @@ export function Actors({ feed }: { feed: Feed }) {
   return <ul class="actors"><RunActor feed={feed} run={feed.tree.top} /></ul>;
 }
 
-const taskLooks: Record<string, Look> = { running: "running", waiting: "waiting", completed: "completed", failed: "failed" };
+const taskLooks: Record<string, Look> = { running: "processing", waiting: "pending", completed: "completed", failed: "failed" };
 
 /** How many children of one actor are drawn. */
 const most = 200;
@@ -29,7 +29,7 @@ function RunActor({ feed, run }: { feed: Feed; run: RunTrace }) {
   return (
     <li>
       <p class="actor">
-        <Sign look={lookOf(s).look} /> <strong>{clean(run.root.name)}</strong> <span class="muted">{run.root.within ? "run of " + clean(s.queued?.job ?? "") : "run"}</span>
+        <Sign look={lookOf(s)} /> <strong>{clean(run.root.name)}</strong> <span class="muted">{run.root.within ? "run of " + clean(s.queued?.job ?? "") : "run"}</span>
         {s.recoveries > 0 && <span class="count warn">recovered {s.recoveries === 1 ? "once" : `${s.recoveries} times`}</span>}
         {s.node && <span class="muted">on {clean(s.node)}</span>}
       </p>

@@ -5,6 +5,7 @@ import type { CallDetail, Item, RunTrace } from "../state/trace";
 import { Blocks, Markdown, MarkdownBlock } from "./markdown";
 import { LogLines, Output } from "./output";
 import { stepsOf } from "./plan";
+import { Earlier } from "./say";
 import { Sign } from "./sign";
 import { clean, cut, duration, plural, pretty, size } from "./text";
 import { useNow } from "./now";
@@ -39,6 +40,7 @@ export function Answer({ feed }: { feed: Feed }) {
   return (
     <div class="answer" aria-busy={!end}>
       <Follower feed={feed} />
+      <Earlier feed={feed} />
       {said}
       {!speaking.some((r) => r.items.some((i) => i.kind === "text")) && end?.result !== undefined && <Result value={end.result} />}
       {!speaking.length && end?.result === undefined && (
@@ -142,7 +144,7 @@ function Call({ feed, run, id }: { feed: Feed; run: RunTrace; id: string }) {
   const going = !!call && call.to === undefined && !run.fold.state.end;
   const now = useNow(going);
   if (!call) return null;
-  const look = call.to === undefined ? (going ? "running" : "canceled") : call.error ? "failed" : call.end?.verdict === "canceled" ? "canceled" : "completed";
+  const look = call.to === undefined ? (going ? "processing" : "canceled") : call.error ? "failed" : call.end?.verdict === "canceled" ? "canceled" : "completed";
   return (
     <details class={`call ${call.model ? "model" : "tool"}`} onToggle={(e) => (open.value = (e.currentTarget as HTMLDetailsElement).open)}>
       <summary>

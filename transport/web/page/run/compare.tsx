@@ -54,7 +54,7 @@ function Two({ feed, other }: { feed: Feed; other: string }) {
       <table>
         <thead><tr><td /><th scope="col" class="num">This run</th><th scope="col" class="num">The other</th><th scope="col" class="num">Difference</th></tr></thead>
         <tbody>
-          <tr><th scope="row">Status</th>{both.map((r) => <td key={r.id} class="num"><Sign look={lookOf(r.fold.state).look} word /></td>)}<td /></tr>
+          <tr><th scope="row">Status</th>{both.map((r) => <td key={r.id} class="num"><Sign look={lookOf(r.fold.state)} word /></td>)}<td /></tr>
           <Numbers name="Time" values={costs.map((c) => c.ms)} say={duration} />
           <Numbers name="Model calls" values={costs.map((c) => c.calls)} />
           <Numbers name="Tokens in" values={costs.map((c) => c.input)} />

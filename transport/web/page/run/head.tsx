@@ -5,11 +5,12 @@ import { go, runHref } from "../router";
 import { useKeys } from "../shell/keys";
 import type { State } from "../state/fold";
 import type { Feed } from "../state/feed";
-import { costOf } from "../state/trace";
+import { costOf, type RunTrace } from "../state/trace";
+import { requestOf } from "./again";
 import { costInWords } from "./cost";
 import { spentOf } from "../state/purse";
-import { lookOf, Pill } from "./sign";
-import { advice, clean, clock, cut, duration } from "./text";
+import { lookOf, Pill, wordOf } from "./sign";
+import { advice, clean, cut, duration, stamp } from "./text";
 import { useNow } from "./now";
 
 /** A run's input in a few words. */
@@ -27,7 +28,7 @@ export function Head({ feed }: { feed: Feed }) {
   const s = feed.tree.top.fold.state;
   const reading = feed.reading.value;
   const words = s.queued?.title ? clean(cut(s.queued.title, 200)) : inWords(s.queued?.input);
-  const says = reading ? "reading" : lookOf(s).word;
+  const says = reading ? "reading" : wordOf(lookOf(s));
   useEffect(() => {
     document.title = `${says} · ${cut(words, 40) || s.queued?.job || "run"} · lastword`;
     return () => (document.title = "lastword");
@@ -40,7 +41,7 @@ export function Head({ feed }: { feed: Feed }) {
         {!reading && <Actions feed={feed} />}
       </div>
       <Facts feed={feed} />
-      {s.end && <LastWord state={s} />}
+      {s.end && <LastWord state={s} canceling={feed.tree.top.canceling} />}
     </header>
   );
 }
@@ -57,7 +58,7 @@ function Facts({ feed }: { feed: Feed }) {
   return (
     <p class="facts muted num">
       <span class="mono">{s.run_id}</span>
-      {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{new Date(queued).toLocaleDateString()} {clock(queued).slice(0, 8)}</time></span>}
+      {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{stamp(queued)}</time></span>}
       {s.queued_at && !feed.reading.value && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
       {used && <span>{used}</span>}
       {spentOf(s.purse, s.queued?.limits.budget).map((words) => <span key={words}>{words}</span>)}
@@ -76,7 +77,7 @@ export function Notices({ feed }: { feed: Feed }) {
   return notices.length ? <ul class="notices" aria-label="What it goes without">{notices.map((n, i) => <li key={i}>{clean(cut(n.text, 500))}</li>)}</ul> : null;
 }
 
-function LastWord({ state: s }: { state: State }) {
+function LastWord({ state: s, canceling }: { state: State; canceling?: RunTrace["canceling"] }) {
   const { end } = s;
   if (!end || s.status === "completed") {
     return end?.degraded ? <p class="last-word degraded">Its result is degraded: the model failed, and the work was done without it.</p> : null;
@@ -85,6 +86,7 @@ function LastWord({ state: s }: { state: State }) {
   return (
     <div class={`last-word ${s.status}`} role="group" aria-label="Last word">
       <p><strong>{cause.replaceAll("_", " ") || s.status}</strong>{end.task && <> in <code>{clean(end.task)}</code></>}{end.by !== "run" && <span class="muted"> (said by {end.by})</span>}</p>
+      {canceling && (canceling.reason || canceling.by) && <p class="untrusted">{canceling.by && <>{clean(cut(canceling.by, 80))}: </>}{clean(cut(canceling.reason || "gave no reason", 2000))}</p>}
       {end.error && <p class="untrusted">{clean(cut(end.error.message, 2000))}</p>}
       <p class="muted">{advice[cause]}</p>
     </div>
@@ -108,7 +110,7 @@ function Actions({ feed }: { feed: Feed }) {
   };
   const again = () => act(async () => {
     if (!feed.tree.top.fold.state.end) return;
-    go(runHref((await post<State>("/v1/runs", requestOf(feed))).run_id));
+    go(runHref((await post<State>("/v1/runs", requestOf(feed.tree.top.fold.state))).run_id));
   });
   useKeys(() => [
     { key: "c", says: "Cancel the run", do: askToCancel },
@@ -133,17 +135,11 @@ function Actions({ feed }: { feed: Feed }) {
       )}
       {!s.end && s.canceling && <button disabled>Canceling…</button>}
       {s.end && !s.queued?.parent && <button onClick={again}>Run again</button>}
+      {s.end && s.queued && !s.queued.parent && <a class="button" href={`/?start=${encodeURIComponent(s.queued.job)}&from=${encodeURIComponent(feed.id)}`}>Run again with changes</a>}
       <Copy feed={feed} />
       <button onClick={() => save(feed)} title="The events as JSON lines">Download</button>
     </div>
   );
-}
-
-/** What starts the same run again. */
-function requestOf(feed: Feed) {
-  const { job, input, labels, limits } = feed.tree.top.fold.state.queued!;
-  const { traceparent, tracestate, ...own } = labels ?? {};
-  return { job, input, labels: own, limits };
 }
 
 function Copy({ feed }: { feed: Feed }) {
@@ -155,7 +151,7 @@ function Copy({ feed }: { feed: Feed }) {
     "link": location.origin + runHref(feed.id),
     "run id": feed.id,
     "curl to watch it": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
-    "curl to run it again": `curl '${location.origin}/v1/runs' -H 'Content-Type: application/json' -d '${JSON.stringify(requestOf(feed)).replaceAll("'", "'\\''")}'`,
+    "curl to run it again": `curl '${location.origin}/v1/runs' -H 'Content-Type: application/json' -d '${JSON.stringify(requestOf(feed.tree.top.fold.state)).replaceAll("'", "'\\''")}'`,
     "Go to watch it": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
     "command line": `lastword runs watch ${feed.id}${server}`,
   });

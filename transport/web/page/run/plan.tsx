@@ -1,4 +1,5 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { setQuery } from "../router";
 import type { Feed } from "../state/feed";
 import { stepOf, wholeOf, type RunTrace } from "../state/trace";
@@ -17,19 +18,26 @@ export function stepsOf(run: RunTrace): PlanStep[] {
   return run.fold.state.queued?.job === "plan" ? steps.slice(0, 300) : [];
 }
 
-const wide = 150;
-const high = 52;
-const gapX = 36;
-const gapY = 18;
+const high = 56;
+const gap = 28;
 
 /** The plan as a graph, with the path that the run took. */
 export function PlanGraph({ feed }: { feed: Feed }) {
   feed.slow.value;
   const run = feed.tree.top;
   const steps = stepsOf(run);
-  const places = layout(steps);
-  const width = Math.max(...[...places.values()].map((p) => p.x)) + wide + 8;
-  const height = Math.max(...[...places.values()].map((p) => p.y)) + high + 8;
+  const graph = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState(0);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => setRoom(graph.current!.clientWidth - 16));
+    watch.observe(graph.current!);
+    return () => watch.disconnect();
+  }, []);
+  const { places, wide, width, height } = layout(steps, room);
+  const zoom = useSignal(0); // 0 fits the graph into its room, as long as it can be read
+  const scale = zoom.value || Math.max(least, Math.min(1, room / width || 1));
+  const by = useRef((_: number) => {});
+  by.current = (factor) => (zoom.value = factor && Math.max(0.3, Math.min(2, scale * factor)));
   const outcome = (name: string) => run.fold.step(name);
   const asking = new Set(run.fold.state.inputs.filter((i) => !i.closed).map((i) => stepOf(i.request).step));
   const items = new Map<string, { all: number; over: number }>();
@@ -48,28 +56,33 @@ export function PlanGraph({ feed }: { feed: Feed }) {
     const to = outcome(e.to);
     return !!to && to.outcome !== "skipped" && (e.fails ? from === "failed" : from !== undefined && from !== "skipped");
   };
-  const graph = useRef<HTMLDivElement>(null);
   const runs = steps.filter((s) => outcome(s.name)?.running && !run.fold.state.end);
   const now = places.get((runs.find((s) => asking.has(s.name)) ?? runs[0])?.name ?? "");
   useEffect(() => { // the step that runs, or waits for an answer, is seen
-    if (now) graph.current!.scrollTo({ left: now.x - (graph.current!.clientWidth - wide) / 2, top: now.y - (graph.current!.clientHeight - high) / 2 });
-  }, [now?.x, now?.y]);
+    if (now) graph.current!.scrollTo({ left: (now.x + wide / 2) * scale - graph.current!.clientWidth / 2, top: (now.y + high / 2) * scale - graph.current!.clientHeight / 2 });
+  }, [now?.x, now?.y, scale]);
   return (
     <div class="plan">
+      <div class="bar" role="group" aria-label="Size of the graph">
+        <button class="quiet" aria-label="Larger" disabled={scale >= 2} onClick={() => by.current(1.25)}>+</button>
+        <button class="quiet" aria-label="Smaller" disabled={scale <= 0.3} onClick={() => by.current(0.8)}>−</button>
+        <button class="quiet" aria-pressed={!zoom.value} onClick={() => by.current(0)}>Fit</button>
+        <span class="muted num">{Math.round(100 * scale)} %</span>
+      </div>
       <div class="graph" ref={graph} tabIndex={0} role="group" aria-label="The plan's graph">
-        <div class="canvas" style={{ width: `${width}px`, height: `${height}px` }}>
+        <div class="canvas" style={{ width: `${width}px`, height: `${height}px`, zoom: scale }}>
           <svg width={width} height={height} aria-hidden="true">
-            {edges.map((e) => <path key={e.from + " " + e.to} d={curve(places.get(e.from)!, places.get(e.to)!)} class={`edge ${took(e) ? "took" : ""} ${e.fails ? "fails" : ""}`} />)}
+            {edges.map((e) => <path key={e.from + " " + e.to} d={curve(places.get(e.from)!, places.get(e.to)!, wide)} class={`edge ${took(e) ? "took" : ""} ${e.fails ? "fails" : ""}`} />)}
           </svg>
           {steps.map((s) => {
             const { x, y } = places.get(s.name)!;
             const state = outcome(s.name);
-            const look = (state?.running ? (run.fold.state.end ? "canceled" : asking.has(s.name) ? "waiting" : "running") : state?.outcome) as Look | undefined;
+            const look = (state?.running ? (run.fold.state.end ? "canceled" : asking.has(s.name) ? "waiting" : "processing") : state?.outcome) as Look | undefined;
             const move = run.moves.findLast((m) => m.step === s.name);
             return (
               <button key={s.name} class={`step ${look ?? "never"}`} style={{ left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` }} disabled={!move}
                 title={clean(cut(move?.why ?? s.if ?? "", 400))} onClick={() => move && setQuery({ seq: String(move.seq), run: undefined })}>
-                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong class="cut">{clean(s.name)}</strong>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}
+                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong>{clean(s.name)}</strong>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}
                   {items.has(s.name) && <span class="count num">{items.get(s.name)!.over} of {items.get(s.name)!.all}</span>}</span>
                 <span class="muted cut">{clean(does(s))}</span>
               </button>
@@ -88,28 +101,44 @@ export function PlanGraph({ feed }: { feed: Feed }) {
 
 const does = (s: PlanStep) => (s.plan ? "plan" : s.read ? "read " + s.read.name : s.write ? "write " + s.write.name : s.ask ? "ask" : s.receive ? "receive" : (s.job ?? ""));
 
-/** Each step stands in the column after those that it waits for. */
-function layout(steps: PlanStep[]): Map<string, { x: number; y: number }> {
+/** The smallest scale at which names can be read. */
+const least = 0.75;
+
+interface Spot { x: number; y: number; down: boolean }
+
+/** Each step stands after those that it waits for: to the right where there is room for all, and else below them. */
+function layout(steps: PlanStep[], room: number) {
   const before = new Map(steps.map((s) => [s.name, list(s.needs)]));
   for (const s of steps) for (const to of list(s.on_failure)) before.get(to)?.push(s.name);
-  const columns = new Map<string, number>();
-  const column = (name: string, path: string[]): number => {
-    const known = columns.get(name);
+  const ranks = new Map<string, number>();
+  const rank = (name: string, path: string[]): number => {
+    const known = ranks.get(name);
     if (known !== undefined || path.includes(name)) return known ?? 0;
-    const at = Math.max(-1, ...(before.get(name) ?? []).filter((n) => before.has(n)).map((n) => column(n, [...path, name]))) + 1;
-    columns.set(name, at);
+    const at = Math.max(-1, ...(before.get(name) ?? []).filter((n) => before.has(n)).map((n) => rank(n, [...path, name]))) + 1;
+    ranks.set(name, at);
     return at;
   };
-  const rows: number[] = [];
-  return new Map(steps.map((s) => {
-    const c = column(s.name, []);
-    const r = (rows[c] = (rows[c] ?? -1) + 1);
-    return [s.name, { x: 4 + c * (wide + gapX), y: 4 + r * (high + gapY) }];
-  }));
+  const beside: number[] = [];
+  const cells = steps.map((s) => {
+    const r = rank(s.name, []);
+    return { name: s.name, rank: r, nth: (beside[r] = (beside[r] ?? -1) + 1) };
+  });
+  const most = 1 + Math.max(0, ...beside);
+  const longest = Math.max(...steps.map((s) => s.name.length));
+  const whole = Math.min(320, Math.max(150, 9 * longest + 40)); // a name on one line
+  const fits = (n: number) => Math.floor((room - 8) / n) - gap;
+  const down = fits(beside.length) < Math.min(whole, 190) && most < beside.length;
+  const wide = Math.max(150, Math.min(whole, fits(down ? most : beside.length)));
+  const spot = (along: number, across: number): Spot => (down ? { x: 4 + across * (wide + gap), y: 4 + along * (high + gap), down } : { x: 4 + along * (wide + gap), y: 4 + across * (high + gap), down });
+  const end = spot(beside.length, most);
+  return { places: new Map(cells.map((c) => [c.name, spot(c.rank, c.nth)])), wide, width: end.x - gap + 4, height: end.y - gap + 4 };
 }
 
-function curve(a: { x: number; y: number }, b: { x: number; y: number }): string {
+function curve(a: Spot, b: Spot, wide: number): string {
+  if (a.down) {
+    const [x1, y1, x2, y2] = [a.x + wide / 2, a.y + high, b.x + wide / 2, b.y];
+    return `M${x1},${y1} C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2} ${x2},${y2}`;
+  }
   const [x1, y1, x2, y2] = [a.x + wide, a.y + high / 2, b.x, b.y + high / 2];
-  const middle = (x1 + x2) / 2;
-  return `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`;
+  return `M${x1},${y1} C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2} ${x2},${y2}`;
 }

@@ -4,6 +4,7 @@ import type { Schema } from "../api/types";
 import { Fields, valueOf } from "../shell/form";
 import type { Feed } from "../state/feed";
 import type { Input } from "../state/fold";
+import { stepOf } from "../state/trace";
 import { Markdown } from "./markdown";
 import { clean, cut } from "./text";
 
@@ -12,13 +13,15 @@ export function Questions({ feed }: { feed: Feed }) {
   feed.slow.value;
   const open = [...feed.tree.runs.values()].filter((r) => !r.fold.state.end).flatMap((r) => r.fold.state.inputs.filter((i) => !i.closed).map((input) => ({ run: r.id, input })));
   if (!open.length) return null;
-  return <div class="questions">{open.slice(0, 20).map(({ run, input }) => <Question key={run + input.request + input.attempt} run={run} input={input} />)}</div>;
+  /** What asks: the step of a plan, or the task. */
+  const asker = (run: string, input: Input) => stepOf(input.request).step ?? (run === feed.id ? input.task : feed.tree.runs.get(run)?.root.name);
+  return <div class="questions">{open.slice(0, 20).map(({ run, input }) => <Question key={run + input.request + input.attempt} run={run} input={input} from={open.length > 1 || stepOf(input.request).step ? asker(run, input) : undefined} />)}</div>;
 }
 
-function Question({ run, input }: { run: string; input: Input }) {
+function Question({ run, input, from }: { run: string; input: Input; from?: string }) {
   const problem = useSignal("");
   const sent = useSignal(false);
-  const name = "q-" + run + input.request;
+  const name = ("q-" + run + input.request).replace(/\s/g, "_");
   async function answer(value: unknown) {
     problem.value = "";
     sent.value = true;
@@ -28,7 +31,8 @@ function Question({ run, input }: { run: string; input: Input }) {
     });
   }
   return (
-    <section class="question" aria-labelledby={name}>
+    <section class="question" aria-labelledby={from ? `${name}-from ${name}` : name}>
+      {from && <h2 id={name + "-from"}>{clean(cut(from, 80))}</h2>}
       <div id={name} class="prompt" tabIndex={0}>{input.kind === "confirmation" || input.kind === "review" ? <pre>{input.prompt}</pre> : <Markdown text={input.prompt} />}</div>
       <AnswerForm input={input} label={name} busy={sent.value} onAnswer={answer} />
       {problem.value && <p class="bad" role="alert">{problem.value}</p>}

@@ -13,7 +13,7 @@ import { Head, Notices } from "./head";
 import { Log } from "./log";
 import { PlanGraph, stepsOf } from "./plan";
 import { Questions } from "./questions";
-import { Say } from "./say";
+import { Chat, Say } from "./say";
 import { pretty } from "./text";
 import { Waterfall } from "./waterfall";
 import { Why } from "./why";
@@ -59,6 +59,7 @@ function RunView({ feed, seq }: { feed: Feed; seq?: number }) {
       ) : (
         <Tabs feed={feed} more={left} open={seq === undefined ? undefined : "Events"} />
       )}
+      <Chat feed={feed} />
     </div>
   );
 }

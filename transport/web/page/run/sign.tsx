@@ -1,33 +1,34 @@
+import { standings } from "../state/events";
 import type { State } from "../state/fold";
 import type { SegmentState } from "../state/trace";
 
-/** How far a thing is, for people. */
-export type Look = SegmentState | "skipped";
+/** How far a thing is: the first word of a standing, or what happens to parts of a run alone. */
+export type Look = SegmentState;
 
-const signs: Record<Look, string> = { queued: "○", waiting: "◔", running: "◐", canceling: "◌", completed: "✓", failed: "✕", canceled: "⊘", skipped: "–", lost: "ϟ" };
+export const signs: Record<Look, string> = { pending: "○", processing: "◐", waiting: "◔", held: "‖", canceling: "◌", completed: "✓", failed: "✕", canceled: "⊘", skipped: "–", lost: "ϟ" };
 
-/** A status as a sign, with its word for those who do not see it. */
+/** The words for a look that people read. */
+export const wordOf = (look: string) => standings.find((s) => s.split(" ")[0] === look) ?? look;
+
+/** A status as a sign, with its words for those who do not see it. */
 export function Sign({ look, word }: { look: Look; word?: boolean }) {
   return (
     <span class={`sign ${look}`}>
       <span aria-hidden="true">{signs[look] ?? "•"}</span>
-      {word ? " " + look : <span class="visually-hidden">{look}</span>}
+      {word ? " " + wordOf(look) : <span class="visually-hidden">{wordOf(look)}</span>}
     </span>
   );
 }
 
-/** What a run does, as its pill says it. */
-export function lookOf(s: State): { look: Look; word: string } {
-  if (s.end) return { look: s.status as Look, word: s.status + (s.end.degraded ? ", degraded" : "") };
-  if (s.canceling) return { look: "canceling", word: "canceling" };
-  if (s.status === "pending") return { look: "queued", word: "queued" };
-  if (s.inputs.some((i) => !i.closed)) return { look: "waiting", word: "waits for an answer" };
-  return { look: "running", word: "running" };
+/** How far a run is. An accepted cancel goes before what it has not ended yet, and a question before other work. */
+export function lookOf(s: State): Look {
+  if (s.end) return s.status;
+  if (s.canceling) return "canceling";
+  if (s.inputs.some((i) => !i.closed)) return "waiting";
+  return s.held_at ? "held" : s.status;
 }
 
-const pills: Partial<Record<Look, string>> = { running: "processing", queued: "pending" };
-
 export function Pill({ state }: { state: State }) {
-  const { look, word } = lookOf(state);
-  return <span class={`pill ${pills[look] ?? look}`}><Sign look={look} /> <span aria-hidden="true">{word}</span></span>;
+  const look = lookOf(state);
+  return <span class={`pill ${look}`}><Sign look={look} /> <span aria-hidden="true">{wordOf(look)}{state.end?.degraded && ", degraded"}</span></span>;
 }

@@ -63,6 +63,12 @@ export function clock(ts: string | number): string {
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, "0")}`;
 }
 
+/** The date and the time of the reader's clock. */
+export function stamp(ts: string | number): string {
+  const d = new Date(ts);
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock(ts).slice(0, 8)}`;
+}
+
 /** What a reader may do about a cause. */
 export const advice: Record<string, string> = {
   error: "Read the error. Run it again once its reason is gone.",

@@ -7,7 +7,7 @@ import type { Feed } from "../state/feed";
 import type { Row, Segment, Tree } from "../state/trace";
 import { useNow } from "./now";
 import { scaleOf, type Scale } from "./scale";
-import { Sign } from "./sign";
+import { Sign, wordOf } from "./sign";
 import { clean, cut, duration } from "./text";
 
 interface Line { row: Row; name: string; depth: number; key: string }
@@ -145,11 +145,11 @@ function Bar({ segment: s, scale, a, b, now }: { segment: Segment; scale: Scale;
   const to = (scale.place(s.to ?? now) - a) / (b - a);
   if (to < 0 || from > 1) return null;
   const left = Math.max(0, from);
-  return <span class={`segment ${s.state}`} style={{ left: `min(${left * 100}%, 100% - 3px)`, width: `max(3px, ${(Math.min(1, to) - left) * 100}%)` }} title={`${s.state} ${duration((s.to ?? now) - s.from)}\n${clean(cut(s.says, 200))}`} />;
+  return <span class={`segment ${s.state}`} style={{ left: `min(${left * 100}%, 100% - 3px)`, width: `max(3px, ${(Math.min(1, to) - left) * 100}%)` }} title={`${wordOf(s.state)} ${duration((s.to ?? now) - s.from)}\n${clean(cut(s.says, 200))}`} />;
 }
 
 function spoken(row: Row, now: number): string {
-  const parts = row.segments.slice(-6).map((s) => `${s.state}${s.attempt > 1 ? `, attempt ${s.attempt},` : ""} ${duration((s.to ?? now) - s.from)}`);
+  const parts = row.segments.slice(-6).map((s) => `${wordOf(s.state)}${s.attempt > 1 ? `, attempt ${s.attempt},` : ""} ${duration((s.to ?? now) - s.from)}`);
   return `${row.kind}: ${parts.join("; ")}`;
 }
 

@@ -1,4 +1,6 @@
 import type { Summary } from "../api/types";
+import { wordOf, type Look } from "../run/sign";
+import { standings } from "../state/events";
 
 /** What the list shows. The address keeps it. */
 export interface Filter {
@@ -10,14 +12,22 @@ export interface Filter {
   job: string;
   /** Runs that other runs have started, too. */
   children: boolean;
+  /** Labels that are columns. */
+  labels: string[];
+  /** When a run began is shown as a time, and not as an age. */
+  times: boolean;
 }
+
+/** What a status may be searched for as. */
+export const statuses = standings.map((s) => s.split(" ")[0]! as Look).filter((s) => s !== "canceling");
 
 /** What the search may say besides words, for people. */
 export const searchHelp = [
   ["since:2h", "began in the last 2 hours; also 30min, 7d, 2026-11-27 or 2026-11-27T14:30"],
   ["until:1h", "began before that"],
+  ["status:failed", "has the status; also job:chat"],
   ["team:docs", "has the label"],
-  ["-word", "without the word, or without the label"],
+  ["-word", "without the word, the label or the status"],
 ] as const;
 
 const units: Record<string, number> = { s: 1000, min: 60_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -40,16 +50,16 @@ export function filterOf(query: URLSearchParams, now = Date.now()): Filter {
     statuses: (query.get("status") ?? "").split(",").filter(Boolean),
     job: query.get("job") ?? "",
     children: query.has("children"),
+    labels: (query.get("labels") ?? "").split(",").filter(Boolean),
+    times: query.has("times"),
   };
 }
 
-/** The word for a status that people read, where it is not the API's own. */
-export const wordOf = (status: string) => ({ pending: "queued", processing: "running", waiting: "waits for an answer" })[status] ?? status;
-
 /** How far the run is: an accepted cancel goes before what it has not ended yet, and a question before other work. */
-export function lookOf(r: Summary): string {
+export function lookOf(r: Summary): Look {
   if (isEnded(r)) return r.status;
-  return r.canceling ? "canceling" : r.open_requests ? "waiting" : r.status;
+  if (r.canceling) return "canceling";
+  return r.open_requests ? "waiting" : r.cause === "held" ? "held" : r.status;
 }
 
 export const isEnded = (r: Summary) => r.status === "completed" || r.status === "failed" || r.status === "canceled";
@@ -64,6 +74,7 @@ export function passes(f: Filter, r: Summary): boolean {
   if (f.until !== undefined && queued >= f.until) return false;
   if (!f.words.length) return true;
   const labels = Object.entries(r.labels ?? {}).map(([name, value]) => name + ":" + value);
-  const hay = [r.run_id, r.job, r.input, wordOf(lookOf(r)), r.cause, ...labels].join(" ").toLowerCase();
+  const look = lookOf(r);
+  const hay = [r.run_id, r.job, r.input, wordOf(look), r.cause, "status:" + look, "job:" + r.job, ...labels].join(" ").toLowerCase();
   return f.words.every((w) => (w[0] === "-" && w.length > 1 ? !hay.includes(w.slice(1)) : hay.includes(w)));
 }

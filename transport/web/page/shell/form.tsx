@@ -2,32 +2,34 @@ import type { Schema } from "../api/types";
 import { useId } from "preact/hooks";
 import { clean } from "../run/text";
 
-/** The fields of an object's JSON Schema: the required ones, and the others below a line that opens. */
-export function Fields({ schema, all: open }: { schema: Schema; all?: boolean }) {
+/** The fields of an object's JSON Schema, in its order: all, or the required ones and the others below a line that opens. */
+export function Fields({ schema, all: open, values = {} }: { schema: Schema; all?: boolean; values?: Record<string, unknown> }) {
   const required = new Set(schema.required);
   const all = Object.entries(schema.properties ?? {});
   const more = all.filter(([name]) => !required.has(name));
+  const field = ([name, s]: [string, Schema]) => <Field key={name} name={name} schema={s} required={required.has(name)} value={values[name]} />;
+  if (open) return <>{all.map(field)}</>;
   return (
     <>
-      {all.filter(([name]) => required.has(name)).map(([name, s]) => <Field key={name} name={name} schema={s} required />)}
-      {open ? more.map(([name, s]) => <Field key={name} name={name} schema={s} />) : more.length > 0 && (
-        <details open={required.size === 0}>
+      {all.filter(([name]) => required.has(name)).map(field)}
+      {more.length > 0 && (
+        <details open={required.size === 0 || more.some(([name]) => values[name] !== undefined)}>
           <summary>More options</summary>
-          {more.map(([name, s]) => <Field key={name} name={name} schema={s} />)}
+          {more.map(field)}
         </details>
       )}
     </>
   );
 }
 
-/** What a field holds: a choice, a yes or no, a number, a line, lines, or JSON. */
-type Kind = "choice" | "yes" | "number" | "text" | "lines" | "json";
+/** What a field holds: a choice, a yes or no, a number, a date, a date with the time, a line, lines, or JSON. */
+type Kind = "choice" | "yes" | "number" | "date" | "time" | "text" | "lines" | "json";
 
 function kindOf(s: Schema): Kind {
   if (s.enum) return "choice";
   if (s.type === "boolean") return "yes";
   if (s.type === "integer" || s.type === "number") return "number";
-  if (s.type === "string") return "text";
+  if (s.type === "string") return s.format === "date" ? "date" : s.format === "date-time" ? "time" : "text";
   return s.type === "array" && s.items?.type === "string" ? "lines" : "json";
 }
 
@@ -43,10 +45,17 @@ function hintOf(s: Schema, kind: Kind): string {
   ].filter(Boolean).join("; "));
 }
 
-export function Field({ name, schema: s, required }: { name: string; schema: Schema; required?: boolean }) {
+/** A time as a field shows it: by the reader's clock, without its zone. */
+function local(value: unknown): string {
+  const d = new Date(String(value));
+  return Number.isNaN(+d) ? "" : new Date(+d - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+export function Field({ name, schema: s, required, value }: { name: string; schema: Schema; required?: boolean; value?: unknown }) {
   const kind = kindOf(s);
   const id = useId();
   const hint = hintOf(s, kind);
+  const text = value === undefined ? undefined : typeof value === "string" ? value : JSON.stringify(value, null, 2);
   const common = { id, name, required, "aria-describedby": hint ? id + "-hint" : undefined };
   return (
     <div class={`field ${kind}`}>
@@ -58,17 +67,21 @@ export function Field({ name, schema: s, required }: { name: string; schema: Sch
   function control() {
     switch (kind) {
       case "choice":
-        return <select {...common}>{!required && <option value="" />}{s.enum!.map((v) => <option key={String(v)} value={JSON.stringify(v)}>{clean(String(v))}</option>)}</select>;
+        return <select {...common}>{!required && <option value="" />}{s.enum!.map((v) => <option key={String(v)} value={JSON.stringify(v)} selected={JSON.stringify(v) === JSON.stringify(value)}>{clean(String(v))}</option>)}</select>;
       case "yes":
-        return <input {...common} required={false} type="checkbox" defaultChecked={s.default === true} />;
+        return <input {...common} required={false} type="checkbox" defaultChecked={(value ?? s.default) === true} />;
       case "number":
-        return <input {...common} type="number" step={s.type === "integer" ? 1 : "any"} min={s.minimum} max={s.maximum} />;
+        return <input {...common} type="number" step={s.type === "integer" ? 1 : "any"} min={s.minimum} max={s.maximum} defaultValue={text} />;
+      case "date":
+        return <input {...common} type="date" defaultValue={text} />;
+      case "time":
+        return <input {...common} type="datetime-local" step={1} defaultValue={local(value)} />;
       case "text":
         if (s.format === "password") return <input {...common} type="password" autocomplete="off" />;
-        if (!isLong(name, s)) return <input {...common} type="text" minLength={s.minLength} maxLength={s.maxLength} pattern={s.pattern} autocomplete="off" spellcheck={false} />;
-        return <textarea {...common} rows={4} minLength={s.minLength} maxLength={s.maxLength} />;
+        if (!isLong(name, s)) return <input {...common} type="text" minLength={s.minLength} maxLength={s.maxLength} pattern={s.pattern} autocomplete="off" spellcheck={false} defaultValue={text} />;
+        return <textarea {...common} rows={4} defaultValue={text} minLength={s.minLength} maxLength={s.maxLength} />;
     }
-    return <textarea {...common} class="mono" rows={kind === "json" ? 6 : 3} spellcheck={false} onInput={(e) => e.currentTarget.setCustomValidity("")} />;
+    return <textarea {...common} class="mono" rows={kind === "json" ? 6 : 3} spellcheck={false} defaultValue={kind === "lines" && Array.isArray(value) ? value.join("\n") : text} onInput={(e) => e.currentTarget.setCustomValidity("")} />;
   }
 }
 
@@ -93,7 +106,11 @@ export function valueOf(form: HTMLFormElement, schema: Schema): Record<string, u
         if (schema.required?.includes(name) || field.checked !== (s.default === true)) value[name] = field.checked;
         break;
       case "text":
+      case "date":
         if (text) value[name] = text;
+        break;
+      case "time":
+        if (text) value[name] = new Date(text).toISOString();
         break;
       case "number":
         if (text) value[name] = Number(text);

@@ -10,6 +10,7 @@ export function Header() {
     <header class="top">
       <a class="skip" href="#main">Skip to the content</a>
       <a class="brand" href="/">lastword</a>
+      <a href="/?schedules=1">Schedules</a>
       <span class="space" />
       <Badge />
       <select class="quiet" aria-label="Theme" value={theme.value} onChange={(e) => setTheme(e.currentTarget.value as Theme)}>

@@ -605,3 +605,6 @@ export type Kind = keyof Payloads;
 
 /** A type with its payload. */
 export type Saying<K extends Kind = Kind> = { [T in K]: { type: T; payload: Payloads[T] } }[K];
+
+/** How far a run is, in the words that all surfaces for people use. */
+export const standings = ["pending", "processing", "waiting for a person", "held", "canceling", "completed", "failed", "canceled"] as const;

@@ -3,7 +3,7 @@ import { isPart, type WireEvent } from "../api/types";
 import type { Payloads, Saying } from "./events";
 import { Fold, isDelta, type Failure } from "./fold";
 
-export type SegmentState = "queued" | "waiting" | "running" | "canceling" | "completed" | "failed" | "canceled" | "skipped" | "lost";
+export type SegmentState = "pending" | "processing" | "waiting" | "held" | "canceling" | "completed" | "failed" | "canceled" | "skipped" | "lost";
 
 /** A time in which a thing did not change its state. Times are milliseconds since 1970. */
 export interface Segment {
@@ -52,7 +52,7 @@ export function costOf(row: Row, now: number): Cost {
     r.rows.forEach(add);
   };
   add(row);
-  for (const s of row.segments) if (s.state !== "queued" && s.state !== "waiting" && s.state !== "skipped") sum.ms += (s.to ?? now) - s.from;
+  for (const s of row.segments) if (s.state !== "pending" && s.state !== "held" && s.state !== "waiting" && s.state !== "skipped") sum.ms += (s.to ?? now) - s.from;
   return sum;
 }
 
@@ -92,6 +92,8 @@ export class RunTrace {
   readonly thoughts = new Map<string, Payloads["thought.done"]>();
   readonly crashes: Crash[] = [];
   readonly moves: Move[] = [];
+  /** Who asked for its cancel, and why. */
+  canceling?: Payloads["run.canceling"];
   private rows = new Map<string, Row>();
   private streams = new Set<string>();
 
@@ -130,10 +132,16 @@ export class RunTrace {
       case "run.queued":
         if (this.root.name === "run") this.root.name = e.payload.job; // a step of a plan has its name already
         this.root.segments.length = 0;
-        return void open(this.root, "queued");
+        return void open(this.root, "pending");
       case "run.started":
-        return void open(this.root, "running");
+        return void open(this.root, "processing");
+      case "run.held":
+        return void open(this.root, "held");
+      case "run.released":
+        return void open(this.root, "pending");
       case "run.canceling":
+        this.canceling = e.payload;
+        close(this.root, at, this.fold.state.status === "pending" ? undefined : "canceled"); // nothing but run.canceled ends it now
         return void open(this.root, "canceling");
       case "run.recovered":
         return void this.recovered(e, at, Date.parse(last));
@@ -142,15 +150,15 @@ export class RunTrace {
       case "run.canceled":
         return void this.ended(e.type.slice(4) as "completed" | "failed" | "canceled", at);
       case "task.started":
-        return void open(this.row("task", e.payload.task), "running");
+        return void open(this.row("task", e.payload.task), "processing");
       case "task.restarted":
-        return void open(this.row("task", e.payload.task), "running", e.payload.attempt);
+        return void open(this.row("task", e.payload.task), "processing", e.payload.attempt);
       case "task.completed":
         return void close(this.row("task", e.payload.task), at, "completed");
       case "task.failed": {
         const row = this.row("task", e.payload.task);
         close(row, at, "failed", e.message);
-        if (e.payload.will_retry) open(row, "waiting", e.payload.attempt, "waits for another attempt");
+        if (e.payload.will_retry) open(row, "pending", e.payload.attempt, "waits for another attempt");
         this.crashes.push({ ...e.payload, seq: e.seq });
         return;
       }
@@ -160,10 +168,10 @@ export class RunTrace {
         this.thoughts.set(e.payload.stream, e.payload);
         return this.stream(e.payload.stream, true);
       case "llm.started":
-        open(this.row("model", e.payload.model, e.payload.task, e.payload.call), "running");
+        open(this.row("model", e.payload.model, e.payload.task, e.payload.call), "processing");
         return this.call(e.payload.call, { name: e.payload.model, model: true, provider: e.payload.provider, from: at });
       case "tool.started":
-        open(this.row("tool", e.payload.tool, e.payload.task, e.payload.call), "running");
+        open(this.row("tool", e.payload.tool, e.payload.task, e.payload.call), "processing");
         return this.call(e.payload.call, { name: e.payload.tool, model: false, arguments: e.payload.arguments, from: at });
       case "llm.completed":
         Object.assign(this.calls.get(e.payload.call) ?? {}, { end: e.payload, error: e.payload.error, to: at });
@@ -182,13 +190,13 @@ export class RunTrace {
         const row = this.row("question", e.payload.request, undefined, e.payload.request);
         open(row, "completed");
         const asked = this.rows.get("step " + stepOf(e.payload.request).step);
-        if (asked?.segments.at(-1)?.state === "waiting") open(asked, "running");
+        if (asked?.segments.at(-1)?.state === "waiting") open(asked, "processing");
         return void close(row, at);
       }
       case "step.kept": {
         const { step, task, begun, error } = e.payload;
         const row = this.row("step", step, task, task + "\0" + step);
-        open(row, begun ? "running" : error ? "failed" : "completed");
+        open(row, begun ? "processing" : error ? "failed" : "completed");
         if (!begun) close(row, at);
         return;
       }
@@ -199,7 +207,7 @@ export class RunTrace {
         const row: Row = { kind: "run", run: child, name: (step ?? job) + nth, within: job + nth, segments: [], rows: [] };
         this.parent(task, step).rows.push(row);
         this.rows.set("child " + e.payload.child, row);
-        open(row, "queued");
+        open(row, "pending");
         return row;
       }
       case "child.ended": {
@@ -207,7 +215,7 @@ export class RunTrace {
         return void (row && close(row, at, e.payload.status));
       }
       case "step.started":
-        open(this.row("step", e.payload.step, e.payload.task, undefined, wholeOf(e.payload.step)), "running", this.fold.step(e.payload.step)?.rounds);
+        open(this.row("step", e.payload.step, e.payload.task, undefined, wholeOf(e.payload.step)), "processing", this.fold.step(e.payload.step)?.rounds);
         return void this.moves.push({ step: e.payload.step, seq: e.seq, why: without(e.payload.step, e.message) });
       case "step.ended": {
         const { step, outcome, next, reason } = e.payload;
@@ -242,12 +250,12 @@ export class RunTrace {
 
   private recovered(e: WireEvent, at: number, last: number) {
     close(this.root, last, "lost", "its process died");
-    this.root.segments.push({ state: "running", from: at, attempt: this.fold.state.recoveries + 1, seq: e.seq, says: e.message ?? "" });
+    this.root.segments.push({ state: "processing", from: at, attempt: this.fold.state.recoveries + 1, seq: e.seq, says: e.message ?? "" });
     for (const t of this.fold.state.tasks) {
       const row = this.rows.get("task " + t.task);
       if (t.status !== "waiting" || !row) continue;
       close(row, last, "lost", "its process died");
-      row.segments.push({ state: "waiting", from: at, attempt: t.attempt, seq: e.seq, says: "waits for another attempt" });
+      row.segments.push({ state: "pending", from: at, attempt: t.attempt, seq: e.seq, says: "waits for another attempt" });
     }
   }
 
@@ -265,8 +273,8 @@ function close(row: Row, at: number, state?: SegmentState, says?: string) {
   const last = row.segments.at(-1);
   if (!last || last.to !== undefined) return;
   last.to = at;
-  if (state) last.state = last.state === "queued" && state === "completed" ? "queued" : state;
-  else if (last.state === "running") last.state = "completed";
+  if (state) last.state = last.state === "pending" && state === "completed" ? "pending" : state;
+  else if (last.state === "processing") last.state = "completed";
   if (says) last.says = says;
 }
 

@@ -15,7 +15,7 @@ test("lost: a server that is killed and started again", async (t) => {
   await server.submit(hanging("lost with its server"));
   await server.submit(hanging("started again", { again: true }));
   const page = await open(t, server.url);
-  await row(page, "lost with").getByText("running").waitFor();
+  await row(page, "lost with").getByText("processing").waitFor();
   await server.kill();
   await badge(page, "reconnecting").waitFor();
   assert.equal(await row(page, "lost with").count(), 1, "the list stays");
@@ -23,7 +23,7 @@ test("lost: a server that is killed and started again", async (t) => {
   await badge(page, "live").waitFor();
   await row(page, "lost with").getByText("failed").waitFor();
   await row(page, "lost with").getByText("node lost").waitFor();
-  await row(page, "started again").getByText("running").waitFor();
+  await row(page, "started again").getByText("processing").waitFor();
   await server.submit({ title: "after the restart" });
   await row(page, "after the restart").waitFor();
 });
@@ -41,7 +41,7 @@ test("lost: a page that opens just before the server goes", async (t) => {
   await page.getByRole("heading", { name: "The server does not answer" }).waitFor();
   await accessible(page, "without a server");
   await server.start();
-  await row(page, "known").getByText("running").waitFor();
+  await row(page, "known").getByText("processing").waitFor();
   await page.getByRole("button", { name: "Start a run" }).click();
   await page.getByLabel("title").waitFor();
 });
@@ -50,12 +50,12 @@ test("lost: thirty seconds offline", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit(hanging("while away"));
   const page = await open(t, server.url);
-  await row(page, "while away").getByText("running").waitFor();
+  await row(page, "while away").getByText("processing").waitFor();
   await page.context().setOffline(true);
   await badge(page, "reconnecting").waitFor();
   await server.call("POST", `/v1/runs/${id}/cancel`);
   await sleep(30_000);
-  assert.equal(await row(page, "while away").getByText("running").count(), 1);
+  assert.equal(await row(page, "while away").getByText("processing").count(), 1);
   await page.context().setOffline(false);
   await row(page, "while away").getByText("canceled", { exact: true }).waitFor();
   await badge(page, "live").waitFor();
@@ -67,7 +67,7 @@ test("lost: eight tabs", async (t) => {
   const first = await open(t, server.url);
   const tabs = [first];
   for (let i = 1; i < 8; i++) tabs.push(await openTab(t, first.context(), server.url));
-  for (const tab of tabs) await row(tab, "watched by all").getByText("running").waitFor();
+  for (const tab of tabs) await row(tab, "watched by all").getByText("processing").waitFor();
   await server.call("POST", `/v1/runs/${id}/cancel`);
   for (const tab of tabs) await row(tab, "watched by all").getByText("canceled", { exact: true }).waitFor();
 });

@@ -83,8 +83,8 @@ test("run: every view, and pictures of them", async (t) => {
 
   // the timeline: attempts and the wait between them are segments of one row
   const write = page.locator(".wf-row", { hasText: "write" });
-  assert.match(await write.textContent(), /write.*task: failed.*waiting.*completed, attempt 2/);
-  assert.deepEqual(await write.locator(".segment").evaluateAll((all) => all.map((s) => s.className)), ["segment failed", "segment waiting", "segment completed"]);
+  assert.match(await write.textContent(), /write.*task: failed.*pending.*completed, attempt 2/);
+  assert.deepEqual(await write.locator(".segment").evaluateAll((all) => all.map((s) => s.className)), ["segment failed", "segment pending", "segment completed"]);
 
   // who asked for an llms.txt sees it first
   assert.equal(await tab(page, "Files").getAttribute("aria-selected"), "true");
@@ -147,15 +147,71 @@ test("run: a plan is a graph with the path taken", async (t) => {
   await page.reload();
   await tab(page, "Plan").click();
   await page.waitForFunction(() => {
-    const [step, graph] = [".step.running", ".graph"].map((one) => document.querySelector(one)?.getBoundingClientRect());
+    const [step, graph] = [".step.processing", ".graph"].map((one) => document.querySelector(one)?.getBoundingClientRect());
     return step && step.left >= graph.left && step.right <= graph.right; // on a phone, too, the step that runs is seen
   });
   await page.locator(".step.completed", { hasText: "publish" }).waitFor();
-  assert.deepEqual(await page.locator(".step").evaluateAll((all) => all.map((s) => s.className)), ["step failed", "step completed", "step skipped", "step completed", "step running"]);
+  assert.deepEqual(await page.locator(".step").evaluateAll((all) => all.map((s) => s.className)), ["step failed", "step completed", "step skipped", "step completed", "step processing"]);
   assert.equal(await page.locator(".edge.took").count(), 3, "from draft by its failure to mend, to publish, and to tell");
   await accessible(page, "a plan");
   await page.locator(".path button", { hasText: "draft failed" }).click();
   await page.locator(".detail pre", { hasText: '"skipped"' }).waitFor();
+});
+
+test("run: a plan of twelve long names fits, and zooms", async (t) => {
+  const server = await Server.start(t);
+  const name = (i) => `collect-the-release-notes-of-every-repository-${i}`;
+  const steps = Array.from({ length: 12 }, (_, i) => ({ name: name(i), job: "prompt", needs: i ? [name(i - 1)] : [] }));
+  const id = await server.submit({ title: "Notes", plan: { steps }, tasks: [{ name: "steps", steps: [emit("step.started", { step: name(0) }), { do: "hang" }] }] }, "plan");
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await page.locator(".step.processing").waitFor();
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await tab(page, "Plan").click();
+    const seen = await page.locator(".graph").evaluate((g) => [g.scrollWidth - g.clientWidth, [...g.querySelectorAll(".step strong")].filter((s) => s.scrollHeight > s.clientHeight + 1 || s.scrollWidth > s.clientWidth + 1).length]);
+    assert.deepEqual(seen, [0, 0], `at ${width}: how much too wide, and how many names are cut`);
+    await accessible(page, `a plan at ${width}`);
+  }
+  const wide = () => page.locator(".step").first().evaluate((s) => s.getBoundingClientRect().width);
+  const before = await wide();
+  await page.getByRole("button", { name: "Larger" }).click();
+  await page.waitForFunction((before) => document.querySelector(".step").getBoundingClientRect().width > before, before);
+  await page.getByRole("button", { name: "Fit" }).click();
+  await page.waitForFunction((before) => document.querySelector(".step").getBoundingClientRect().width === before, before);
+});
+
+test("run: three questions at once name their steps", async (t) => {
+  const server = await Server.start(t);
+  const names = ["legal", "design", "release"];
+  const id = await server.submit({ title: "Ask all", plan: { steps: names.map((name) => ({ name, ask: {} })) }, tasks: [{ name: "steps", steps: [
+    ...names.flatMap((step) => [emit("step.started", { step }), { do: "ask", name: "beside", payload: { request: `${step}#1`, prompt: "Is it right?", schema: { type: "boolean" } } }])] }] }, "plan");
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await page.locator(".question").nth(2).waitFor();
+  assert.deepEqual((await page.locator(".question h2").allTextContents()).sort(), names.sort());
+  await accessible(page, "three questions");
+  for (const name of names) await page.locator(".question", { hasText: name }).getByRole("button", { name: "Yes" }).click();
+  await pill(page, "completed").waitFor();
+});
+
+test("run: a chat goes on", async (t) => {
+  const server = await Server.start(t);
+  const says = { tasks: [{ name: "respond", steps: [{ do: "say", name: "answer", text: "Hello." }, { do: "result", payload: { text: "Hello." } }] }], title: "x" };
+  const goesOn = async (input) => {
+    const id = await server.submit({ ...says, ...input }, "chat");
+    const page = await open(t, `${server.url}/runs/${id}`);
+    await page.getByLabel("Next message").fill("And then?");
+    await accessible(page, "a chat");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id));
+    const { message, context, earlier } = (await server.call("GET", `/v1/runs/${new URL(page.url()).pathname.slice(6)}`)).queued.input;
+    assert.equal(message, "And then?");
+    return { page, context, earlier };
+  };
+  assert.equal((await goesOn({ message: "Hi", context: "c_1" })).context, "c_1");
+  const { page, earlier } = await goesOn({ message: "Hi" });
+  assert.deepEqual(earlier, [{ role: "user", content: "Hi" }, { role: "assistant", content: "Hello." }]);
+  await page.getByText("What was said before").click();
+  await page.locator(".earlier", { hasText: "Hi" }).waitFor();
 });
 
 /** Pairs of controls and facts that stand over each other, beside what lists and closed menus hold. */
@@ -207,7 +263,7 @@ test("run: a plan has the names of its steps everywhere, its result is its answe
   const page = await open(t, `${server.url}/runs/${id}`);
   await page.locator(".step.waiting", { hasText: "publish" }).waitFor(); // what a plan shows first is its graph
   await page.locator(".step", { hasText: "draft" }).getByText("2 of 2").waitFor();
-  assert.deepEqual((await page.locator(".wf-name").allTextContents()).map((name) => name.replace(/^.*?(completed|running|waiting)/, "").trim()),
+  assert.deepEqual((await page.locator(".wf-name").allTextContents()).map((name) => name.replace(/^.*?(completed|processing|waiting for a person)/, "").trim()),
     ["plan", "steps", "draft", "draft[0]", "plan", "respond", "qwen3-8b", "draft[1]", "plan", "respond", "qwen3-8b", "refine", "plan", "respond", "qwen3-8b", "plan, round 2", "respond", "qwen3-8b", "publish", "question"].slice(0, await page.locator(".wf-name").count()));
   for (const [search, says] of [["child.ended", "draft[1] completed"], ["round run.completed", "refine, round 2: plan completed"]]) {
     await page.getByLabel("Filter the events").fill(search);
@@ -314,7 +370,7 @@ test("run: a question is answered in place", async (t) => {
     ask({ request: "why", prompt: "**Why**?" }),
   ] }] });
   const page = await open(t, `${server.url}/runs/${id}`);
-  await pill(page, "waits for an answer").waitFor();
+  await pill(page, "waiting for a person").waitFor();
   assert.equal(await page.locator(".question pre").textContent(), "Publish **it**?"); // Markdown hides nothing of a confirmation
   await accessible(page, "a question");
   await page.getByRole("button", { name: "Yes" }).click();
@@ -337,7 +393,7 @@ test("run: a cancel is asked for once, and shown until the run has ended", async
   const server = await Server.start(t);
   const id = await server.submit({ title: "Slow", tasks: [{ name: "hold", steps: [{ do: "stay", ms: 1500 }] }] });
   const page = await open(t, `${server.url}/runs/${id}`);
-  await pill(page, "running").waitFor();
+  await pill(page, "processing").waitFor();
   await page.keyboard.press("c");
   await page.getByText("Cancel this run?").waitFor();
   await page.keyboard.press("Escape");
@@ -346,7 +402,8 @@ test("run: a cancel is asked for once, and shown until the run has ended", async
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await pill(page, "canceling").waitFor();
   await pill(page, "canceled").waitFor();
-  await page.locator(".last-word", { hasText: "canceled by user" }).waitFor();
+  await page.locator(".last-word", { hasText: "canceled by user" }).getByText("asked for on the page").waitFor();
+  assert.deepEqual(await page.locator(".wf-row").first().locator(".segment").evaluateAll((all) => all.map((s) => s.className.split(" ")[1]).slice(-2)), ["canceled", "canceled"]);
   assert.equal(await page.getByRole("button", { name: /^Cancel/ }).count(), 0);
 });
 
@@ -451,7 +508,7 @@ test("run: everything from a run is text", async (t) => {
   const page = await open(t, `${server.url}/runs/${id}`);
   const elsewhere = [];
   page.on("request", (r) => r.url().startsWith(server.url) || r.url().startsWith("data:") || elsewhere.push(r.url()));
-  await pill(page, "waits for an answer").waitFor();
+  await pill(page, "waiting for a person").waitFor();
   const look = async (what) => {
     const found = await page.evaluate(() => ({
       hacked: window.hacked,
@@ -501,7 +558,7 @@ test("run: the keyboard alone", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "Ask", tasks: [{ name: "talk", steps: [{ do: "say", name: "answer", text: "Look." }, { do: "file", name: "a.txt", text: "here" }, { do: "ask", payload: { request: "sure", prompt: "Go on?", schema: { type: "boolean" } } }] }] });
   const page = await open(t, `${server.url}/runs/${id}`);
-  await pill(page, "waits for an answer").waitFor();
+  await pill(page, "waiting for a person").waitFor();
   const tabTo = async (accepts) => {
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press("Tab");
@@ -522,7 +579,7 @@ test("run: the keyboard alone", async (t) => {
   await tabTo((name) => name === "Yes");
   await page.keyboard.press("Enter");
   await pill(page, "completed").waitFor();
-  await tabTo((name) => /run: queued/.test(name));
+  await tabTo((name) => /run: pending/.test(name));
   await page.keyboard.press("ArrowDown");
   await page.waitForFunction(() => /talk/.test(document.activeElement.textContent));
   await page.keyboard.press("Enter");

@@ -28,7 +28,7 @@ test("runs: the list is live", async (t) => {
   const page = await open(t, server.url);
   await page.getByText("No runs yet").waitFor();
   const id = await server.submit({ title: "first", tasks: [{ name: "fetch", steps: [{ do: "hang" }] }] });
-  await row(page, "first").getByText("running").waitFor();
+  await row(page, "first").getByText("processing").waitFor();
   await server.submit({ title: "second" });
   await row(page, "second").getByText("completed").waitFor();
   await server.call("POST", `/v1/runs/${id}/cancel`);
@@ -41,10 +41,10 @@ test("runs: a run that asks waits for an answer", async (t) => {
   const id = await server.submit({ title: "Publish it", ask: true });
   await server.submit({ title: "something else" });
   const page = await open(t, server.url);
-  await row(page, "Publish it").getByText("waits for an answer").waitFor();
-  await page.getByRole("button", { name: "waits" }).click();
+  await row(page, "Publish it").getByText("waiting for a person").waitFor();
+  await page.getByRole("button", { name: "waiting" }).click();
   await row(page, "something else").waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "waits" }).click();
+  await page.getByRole("button", { name: "waiting" }).click();
   await server.call("POST", `/v1/runs/${id}/input/sure`, { value: "yes" });
   await row(page, "Publish it").getByText("completed").waitFor();
 });
@@ -87,14 +87,95 @@ test("runs: one box finds by time, label and text", async (t) => {
   await finds("-team:docs until:2999-01-01", "pond");
   await finds("until:1h");
   await finds("since:2999-01-01 pond");
+  await finds("status:completed job:prompt -team:docs", "pond");
+  await finds("-status:completed");
   await page.getByLabel("Search runs").press("Escape");
   await page.keyboard.press("x");
   await row(page, "garden").waitFor();
-  await page.keyboard.press("6");
+  await page.keyboard.press("7");
   await page.waitForURL(/status=canceled/);
   await page.keyboard.press("?");
   await page.getByRole("dialog").getByText("since:2h").waitFor();
   await accessible(page, "the keys");
+});
+
+test("runs: labels as columns, times, and counts", async (t) => {
+  const server = await Server.start(t);
+  await aDay(server);
+  await server.submit({ title: "garden" }, "prompt", { labels: { team: "docs" } });
+  const page = await open(t, server.url);
+  await row(page, "garden").waitFor();
+  await page.getByRole("button", { name: "failed 2" }).waitFor();
+  await page.getByText("Columns").click();
+  await page.getByLabel("team").check();
+  await page.getByLabel("times, not ages").check();
+  await page.keyboard.press("Escape");
+  assert.equal(await row(page, "garden").locator(".label").textContent(), "docs");
+  assert.match(await row(page, "garden").locator(".age").textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  assert.equal(new URL(page.url()).search, "?labels=team&times=1");
+  await page.reload();
+  await page.getByRole("columnheader", { name: "team" }).waitFor();
+  await accessible(page, "columns");
+});
+
+test("runs: selected runs are canceled, and retried, at once", async (t) => {
+  const server = await Server.start(t);
+  for (const title of ["one", "two", "three"]) await server.submit({ title, tasks: [{ name: "fetch", steps: [{ do: "hang" }] }] });
+  await server.submit({ title: "done" });
+  const page = await open(t, server.url);
+  await row(page, "done").getByText("completed").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => document.activeElement.textContent === "three");
+  await page.keyboard.press("v"); // keys alone select a run
+  await page.getByLabel("Select one").check();
+  await page.getByText("2 runs selected").waitFor();
+  await accessible(page, "two are selected");
+  await page.getByRole("button", { name: "Cancel 2" }).click();
+  await page.getByRole("button", { name: "Yes, cancel 2 runs" }).click();
+  await page.getByText("Canceled 2 runs").waitFor();
+  await row(page, "three").getByText("canceled", { exact: true }).waitFor();
+  await row(page, "two").getByText("processing").waitFor();
+  await page.getByLabel("Select all 4 runs").check();
+  await page.getByText("4 runs selected").waitFor();
+  await page.getByRole("button", { name: "Retry 2" }).click();
+  await page.getByText("Started 2 runs").waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 6);
+  assert.deepEqual((await inputs(page)).sort(), ["done", "one", "one", "three", "three", "two"]);
+});
+
+test("runs: schedules", async (t) => {
+  const server = await Server.start(t);
+  await pictures(t, "schedules", server.url + "/?schedules=1", (page) => page.getByText("paused").waitFor(), { keep: false });
+  const page = await open(t, server.url);
+  await page.getByRole("link", { name: "Schedules" }).click();
+  await page.getByRole("button", { name: "Resume nightly" }).click();
+  await page.getByText("2031-01-02 06:00:00 +01:00").waitFor();
+  await page.getByRole("button", { name: "Run now: nightly" }).click();
+  await page.getByText("1 start was dropped").waitFor();
+  await page.getByText("the run before still works").waitFor();
+  assert.equal(await page.getByRole("link", { name: "failed" }).getAttribute("href"), "/runs/r_last");
+  await page.keyboard.press("u");
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+});
+
+test("runs: again with changes", async (t) => {
+  const server = await Server.start(t);
+  const input = { title: "by hand", words: 3, mood: "loud", names: ["ann", "bob"], day: "2026-11-29", at: "2026-11-29T10:00:00.000Z", note: { a: 1 }, message: "unseen" };
+  const id = await server.submit(input, "play", { labels: { team: "docs" } });
+  await server.until(id, (s) => s.end);
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await page.getByRole("link", { name: "Run again with changes" }).click();
+  await page.getByRole("heading", { name: "Run again with changes" }).waitFor();
+  await accessible(page, "a filled form");
+  assert.equal(await page.getByLabel("Day", { exact: true }).getAttribute("type"), "date");
+  assert.equal(await page.getByLabel("At", { exact: true }).getAttribute("type"), "datetime-local");
+  await page.getByLabel("words").fill("4");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.waitForURL(/\/runs\/r_/);
+  const { runs } = await server.call("GET", "/v1/runs");
+  const { queued } = await server.call("GET", `/v1/runs/${runs.find((r) => r.run_id !== id).run_id}`);
+  assert.deepEqual([queued.input, queued.labels], [{ ...input, words: 4 }, { team: "docs" }]);
 });
 
 test("runs: a form made from the job's schema starts a run", async (t) => {
