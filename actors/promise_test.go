@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,23 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit"
 )
-
-// "All call the same Finish, and nobody else does": a task cannot say how its run or itself stands.
-func TestTaskDoesNotSpeakForItsRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			for _, body := range []messages.Body{nil, messages.RunCompleted{By: messages.ByRun}, messages.RunCanceling{},
-				messages.TaskCompleted{Task: "work", Attempt: 1}} {
-				if err := task.Emit(body, ""); messages.CodeOf(err) != "invalid_input" {
-					t.Errorf("%T: %v", body, err)
-				}
-			}
-			return nil
-		}), actors.Options{})
-		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
-	})
-}
 
 // A retried task asks again and gets the answer; a request that is refused is an error and no silence.
 func TestAskAgain(t *testing.T) {
@@ -61,22 +43,6 @@ func TestAskAgain(t *testing.T) {
 		if string(state.End.Result) != "1" {
 			t.Errorf("result %s", state.End.Result)
 		}
-	})
-}
-
-// "one whose milestones alone exceed its bytes fails": deltas that wait for the journal count merged.
-func TestBytesOfWaitingDeltas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			for i := range int64(1500) {
-				if err := task.Progress(i, 1500, "steps"); err != nil {
-					return err
-				}
-			}
-			return nil
-		}), actors.Options{Limits: messages.Limits{Bytes: 64 << 10}})
-		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
 	})
 }
 
@@ -186,49 +152,6 @@ func TestTroubledRunSettlesItsUnbornChild(t *testing.T) {
 		expect(t, state, messages.Failed, messages.ByRun, messages.CauseJournalUnavailable)
 		if len(state.Children) != 1 || state.Children[0].Status != messages.Canceled {
 			t.Errorf("children: %+v", state.Children)
-		}
-	})
-}
-
-// "One event is at most 16 MiB and every byte counts": an input, what a task says, and a result.
-func TestOneEventIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		large, full := strings.Repeat("x", messages.MaxEventBytes), messages.CauseLimitExceeded
-		j := job(func(_ context.Context, task *actors.TaskContext) error {
-			for _, err := range []error{task.FinishText("answer", large), task.AppendText("answer", large), task.Result(large, false)} {
-				if messages.CodeOf(err) != full {
-					t.Errorf("it is taken: %v", err)
-				}
-			}
-			return nil
-		})
-		expect(t, wait(t, start(t, s, j, actors.Options{})), messages.Completed, messages.ByRun, "")
-		j.Input = large
-		if _, err := s.Start(t.Context(), j, actors.Options{}); messages.CodeOf(err) != full {
-			t.Errorf("an input: %v", err)
-		}
-	})
-}
-
-// "secret: its value reaches the task and never the log."
-func TestSecretStaysOutOfTheLog(t *testing.T) {
-	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
-		got := ""
-		run := s.Run(job(func(ctx context.Context, task *actors.TaskContext) error {
-			v, err := task.Ask(ctx, messages.InputRequired{Request: "key", Prompt: "Key?", InputKind: messages.InputSecret})
-			got = string(v)
-			return err
-		}))
-		synctest.Wait()
-		noError(t, s.Answer(t.Context(), run.ID(), "key", json.RawMessage(`"hunter2"`), "p"))
-		for _, e := range s.Expect(run, messages.KindInputRequired, messages.KindInputReceived, messages.KindRunCompleted) {
-			if line, err := json.Marshal(e); err != nil || bytes.Contains(line, []byte("hunter2")) {
-				t.Errorf("%s, %v", line, err)
-			}
-		}
-		if got != `"hunter2"` {
-			t.Errorf("the task got %s", got)
 		}
 	})
 }

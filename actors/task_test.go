@@ -56,11 +56,11 @@ func TestATaskIsToldTheTruth(t *testing.T) {
 				messages.ArtifactPartial{Artifact: messages.Artifact{Name: "whole", Bytes: 3}},
 				messages.InputReceived{Request: "deploy", Value: json.RawMessage(`"yes"`), Principal: "boss"},
 				messages.InputRequired{Request: "deploy"}, messages.ChildStarted{Child: c.RunID() + ".c1", Job: "ghost"},
-				messages.RunCompleted{}, messages.TaskCompleted{Task: "work", Attempt: 1}, messages.FaultInjected{Fault: "x"},
+				nil, messages.RunCompleted{}, messages.RunCanceling{}, messages.TaskCompleted{Task: "work", Attempt: 1}, messages.FaultInjected{Fault: "x"},
 				messages.StepKept{Step: "s", Result: json.RawMessage("1")}, messages.TextDelta{Stream: "a", Text: "\xff"},
 			} {
 				if c.Emit(body, "") == nil {
-					t.Errorf("%s is taken: %+v", messages.KindOf(body), body)
+					t.Errorf("%T is taken: %+v", body, body)
 				}
 			}
 			return c.Emit(messages.StepStarted{Step: "s"}, "")

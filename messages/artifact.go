@@ -45,7 +45,7 @@ func artifactRow[B interface {
 	ArtifactPartial | ArtifactWritten
 	Body
 }](kind Kind, first bool, says string) *KindInfo {
-	return row[B](kind, "artifacts", says, traits{
+	return row(*new(B), kind, "artifacts", says, traits{
 		taskSays: true,
 		legal: with(func(b B, _ *Fold) *Refusal {
 			a := ArtifactWritten(b)

@@ -303,7 +303,7 @@ type UsageReported struct {
 
 func (UsageReported) info() *KindInfo { return usageReported }
 
-var usageReported = row[UsageReported](KindUsage, "spending", "What an agent or a program has spent since its last report.", traits{
+var usageReported = row(UsageReported{}, KindUsage, "spending", "What an agent or a program has spent since its last report.", traits{
 	taskSays: true,
 	legal: with(func(b UsageReported, f *Fold) *Refusal {
 		if b.By == "" || b.Amount().Check() != nil {
@@ -332,7 +332,7 @@ type BudgetWarning struct {
 
 func (BudgetWarning) info() *KindInfo { return budgetWarning }
 
-var budgetWarning = row[BudgetWarning](KindBudgetWarning, "spending", "Most of a unit of the run's budget was spent.", traits{
+var budgetWarning = row(BudgetWarning{}, KindBudgetWarning, "spending", "Most of a unit of the run's budget was spent.", traits{
 	legal: with(func(b BudgetWarning, _ *Fold) *Refusal {
 		return when(!slices.Contains(BudgetUnits[:], b.Unit), RuleBody, "a budget has no unit %q", b.Unit)
 	}),
@@ -353,7 +353,7 @@ type BudgetGranted struct {
 
 func (BudgetGranted) info() *KindInfo { return budgetGranted }
 
-var budgetGranted = row[BudgetGranted](KindBudgetGranted, "spending", "A sub-run gets more of its parent's budget.", traits{
+var budgetGranted = row(BudgetGranted{}, KindBudgetGranted, "spending", "A sub-run gets more of its parent's budget.", traits{
 	legal: with(func(b BudgetGranted, f *Fold) *Refusal {
 		child, known := f.Child(b.Child)
 		return when(b.Child != "" && (!known || child.Status.IsEnded()), ruleChild, "child %q is not running", b.Child)

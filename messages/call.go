@@ -23,7 +23,7 @@ type LLMStarted struct {
 
 func (LLMStarted) info() *KindInfo { return llmStarted }
 
-var llmStarted = row[LLMStarted](KindLLMStarted, "model", "A call to a language model began.", traits{
+var llmStarted = row(LLMStarted{}, KindLLMStarted, "model", "A call to a language model began.", traits{
 	taskSays: true,
 	legal:    with(func(b LLMStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
@@ -145,7 +145,7 @@ func sum(a, b *int64) *int64 {
 
 func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
-var llmCompleted = row[LLMCompleted](KindLLMCompleted, "model", "A call to a language model ended, with the verdict on its end.", traits{
+var llmCompleted = row(LLMCompleted{}, KindLLMCompleted, "model", "A call to a language model ended, with the verdict on its end.", traits{
 	taskSays: true,
 	legal: with(func(b LLMCompleted, f *Fold) *Refusal {
 		return cmp.Or(f.legalCallEnd(b.Call, b.Task, true), f.legalSeen(b.Seen))
@@ -170,7 +170,7 @@ type ToolStarted struct {
 
 func (ToolStarted) info() *KindInfo { return toolStarted }
 
-var toolStarted = row[ToolStarted](KindToolStarted, "tools", "A tool call began.", traits{
+var toolStarted = row(ToolStarted{}, KindToolStarted, "tools", "A tool call began.", traits{
 	taskSays: true,
 	legal:    with(func(b ToolStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
@@ -191,7 +191,7 @@ type ToolProgress struct {
 
 func (ToolProgress) info() *KindInfo { return toolProgress }
 
-var toolProgress = row[ToolProgress](KindToolProgress, "tools", "How far a tool call is; the latest counts.", traits{
+var toolProgress = row(ToolProgress{}, KindToolProgress, "tools", "How far a tool call is; the latest counts.", traits{
 	level: Delta, taskSays: true,
 	key: of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
 	legal: with(func(b ToolProgress, f *Fold) *Refusal {
@@ -215,7 +215,7 @@ type ToolCompleted struct {
 
 func (ToolCompleted) info() *KindInfo { return toolCompleted }
 
-var toolCompleted = row[ToolCompleted](KindToolCompleted, "tools", "A tool call ended, with its result or its error.", traits{
+var toolCompleted = row(ToolCompleted{}, KindToolCompleted, "tools", "A tool call ended, with its result or its error.", traits{
 	taskSays: true,
 	legal:    with(func(b ToolCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, false) }),
 	apply:    to(func(b ToolCompleted, f *Fold) { f.endCall(b.Call) }),

@@ -56,7 +56,7 @@ func deltaRow[B interface {
 	TextDelta | ThoughtDelta
 	Body
 }](kind Kind, thought bool, says string) *KindInfo {
-	return row[B](kind, "content", says, traits{
+	return row(*new(B), kind, "content", says, traits{
 		level: Delta, taskSays: true,
 		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
 		stream: of(func(b B) string { return TextDelta(b).Stream }),
@@ -91,7 +91,7 @@ const (
 
 func (TextDone) info() *KindInfo { return textDone }
 
-var textDone = row[TextDone](KindTextDone, "content", "The whole text, authoritative; closes its stream.", traits{
+var textDone = row(TextDone{}, KindTextDone, "content", "The whole text, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
 	wire:  of(TextDone.written),
@@ -114,7 +114,7 @@ type TextClosed struct {
 
 func (TextClosed) info() *KindInfo { return textClosed }
 
-var textClosed = row[TextClosed](KindTextClosed, "content", "A text is complete, or is dropped; its length and digest, and not the text.", traits{
+var textClosed = row(TextClosed{}, KindTextClosed, "content", "A text is complete, or is dropped; its length and digest, and not the text.", traits{
 	taskSays: true,
 	stream:   of(func(b TextClosed) string { return b.Stream }), closes: KindTextDelta,
 	legal: with(TextClosed.legal),
@@ -213,7 +213,7 @@ type ThoughtDone struct {
 
 func (ThoughtDone) info() *KindInfo { return thoughtDone }
 
-var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole thought, authoritative; closes its stream.", traits{
+var thoughtDone = row(ThoughtDone{}, KindThoughtDone, "content", "The whole thought, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
 	wire:  of(ThoughtDone.written),

@@ -178,37 +178,33 @@ type traits struct {
 	apply func(Body, *Fold)          // its change to the State
 	list  func(Body, *Summary)       // its change to a Summary
 
-	decode func([]byte) (Body, error)
-	is     func(Body) bool
+	body reflect.Type
+	task []int // the index of the body's field Task; nil if it has none
 }
 
-// row makes the row of the kind with bodies of type B.
-func row[B Body](kind Kind, group, says string, t traits) *KindInfo {
-	var zero B
-	t.decode = func(payload []byte) (Body, error) {
-		var b B
-		if len(payload) == 0 {
-			payload = []byte("{}")
-		}
-		err := json.Unmarshal(payload, &b)
-		return b, err
+// row makes the row of the kind with bodies of zero's type.
+func row(zero Body, kind Kind, group, says string, t traits) *KindInfo {
+	t.body = reflect.TypeOf(zero)
+	if task, ok := t.body.FieldByName("Task"); ok {
+		t.task = task.Index
 	}
-	t.is = func(b Body) bool { _, ok := b.(B); return ok }
-	info := &KindInfo{Kind: kind, Level: t.level, Group: group, Says: says, Zero: zero, traits: t}
-	if task, ok := reflect.TypeFor[B]().FieldByName("Task"); ok {
-		info.own = func(b Body, name string) Body {
-			owned := b.(B)
-			reflect.ValueOf(&owned).Elem().FieldByIndex(task.Index).SetString(name)
-			return owned
-		}
+	return &KindInfo{Kind: kind, Level: t.level, Group: group, Says: says, Zero: zero, traits: t}
+}
+
+// decode reads the JSON of a body.
+func (t *traits) decode(payload []byte) (Body, error) {
+	b := reflect.New(t.body)
+	if len(payload) == 0 {
+		payload = []byte("{}")
 	}
-	return info
+	err := json.Unmarshal(payload, b.Interface())
+	return b.Elem().Interface().(Body), err
 }
 
 // rowOf returns the row of the body's kind. For a pointer to a body it returns noKind.
 func rowOf(b Body) *KindInfo {
 	if b != nil {
-		if row := b.info(); row.is(b) {
+		if row := b.info(); reflect.TypeOf(b) == row.body {
 			return row
 		}
 	}
@@ -228,8 +224,15 @@ func to[B Body, A any](f func(B, A)) func(Body, A) { return func(b Body, a A) { 
 
 // Owned returns the body with the given task, if its kind names a task.
 func Owned(b Body, task string) Body {
-	if own := rowOf(b).own; own != nil {
-		return own(b, task)
+	row := rowOf(b)
+	if row.task != nil {
+		owned := reflect.New(row.body).Elem()
+		owned.Set(reflect.ValueOf(b))
+		owned.FieldByIndex(row.task).SetString(task)
+		return owned.Interface().(Body)
+	}
+	if row.own != nil {
+		return row.own(b, task)
 	}
 	return b
 }

@@ -75,35 +75,6 @@ func indexOf(log []messages.Event, seq uint64) int {
 	return slices.IndexFunc(log, func(e messages.Event) bool { return e.Seq == seq })
 }
 
-// A reader goes over from one form of the log to another wherever it stands, also in the middle of a merged event.
-func TestReadersCrossFromLogToLog(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
-		want := fold(t, messages.State{}, log...)
-		var s messages.State
-		for hop := 0; s.Seq < want.Seq; hop++ {
-			form := mergeSome(t, log)
-			rest := slices.DeleteFunc(form, func(e messages.Event) bool { return e.Seq <= s.Seq })
-			s = fold(t, s, rest[:rapid.IntRange(1, len(rest)).Draw(t, "stay")]...)
-		}
-		same(t, "the reader's state", s, want)
-	})
-}
-
-func TestAnyCursorResumes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
-		all := states(t, log)
-		for i, s := range all {
-			rest := slices.DeleteFunc(mergeSome(t, log), func(e messages.Event) bool { return e.Seq <= s.Seq })
-			same(t, "resumed", fold(t, s, rest...), all[len(all)-1])
-			if i > 25 {
-				break
-			}
-		}
-	})
-}
-
 // A State that went over the wire, as a snapshot, goes on as if it never had.
 func TestSnapshotsGoOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func (s State) Waited(now time.Time) (sum time.Duration) {
 	for i := range s.Inputs {
 		inputs[i] = &s.Inputs[i]
 	}
-	slices.SortFunc(inputs, func(a, b *Input) int { return a.AskedAt.Compare(b.AskedAt) })
+	sort.Slice(inputs, func(i, j int) bool { return inputs[i].AskedAt.Before(inputs[j].AskedAt) })
 	var until time.Time // requests are counted up to here
 	for _, in := range inputs {
 		begin, end := in.AskedAt, in.Due()
@@ -96,7 +97,7 @@ func (s State) Waited(now time.Time) (sum time.Duration) {
 
 func (InputRequired) info() *KindInfo { return inputRequired }
 
-var inputRequired = row[InputRequired](KindInputRequired, "people", "The run waits for an answer.", traits{
+var inputRequired = row(InputRequired{}, KindInputRequired, "people", "The run waits for an answer.", traits{
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
 		i := f.input(b.Request)
@@ -148,7 +149,7 @@ type InputReceived struct {
 
 func (InputReceived) info() *KindInfo { return inputReceived }
 
-var inputReceived = row[InputReceived](KindInputReceived, "people", "The answer came.", traits{
+var inputReceived = row(InputReceived{}, KindInputReceived, "people", "The answer came.", traits{
 	legal: with(InputReceived.legal),
 	apply: to(func(b InputReceived, f *Fold) {
 		i := f.input(b.Request)

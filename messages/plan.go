@@ -18,7 +18,7 @@ type ChildStarted struct {
 
 func (ChildStarted) info() *KindInfo { return childStarted }
 
-var childStarted = row[ChildStarted](KindChildStarted, "children", "A sub-run began; its own log is under its own id.", traits{
+var childStarted = row(ChildStarted{}, KindChildStarted, "children", "A sub-run began; its own log is under its own id.", traits{
 	begins: true,
 	legal: with(func(b ChildStarted, f *Fold) *Refusal {
 		bad := !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0
@@ -48,7 +48,7 @@ type ChildEnded struct {
 
 func (ChildEnded) info() *KindInfo { return childEnded }
 
-var childEnded = row[ChildEnded](KindChildEnded, "children", "A sub-run has its terminal.", traits{
+var childEnded = row(ChildEnded{}, KindChildEnded, "children", "A sub-run has its terminal.", traits{
 	legal: with(func(b ChildEnded, f *Fold) *Refusal {
 		child, known := f.Child(b.Child)
 		bad := !known || child.Status.IsEnded() || !b.Status.IsEnded()
@@ -78,7 +78,7 @@ type StepStarted struct {
 
 func (StepStarted) info() *KindInfo { return stepStarted }
 
-var stepStarted = row[StepStarted](KindStepStarted, "plan", "A step of a plan began.", traits{
+var stepStarted = row(StepStarted{}, KindStepStarted, "plan", "A step of a plan began.", traits{
 	begins: true, taskSays: true,
 	legal: with(func(b StepStarted, f *Fold) *Refusal {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
@@ -112,7 +112,7 @@ type StepEnded struct {
 
 func (StepEnded) info() *KindInfo { return stepEnded }
 
-var stepEnded = row[StepEnded](KindStepEnded, "plan", "A step of a plan ended; says what follows and why.", traits{
+var stepEnded = row(StepEnded{}, KindStepEnded, "plan", "A step of a plan ended; says what follows and why.", traits{
 	taskSays: true,
 	legal: with(func(b StepEnded, f *Fold) *Refusal {
 		i := f.step(b.Step)
@@ -161,7 +161,7 @@ const (
 
 func (Notice) info() *KindInfo { return noticed }
 
-var noticed = row[Notice](KindNotice, "notices", "What the run goes without: tools, a model, a part of the history.", traits{
+var noticed = row(Notice{}, KindNotice, "notices", "What the run goes without: tools, a model, a part of the history.", traits{
 	taskSays: true,
 	legal: with(func(b Notice, f *Fold) *Refusal {
 		if b.Code == "" || b.Text == "" || len(b.Text) > LogLineBytes {
@@ -183,7 +183,7 @@ type FaultInjected struct {
 
 func (FaultInjected) info() *KindInfo { return faultInjected }
 
-var faultInjected = row[FaultInjected](KindFaultInjected, "faults", "A test injected a fault here.", traits{})
+var faultInjected = row(FaultInjected{}, KindFaultInjected, "faults", "A test injected a fault here.", traits{})
 
 // Unknown carries an event of a kind that this version does not know, unchanged.
 type Unknown struct {
@@ -194,7 +194,7 @@ type Unknown struct {
 func (Unknown) info() *KindInfo { return unknown }
 
 // unknown is the row of all unknown kinds: milestones that change nothing.
-var unknown = row[Unknown]("", "", "", traits{
+var unknown = row(Unknown{}, "", "", "", traits{
 	early: true,
 })
 
@@ -222,7 +222,7 @@ type StepKept struct {
 
 func (StepKept) info() *KindInfo { return stepKept }
 
-var stepKept = row[StepKept](KindStepKept, "steps", "A task's step begins, or has ended and will not be made again.", traits{
+var stepKept = row(StepKept{}, KindStepKept, "steps", "A task's step begins, or has ended and will not be made again.", traits{
 	legal: with(StepKept.legal),
 	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),
 })

@@ -15,7 +15,7 @@ type Progress struct {
 
 func (Progress) info() *KindInfo { return progress }
 
-var progress = row[Progress](KindProgress, "progress", "How far a task is; the latest counts.", traits{
+var progress = row(Progress{}, KindProgress, "progress", "How far a task is; the latest counts.", traits{
 	level: Delta, taskSays: true,
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
 	legal: with(func(b Progress, f *Fold) *Refusal { return f.legalSpeaker(b.Task) }),
@@ -58,7 +58,7 @@ const (
 
 func (Log) info() *KindInfo { return logged }
 
-var logged = row[Log](KindLog, "progress", "Log lines for a closer look, numbered per run.", traits{
+var logged = row(Log{}, KindLog, "progress", "Log lines for a closer look, numbered per run.", traits{
 	level: Delta, taskSays: true,
 	own: with(func(b Log, task string) Body {
 		b.Lines = slices.Clone(b.Lines)
@@ -125,7 +125,7 @@ type Merged struct {
 
 func (Merged) info() *KindInfo { return merged }
 
-var merged = row[Merged](KindMerged, "progress", "Several deltas of several streams as one event.", traits{
+var merged = row(Merged{}, KindMerged, "progress", "Several deltas of several streams as one event.", traits{
 	level: Delta,
 	own:   with(func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) }),
 	legal: with(Merged.legal),

@@ -60,7 +60,7 @@ func (l Limits) Or(others Limits) Limits {
 
 func (RunQueued) info() *KindInfo { return runQueued }
 
-var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, input without secrets, owner and limits.", traits{
+var runQueued = row(RunQueued{}, KindRunQueued, "run", "The run exists: its job, input without secrets, owner and limits.", traits{
 	legal: with(func(b RunQueued, _ *Fold) *Refusal {
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
@@ -83,7 +83,7 @@ type RunStarted struct {
 
 func (RunStarted) info() *KindInfo { return runStarted }
 
-var runStarted = row[RunStarted](KindRunStarted, "run", "The run's actor has begun.", traits{
+var runStarted = row(RunStarted{}, KindRunStarted, "run", "The run's actor has begun.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunStarted, f *Fold) *Refusal {
 		return when(f.s.Status != Pending, ruleOpening, "the run has started already")
@@ -107,7 +107,7 @@ type RunRecovered struct {
 
 func (RunRecovered) info() *KindInfo { return runRecovered }
 
-var runRecovered = row[RunRecovered](KindRunRecovered, "run", "The run goes on after its process died; carries a rewind.", traits{
+var runRecovered = row(RunRecovered{}, KindRunRecovered, "run", "The run goes on after its process died; carries a rewind.", traits{
 	early: true, takesBack: true,
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
 	legal: with(func(b RunRecovered, f *Fold) *Refusal {
@@ -145,7 +145,7 @@ type RunCanceling struct {
 
 func (RunCanceling) info() *KindInfo { return runCanceling }
 
-var runCanceling = row[RunCanceling](KindRunCanceling, "run", "Cancel is accepted; the run will end as run.canceled.", traits{
+var runCanceling = row(RunCanceling{}, KindRunCanceling, "run", "Cancel is accepted; the run will end as run.canceled.", traits{
 	early: true, begins: true,
 	apply: to(func(_ RunCanceling, f *Fold) { f.s.Canceling = true }),
 	list:  to(func(_ RunCanceling, s *Summary) { s.Canceling = true }),
@@ -190,7 +190,7 @@ type RunHeld struct {
 
 func (RunHeld) info() *KindInfo { return runHeld }
 
-var runHeld = row[RunHeld](KindRunHeld, "run", "The run before it did not complete: a person releases it, or cancels it.", traits{
+var runHeld = row(RunHeld{}, KindRunHeld, "run", "The run before it did not complete: a person releases it, or cancels it.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunHeld, f *Fold) *Refusal {
 		return when(f.s.After == "" || !f.s.HeldAt.IsZero(), ruleOpening, "the run does not wait, or is held already")
@@ -208,7 +208,7 @@ type RunReleased struct {
 
 func (RunReleased) info() *KindInfo { return runReleased }
 
-var runReleased = row[RunReleased](KindRunReleased, "run", "A person lets a held run begin.", traits{
+var runReleased = row(RunReleased{}, KindRunReleased, "run", "A person lets a held run begin.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunReleased, f *Fold) *Refusal {
 		return when(f.s.HeldAt.IsZero(), ruleOpening, "the run is not held")

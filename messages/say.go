@@ -87,7 +87,7 @@ type MessageQueued struct{ Said }
 
 func (MessageQueued) info() *KindInfo { return messageQueued }
 
-var messageQueued = row[MessageQueued](KindMessageQueued, "messages", "Somebody said something to the run.", traits{
+var messageQueued = row(MessageQueued{}, KindMessageQueued, "messages", "Somebody said something to the run.", traits{
 	begins: true,
 	legal: with(func(b MessageQueued, f *Fold) *Refusal {
 		if err := b.Check(); err != nil {
@@ -115,7 +115,7 @@ type MessageDelivered struct {
 
 func (MessageDelivered) info() *KindInfo { return messageDelivered }
 
-var messageDelivered = row[MessageDelivered](KindMessageDelivered, "messages", "The message is part of the conversation from the named call on.", traits{
+var messageDelivered = row(MessageDelivered{}, KindMessageDelivered, "messages", "The message is part of the conversation from the named call on.", traits{
 	begins: true,
 	legal: with(func(b MessageDelivered, f *Fold) *Refusal {
 		first := slices.IndexFunc(f.s.Messages, Message.live)
@@ -139,7 +139,7 @@ type MessageDropped struct {
 
 func (MessageDropped) info() *KindInfo { return messageDropped }
 
-var messageDropped = row[MessageDropped](KindMessageDropped, "messages", "The run will not see the message.", traits{
+var messageDropped = row(MessageDropped{}, KindMessageDropped, "messages", "The run will not see the message.", traits{
 	legal: with(func(b MessageDropped, f *Fold) *Refusal {
 		m, known := pick(f.s.Messages, f.message(b.Message))
 		if !known || !m.live() {

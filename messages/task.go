@@ -10,7 +10,7 @@ type TaskStarted struct {
 
 func (TaskStarted) info() *KindInfo { return taskStarted }
 
-var taskStarted = row[TaskStarted](KindTaskStarted, "task", "A task began its first attempt.", traits{
+var taskStarted = row(TaskStarted{}, KindTaskStarted, "task", "A task began its first attempt.", traits{
 	begins: true,
 	legal:  with(func(b TaskStarted, f *Fold) *Refusal { return f.legalTask(b.Task, "", b.Attempt-1) }),
 	apply:  to(func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) }),
@@ -24,7 +24,7 @@ type TaskCompleted struct {
 
 func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
-var taskCompleted = row[TaskCompleted](KindTaskCompleted, "task", "A task returned without an error.", traits{
+var taskCompleted = row(TaskCompleted{}, KindTaskCompleted, "task", "A task returned without an error.", traits{
 	legal: with(func(b TaskCompleted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
 	apply: to(func(b TaskCompleted, f *Fold) {
 		f.forfeit(b.Task)
@@ -45,7 +45,7 @@ type TaskFailed struct {
 
 func (TaskFailed) info() *KindInfo { return taskFailed }
 
-var taskFailed = row[TaskFailed](KindTaskFailed, "task", "An attempt failed; says whether another follows, and when.", traits{
+var taskFailed = row(TaskFailed{}, KindTaskFailed, "task", "An attempt failed; says whether another follows, and when.", traits{
 	legal: with(func(b TaskFailed, f *Fold) *Refusal {
 		if b.Error == nil || !b.Cause.isCause() {
 			return violates(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
@@ -71,7 +71,7 @@ type TaskRestarted struct {
 
 func (TaskRestarted) info() *KindInfo { return taskRestarted }
 
-var taskRestarted = row[TaskRestarted](KindTaskRestarted, "task", "Another attempt begins; the task's streams start again from nothing.", traits{
+var taskRestarted = row(TaskRestarted{}, KindTaskRestarted, "task", "Another attempt begins; the task's streams start again from nothing.", traits{
 	begins: true, takesBack: true,
 	legal: with(func(b TaskRestarted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
 	apply: to(func(b TaskRestarted, f *Fold) {

@@ -63,7 +63,7 @@ type ending struct {
 
 func (RunCompleted) info() *KindInfo { return runCompleted }
 
-var runCompleted = terminal[RunCompleted](KindRunCompleted, "Terminal: the job's work is done and its artifacts are on disk.", traits{
+var runCompleted = terminal(RunCompleted{}, KindRunCompleted, "Terminal: the job's work is done and its artifacts are on disk.", traits{
 	begins: true,
 	wire:   of(func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunCompleted) ending {
@@ -82,7 +82,7 @@ var runCompleted = terminal[RunCompleted](KindRunCompleted, "Terminal: the job's
 
 func (RunFailed) info() *KindInfo { return runFailed }
 
-var runFailed = terminal[RunFailed](KindRunFailed, "Terminal: the run ended with a cause.", traits{
+var runFailed = terminal(RunFailed{}, KindRunFailed, "Terminal: the run ended with a cause.", traits{
 	early: true, begins: true,
 	wire: of(func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunFailed) ending {
@@ -96,7 +96,7 @@ var runFailed = terminal[RunFailed](KindRunFailed, "Terminal: the run ended with
 
 func (RunCanceled) info() *KindInfo { return runCanceled }
 
-var runCanceled = terminal[RunCanceled](KindRunCanceled, "Terminal: the run ended because it was asked to.", traits{
+var runCanceled = terminal(RunCanceled{}, KindRunCanceled, "Terminal: the run ended because it was asked to.", traits{
 	early: true,
 	wire:  of(func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunCanceled) ending {
@@ -116,13 +116,13 @@ var runCanceled = terminal[RunCanceled](KindRunCanceled, "Terminal: the run ende
 })
 
 // terminal makes the row of a terminal. All terminals end a run in the same way.
-func terminal[B Body](kind Kind, says string, t traits) *KindInfo {
+func terminal(zero Body, kind Kind, says string, t traits) *KindInfo {
 	last, own := t.ending, t.legal
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
 	t.legal = func(b Body, f *Fold) *Refusal { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
 	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
 	t.list = func(b Body, s *Summary) { s.Status, s.Cause, s.OpenRequests = last(b).status, last(b).end.Cause, nil }
-	return row[B](kind, "run", says, t)
+	return row(zero, kind, "run", says, t)
 }
 
 // legalEnd checks the author, the artifacts, the children, the messages and the rewind of a terminal.

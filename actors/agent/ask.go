@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -23,7 +24,7 @@ func (c *client) permission(id json.RawMessage, p object) error {
 		return err
 	}
 	options := p.list("options")
-	slices.SortStableFunc(options, func(a, b object) int {
+	stable.Sort(options, func(a, b object) int {
 		return cmp.Compare(slices.Index(breadth, a.text("kind")), slices.Index(breadth, b.text("kind")))
 	})
 	names, rejects := []string{}, map[string]bool{}

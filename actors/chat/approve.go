@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -28,7 +29,7 @@ func (u *turn) approvalsLast(calls []model.ToolCall) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	stable.Sort(order, func(a, b int) int {
 		return cmp.Compare(u.access(calls[a]), u.access(calls[b]))
 	})
 	return order

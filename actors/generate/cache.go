@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/internal/source"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -198,7 +199,7 @@ func trim(all *os.Root) error {
 		}
 		return info.ModTime().UnixNano()
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(used(a), used(b)) })
+	stable.Sort(entries, func(a, b fs.DirEntry) int { return cmp.Compare(used(a), used(b)) })
 	for _, e := range entries[:len(entries)-cacheEntries] {
 		if err := all.RemoveAll(e.Name()); err != nil {
 			return err

@@ -32,30 +32,37 @@ func Result[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T]()
 // Read decodes the input of a job. No input is the zero T. Errors: invalid_input for a member that T does not have, a
 // value that does not fit, and more than one value.
 func Read[T any](input json.RawMessage) (in T, err error) {
+	err = read(input, &in)
+	return in, err
+}
+
+// read decodes the input into what a pointer points to.
+func read(input json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(input)) == 0 {
-		return in, nil
+		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(input))
 	d.DisallowUnknownFields()
-	if err = d.Decode(&in); err == nil {
+	err := d.Decode(into)
+	if err == nil {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
-			return in, nil
+			return nil
 		}
-		return in, messages.InvalidInput("the input is more than one JSON value")
+		return messages.InvalidInput("the input is more than one JSON value")
 	}
 	if messages.CodeOf(err) != "" { // the type itself says what is wrong
-		return in, err
+		return err
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if name := written(reflect.TypeFor[T](), wrong.Field); name != "" {
-			return in, messages.InvalidInput("the input's field %q cannot be a JSON %s", name, wrong.Value)
+		if name := written(reflect.TypeOf(into).Elem(), wrong.Field); name != "" {
+			return messages.InvalidInput("the input's field %q cannot be a JSON %s", name, wrong.Value)
 		}
-		return in, messages.InvalidInput("the input cannot be a JSON %s", wrong.Value)
+		return messages.InvalidInput("the input cannot be a JSON %s", wrong.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return in, messages.InvalidInput("the input has no field %s", field)
+		return messages.InvalidInput("the input has no field %s", field)
 	}
-	return in, messages.InvalidInput("the input cannot be read: %v", err)
+	return messages.InvalidInput("the input cannot be read: %v", err)
 }
 
 // written returns the path of a member as callers write it. In a path of encoding/json, embedded structs have names too.

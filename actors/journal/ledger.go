@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -287,7 +288,7 @@ func (x *Ends) Left() (all []Entry) {
 	for _, end := range x.ends {
 		all = append(all, end.Entry)
 	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Number, b.Number)) })
+	stable.Sort(all, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Number, b.Number)) })
 	return all
 }
 
@@ -316,7 +317,7 @@ func (x *Ends) Removed() (all []Removed) {
 			all = append(all, Removed{Log{Run: e.Run, Status: e.Status, Seq: e.Seq, Chain: e.Chain}, e.At})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Removed) int { return a.RemovedAt.Compare(b.RemovedAt) })
+	stable.Sort(all, func(a, b Removed) int { return a.RemovedAt.Compare(b.RemovedAt) })
 	return all
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -276,7 +277,7 @@ func byUse(files []scan.File) []string {
 	kind := func(f scan.File) int {
 		return slices.Index([]scan.Kind{scan.Document, scan.Manifest, scan.Source, scan.Config, scan.Other}, f.Kind)
 	}
-	return paths(slices.SortedStableFunc(slices.Values(files), func(a, b scan.File) int {
+	return paths(stable.Sorted(slices.Values(files), func(a, b scan.File) int {
 		return cmp.Or(int(a.Place)-int(b.Place), kind(a)-kind(b), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"))
 	}))
 }
@@ -315,7 +316,7 @@ func (r *Repository) existing() []string {
 			others = append(others, f.Path)
 		}
 	}
-	slices.SortStableFunc(others, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	stable.Sort(others, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	return append(names, others...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/internal/secret"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Material is what a model sees of a repository.
@@ -197,7 +198,7 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 			links = append(links, s.Links...)
 		}
 	}
-	slices.SortStableFunc(links, func(a, b rank.Link) int { return cmp.Compare(b.Score, a.Score) })
+	stable.Sort(links, func(a, b rank.Link) int { return cmp.Compare(b.Score, a.Score) })
 	all, times := slices.Concat(links, optional), map[string]int{"": 2} // a page outside of the repository has no path
 	for _, l := range all {
 		times[l.Path]++

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // ownReason is the reason of links and a summary that the maintainers wrote.
@@ -79,7 +80,7 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room 
 		room -= len(s.Links)
 	}
 	// Optional takes its room before the others, because it says how to work on the project
-	for _, s := range slices.SortedStableFunc(slices.Values(sections), func(a, b rank.Section) int { return last(b) - last(a) }) {
+	for _, s := range stable.Sorted(slices.Values(sections), func(a, b rank.Section) int { return last(b) - last(a) }) {
 		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
 			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
 		})
@@ -94,7 +95,7 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room 
 			out.Sections = append(out.Sections, s)
 		}
 	}
-	slices.SortStableFunc(out.Sections, func(a, b rank.Section) int { return cmp.Compare(last(a), last(b)) })
+	stable.Sort(out.Sections, func(a, b rank.Section) int { return cmp.Compare(last(a), last(b)) })
 }
 
 func last(s rank.Section) int {

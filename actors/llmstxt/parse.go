@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Parse parses an llms.txt, strictly. It always returns what it could parse, and the problems in the order of their
@@ -31,7 +31,7 @@ func Parse(text string) (*Txt, []Problem) {
 		p.read(strings.TrimRight(line, "\r"))
 	}
 	p.finish()
-	slices.SortStableFunc(p.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	stable.Sort(p.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return p.doc, p.problems
 }
 

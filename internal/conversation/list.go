@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -58,7 +59,7 @@ func (s *Store) Search(text string) (list []Info, err error) {
 			list = append(list, c.info(id))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Info) int {
+	stable.Sort(list, func(a, b Info) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
 	})
 	return list, nil

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // known is the content of a Secrets at one time: an automaton that reads the text once for all patterns. It never
@@ -80,7 +82,7 @@ func encoded(value string) (forms []string) {
 }
 
 func (t *table) fill(patterns []pattern) {
-	slices.SortStableFunc(patterns, func(a, b pattern) int { return cmp.Compare(a.text, b.text) })
+	stable.Sort(patterns, func(a, b pattern) int { return cmp.Compare(a.text, b.text) })
 	t.patterns = patterns
 	for i, p := range patterns {
 		if s := &t.starting[p.text[0]]; s.to == 0 {

@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 const redacted = "[redacted]"
@@ -189,7 +190,7 @@ func (r *Report) Add(found []Finding) {
 func (r *Report) Findings() []Finding {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.SortedStableFunc(maps.Keys(r.all), func(a, b Finding) int {
+	return stable.Sorted(maps.Keys(r.all), func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -55,7 +56,7 @@ func (ps FileProblems) Err() error {
 	if len(ps) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(ps, func(a, b FileProblem) int {
+	stable.Sort(ps, func(a, b FileProblem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -178,7 +179,7 @@ func (s *Schema) problems(err error) (all []problem) {
 	} else if err != nil {
 		all = []problem{{Says: err.Error()}}
 	}
-	slices.SortStableFunc(all, func(a, b problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Says, b.Says)) })
+	stable.Sort(all, func(a, b problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Says, b.Says)) })
 	return slices.Compact(all)
 }
 

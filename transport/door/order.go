@@ -3,6 +3,7 @@ package door
 import (
 	"slices"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -37,7 +38,7 @@ func (o *order) take(events []messages.Event) (now []messages.Event) {
 			o.log(b.Child).ended = true
 		case messages.Merged:
 			b.Parts = slices.Clone(b.Parts)
-			slices.SortStableFunc(b.Parts, func(a, b messages.Body) int { return rank(a) - rank(b) })
+			stable.Sort(b.Parts, func(a, b messages.Body) int { return rank(a) - rank(b) })
 			e.Body = b
 		}
 		l := o.log(e.RunID)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -33,7 +32,7 @@ func (s *Server) runRoutes() {
 			Description: "With wait the answer comes at the next event.", Responses: map[string]*huma.Response{
 				"200": s.json("The State", messages.State{}), "304": {Description: "The caller has this State"}}}, s.getRun)
 	}
-	named(s, auth.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
 		Summary: "Forget an ended run", Description: "Its log is deleted; its files stay.",
 		Responses: map[string]*huma.Response{"204": {Description: "The run is gone"}}}, s.forgetRun)
 	accepted := map[string]*huma.Response{"202": s.json("The State, with the command in the log", messages.State{})}
@@ -45,14 +44,14 @@ func (s *Server) runRoutes() {
 		Responses: accepted,
 		Description: "Answers once the value is in the log. A second answer is a conflict. Questions other than " +
 			"confirmations take run:write too."}, s.answerRun)
-	named(s, auth.WriteRuns, huma.Operation{OperationID: "releaseRun", Method: http.MethodPost, Path: path + "/release",
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "releaseRun", Method: http.MethodPost, Path: path + "/release",
 		Tags: tags, Summary: "Let a held run begin", Responses: accepted,
 		Description: "A run that waits in a conversation is held if the run before it failed or was canceled."}, s.releaseRun)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "sayRun", Method: http.MethodPost, Path: path + "/messages",
 		Tags: tags, Summary: "Say something to a run that works", Responses: map[string]*huma.Response{"202": s.json("The message is in the log", sent{})},
 		Description: "Answers once the message is in the log. Then exactly one of message.delivered and message.dropped " +
 			"follows. A run that has ended answers 409 with its end. More than 16 that wait are 429."}, s.sayRun)
-	named(s, auth.WriteRuns, huma.Operation{OperationID: "revokeMessage", Method: http.MethodDelete, Path: path + "/messages/{message}",
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "revokeMessage", Method: http.MethodDelete, Path: path + "/messages/{message}",
 		Tags: tags, Summary: "Take a message back", Description: "A message that the run has already is a conflict.",
 		Responses: map[string]*huma.Response{"204": {Description: "The run will not see it"}}}, s.revokeMessage)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
@@ -76,7 +75,7 @@ func (s *Server) readerRoutes() {
 	}
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "explainRun", Method: http.MethodGet, Path: path + "/explanation",
 		Tags: []string{"events"}, Summary: "Explain a run", Description: "What has happened so far and why, in sentences."}, s.explainRun)
-	named(s, auth.ReadRuns, huma.Operation{OperationID: "getProof", Method: http.MethodGet, Path: path + "/proof",
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "getProof", Method: http.MethodGet, Path: path + "/proof",
 		Tags: []string{"events"}, Summary: "Get a run's log with its proof",
 		Description: "The log as it is kept, the chain of its digests, and the signature of the server's key on the last line. " +
 			"lastword verify FILE checks it anywhere.",
@@ -88,7 +87,7 @@ func (s *Server) readerRoutes() {
 	file := &huma.Response{Description: "The file, or the range of it", Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		named(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Artifact", Method: method,
+		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Artifact", Method: method,
 			Path: filePath, Hidden: method == http.MethodHead, Tags: []string{"artifacts"},
 			Summary:     "Download a file",
 			Description: "Ranges and conditional requests work. The ETag is the digest. A / in a name is written %2F.",
@@ -119,12 +118,11 @@ func (s *Server) serverRoutes() {
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }
 
-// add registers an operation that answers with JSON of type O. Handlers write their responses themselves, as with named;
-// otherwise the compiler would instantiate the huma framework for each pair of types.
+// add registers an operation that answers with JSON of type O.
 func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(context.Context, *I) (O, error)) {
 	var body O
 	op.Responses = map[string]*huma.Response{"200": s.json("The answer", body)}
-	named(s, scope, op, func(w http.ResponseWriter, r *http.Request, in *I) error {
+	raw(s, scope, op, func(w http.ResponseWriter, r *http.Request, in *I) error {
 		out, err := handler(r.Context(), in)
 		if err != nil {
 			return err
@@ -133,57 +131,15 @@ func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(
 	})
 }
 
-// raw registers an operation that writes its response itself. It may return an error only before it has written
-// anything.
+// raw registers an operation that writes its response itself.
 func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I) error) {
-	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		if err := auth.Require(ctx, scope); err != nil { // the header names the scope, for clients that can ask for it
-			return nil, huma.ErrorWithHeaders(auth.ProblemOf(err), http.Header{"WWW-Authenticate": {auth.Challenge(ctx, scope)}})
-		}
-		return &huma.StreamResponse{Body: func(c huma.Context) {
-			r, w := humago.Unwrap(c)
-			if err := handler(w, r, in); err != nil {
-				auth.Refuse(quiet{w, s.Redact}, err)
-			}
-		}}, nil
-	})
+	s.register(scope, op, reflect.TypeFor[I](), func(w http.ResponseWriter, r *http.Request, in any) error { return handler(w, r, in.(*I)) })
 }
 
-// named is raw for an input whose fields are all texts of the path. The compiler instantiates the huma framework, some
-// 35 kB, for each type of an input, and so once for all of these.
-func named[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I) error) {
-	schemas := s.api.OpenAPI().Components.Schemas
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[I]()) {
-		schema := huma.SchemaFromField(schemas, field, "")
-		op.Parameters = append(op.Parameters, &huma.Param{Name: field.Tag.Get("path"), In: "path", Required: true,
-			Description: schema.Description, Schema: schema})
-	}
-	op.Middlewares = huma.Middlewares{func(c huma.Context, next func(huma.Context)) {
-		var found huma.ValidateResult
-		for _, p := range op.Parameters {
-			huma.Validate(schemas, p.Schema, huma.NewPathBuffer([]byte("path."+p.Name), len("path."+p.Name)), huma.ModeWriteToServer, c.Param(p.Name), &found)
-		}
-		if found.Errors != nil {
-			_ = huma.WriteErr(s.api, c, http.StatusUnprocessableEntity, "validation failed", found.Errors...) // whoever left needs no reason
-			return
-		}
-		next(c)
-	}}
-	raw(s, scope, op, func(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
-		in := new(I)
-		for i, p := range op.Parameters {
-			reflect.ValueOf(in).Elem().Field(i).SetString(r.PathValue(p.Name))
-		}
-		return handler(w, r, in)
-	})
-}
-
-// secured adds what all operations share: the scope, the possible errors, and that unknown query parameters are
-// refused.
+// secured adds what all operations share: the scope and the possible errors.
 func secured(scope auth.Scope, op huma.Operation) huma.Operation {
 	op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	op.Description += " Scope: " + string(scope) + "."
-	op.RejectUnknownQueryParameters = true
 	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // package auth limits the body, and ServeHTTP has read it
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusNotAcceptable,
 		http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,

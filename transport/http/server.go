@@ -62,19 +62,28 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		auth.Refuse(quiet{w, s.Redact}, err)
 		return
 	}
-	var stream func()
-	r = r.WithContext(context.WithValue(r.Context(), streamKey{}, &stream)) // the server needs its own request with the original body
+	q := &request{body: body}
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q)) // the server needs its own request with the original body
 	if r.Body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	if s.mux.ServeHTTP(w, r); stream != nil {
-		stream()
+	if s.mux.ServeHTTP(w, r); q.stream != nil {
+		q.body = nil // a long stream holds no body
+		q.stream()
 	}
 }
 
-// streamKey is the context key of the function that writes a stream. An operation leaves it there, and ServeHTTP calls
-// it after the huma framework has returned, so that long streams do not hold the framework's stack.
-type streamKey struct{}
+// request is what ServeHTTP and an operation tell each other around the huma framework.
+type request struct {
+	body []byte
+	// stream writes a stream. ServeHTTP calls it after the framework has returned, so that long streams do not hold the
+	// framework's stack.
+	stream func()
+}
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) *request { return ctx.Value(requestKey{}).(*request) }
 
 // acceptable returns an error if the request accepts none of the types that its path can answer with. Files may be of
 // any type.

@@ -26,8 +26,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 	if follow.Snapshot != nil {
 		follow.Snapshot = out.snapshot
 	}
-	ctx := r.Context()                                                                            // hold only the context, so that the request and its copies can be freed
-	*ctx.Value(streamKey{}).(*func()) = func() { _ = s.Follow(ctx, out.Stream, id, follow, out) } // out has written why
+	ctx := r.Context()                                                                // hold only the context, so that the request and its copies can be freed
+	requestOf(ctx).stream = func() { _ = s.Follow(ctx, out.Stream, id, follow, out) } // out has written why
 }
 
 // writer writes the frames of one stream. [door.Heartbeats] serialize its calls.

@@ -75,7 +75,7 @@ func (s *subscription) watch(ctx context.Context) {
 func (s *Server) streamList(w http.ResponseWriter, r *http.Request, form form, q messages.Query) {
 	out := &writer{Stream: s.Stream(w, string(form)), form: form}
 	ctx := r.Context()
-	*ctx.Value(streamKey{}).(*func()) = func() {
+	requestOf(ctx).stream = func() {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		h := s.Heartbeats(ctx, out.Stream, out.Beat, cancel)

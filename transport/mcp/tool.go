@@ -34,6 +34,13 @@ type Tool struct {
 // call fails, the caller gets its error in the form of [Failure]. Errors: invalid_input for an invalid name or schema, or a name
 // that is taken.
 func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*Result, error)) error {
+	return s.addTyped(t, func() any { return new(A) }, func(ctx context.Context, arguments any) (*Result, error) {
+		return call(ctx, *arguments.(*A))
+	})
+}
+
+// addTyped is AddTool for arguments that are decoded into what empty returns.
+func (s *Server) addTyped(t Tool, empty func() any, call func(ctx context.Context, arguments any) (*Result, error)) error {
 	tool, err := t.tool()
 	if err != nil {
 		return err
@@ -43,14 +50,14 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 		scope = auth.ReadRuns
 	}
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var arguments A
+		arguments := empty()
 		var dropped []string
 		raw, err := objectOf(req.Params.RawArguments), wire.Require(ctx, scope)
 		if err == nil && t.Lenient {
 			raw, dropped = t.known(raw)
 		}
 		if err == nil {
-			err = readFitting(compiled, raw, &arguments)
+			err = readFitting(compiled, raw, arguments)
 		}
 		if err != nil {
 			return Failure(err).library(), nil

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/regular"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/repository"
@@ -111,7 +112,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(f.Problems, func(a, b checkProblem) int { return a.Line - b.Line })
+	stable.Sort(f.Problems, func(a, b checkProblem) int { return a.Line - b.Line })
 	c.report.Files = append(c.report.Files, f)
 	return nil
 }

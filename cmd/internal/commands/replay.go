@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os/signal"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/internal/regular"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -152,7 +152,7 @@ func readPlayback(file string) (*playback, error) {
 	if b.job == "" {
 		return nil, errors.New("it does not begin with a run")
 	}
-	slices.SortStableFunc(b.events, func(x, y messages.Event) int { return x.Time.Compare(y.Time) }) // events of one run stay in order
+	stable.Sort(b.events, func(x, y messages.Event) int { return x.Time.Compare(y.Time) }) // events of one run stay in order
 	return b, nil
 }
 

@@ -3,9 +3,10 @@ package settings
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // A setting is a flag. Its name in files and its variable are derived from the names of flag and command. Help, docs/cli.md, config show, doctor and the parser use it, and variables are named nowhere else.
@@ -87,7 +88,7 @@ func (m Mistakes) Error() string {
 
 // sort sorts the mistakes by file and line.
 func (m Mistakes) sort() {
-	slices.SortStableFunc(m, func(a, b Mistake) int {
+	stable.Sort(m, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(a.At.file, b.At.file), a.At.line-b.At.line, cmp.Compare(a.Says, b.Says))
 	})
 }

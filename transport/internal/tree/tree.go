@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Tree is a read-only file system in memory. It implements [fs.ReadFileFS] and [fs.ReadLinkFS]. The zero Tree is empty.
@@ -213,7 +214,7 @@ func (f *opened) ReadDir(n int) ([]fs.DirEntry, error) {
 		for e := f.first; e != nil; e = e.next {
 			f.rest = append(f.rest, e)
 		}
-		slices.SortFunc(f.rest, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+		stable.Sort(f.rest, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	}
 	if n <= 0 {
 		n = len(f.rest)

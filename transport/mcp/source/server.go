@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -122,7 +123,7 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 			s.known = append(s.known, d)
 		}
 	}
-	slices.SortStableFunc(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
+	stable.Sort(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
 	if left != nil {
 		return s.known, s.failed(left)
 	}

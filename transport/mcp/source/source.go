@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Tool is a tool of a server, as the settings allow it to be seen.
@@ -69,7 +70,7 @@ func (s *Source) Tools(ctx context.Context) (all []Tool, err error) {
 			all = append(all, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	stable.Sort(all, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return all, errors.Join(errs...)
 }
 

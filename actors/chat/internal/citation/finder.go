@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Mark is a position in a text that cites something.
@@ -82,7 +83,7 @@ func Of(text string, names []string, numbered bool) []Mark {
 		}
 	}
 	f.found = slices.DeleteFunc(f.found, func(m Mark) bool { return m.Source < 0 && f.defined[m.Name] != "" }) // links
-	slices.SortStableFunc(f.found, func(a, b Mark) int { return a.Offset - b.Offset })
+	stable.Sort(f.found, func(a, b Mark) int { return a.Offset - b.Offset })
 	return f.found
 }
 

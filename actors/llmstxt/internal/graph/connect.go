@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -92,7 +93,7 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 			known[l.outside] = ""
 		}
 	}
-	list := slices.SortedStableFunc(maps.Keys(known), func(a, b resolve.Target) int {
+	list := stable.Sorted(maps.Keys(known), func(a, b resolve.Target) int {
 		return cmp.Or(strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Name, b.Name))
 	})
 	g.fact(max(0, len(list)-mostExternal), "%s left out: there are too many", "external package")
@@ -102,7 +103,7 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 		known[t] = taken.of(in+t.Name, in+shown)
 		nodes = append(nodes, Node{ID: known[t], Kind: External, Name: shown})
 	}
-	slices.SortStableFunc(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
+	stable.Sort(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
 	g.Nodes = append(g.Nodes, nodes...)
 	return known
 }
@@ -118,11 +119,11 @@ func (g *Graph) keepHeaviest(found links, outside map[resolve.Target]string) {
 			g.Edges = append(g.Edges, e)
 		}
 	}
-	slices.SortStableFunc(g.Edges, compareEdges)
+	stable.Sort(g.Edges, compareEdges)
 	if over := len(g.Edges) - mostEdges; over > 0 {
-		slices.SortStableFunc(g.Edges, func(a, b Edge) int { return cmp.Compare(b.Weight, a.Weight) })
+		stable.Sort(g.Edges, func(a, b Edge) int { return cmp.Compare(b.Weight, a.Weight) })
 		g.Edges = g.Edges[:mostEdges]
-		slices.SortStableFunc(g.Edges, compareEdges)
+		stable.Sort(g.Edges, compareEdges)
 		g.fact(over, "the %s with the least weight left out: there are too many", "edge")
 	}
 }
@@ -209,7 +210,7 @@ func (g *Graph) fact(n int, format, thing string) {
 
 // bounded keeps the largest packages, and chooses those that get a page.
 func (g *Graph) bounded(list []*part) []*part {
-	slices.SortFunc(list, func(a, b *part) int {
+	stable.Sort(list, func(a, b *part) int {
 		return cmp.Or(cmp.Compare(b.bytes, a.bytes), strings.Compare(a.path, b.path))
 	})
 	dropped := max(0, len(list)-mostPackages)
@@ -219,6 +220,6 @@ func (g *Graph) bounded(list []*part) []*part {
 	for _, p := range list[:min(len(list), mostPages)] {
 		p.page = true
 	}
-	slices.SortFunc(list, func(a, b *part) int { return strings.Compare(a.path, b.path) })
+	stable.Sort(list, func(a, b *part) int { return strings.Compare(a.path, b.path) })
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // part is a package of the repository. One goroutine at a time works on it.
@@ -141,7 +142,7 @@ func (ps *parts) addUnits() {
 
 // finish fills in what the files of a package add up to: bytes, the language of most bytes, and the name.
 func (ps *parts) finish(p *part) {
-	slices.SortFunc(p.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
+	stable.Sort(p.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	languages := map[string]int64{}
 	for _, f := range p.files {
 		p.bytes += f.Size

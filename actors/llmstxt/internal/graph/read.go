@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Limits of what is read of the sources.
@@ -32,7 +33,7 @@ const (
 // then heads. It returns how many packages lack the symbols of some files.
 func plan(list []*part) (partly int) {
 	order := slices.Clone(list)
-	slices.SortStableFunc(order, func(a, b *part) int {
+	stable.Sort(order, func(a, b *part) int {
 		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
 	})
 	left := int64(symbolBytes)
@@ -54,7 +55,7 @@ func plan(list []*part) (partly int) {
 // byFace returns the sources in the order in which people would look for what the package is.
 func (p *part) byFace() []*file {
 	list := slices.Clone(p.files)
-	slices.SortStableFunc(list, func(a, b *file) int { return cmp.Compare(p.face(a), p.face(b)) })
+	stable.Sort(list, func(a, b *file) int { return cmp.Compare(p.face(a), p.face(b)) })
 	return list
 }
 
@@ -108,7 +109,7 @@ func (r *reading) read(p *part) *part {
 		for _, f := range p.byFace() {
 			r.other(p, f)
 		}
-		slices.SortStableFunc(p.symbols, func(a, b surface.Symbol) int {
+		stable.Sort(p.symbols, func(a, b surface.Symbol) int {
 			return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 		})
 	}
@@ -130,7 +131,7 @@ func (r *reading) golang(p *part) {
 			sources = append(sources, golang.Source{Path: f.Path, Text: bytes.Clone(r.text(f))})
 		}
 	}
-	slices.SortStableFunc(sources, func(a, b golang.Source) int { return strings.Compare(a.Path, b.Path) })
+	stable.Sort(sources, func(a, b golang.Source) int { return strings.Compare(a.Path, b.Path) })
 	outline := golang.Package(r.ctx, sources)
 	p.symbols = append(p.symbols, outline.Symbols...)
 	p.summary = prose.Sentence(firstLine(outline.Doc))

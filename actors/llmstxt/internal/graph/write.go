@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -220,7 +221,7 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
 		return e.Kind != kind || ends != "" && ps.nodes[end(e)].Kind != ends
 	})
-	slices.SortStableFunc(edges, func(x, y Edge) int {
+	stable.Sort(edges, func(x, y Edge) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), strings.Compare(ps.nodes[end(x)].Name, ps.nodes[end(y)].Name))
 	})
 	list(b, title, edges, nodesListed, func(e Edge) string {

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // object is a JSON object, a mapping of YAML or TOML, an XML element, or a section of lines. Its members keep the
@@ -301,7 +302,7 @@ func tomlValue(value any, at map[string]int) any {
 		for key, value := range v {
 			o = append(o, member{key, tomlValue(value, at)})
 		}
-		slices.SortStableFunc(o, func(a, b member) int {
+		stable.Sort(o, func(a, b member) int {
 			return cmp.Or(cmp.Compare(at[a.key], at[b.key]), strings.Compare(a.key, b.key))
 		})
 		return o

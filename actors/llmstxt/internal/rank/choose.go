@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -166,11 +167,11 @@ func (r *ranking) choose() (chosen []*item) {
 		byClass[x.class] = append(byClass[x.class], x)
 	}
 	for _, list := range byClass {
-		slices.SortFunc(list, byPoints)
+		stable.Sort(list, byPoints)
 	}
 	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
 	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
-	slices.SortStableFunc(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
+	stable.Sort(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
 		if page.IsLicence(path.Base(x.Path)) {
@@ -222,7 +223,7 @@ func decaySimilar(list []*item, decay float64, kin func(p string) string) []*ite
 		}
 		seen[kin(x.Path)]++
 	}
-	slices.SortStableFunc(list, byPoints)
+	stable.Sort(list, byPoints)
 	return list
 }
 
@@ -306,7 +307,7 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortStableFunc(list, r.readmeFirst(func(x *item) int { return x.listed }))
+		stable.Sort(list, r.readmeFirst(func(x *item) int { return x.listed }))
 		s := Section{Name: name}
 		for _, x := range list {
 			x.Score = 300 + int(100*x.points)
@@ -363,7 +364,7 @@ func (r *ranking) sectionOf(x *item) string {
 func (r *ranking) groups(chosen []*item) (names []string) {
 	shown := make(map[string]int)
 	first := make(map[string]*item)
-	for _, x := range slices.SortedFunc(slices.Values(chosen), func(x, y *item) int { return x.listed - y.listed }) {
+	for _, x := range stable.Sorted(slices.Values(chosen), func(x, y *item) int { return x.listed - y.listed }) {
 		if x.class != classPage || x.listed == 0 || x.group == "" || x.Path == r.readme.Path {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -46,7 +47,7 @@ func (v *survey) findGo() goTree {
 		p.files = append(p.files, f.Path)
 	}
 	v.countImporters(dirs)
-	return slices.SortedFunc(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
+	return stable.Sorted(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 }
 
 // goModules returns the module path of each folder with a go.mod.
@@ -108,7 +109,7 @@ func (t goTree) commands() (list []*goPackage) {
 		}
 	}
 	below := func(p *goPackage) int { return depth(strings.Replace("/"+p.dir, "/cmd/", "/", 1)) }
-	slices.SortFunc(list, func(x, y *goPackage) int {
+	stable.Sort(list, func(x, y *goPackage) int {
 		return cmp.Or(below(x)-below(y), strings.Compare(x.dir, y.dir))
 	})
 	return list
@@ -184,7 +185,7 @@ func (r *ranking) findMembers() {
 // packageDoc finds the file with the package comment, in the order in which people would look, and its first
 // sentence. Without a comment it returns the file with the package's name, or else the first file.
 func (v *survey) packageDoc(p *goPackage) (file, note string) {
-	files := slices.SortedFunc(slices.Values(p.files), compareBy(p.docRank))
+	files := stable.Sorted(slices.Values(p.files), compareBy(p.docRank))
 	for _, f := range files {
 		if note := golang.Synopsis(v.head(f, packageBytes), p.name); note != "" {
 			return f, prose.Shorten(note, prose.SentenceRunes)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // languageMix is the size of the hand-written code of the product, by language.
@@ -63,7 +64,7 @@ func (m languageMix) lacks(ecosystem string) bool {
 
 // String lists up to four languages with their share of the code.
 func (m languageMix) String() string {
-	names := slices.SortedFunc(maps.Keys(m.bytes), func(x, y string) int {
+	names := stable.Sorted(maps.Keys(m.bytes), func(x, y string) int {
 		return cmp.Or(cmp.Compare(m.bytes[y], m.bytes[x]), strings.Compare(x, y))
 	})
 	var parts []string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // mostPages is how many documents are read to be judged: those in the navigation first, then shallow and large ones.
@@ -61,7 +62,7 @@ func (r *ranking) readPages() {
 func (r *ranking) likely(c class, most int, rank func(p string) int, why string) []*item {
 	list := slices.DeleteFunc(slices.Clone(r.items), func(x *item) bool { return x.class != c })
 	byRank := compareBy(rank)
-	slices.SortFunc(list, func(x, y *item) int { return byRank(x.Path, y.Path) })
+	stable.Sort(list, func(x, y *item) int { return byRank(x.Path, y.Path) })
 	for _, x := range list[min(len(list), most):] {
 		r.drop(x, fmt.Sprintf("not read: %d %s", most, why))
 	}

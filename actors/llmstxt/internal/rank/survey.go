@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 const (
@@ -173,7 +174,7 @@ func (v *survey) findReadme() string {
 			list = append(list, f.Path)
 		}
 	}
-	slices.SortFunc(list, func(x, y string) int {
+	stable.Sort(list, func(x, y string) int {
 		return cmp.Or(depth(x)-depth(y), compareBy(page.ReadmeRank)(x, y))
 	})
 	if len(list) > 0 && depth(list[0]) == 0 {

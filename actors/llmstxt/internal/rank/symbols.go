@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // addSymbols parses the listed files, the best first, while the budget of bytes lasts. It parses all before it weighs
 // any, because the number of files that declare a name decides what a use means.
 func (r *ranking) addSymbols(chosen []*item) {
-	list := slices.SortedFunc(slices.Values(chosen), byPoints)
+	list := stable.Sorted(slices.Values(chosen), byPoints)
 	room := int64(symbolBytes)
 	var parsed []*item
 	var parse []func(ctx context.Context) surface.Outline
@@ -70,7 +71,7 @@ func (t goTree) of(file string) *goPackage {
 // goSources reads the package's files: the linked file first, then the largest, as far as there is room.
 func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources []golang.Source) {
 	files := slices.Clone(p.files)
-	slices.SortFunc(files, compareBy(func(f string) int {
+	stable.Sort(files, compareBy(func(f string) int {
 		if f == linked {
 			return math.MinInt
 		}
@@ -98,13 +99,13 @@ func (r *ranking) addOutline(x *item) {
 	for _, s := range x.outline.Symbols {
 		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: r.weight(s) + min(12, methods[s.Name])})
 	}
-	slices.SortStableFunc(x.Symbols, func(p, q Symbol) int { return cmp.Compare(q.weight, p.weight) })
+	stable.Sort(x.Symbols, func(p, q Symbol) int { return cmp.Compare(q.weight, p.weight) })
 	x.Symbols = x.Symbols[:min(len(x.Symbols), mostSymbols)]
 	for i, s := range x.Symbols {
 		x.Symbols[i].URL = r.links.line(cmp.Or(s.File, x.Path), s.Line)
 	}
 	x.Note = withNames(finishNote(cmp.Or(x.Note, outlineNote(x)), x), x)
-	slices.SortStableFunc(x.Symbols, func(p, q Symbol) int {
+	stable.Sort(x.Symbols, func(p, q Symbol) int {
 		return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 const (
@@ -48,7 +49,7 @@ func (v *survey) findUnits() []*Unit {
 			files = append(files, f.Path)
 		}
 	}
-	slices.SortFunc(files, compareBy(depth))
+	stable.Sort(files, compareBy(depth))
 	byDir := map[string][]manifest.Manifest{".": nil}
 	dirs := []string{"."}
 	for _, p := range files[:min(len(files), mostManifests)] {
@@ -74,7 +75,7 @@ func (v *survey) findUnits() []*Unit {
 // ecosystem fill its gaps.
 func (v *survey) newUnit(dir string, list []manifest.Manifest) *Unit {
 	u := &Unit{Dir: dir, entries: make(map[string]entry)}
-	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
+	stable.Sort(list, func(x, y manifest.Manifest) int {
 		if (x.Name == "") != (y.Name == "") {
 			return strings.Compare(y.Name, x.Name)
 		}

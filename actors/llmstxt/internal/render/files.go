@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/internal/secret"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt contain besides the front of llms.txt. The zero value packs the
@@ -94,7 +95,7 @@ func (v cleaned) byImportance(list []entry, rest []string) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
+	stable.Sort(order, func(i, j int) int {
 		a, b := list[i], list[j]
 		return cmp.Or(cmp.Compare(v.class(a), v.class(b)), cmp.Compare(b.link.Score, a.link.Score),
 			cmp.Compare(place[a.link.file], place[b.link.file]))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // HeadBytes is how much of a file is examined to distinguish text from binary and hand-written from generated files,
@@ -74,7 +75,7 @@ func (w *walker) result() (*Repository, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(w.repo.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	stable.Sort(w.repo.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return w.repo, nil
 }
 
@@ -211,7 +212,7 @@ func (w *walker) entries(d *folder) ([]entry, error) {
 		case len(entries) > most:
 			return nil, &LimitError{What: "entries", Limit: int64(w.limits.Files) * entriesPerFile}
 		case errors.Is(err, io.EOF) || err == nil && len(more) == 0:
-			slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+			stable.Sort(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 			return entries, nil
 		case err != nil:
 			return nil, err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Place is a page in the navigation.
@@ -76,7 +78,7 @@ func (s *Site) Ranked() []Place {
 			break
 		}
 	}
-	slices.SortStableFunc(late, func(a, b Place) int { return a.Order - b.Order })
+	stable.Sort(late, func(a, b Place) int { return a.Order - b.Order })
 	return append(ranked, late...)
 }
 
@@ -162,7 +164,7 @@ func rounds(branch *Node) []Place {
 		}
 	}
 	walk(branch, 0, 0, false)
-	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.round, b.round) })
+	stable.Sort(all, func(a, b timed) int { return cmp.Compare(a.round, b.round) })
 	places := make([]Place, len(all))
 	for i, t := range all {
 		places[i] = t.Place

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var docusaurusReader = reader{config: regexp.MustCompile(`(^|/)docusaurus\.config\.[cm]?[jt]s$`), read: readDocusaurus}
@@ -39,7 +40,7 @@ func readDocusaurus(r *Repository, config string) *Site {
 	for _, options := range d.instances() {
 		newDocs(d, options).sidebars()
 	}
-	slices.SortStableFunc(d.bars, func(a, b sidebar) int { return a.place - b.place })
+	stable.Sort(d.bars, func(a, b sidebar) int { return a.place - b.place })
 	for _, bar := range d.bars {
 		if len(d.bars) == 1 {
 			d.Root.Children = bar.nodes

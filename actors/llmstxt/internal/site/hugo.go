@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var hugoReader = reader{
@@ -130,7 +132,7 @@ func (h *hugo) section(dir string) *Node {
 		}
 		list = append(list, o)
 	}
-	slices.SortStableFunc(list, func(a, b ordered) int {
+	stable.Sort(list, func(a, b ordered) int {
 		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.date, a.date), cmp.Compare(a.title, b.title))
 	})
 	for _, o := range list {

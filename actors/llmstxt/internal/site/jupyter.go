@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var (
@@ -98,7 +100,7 @@ func (j *jupyter) file(name, label string) *Node {
 			moved = append(moved, f)
 		}
 	}
-	slices.SortStableFunc(moved, func(a, b string) int { return cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")) })
+	stable.Sort(moved, func(a, b string) int { return cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")) })
 	if len(moved) == 0 {
 		moved = []string{base}
 	}

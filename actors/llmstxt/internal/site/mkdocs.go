@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
@@ -205,7 +206,7 @@ func (m *mkdocs) section(dir string) []*Node {
 	if summary := within(m.dir, path.Join(dir, m.summary)); m.summary != "" && m.has(summary) {
 		return m.summarized(dir, listItems(m.Text(summary)))
 	}
-	names := slices.SortedStableFunc(slices.Values(m.folders[dir]), mkdocsOrder)
+	names := stable.Sorted(slices.Values(m.folders[dir]), mkdocsOrder)
 	return (&arrangement{m, dir, names, make(map[string]bool)}).nodes()
 }
 

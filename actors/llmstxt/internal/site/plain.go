@@ -11,6 +11,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var plainPage = regexp.MustCompile(`(?i)\.(mdx?|markdown|rst|adoc|ipynb)$`)
@@ -67,7 +69,7 @@ func (f *plainFolder) places(dir string) (nodes []*Node, first int) {
 			spots = append(spots, s)
 		}
 	}
-	slices.SortStableFunc(spots, func(a, b spot) int {
+	stable.Sort(spots, func(a, b spot) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.link, b.link), cmp.Compare(a.position, b.position), cmp.Compare(a.name, b.name))
 	})
 	first = noLink

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Node is a place in a site's navigation: a page, a group of places, or a group with a page of its own.
@@ -109,7 +111,7 @@ func Read(r *Repository) []*Site {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Site) int { return len(b.Pages()) - len(a.Pages()) })
+	stable.Sort(all, func(a, b *Site) int { return len(b.Pages()) - len(a.Pages()) })
 	return all
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var starlightReader = reader{config: regexp.MustCompile(`(^|/)astro\.config\.[cm]?[jt]s$`), mark: "starlight", read: readStarlight}
@@ -161,7 +162,7 @@ func (s *starlight) place(page *starlightPage, label string) *Node {
 // generated returns the places in a folder: by their order, then by their slugs.
 func (s *starlight) generated(dir string) (nodes []*Node) {
 	names := slices.Clone(s.names[dir])
-	slices.SortFunc(names, func(a, b string) int {
+	stable.Sort(names, func(a, b string) int {
 		a, b = path.Join(dir, a), path.Join(dir, b)
 		return cmp.Or(cmp.Compare(s.orders[a], s.orders[b]), cmp.Compare(s.slug(a), s.slug(b)))
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var vitepressReader = reader{config: regexp.MustCompile(`(^|/)\.v(ite|ue)press/config(/index)?\.[cm]?[jt]s$`), read: readVitePress}
@@ -129,7 +130,7 @@ func (v *vitepress) sidebars(sidebar any) {
 		}
 		all = append(all, k)
 	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return a.place - b.place })
+	stable.Sort(all, func(a, b keyed) int { return a.place - b.place })
 	for _, k := range all {
 		base := textAt(k.items, "base")
 		if v.vue {

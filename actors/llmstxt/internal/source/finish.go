@@ -7,12 +7,13 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // finish completes what a scanner found, so that it has the properties of every outline.
 func finish(o surface.Outline) surface.Outline {
 	o.Symbols = slices.DeleteFunc(o.Symbols, func(s surface.Symbol) bool { return s.Name == "" })
-	slices.SortStableFunc(o.Symbols, func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
+	stable.Sort(o.Symbols, func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
 	o.Symbols = o.Symbols[:min(len(o.Symbols), surface.MaxSymbols)]
 	for i := range o.Symbols {
 		s := &o.Symbols[i]

@@ -181,7 +181,9 @@ func (c *counter) pop() uint64 {
 	return least
 }
 
-// packed has two parts: the lengths of all tokens, a byte each and ordered by rank, and their text.
+// packed has the tokens in the order of their texts, as six columns. Of each token it has a byte that says how many bytes
+// it shares with the token before, a byte with the length of its end, and three with its rank, the lowest first. The last
+// column has the ends.
 //
 //go:embed o200k.tokens.gz
 var packed string
@@ -189,7 +191,8 @@ var packed string
 const (
 	tokens   = 199_998   // in the table, without special tokens
 	longest  = 128       // bytes of a token
-	unpacked = 1_597_668 // bytes of the table
+	textual  = 1_397_670 // bytes of all tokens
+	unpacked = 1_421_650 // bytes of the table
 )
 
 // rank is a token's number. Of two pairs, the one whose token has the lower rank is merged first.
@@ -213,23 +216,35 @@ const lineTokens = 1 << 15 // greater than the tokens of any line in the table
 // table unpacks and hashes the vocabulary when it is first used: 4 MB, in about 20 milliseconds.
 var table = sync.OnceValue(func() *vocabulary {
 	listed := unpack()
-	v := &vocabulary{seed: maphash.MakeSeed(), text: listed[tokens:]}
+	var columns [5]string
+	for i := range columns {
+		columns[i], listed = listed[:tokens], listed[tokens:]
+	}
+	v := &vocabulary{seed: maphash.MakeSeed()}
 	clear(v.slots[:]) // a page of memory that is read before it is written would be copied
 	clear(v.lines[:])
-	at := 0
-	for i, n := range []byte(listed[:tokens]) {
-		h := maphash.String(v.seed, v.text[at:at+int(n)])
+	var text strings.Builder
+	text.Grow(textual)
+	at, before := 0, 0
+	for i := range tokens {
+		end := int(columns[1][i])
+		text.WriteString(text.String()[before : before+int(columns[0][i])])
+		text.WriteString(listed[:end])
+		token := text.String()[at:]
+		h := maphash.String(v.seed, token)
 		slot := h % uint64(len(v.slots))
 		for v.slots[slot] != 0 {
 			slot = (slot + 1) % uint64(len(v.slots))
 		}
-		v.slots[slot] = h>>46<<46 | uint64(n-1)<<39 | uint64(at)<<18 | uint64(i+1)
-		at += int(n)
+		rank := uint64(columns[2][i]) | uint64(columns[3][i])<<8 | uint64(columns[4][i])<<16
+		v.slots[slot] = h>>46<<46 | uint64(len(token)-1)<<39 | uint64(at)<<18 | (rank + 1)
+		listed, before, at = listed[end:], at, text.Len()
 	}
+	v.text = text.String()
 	return v
 })
 
-// unpack returns the lengths and the texts of all tokens, as packed has them.
+// unpack returns the columns.
 func unpack() string {
 	var text strings.Builder
 	text.Grow(unpacked)

@@ -7,12 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
@@ -92,14 +93,13 @@ type differ struct {
 
 // commits compares the trees of two commits.
 func (d *differ) commits(ctx context.Context, was, is plumbing.Hash) error {
-	var before, after object.Commit
-	err := errors.Join(d.reader.decode(plumbing.CommitObject, was, &before),
-		d.reader.decode(plumbing.CommitObject, is, &after))
-	if err != nil {
+	before, noWas := d.reader.treeOf(was)
+	after, noIs := d.reader.treeOf(is)
+	if err := errors.Join(noWas, noIs); err != nil {
 		return err
 	}
 	d.begun = true
-	return d.trees(ctx, before.TreeHash, after.TreeHash, "")
+	return d.trees(ctx, before, after, "")
 }
 
 // trees compares two trees. The zero hash stands for an empty tree. Folders with equal hashes are skipped.
@@ -107,22 +107,23 @@ func (d *differ) trees(ctx context.Context, was, is plumbing.Hash, prefix string
 	if err := ctx.Err(); err != nil || was == is {
 		return err
 	}
-	var before, after object.Tree
-	if err := errors.Join(d.tree(was, &before), d.tree(is, &after)); err != nil {
+	before, noWas := d.tree(was)
+	after, noIs := d.tree(is)
+	if err := errors.Join(noWas, noIs); err != nil {
 		return err
 	}
-	old := make(map[string]object.TreeEntry, len(before.Entries))
-	for _, e := range before.Entries {
-		old[e.Name] = e
+	old := make(map[string]entry, len(before))
+	for _, e := range before {
+		old[e.name] = e
 	}
-	for _, e := range after.Entries {
-		if err := d.entry(ctx, old[e.Name], e, prefix+e.Name); err != nil {
+	for _, e := range after {
+		if err := d.entry(ctx, old[e.name], e, prefix+e.name); err != nil {
 			return err
 		}
-		delete(old, e.Name)
+		delete(old, e.name)
 	}
 	for name, e := range old {
-		if err := d.entry(ctx, e, object.TreeEntry{}, prefix+name); err != nil {
+		if err := d.entry(ctx, e, entry{}, prefix+name); err != nil {
 			return err
 		}
 	}
@@ -130,20 +131,20 @@ func (d *differ) trees(ctx context.Context, was, is plumbing.Hash, prefix string
 }
 
 // tree reads a tree. It fails with errEnough when the comparison has seen too many entries.
-func (d *differ) tree(id plumbing.Hash, into *object.Tree) error {
+func (d *differ) tree(id plumbing.Hash) ([]entry, error) {
 	if id.IsZero() {
-		return nil
+		return nil, nil
 	}
-	err := d.reader.decode(plumbing.TreeObject, id, into)
-	if d.entries += len(into.Entries); d.entries > maxCompared {
-		return errEnough
+	list, err := d.reader.entries(id)
+	if d.entries += len(list); d.entries > maxCompared {
+		return nil, errEnough
 	}
-	return err
+	return list, err
 }
 
 // entry compares two entries with the same name. The zero entry stands for a missing one.
-func (d *differ) entry(ctx context.Context, was, is object.TreeEntry, path string) error {
-	if was.Hash == is.Hash && kindOf(was) == kindOf(is) {
+func (d *differ) entry(ctx context.Context, was, is entry, path string) error {
+	if was.id == is.id && kindOf(was) == kindOf(is) {
 		return nil
 	}
 	if kindOf(was) >= leaf || kindOf(is) >= leaf {
@@ -166,8 +167,8 @@ const (
 )
 
 // kindOf returns the kind of an entry. The zero entry is nothing.
-func kindOf(e object.TreeEntry) entryKind {
-	switch e.Mode {
+func kindOf(e entry) entryKind {
+	switch e.mode {
 	case filemode.Empty:
 		return nothing
 	case filemode.Dir:
@@ -179,9 +180,9 @@ func kindOf(e object.TreeEntry) entryKind {
 }
 
 // below returns the tree of a folder, or the zero hash for anything else.
-func below(e object.TreeEntry) plumbing.Hash {
+func below(e entry) plumbing.Hash {
 	if kindOf(e) == branch {
-		return e.Hash
+		return e.id
 	}
 	return plumbing.ZeroHash
 }
@@ -200,31 +201,44 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 		return nil, messages.InvalidInput("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
 	}
 	defer top.Close()
-	tree, err := c.tree()
+	l := c.reader()
+	tree, err := l.treeOf(plumbing.NewHash(c.Head))
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
 		return nil, nil // the commit is not available locally
 	case err != nil:
 		return nil, messages.InvalidInput("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 	}
-	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+	listed, files := "", map[string]entry{} // what the commit has in one folder
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if entry, err := tree.FindEntry(path); err == nil && kindOf(*entry) == leaf && c.differs(top, path, entry.Hash) {
-			edited = append(edited, path)
+		dir, base := path.Split(name)
+		if dir != listed || len(files) == 0 {
+			listed, files = dir, l.filesIn(tree, dir)
+		}
+		if e := files[base]; kindOf(e) == leaf && c.differs(top, name, e.id) {
+			edited = append(edited, name)
 		}
 	}
 	return edited, nil
 }
 
-// tree returns the tree of the checked-out commit.
-func (c *Checkout) tree() (*object.Tree, error) {
-	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
-	if err != nil {
-		return nil, err
+// filesIn returns the entries of a folder by name. It returns none of a folder that cannot be read.
+func (l *lister) filesIn(tree plumbing.Hash, dir string) map[string]entry {
+	files := map[string]entry{}
+	if dir = strings.TrimSuffix(dir, "/"); dir != "" {
+		var err error
+		if tree, err = l.descend(tree, dir); err != nil {
+			return files
+		}
 	}
-	return commit.Tree()
+	list, _ := l.entries(tree)
+	for _, e := range list {
+		files[e.name] = e
+	}
+	return files
 }
 
 // differs compares by git's hash. It ignores different line ends in the work tree, and accepts any content for a Git

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
@@ -251,12 +253,14 @@ func (c *Checkout) contains(prefix string) bool {
 	if prefix == "" || c.Head == "" {
 		return prefix == ""
 	}
-	tree, err := c.tree()
+	l := c.reader()
+	tree, err := l.treeOf(plumbing.NewHash(c.Head))
 	if err != nil {
 		return true
 	}
-	entry, err := tree.FindEntry(prefix)
-	return err == nil && !entry.Mode.IsFile()
+	dir, name := path.Split(prefix)
+	found := l.filesIn(tree, dir)[name].mode
+	return found == filemode.Dir || found == filemode.Submodule
 }
 
 // remote returns the name and address of the remote that counts.

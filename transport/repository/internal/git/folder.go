@@ -15,7 +15,6 @@ import (
 	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
@@ -115,8 +114,8 @@ func (f *folder) add(r *refs, ref *plumbing.Reference) {
 	default:
 		name := ref.Name().String()
 		r.names[name] = at.Hash()
-		if tag, err := object.GetTag(f.storage, at.Hash()); err == nil {
-			r.peeled[name] = tag.Target
+		if target, err := targetOf(f, at.Hash()); err == nil {
+			r.peeled[name] = target
 		}
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
@@ -62,19 +62,15 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 // top returns the tree of a commit, or of the commit that a tag points to.
 func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
 	for range maxTags {
-		var c object.Commit
-		err := l.decode(plumbing.CommitObject, id, &c)
-		if err == nil {
-			return c.TreeHash, nil
-		}
+		tree, err := l.treeOf(id)
 		if !errors.Is(err, plumbing.ErrObjectNotFound) {
-			return plumbing.ZeroHash, err
+			return tree, err
 		}
-		var t object.Tag
-		if err := l.decode(plumbing.TagObject, id, &t); err != nil {
+		target, err := targetOf(l.from, id)
+		if err != nil {
 			return plumbing.ZeroHash, messages.InvalidInput("%s is not a commit, and no tag of one; name a branch or another tag", id)
 		}
-		id = t.Target
+		id = target
 	}
 	return plumbing.ZeroHash, messages.InvalidInput("%s leads through more than %d tags; name a branch or another tag", id, maxTags)
 }
@@ -82,21 +78,15 @@ func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
 // descend returns the tree of the folder dir.
 func (l *lister) descend(top plumbing.Hash, dir string) (plumbing.Hash, error) {
 	for name := range strings.SplitSeq(dir, "/") {
-		var t object.Tree
-		if err := l.decode(plumbing.TreeObject, top, &t); err != nil {
+		list, err := l.entries(top)
+		if err != nil {
 			return top, err
 		}
-		next := plumbing.ZeroHash
-		for _, e := range t.Entries {
-			if e.Name == name && e.Mode == filemode.Dir {
-				next = e.Hash
-				break
-			}
-		}
-		if next.IsZero() {
+		i := slices.IndexFunc(list, func(e entry) bool { return e.name == name && e.mode == filemode.Dir })
+		if i < 0 {
 			return top, messages.InvalidInput("the repository has no folder %.200q", dir)
 		}
-		top = next
+		top = list[i].id
 	}
 	return top, nil
 }
@@ -120,12 +110,12 @@ func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (exte
 	if err := ctx.Err(); err != nil {
 		return e, err
 	}
-	var t object.Tree
-	if err := l.decode(plumbing.TreeObject, id, &t); err != nil {
+	list, err := l.entries(id)
+	if err != nil {
 		return e, err
 	}
-	for i := range t.Entries {
-		below, err := l.measureEntry(ctx, &t.Entries[i], depth)
+	for _, one := range list {
+		below, err := l.measureEntry(ctx, one, depth)
 		if err != nil {
 			return e, err
 		}
@@ -140,14 +130,14 @@ func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (exte
 }
 
 // measureEntry returns the extent of an entry. Links and submodules count nothing.
-func (l *lister) measureEntry(ctx context.Context, e *object.TreeEntry, depth int) (extent, error) {
-	switch kindOf(*e) {
+func (l *lister) measureEntry(ctx context.Context, e entry, depth int) (extent, error) {
+	switch kindOf(e) {
 	case branch:
-		below, err := l.measure(ctx, e.Hash, depth+1)
+		below, err := l.measure(ctx, e.id, depth+1)
 		below.height++
 		return below, err
 	case leaf:
-		size, err := l.from.size(e.Hash)
+		size, err := l.from.size(e.id)
 		return extent{bytes: size}, present(err)
 	}
 	return extent{}, nil
@@ -177,12 +167,12 @@ func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var t object.Tree
-	if err := l.decode(plumbing.TreeObject, id, &t); err != nil {
+	list, err := l.entries(id)
+	if err != nil {
 		return err
 	}
-	for _, e := range t.Entries {
-		if err := l.entry(ctx, &e, prefix+e.Name); err != nil {
+	for _, e := range list {
+		if err := l.entry(ctx, e, prefix+e.name); err != nil {
 			return err
 		}
 	}
@@ -190,17 +180,17 @@ func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) er
 }
 
 // entry lists an entry. It leaves out submodules, and paths that the file system could not hold.
-func (l *lister) entry(ctx context.Context, e *object.TreeEntry, path string) error {
-	if len(path) > maxPathBytes || strings.Contains(e.Name, "/") {
+func (l *lister) entry(ctx context.Context, e entry, path string) error {
+	if len(path) > maxPathBytes || strings.Contains(e.name, "/") {
 		return nil
 	}
-	switch e.Mode {
+	switch e.mode {
 	case filemode.Dir:
-		return l.folder(ctx, e.Hash, path+"/")
-	case filemode.Regular, filemode.Executable, filemode.Deprecated:
-		return l.file(e.Hash, path)
+		return l.folder(ctx, e.id, path+"/")
+	case filemode.Regular, filemode.Executable:
+		return l.file(e.id, path)
 	case filemode.Symlink:
-		return l.link(e.Hash, path)
+		return l.link(e.id, path)
 	}
 	return nil
 }
@@ -232,18 +222,4 @@ func (l *lister) link(id plumbing.Hash, path string) error {
 	}
 	_ = l.files.Symlink(path, string(target)) // an invalid or duplicate path is left out
 	return nil
-}
-
-// decode reads an object and parses it.
-func (l *lister) decode(kind plumbing.ObjectType, id plumbing.Hash, into object.Object) error {
-	data, err := l.from.read(kind, id)
-	if err != nil {
-		return err
-	}
-	o := new(plumbing.MemoryObject)
-	o.SetType(kind)
-	if _, err := o.Write(data); err != nil {
-		return err
-	}
-	return into.Decode(o)
 }

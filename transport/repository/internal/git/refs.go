@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -153,7 +153,7 @@ func (r *refs) similar(asked string) []string {
 			near[name] = far
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(near), func(a, b string) int { return cmp.Or(near[a]-near[b], cmp.Compare(a, b)) })
+	names := stable.Sorted(maps.Keys(near), func(a, b string) int { return cmp.Or(near[a]-near[b], cmp.Compare(a, b)) })
 	return names[:min(len(names), most)]
 }
 

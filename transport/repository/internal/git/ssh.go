@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	skeema "github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
@@ -103,10 +103,10 @@ func knownHosts(files []string, address string) (ssh.HostKeyCallback, []string, 
 			there = append(there, name)
 		}
 	}
-	if len(there) == 0 { // go-git would use its own default files
+	if len(there) == 0 {
 		return nil, nil, messages.InvalidInput("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
 	}
-	db, err := gitssh.NewKnownHostsDb(there...)
+	db, err := skeema.NewDB(there...)
 	if err != nil {
 		return nil, nil, messages.InvalidInput("the known_hosts files cannot be read: %s", oneLine(err.Error()))
 	}

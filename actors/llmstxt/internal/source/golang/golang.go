@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Source is one file of a package.
@@ -105,7 +106,7 @@ func (p *goPackage) file(path string, file *ast.File) {
 			p.general(path, d)
 		}
 	}
-	slices.SortStableFunc(p.out.Symbols[first:], func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
+	stable.Sort(p.out.Symbols[first:], func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 // add keeps the first declaration of a name; later declarations only contribute their doc.
