@@ -66,9 +66,9 @@ func TestSchemaRefusesCorruptions(t *testing.T) {
 		kind     messages.Kind
 		from, to string
 	}{
-		{"number 0", messages.KindRunStarted, `"seq":44`, `"seq":0`},
-		{"number is text", messages.KindRunStarted, `"seq":44`, `"seq":"42"`},
-		{"no number", messages.KindRunStarted, `"seq":44,`, ``},
+		{"number 0", messages.KindRunStarted, `"seq":45`, `"seq":0`},
+		{"number is text", messages.KindRunStarted, `"seq":45`, `"seq":"42"`},
+		{"no number", messages.KindRunStarted, `"seq":45,`, ``},
 		{"no time", messages.KindRunStarted, `"ts":`, `"at":`},
 		{"no run", messages.KindRunStarted, `"run_id"`, `"run"`},
 		{"time without a zone", messages.KindRunStarted, `Z","type"`, `","type"`},
@@ -76,7 +76,7 @@ func TestSchemaRefusesCorruptions(t *testing.T) {
 		{"no type", messages.KindRunStarted, `"type"`, `"kind"`},
 		{"message is a number", messages.KindRunStarted, `"a sentence for people"`, `1`},
 		{"no payload", messages.KindTaskStarted, `"payload"`, `"body"`},
-		{"from 0", messages.KindTextDelta, `"from":23`, `"from":0`},
+		{"from 0", messages.KindTextDelta, `"from":24`, `"from":0`},
 		{"task is a number", messages.KindTaskStarted, `"analyze"`, `7`},
 		{"task has no name", messages.KindTaskStarted, `"analyze"`, `""`},
 		{"attempt 0", messages.KindTaskStarted, `"attempt":1`, `"attempt":0`},

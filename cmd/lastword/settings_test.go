@@ -34,7 +34,7 @@ var cheapest = []string{
 	"conversations fork c_none", "conversations rename c_none x", "conversations rm c_none", "conversations show c_none",
 	"doctor --base-url " + nobody, "backup FOLDER/b --state FOLDER", "bundle FOLDER/b --state FOLDER", "restore FILE --state FOLDER", "fault arm task.panic", "fault disarm", "fault ls", "generate FOLDER --out FOLDER", "help version", "mcp --print-config codex", "mcp login x", "mcp ls", "mcp approve a/b", "agent nosuch hi", "budget", "step x -- true",
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
-	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes", "runs say r_none hi", "runs release r_none",
+	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes", "runs say r_none hi", "runs release r_none", "runs move r_none --first",
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
 	"runs watch r_none", "runs files r_none", "jobs", "start x", "schedules ls", "schedules pause x", "schedules resume x", "schedules run x", "serve --unix FILE/x", "key --state FOLDER", "verify --all --state FOLDER", "runs proof r_none", "explain r_none", "record r_none", "replay FILE", "token add a --file FOLDER/tokens",
 	"token list --file FOLDER/tokens", "token remove a --file FOLDER/tokens", "ui --server " + nobody, "version",

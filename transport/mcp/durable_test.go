@@ -222,7 +222,7 @@ func testServe(t *testing.T, how era) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if fmt.Sprint(heard) != "[at 0 0 at 1 1 at 2 2]" {
+	if len(heard) == 0 || heard[len(heard)-1] != "at 2 2" { // what comes at once is merged
 		t.Errorf("the progress is %s", heard)
 	}
 	if r := c.callTool("crash", map[string]any{}, nil).response().toolResult(t); !r.IsError || !strings.Contains(r.Content[0].Text, "it is broken") {

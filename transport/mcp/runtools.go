@@ -88,7 +88,7 @@ func (s *Server) changingTools() []runTool {
 			"call run_wait.",
 		Input: startInput(`{"type":"string","description":"its tool"}`), OpenWorld: true}, s.runStart,
 	}, {Tool{Name: "run_cancel", Title: "Cancel a run",
-		Description: "Asks a run to end; answers once that is accepted. Safe to repeat.",
+		Description: "Asks a run to end. Safe to repeat.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
 		Destructive: true, Idempotent: true}, s.runCancel,
@@ -96,7 +96,7 @@ func (s *Server) changingTools() []runTool {
 		Description: "Gives a run the answer that it waits for. Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
 	}, {Tool{Name: "run_say", Title: "Message a run",
-		Description: "Gives a run that works a message: its model sees it before its next call.",
+		Description: "Gives a working run a message, for its model's next call.",
 		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string","description":"the text"}`,
 			`"id":{"type":"string","description":"makes repeats safe"}`, `"mode":{"type":"string","enum":["steer","interrupt"],"description":"interrupt stops its call"}`)}, s.runSay,
 	}}
@@ -108,7 +108,7 @@ func (s *Server) readingTools() []runTool {
 		Description: "Says where a run stands, without waiting: status, result, error, files.",
 		Input:       Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
 	}, {Tool{Name: "run_list", Title: "List runs",
-		Description: "Lists your runs, the last updated first. It gives their ids.",
+		Description: "Lists your runs, the last updated first.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
 			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"a waiting `+
 				`one is working"}`,
