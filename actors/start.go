@@ -47,7 +47,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		r, mine, err = s.runs.admit(id, job, queued, o)
 	}
 	if err == nil && mine {
-		if queued.After = r.after; o.Replaces != "" {
+		if queued.After = r.after; r.after != "" { // the time of the event is another one
 			queued.Place = placeOf(r.queued)
 		}
 		err = s.runs.open(r, queued)

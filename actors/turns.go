@@ -323,14 +323,42 @@ func (a *activeRuns) place(r *activeRun, before messages.RunID) (map[*activeRun]
 	case i == 0:
 		r.queued = turns[0].queued.Add(-placeGap)
 	}
+	return relinked(slices.Insert(turns, max(i, 0), r), last, r), nil
+}
+
+// relinked lets each of the runs wait for the one before it, the first one for the given run. It returns what changes, and
+// that one run was moved.
+func relinked(turns []*activeRun, last messages.RunID, moved *activeRun) map[*activeRun]messages.RunMoved {
 	changed := map[*activeRun]messages.RunMoved{}
-	for _, turn := range slices.Insert(turns, max(i, 0), r) {
-		if turn.after != last || turn == r {
+	for _, turn := range turns {
+		if turn.after != last || turn == moved {
 			turn.after, changed[turn] = last, messages.RunMoved{After: last, Place: placeOf(turn.queued)}
 		}
 		last = turn.id
 	}
-	return changed, nil
+	return changed
+}
+
+// relink writes into the logs of those that wait with the run which one is before them, where another has come between: who
+// recovers them knows no other order. Those that are held follow nobody.
+func (s *System) relink(ctx context.Context, r *activeRun) error {
+	s.runs.mu.Lock()
+	changed := map[*activeRun]messages.RunMoved{}
+	if turns := s.runs.queue(r.principal, r.job.Conversation); len(turns) > 0 {
+		changed = relinked(turns, turns[0].after, nil)
+	}
+	s.runs.mu.Unlock()
+	for turn, moved := range changed {
+		if !turn.log.State().HeldAt.IsZero() {
+			continue
+		}
+		reply := make(chan error, 1)
+		turn.post(&moveRun{moved: moved, reply: reply})
+		if err := s.replied(ctx, turn, reply, nil); err != nil && messages.CodeOf(err) != messages.CodeConflict { // it has begun
+			return err
+		}
+	}
+	return nil
 }
 
 // waits reports whether the run waits for its turn at this node.
@@ -375,6 +403,9 @@ func (m *machine) move(r *moveRun) {
 func (s *System) takeBack(ctx context.Context, old, by messages.RunID, principal string) error {
 	err := errNotWaiting(old)
 	if r := s.runs.active(old); r != nil {
+		if err := s.relink(ctx, r); err != nil {
+			return err
+		}
 		reply := make(chan error, 1)
 		r.post(&cancelRun{by: principal, reason: "replaced by " + string(by), waiting: true, reply: reply}) // if it works it goes on
 		err = s.replied(ctx, r, reply, err)
