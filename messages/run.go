@@ -240,6 +240,7 @@ var runMoved = row(RunMoved{}, KindRunMoved, "run", "A person gives a run that w
 		return when(f.s.After == "" || b.After == "" || b.After == f.s.RunID, ruleOpening, "the run does not wait, or would wait for itself")
 	}),
 	apply: to(func(b RunMoved, f *Fold) { f.s.After, f.s.Place, f.s.HeldAt = b.After, b.Place, time.Time{} }),
+	list:  to(func(_ RunMoved, s *Summary) { s.Cause = "" }),
 })
 
 // begins ends the wait for the run before.
