@@ -88,7 +88,7 @@ func (s *Server) changingTools() []runTool {
 			"call run_wait.",
 		Input: startInput(`{"type":"string","description":"its tool"}`), OpenWorld: true}, s.runStart,
 	}, {Tool{Name: "run_cancel", Title: "Cancel a run",
-		Description: "Asks a run to end. Safe to repeat.",
+		Description: "Asks a run to end; answers once that is accepted. Safe to repeat.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
 		Destructive: true, Idempotent: true}, s.runCancel,
@@ -96,7 +96,7 @@ func (s *Server) changingTools() []runTool {
 		Description: "Gives a run the answer that it waits for. Its result has the questions.",
 		Input:       answerInput(``)}, s.runAnswer,
 	}, {Tool{Name: "run_say", Title: "Message a run",
-		Description: "Gives a working run a message, for its model's next call.",
+		Description: "Gives a working run a message: its model sees it before its next call.",
 		Input: Object([]string{"run_id", "content"}, runArgument, `"content":{"type":"string","description":"the text"}`,
 			`"id":{"type":"string","description":"makes repeats safe"}`, `"mode":{"type":"string","enum":["steer","interrupt"],"description":"interrupt stops its call"}`)}, s.runSay,
 	}}
@@ -108,7 +108,7 @@ func (s *Server) readingTools() []runTool {
 		Description: "Says where a run stands, without waiting: status, result, error, files.",
 		Input:       Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
 	}, {Tool{Name: "run_list", Title: "List runs",
-		Description: "Lists your runs, the last updated first.",
+		Description: "Lists your runs, the last updated first. It gives their ids.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
 			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"a waiting `+
 				`one is working"}`,
@@ -159,9 +159,9 @@ func startInput(job string) json.RawMessage {
 	return Object([]string{"job"}, `"job":`+job,
 		`"input":{"type":"object","description":"that tool's arguments"}`,
 		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"your own names"}`,
-		`"key":{"type":"string","maxLength":256,"description":"one key, one run: safe to repeat"}`,
-		`"budget":{"type":"object","description":"such as {\"tokens\":9000}"}`,
-		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
+		`"key":{"type":"string","maxLength":256,"description":"makes repeats safe"}`,
+		`"budget":{"type":"object","description":"{\"tokens\":9000}"}`,
+		`"detached":{"type":"boolean","default":true,"description":"false: ends with your session"}`)
 }
 
 // showInputs adds to the listed schemas what the server does not check by them. These are the names of jobs, which are
@@ -186,8 +186,8 @@ func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, r
 // model can write one. The server accepts any value.
 func answerInput(typed string) json.RawMessage {
 	return Object([]string{"run_id", "request", "value"}, runArgument,
-		`"request":{"type":"string","description":"which of the questions"}`,
-		`"value":{`+typed+`"description":"the answer; JSON unless the question wants a text"}`)
+		`"request":{"type":"string","description":"which question"}`,
+		`"value":{`+typed+`"description":"JSON unless the question wants a text"}`)
 }
 
 // runStart starts a job. Only a session can hold an attached run, because the run ends with it.
