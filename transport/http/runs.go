@@ -2,7 +2,6 @@ package http
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,7 +79,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 
 // request returns the request to the runtime.
 func (b start) request(key string) messages.Request {
-	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: cmp.Or(b.Busy, messages.BusyQueue), Replaces: b.Replaces, Key: key}
+	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: b.Busy, Replaces: b.Replaces, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
