@@ -52,6 +52,7 @@ type user struct {
 
 // newUser goes through the page. All is as printed but the ports, which are free ones, lastword's module, which is this
 // one, and how long a job rests. A fence is a file, is typed, has the language text, or is an example that another test holds.
+// The shells keep no history: bash writes it when its terminal is gone, into a folder that the test removes then.
 func newUser(t *testing.T, root, page string) *user {
 	t.Helper()
 	data, err := os.ReadFile(page)
@@ -65,7 +66,7 @@ func newUser(t *testing.T, root, page string) *user {
 	}
 	folder := t.TempDir()
 	u := &user{t: t, page: string(data), root: root, folder: folder, windows: map[string]*session{}, typed: map[*session]int{},
-		env: []string{"HOME=" + folder, "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0", "LASTWORD_SERVE_HTTP=" + at,
+		env: []string{"HOME=" + folder, "HISTFILE=", "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0", "LASTWORD_SERVE_HTTP=" + at,
 			"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}}
 	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOTOOLCHAIN"} {
 		value, err := exec.Command("go", "env", name).Output()
