@@ -19,7 +19,11 @@ func nodesFigures() []figure {
 			ours: func(t *testing.T) float64 { return beats(t, 1) }},
 		{name: "NATS, 3 replicas: the beats of 1,000 runs, eight at a time", unit: "ms", goal: 1000,
 			ours: func(t *testing.T) float64 { return beats(t, 8) }},
-		{name: "NATS, 3 replicas: a block heard by one more node, CPU", unit: "us", goal: 100, ours: heard},
+		{name: "NATS, 3 replicas: the opening of a run heard by one more node, CPU", unit: "us", goal: 100, ours: heard},
+		{name: "NATS, 3 servers: a block of text at 6 nodes, against 3 nodes, CPU", unit: "us", goal: 1.15,
+			ours: func(t *testing.T) float64 { return blockAmong(t, 6) }, baseline: func(t *testing.T) float64 { return blockAmong(t, 3) }},
+		{name: "NATS, 3 servers: a block of text at 12 nodes, against 3 nodes, CPU", unit: "us", goal: 1.15,
+			ours: func(t *testing.T) float64 { return blockAmong(t, 12) }, baseline: func(t *testing.T) float64 { return blockAmong(t, 3) }},
 	}
 }
 
@@ -54,22 +58,13 @@ func beats(t *testing.T, atOnce int) float64 {
 	return milliseconds(time.Since(begin))
 }
 
-// heard is what 20 more nodes cost for each of 2,000 blocks, for one node.
+// heard is what 20 more nodes cost for each of 2,000 openings, for one node.
 func heard(t *testing.T) float64 {
 	const blocks, more = 2000, 20
-	s, stop := jetStream(t, 3)
+	open, stop := openNodes(t)
 	defer stop()
-	open := func() *nats.Journal {
-		j, err := nats.Open(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)), nats.Replicas(3))
-		must(t, err)
-		t.Cleanup(func() { _ = j.Close() })
-		return j
-	}
 	cost := func(j *nats.Journal, writer string) time.Duration {
-		before := cpuTime()
-		appendAll(t, j, firstBlocks(writer, blocks))
-		time.Sleep(time.Second) // until the last has heard the last
-		return cpuTime() - before
+		return settled(func() { appendAll(t, j, firstBlocks(writer, blocks)) })
 	}
 	writer := open()
 	alone := cost(writer, "alone")
@@ -77,6 +72,52 @@ func heard(t *testing.T) float64 {
 		open()
 	}
 	return float64(cost(writer, "among")-alone) / float64(time.Microsecond) / blocks / more
+}
+
+// blockAmong is what each of 6,400 blocks of text costs so many nodes and their servers, where nobody reads them.
+func blockAmong(t *testing.T, nodes int) float64 {
+	const runs, each = 64, 100
+	open, stop := openNodes(t)
+	defer stop()
+	writer := open()
+	for range nodes - 1 {
+		open()
+	}
+	first := firstBlocks("node", runs)
+	appendAll(t, writer, first)
+	return float64(settled(func() {
+		var all sync.WaitGroup
+		for _, b := range first {
+			all.Go(func() {
+				for seq := uint64(2); seq < each+2; seq++ {
+					b.After.Seq, b.ID[15] = seq-1, byte(seq)
+					b.Events = []messages.Event{{RunID: b.Run, From: seq, Seq: seq, Time: time.Now().UTC(),
+						Body: messages.TextDelta{Stream: "answer", Index: seq - 2, Text: "word "}}}
+					appendAll(t, writer, []journal.Block{b})
+				}
+			})
+		}
+		all.Wait()
+	})) / float64(time.Microsecond) / runs / each
+}
+
+// openNodes starts three servers, and returns a function that opens the journal of a node.
+func openNodes(t *testing.T) (open func() *nats.Journal, stop func()) {
+	s, stop := jetStream(t, 3)
+	return func() *nats.Journal {
+		j, err := nats.Open(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)), nats.Replicas(3))
+		must(t, err)
+		t.Cleanup(func() { _ = j.Close() })
+		return j
+	}, stop
+}
+
+// settled is the CPU time of the work, and of a second more in which the last node hears the last of it.
+func settled(work func()) time.Duration {
+	before := cpuTime()
+	work()
+	time.Sleep(time.Second)
+	return cpuTime() - before
 }
 
 func firstBlocks(writer string, n int) (all []journal.Block) {

@@ -53,7 +53,7 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 			}
 		}
 		s := &stored{mark: newMark(b, before.mark, kept, len(data)), data: data}
-		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
+		switch s.at, err = j.publish(ctx, name, b, s, before); {
 		case err == nil:
 			j.record(b.Run, s.at, s.mark)
 			if s.ended() {
@@ -105,9 +105,9 @@ func (j *Journal) judge(ctx context.Context, b journal.Block) (head stored, land
 // errTooLarge means that NATS cannot store the block in whatever way.
 var errTooLarge = errors.New("the labels or open requests of the run are larger than a message of NATS may be")
 
-// publish sends the block and returns its sequence. The block is stored if the log still ends at the sequence after. An
+// publish sends the block and returns its sequence. The block is stored if the log still ends with the block before. An
 // error without a code of JetStream leaves that unknown.
-func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *stored, after uint64) (uint64, error) {
+func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *stored, before stored) (uint64, error) {
 	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // leave space for other headers
 	head, data, err := s.header()
 	if err == nil && len(head)+len(data)+len(s.data) > room {
@@ -123,11 +123,8 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	if len(head)+len(data) > room {
 		return 0, errTooLarge
 	}
-	m := &nats.Msg{Subject: "run." + name + ".e", Header: named(nats.Header{blockHeader: {string(head)}}, name, b.Run), Data: data}
-	if b.After.Seq == 0 {
-		m.Subject = "run." + name + ".q"
-	}
-	ack, err := j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
+	m := &nats.Msg{Subject: "run." + name + "." + s.kind(before.mark), Header: named(nats.Header{blockHeader: {string(head)}}, name, b.Run), Data: data}
+	ack, err := j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(before.at, logOf(name)))
 	if err != nil {
 		return 0, err
 	}

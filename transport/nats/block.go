@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,6 +181,18 @@ func newMark(b journal.Block, before mark, kept journal.StoredBlock, bytes int) 
 }
 
 func (m mark) ended() bool { return m.Status.IsEnded() }
+
+// kind returns the last token of the block's subject. before is the mark of the preceding block.
+func (m *mark) kind(before mark) string {
+	switch {
+	case before.Last == 0:
+		return "q"
+	case m.Status != before.Status, m.Canceling != before.Canceling, m.Cause != before.Cause, m.Epoch != before.Epoch,
+		!slices.Equal(m.Requests, before.Requests):
+		return "s"
+	}
+	return "e"
+}
 
 // markOf reads the mark in a message's header.
 func markOf(h nats.Header) (m mark, err error) {

@@ -144,6 +144,13 @@ func (j *Journal) present(node string) error {
 	return nil
 }
 
+// holds reports whether this journal accepts work items of the node.
+func (j *Journal) holds(node string) bool {
+	j.claims.mu.Lock()
+	defer j.claims.mu.Unlock()
+	return j.claims.nodes[node]
+}
+
 // lendOf returns the subject on which a node receives its own work items.
 func lendOf(node string) string { return "lend." + base64.RawURLEncoding.EncodeToString([]byte(node)) }
 

@@ -5,12 +5,14 @@
 //
 //	stream RUNS      all logs; the metadata holds the salt. A full stream refuses new messages.
 //	run.ID.q         the first block of a run: its log, its key and its work item in one write
-//	run.ID.e         the other blocks. Each expects the head on run.ID.>, so at most one can follow a head.
+//	run.ID.s         a block that changes what lists select: the status, the owner, the open requests
+//	run.ID.e         the other blocks. Each block expects the head on run.ID.>, so at most one can follow a head.
 //	part.ID.BLOCK.n  the events of a block that is too large for one message
 //	claims           a consumer of run.*.q: it lends each run to one node, and again after 10 seconds without a beat
 //	lend.NODE        passes a work item to the node that wrote it, because only that node may know the job
 //	stream LEDGER    the ledgers of ends, without a TTL: a subject ledger.KEY for each key that signs
-//	live.ID.q, .e    a copy of each block's header, for readers at all nodes; live.ID.gone tells of a removed log
+//	live.ID.q, .s    a copy of the block's header, for all nodes; live.ID.gone tells of a removed log
+//	live.ID.e        the same for nodes that have read the run in the last seconds: nobody else pays for a block
 //	cmd.ID           a command for the node that owns the run
 //	STATE            a key-value bucket without a TTL for what else the nodes share: public keys, marks, pauses
 //	ARTIFACTS        an object store for the files of runs, for nodes that do not share a folder

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
@@ -13,11 +14,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// index knows the head of every run's log. It is filled from three sources, and the newest block wins: this journal's
-// own appends; live copies of headers, which may be lost; and a consumer, which delivers all headers, but may be late.
+// index knows the head of every run's log, except for the newest blocks of a run that other nodes write and nobody here
+// reads: refresh asks for those. It is filled from three sources, and the newest block wins: this journal's own appends;
+// live copies of headers, which may be lost; and consumers, which deliver all headers that lists need, but may be late.
 // mu guards the maps.
 type index struct {
-	feed  jetstream.ConsumeContext
+	feeds [2]jetstream.ConsumeContext
 	ready chan struct{} // closed when everything that was in the stream has been read
 
 	mu   sync.Mutex
@@ -146,6 +148,14 @@ func (x *index) knows(run messages.RunID, at uint64) bool {
 	return r != nil && at <= r.at && r.opened != nil
 }
 
+// elsewhere reports whether another node may write more blocks of the run. holds tells of a node whether it is here.
+func (x *index) elsewhere(run messages.RunID, holds func(node string) bool) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.runs[run]
+	return r == nil || !r.ended() && !holds(r.Writer)
+}
+
 // end returns the sequence of the run's newest block in the index, or 0.
 func (x *index) end(run messages.RunID) uint64 {
 	x.mu.Lock()
@@ -194,40 +204,99 @@ func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
 	return at
 }
 
-// readIndex starts to read the last header of every log, and then all new headers.
+// readIndex starts to read the last headers of every log, and then the new headers of openings and of changes of a status.
 func (j *Journal) readIndex(ctx context.Context) error {
 	ready := sync.OnceFunc(func() { close(j.index.ready) })
-	var feed jetstream.Consumer
-	err := retry(ctx, func(ctx context.Context) (err error) {
-		feed, err = j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
-			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true})
-		return err
-	})
+	var past jetstream.Consumer
+	var now *jetstream.StreamInfo
+	err := retry(ctx, func(ctx context.Context) (err error) { now, err = j.stream.Info(ctx); return err })
+	if err == nil {
+		_, err = j.feed(ctx, &j.index.feeds[0], jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.*.q", "run.*.s"},
+			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: now.State.LastSeq + 1}, func(uint64) {})
+	}
+	if err == nil {
+		past, err = j.feed(ctx, &j.index.feeds[1], jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
+			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(left uint64) {
+			if left == 0 { // without any message, too
+				ready()
+			}
+		})
+	}
+	if err == nil {
+		j.all.Go(func() { // it would go on with all blocks
+			if j.indexed(j.ctx) == nil {
+				j.index.feeds[1].Stop()
+				_ = j.stream.DeleteConsumer(j.ctx, past.CachedInfo().Name) // the server drops it after five minutes
+			}
+		})
+	}
+	return err
+}
+
+// feed reads headers into the index. left is told how many are still to come, at first and with each.
+func (j *Journal) feed(ctx context.Context, feed *jetstream.ConsumeContext, of jetstream.OrderedConsumerConfig,
+	left func(uint64)) (c jetstream.Consumer, err error) {
+	of.HeadersOnly = true
+	err = retry(ctx, func(ctx context.Context) (err error) { c, err = j.stream.OrderedConsumer(ctx, of); return err })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if feed.CachedInfo().NumPending == 0 { // no message will say that it is the last one
-		ready()
-	}
-	j.index.feed, err = feed.Consume(func(m jetstream.Msg) {
+	left(c.CachedInfo().NumPending)
+	*feed, err = c.Consume(func(m jetstream.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
 			return
 		}
-		run, _ := runOf(m.Subject(), m.Headers())
-		if !j.index.knows(run, meta.Sequence.Stream) {
-			if mark, err := markOf(m.Headers()); err == nil {
-				j.record(run, meta.Sequence.Stream, mark)
-			} else {
-				j.log.Error("the stream has a message without the header of a block", zap.String("subject", m.Subject()),
-					zap.Uint64("sequence", meta.Sequence.Stream), zap.Error(err))
+		j.heard(m.Subject(), m.Headers(), meta.Sequence.Stream)
+		left(meta.NumPending)
+	})
+	return c, err
+}
+
+// heard adds the header of a block to the index, unless it is there.
+func (j *Journal) heard(subject string, header nats.Header, at uint64) {
+	run, _ := runOf(subject, header)
+	if j.index.knows(run, at) {
+		return
+	}
+	mark, err := markOf(header)
+	if err != nil {
+		j.log.Error("the stream has a message without the header of a block", zap.String("subject", subject),
+			zap.Uint64("sequence", at), zap.Error(err))
+		return
+	}
+	j.record(run, at, mark)
+}
+
+// mostAsked is how many runs one request of refresh names.
+const mostAsked = 256
+
+// refresh reads the newest headers of runs whose blocks this journal does not hear.
+func (j *Journal) refresh(ctx context.Context, runs []messages.RunID) error {
+	for ask := range slices.Chunk(runs, mostAsked) {
+		for len(ask) > 0 {
+			var of []string
+			for _, run := range ask {
+				name, _ := token(run)
+				of = append(of, "run."+name+".e")
+			}
+			found, err := j.batch(ctx, getRequest{LastOf: of})
+			if err != nil {
+				return explained(err)
+			}
+			size := 0
+			for _, m := range found {
+				j.heard(m.Subject, m.Header, m.seq)
+				run, _ := runOf(m.Subject, m.Header)
+				ask = slices.DeleteFunc(ask, func(r messages.RunID) bool { return r == run })
+				size += len(m.Data) + len(m.Header.Get(blockHeader))
+			}
+			if len(found) == 0 || size < batchBytes/2 { // otherwise the answer may have been cut at batchBytes
+				break
 			}
 		}
-		if meta.NumPending == 0 {
-			ready()
-		}
-	})
-	return err
+	}
+	return nil
 }
 
 // record adds a block to the index and, if it is new, tells whoever watches.

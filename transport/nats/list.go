@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// List implements [journal.Reader]. Blocks of other nodes show with a short delay.
+// List implements [journal.Reader]. A run that another node opens or whose status it changes shows with a short delay.
 func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	if err := j.indexed(ctx); err != nil {
 		return nil, err
@@ -22,8 +22,29 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	if err := j.complete(ctx); err != nil {
 		return nil, err
 	}
-	list := []messages.Summary{}
+	list, others := j.selected(q)
+	if len(others) > 0 {
+		err := j.refresh(ctx, others)
+		if err == nil {
+			err = j.complete(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, _ = j.selected(q)
+	}
+	return slices.Clip(list[:min(len(list), q.Most())]), nil
+}
+
+// mostRefreshed is how many runs of other nodes a list asks for.
+const mostRefreshed = 1024
+
+// selected returns what the index knows of the runs that the query selects, in its order, and the first
+// mostRefreshed of them that other nodes write.
+func (j *Journal) selected(q messages.Query) (list []messages.Summary, others []messages.RunID) {
+	list = []messages.Summary{}
 	j.index.mu.Lock()
+	defer j.index.mu.Unlock()
 	among := j.index.runs
 	if len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded) {
 		among = j.index.open // every start of a node asks for these
@@ -48,9 +69,13 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 			list = append(list, s)
 		}
 	}
-	j.index.mu.Unlock()
 	slices.SortFunc(list, func(a, b messages.Summary) int { return q.Compare(&a, &b) })
-	return slices.Clip(list[:min(len(list), q.Most())]), nil
+	for _, s := range list {
+		if r := j.index.runs[s.RunID]; !r.ended() && !j.holds(r.Writer) && len(others) < mostRefreshed {
+			others = append(others, s.RunID)
+		}
+	}
+	return list, others
 }
 
 // indexed waits until the index holds everything that was in the stream.

@@ -34,10 +34,11 @@ type Journal struct {
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 
-	claims claims
-	index  index
-	ledger ledger
-	notes  journal.Notes[journal.Note]
+	claims  claims
+	index   index
+	hearing hearing
+	ledger  ledger
+	notes   journal.Notes[journal.Note]
 }
 
 var _ journal.Journal = (*Journal)(nil)
@@ -105,7 +106,7 @@ func prepare(with []Option) (*Journal, options) {
 		o.log = zap.NewNop()
 	}
 	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{},
-		gaps: map[uint64]messages.RunID{}}, ledger: ledger{sign: journal.Signer{Read: o.sign}, at: map[string]journal.Ledger{}}}
+		gaps: map[uint64]messages.RunID{}}, hearing: hearing{runs: map[messages.RunID]*heard{}}, ledger: ledger{sign: journal.Signer{Read: o.sign}, at: map[string]journal.Ledger{}}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j, o
 }
@@ -131,8 +132,13 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if err = retry(ctx, j.openClaims, young); err != nil {
 		return explained(err)
 	}
-	// These subscriptions to live headers and commands serve every Watch of this journal.
-	if _, err = j.nc.Subscribe("live.>", j.onHeader); err == nil {
+	// These subscriptions serve every Watch of this journal. The other blocks are heard by hear.
+	for _, kind := range []string{"q", "s", "gone"} {
+		if err == nil {
+			_, err = j.nc.Subscribe("live.*."+kind, j.onHeader)
+		}
+	}
+	if err == nil {
 		_, err = j.nc.Subscribe("cmd.>", j.onCommand)
 	}
 	if err == nil {
@@ -162,8 +168,10 @@ func (j *Journal) Close() error {
 	j.claims.mu.Lock()
 	j.cancel() // from now on, no work begins
 	j.claims.mu.Unlock()
-	if j.index.feed != nil {
-		j.index.feed.Stop()
+	for _, feed := range j.index.feeds {
+		if feed != nil {
+			feed.Stop()
+		}
 	}
 	j.ledger.entering.Wait()
 	if j.nc != nil {

@@ -35,6 +35,9 @@ const (
 
 // Read implements [journal.Reader].
 func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
+	if err := j.hear(run); err != nil {
+		return journal.Page{}, err
+	}
 	last, err := j.last(ctx, run)
 	if err != nil {
 		return journal.Page{}, err
@@ -211,12 +214,14 @@ func (m message) block(run messages.RunID) (stored, error) {
 
 // getRequest is JetStream's request for stored messages.
 type getRequest struct {
-	stream   string // the stream, if it is not that of the runs
-	Seq      uint64 `json:"seq,omitempty"`
-	LastFor  string `json:"last_by_subj,omitempty"`
-	NextFor  string `json:"next_by_subj,omitempty"`
-	Batch    int    `json:"batch,omitempty"`
-	MaxBytes int    `json:"max_bytes,omitempty"`
+	stream  string // the stream, if it is not that of the runs
+	Seq     uint64 `json:"seq,omitempty"`
+	LastFor string `json:"last_by_subj,omitempty"`
+	NextFor string `json:"next_by_subj,omitempty"`
+	// LastOf asks a batch for the last message of each subject.
+	LastOf   []string `json:"multi_last,omitempty"`
+	Batch    int      `json:"batch,omitempty"`
+	MaxBytes int      `json:"max_bytes,omitempty"`
 }
 
 // retry repeats a request until it is answered, or fails with a code other than those in passing.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -23,10 +25,70 @@ func (j *Journal) onHeader(m *nats.Msg) {
 	case what == "gone":
 		j.index.drop(run, at)
 		j.notes.Tell("", journal.Note{Run: run})
-	case !j.index.knows(run, at):
-		if mark, err := markOf(m.Header); err == nil {
-			j.record(run, at, mark)
-		}
+	default:
+		j.heard(m.Subject, m.Header, at)
+	}
+}
+
+// hearFor is how long a journal hears the blocks of a run after somebody here has read it.
+const hearFor = 4 * beatEvery
+
+// hearing are the runs of other nodes whose blocks this journal hears. Whoever follows a run reads it when it has grown.
+// So the journal hears the run until hearFor after the last read, and then says once that it has grown: a follower reads
+// again. This also repairs what was lost between servers.
+type hearing struct {
+	mu   sync.Mutex
+	runs map[messages.RunID]*heard
+}
+
+// heard is a run that is heard until then.
+type heard struct {
+	by    *nats.Subscription
+	until time.Time
+}
+
+// hear begins or continues to hear the run, before a read of it. What the read does not see will be heard: the servers
+// take the subscription before the request.
+func (j *Journal) hear(run messages.RunID) error {
+	name, ok := token(run)
+	if !ok || !j.index.elsewhere(run, j.holds) {
+		return nil
+	}
+	h := &j.hearing
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	until := time.Now().Add(hearFor)
+	if known := h.runs[run]; known != nil {
+		known.until = until
+		return nil
+	}
+	by, err := j.nc.Subscribe("live."+name+".e", j.onHeader)
+	if err != nil {
+		return explained(err)
+	}
+	h.runs[run] = &heard{by, until}
+	time.AfterFunc(hearFor, func() { j.unhear(run) })
+	return nil
+}
+
+// unhear ends to hear the run, or comes again when it is time.
+func (j *Journal) unhear(run messages.RunID) {
+	h := &j.hearing
+	h.mu.Lock()
+	known := h.runs[run]
+	left := time.Until(known.until)
+	if !j.index.elsewhere(run, j.holds) || j.ctx.Err() != nil {
+		left = 0
+	}
+	if left <= 0 {
+		delete(h.runs, run)
+		_ = known.by.Unsubscribe()
+	}
+	h.mu.Unlock()
+	if left > 0 {
+		time.AfterFunc(left, func() { j.unhear(run) })
+	} else {
+		j.notes.Tell("", journal.Note{Run: run})
 	}
 }
 

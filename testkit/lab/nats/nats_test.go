@@ -345,6 +345,55 @@ func TestLostNotes(t *testing.T) {
 	})
 }
 
+// "Blocks are heard by whoever has a reader." A node hears the blocks of another node while somebody there reads the run,
+// and for some seconds more. Its lists ask.
+func TestBlocksAreHeardWhereTheyAreRead(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := open(t, s), open(t, s)
+		told := 0
+		go func() {
+			_ = b.Watch(t.Context(), "b", func(n journal.Note) {
+				if n.Run == "r_1" {
+					told++
+				}
+			})
+		}()
+		synctest.Wait()
+		last := uint64(0)
+		grow := func(want int, why string, body messages.Body) {
+			t.Helper()
+			before := told
+			must(t, a, block("r_1", last, byte(last+1), body))
+			last++
+			time.Sleep(time.Second)
+			if got := told - before; got != want {
+				t.Errorf("%s: told %d times, want %d", why, got, want)
+			}
+			list, err := b.List(t.Context(), messages.Query{Principal: "ann"})
+			if err != nil || len(list) != 1 || list[0].Seq != last {
+				t.Errorf("%s: the list is %+v (%v), want event %d", why, list, err, last)
+			}
+			time.Sleep(time.Second) // until the watch has the note of the list
+		}
+		text := messages.TextDelta{Text: "word"}
+		grow(1, "an opening", queued)
+		grow(0, "nobody reads", text)
+		page, err := b.Read(t.Context(), "r_1", 0)
+		if err != nil || len(page.Events) != 2 {
+			t.Fatalf("%d events (%v)", len(page.Events), err)
+		}
+		grow(1, "somebody reads", text)
+		grow(1, "somebody reads", text)
+		before := told
+		time.Sleep(10 * time.Second)
+		if told != before+1 {
+			t.Errorf("told %d times, want once: a reader that follows would read again", told-before)
+		}
+		grow(0, "nobody has read for long", text)
+		grow(1, "an end", failed)
+	})
+}
+
 // TestDeposedLeader reads a log whose newest block was told of before the server that answers has it. A reader that got
 // the older head would wait to be told again.
 func TestDeposedLeader(t *testing.T) {
@@ -369,7 +418,7 @@ func TestDeposedLeader(t *testing.T) {
 // tell sends the live copy of a header: the run has a block of event 2, at this sequence of the stream.
 func tell(t *testing.T, s *server.Server, run messages.RunID, at uint64) {
 	t.Helper()
-	m := natsgo.NewMsg("live." + string(run) + ".e")
+	m := natsgo.NewMsg("live." + string(run) + ".s")
 	m.Header.Set("Nats-Sequence", strconv.FormatUint(at, 10))
 	m.Header.Set("Lastword-Block", `{"first":2,"last":2}`)
 	noError(t, client(t, s).Conn().PublishMsg(m))
