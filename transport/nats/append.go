@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -111,7 +110,7 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // leave space for other headers
 	head, data, err := s.header()
 	if err == nil && len(head)+len(data)+len(s.data) > room {
-		if err = j.publishParts(ctx, name, s, room); err == nil {
+		if err = j.publishParts(ctx, j.shard(b.Run), name, s, room); err == nil {
 			head, data, err = s.header()
 		}
 	} else {
@@ -123,8 +122,9 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	if len(head)+len(data) > room {
 		return 0, errTooLarge
 	}
-	m := &nats.Msg{Subject: "run." + name + "." + s.kind(before.mark), Header: named(nats.Header{blockHeader: {string(head)}}, name, b.Run), Data: data}
-	ack, err := j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(before.at, logOf(name)))
+	in := j.shard(b.Run)
+	m := &nats.Msg{Subject: in.run + "." + name + "." + s.kind(before.mark), Header: named(nats.Header{blockHeader: {string(head)}}, name, b.Run), Data: data}
+	ack, err := j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(before.at, in.logOf(name)))
 	if err != nil {
 		return 0, err
 	}
@@ -132,21 +132,16 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 }
 
 // publishParts sends the block's events as messages of their own. It skips parts that exist already.
-func (j *Journal) publishParts(ctx context.Context, name string, s *stored, room int) error {
+func (j *Journal) publishParts(ctx context.Context, in *shard, name string, s *stored, room int) error {
 	s.Parts, s.Parted = (len(s.data)+room-1)/room, true
 	for n := range s.Parts {
-		part := &nats.Msg{Subject: partOf(name, s.ID, n), Data: s.data[n*room : min((n+1)*room, len(s.data))]}
+		part := &nats.Msg{Subject: in.partOf(name, s.ID, n), Data: s.data[n*room : min((n+1)*room, len(s.data))]}
 		_, err := j.send(ctx, part, jetstream.WithExpectLastSequencePerSubject(0))
 		if err != nil && codeOf(err) != jetstream.JSErrCodeStreamWrongLastSequence {
 			return err
 		}
 	}
 	return nil
-}
-
-// partOf returns the subject of a part.
-func partOf(name, block string, n int) string {
-	return "part." + name + "." + block + "." + strconv.Itoa(n)
 }
 
 // errInFlight is JetStream's error while another message of the same subject is in flight. Even a single writer gets

@@ -37,7 +37,7 @@ func (j *Journal) Save(ctx context.Context, name string, file io.ReadSeeker) err
 func (j *Journal) save(ctx context.Context, name string, file io.ReadSeeker) error {
 	bucket, err := j.js.ObjectStore(ctx, bucketName)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		runs := j.stream.CachedInfo().Config
+		runs := j.shards[0].stream.CachedInfo().Config
 		bucket, err = j.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucketName,
 			Description: "the files of lastword's runs", TTL: runs.MaxAge, Replicas: runs.Replicas})
 	}

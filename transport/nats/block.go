@@ -47,8 +47,11 @@ func named(h nats.Header, token string, run messages.RunID) nats.Header {
 	return h
 }
 
-// runOf returns the run that a message belongs to, and the third token of its subject. The second token is the run's.
+// runOf returns the run that a message belongs to, and the last token of its subject. The one before is the run's.
 func runOf(subject string, h nats.Header) (run messages.RunID, what string) {
+	if in, rest, ok := strings.Cut(subject, ".run."); ok && strings.HasPrefix(in, "shard.") {
+		subject = "run." + rest
+	}
 	_, rest, _ := strings.Cut(subject, ".")
 	id, what, _ := strings.Cut(rest, ".")
 	if strings.HasPrefix(id, hashed) {
@@ -56,9 +59,6 @@ func runOf(subject string, h nats.Header) (run messages.RunID, what string) {
 	}
 	return messages.RunID(strings.ReplaceAll(id, "~", ".")), what
 }
-
-// logOf returns the subject filter of a run's whole log.
-func logOf(token string) string { return "run." + token + ".>" }
 
 // blockHeader is the header that holds a block's mark.
 const blockHeader = "Lastword-Block"
@@ -211,5 +211,5 @@ type stored struct {
 
 // errBroken returns the error for a damaged log.
 func errBroken(run messages.RunID, why any) error {
-	return messages.Errorf(messages.CodeUnavailable, "the log of run %s in stream %s is damaged: %v", run, streamName, why)
+	return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v", run, why)
 }

@@ -77,11 +77,7 @@ func (j *Journal) openReading(ctx context.Context) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
-	err = retry(ctx, func(ctx context.Context) error { j.stream, err = j.js.Stream(ctx, streamName); return err })
-	if err == nil {
-		err = j.readSalt()
-	}
-	if err == nil {
+	if err = j.openShards(ctx, options{}, false); err == nil {
 		err = j.readIndex(ctx)
 	}
 	return err
@@ -137,7 +133,7 @@ func (c *checker) compare(ctx context.Context) error {
 
 // aged reports whether the stream has removed the log by its age, because no node ran that the retention would have had.
 func (c *checker) aged(e journal.Entry) bool {
-	most := c.stream.CachedInfo().Config.MaxAge
+	most := c.shards[0].stream.CachedInfo().Config.MaxAge
 	return most > 0 && time.Since(e.At) > most && c.ends.IsQuiet(e.At.Add(most-longestLife+time.Hour), e.At.Add(most))
 }
 
@@ -194,7 +190,7 @@ func (c *checker) log(ctx context.Context, run messages.RunID) (log logged, err 
 			Says: fmt.Sprintf("the header says that the run is %s at %d, its log says %s at %d", last.Status, last.Last, said.Status, said.Seq)}
 	}
 	last.Blocks = blocks[:]
-	log.root = last.entry(run, journal.EntryEnded)
+	log.root = c.entry(run, &last, journal.EntryEnded)
 	return log, nil
 }
 

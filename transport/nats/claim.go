@@ -29,13 +29,10 @@ const (
 
 // claims distributes work items among the callers of Claim. mu guards the fields below it.
 type claims struct {
-	consumer jetstream.Consumer
-
 	mu      sync.Mutex
 	nodes   map[string]bool // the nodes for which this journal accepts work items
 	waiting []*claimer      // callers of Claim that wait
 	kept    []item          // items for nodes of this journal that are not waiting at the moment
-	pulling bool            // whether a goroutine pulls work items
 	failed  time.Time       // when JetStream last failed to lend an item
 }
 
@@ -54,13 +51,20 @@ type item struct {
 
 // openClaims opens the consumer that lends work items. JetStream lends an item again if its node does not beat for four
 // intervals.
-func (j *Journal) openClaims(ctx context.Context) (err error) {
-	j.claims.consumer, err = j.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "claims", FilterSubject: "run.*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: 4 * beatEvery, MaxDeliver: -1, MaxAckPending: -1,
+func (s *shard) openClaims(ctx context.Context) (err error) {
+	if s.claims, err = s.stream.Consumer(ctx, "claims"); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return err
+	}
+	s.claims, err = s.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "claims", FilterSubject: s.run + ".*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: 4 * beatEvery, MaxDeliver: -1, MaxAckPending: -1, MaxWaiting: mostPulls,
 	})
 	return err
 }
+
+// mostPulls is how many nodes may wait for a work item of a stream. It cannot change: a consumer of an older version has
+// the server's default of 512.
+const mostPulls = 8192
 
 // Claim implements [journal.Journal].
 func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error) {
@@ -91,8 +95,10 @@ func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error)
 func (j *Journal) claimReady(ctx context.Context, w *claimer) (journal.Claim, error) {
 	j.await(w, false)
 	var err error
-	for more := true; more && err == nil && len(w.got) == 0; { // a pulled item may belong to another node
-		more, err = j.pullReady()
+	for _, s := range j.shards {
+		for more := true; more && err == nil && len(w.got) == 0; { // a pulled item may belong to another node
+			more, err = j.pullReady(s)
+		}
 	}
 	c, ok := j.leave(w)
 	switch {
@@ -104,9 +110,9 @@ func (j *Journal) claimReady(ctx context.Context, w *claimer) (journal.Claim, er
 	return c, context.Cause(ctx)
 }
 
-// pullReady lends one work item, if the consumer has one, and reports whether it had.
-func (j *Journal) pullReady() (any bool, err error) {
-	found, err := j.claims.consumer.FetchNoWait(1)
+// pullReady lends one work item, if the stream has one, and reports whether it had.
+func (j *Journal) pullReady(s *shard) (any bool, err error) {
+	found, err := s.claims.FetchNoWait(1)
 	if err != nil {
 		return false, err
 	}
@@ -177,9 +183,11 @@ func (j *Journal) await(w *claimer, pull bool) {
 		return
 	}
 	c.waiting = append(c.waiting, w)
-	if pull && !c.pulling && j.ctx.Err() == nil {
-		c.pulling = true
-		j.all.Go(j.pull)
+	for _, s := range j.shards {
+		if pull && !s.pulling && j.ctx.Err() == nil {
+			s.pulling = true
+			j.all.Go(func() { j.pull(s) })
+		}
 	}
 }
 
@@ -214,11 +222,11 @@ func (j *Journal) give(node string, claim journal.Claim) bool {
 	return true
 }
 
-// pull fetches work items as long as a claimer waits.
-func (j *Journal) pull() {
-	for j.wanted() {
+// pull fetches work items of the stream as long as a claimer waits.
+func (j *Journal) pull(s *shard) {
+	for j.wanted(s) {
 		ctx, cancel := context.WithTimeout(j.ctx, pullTimeout)
-		found, err := j.claims.consumer.Fetch(1, jetstream.FetchContext(ctx))
+		found, err := s.claims.Fetch(1, jetstream.FetchContext(ctx))
 		if err == nil {
 			for m := range found.Messages() {
 				j.all.Go(func() { j.lend(m) })
@@ -247,11 +255,11 @@ func (j *Journal) failed() bool {
 }
 
 // wanted reports whether a claimer waits. If not, it marks the pulling as ended.
-func (j *Journal) wanted() bool {
+func (j *Journal) wanted(s *shard) bool {
 	j.claims.mu.Lock()
 	defer j.claims.mu.Unlock()
-	j.claims.pulling = len(j.claims.waiting) > 0 && j.ctx.Err() == nil
-	return j.claims.pulling
+	s.pulling = len(j.claims.waiting) > 0 && j.ctx.Err() == nil
+	return s.pulling
 }
 
 // lend passes on a work item. The first time, it goes to the node that wrote it, wherever that is. Later, or if that

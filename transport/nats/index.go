@@ -19,14 +19,14 @@ import (
 // live copies of headers, which may be lost; and consumers, which deliver all headers that lists need, but may be late.
 // mu guards the maps.
 type index struct {
-	feeds [2]jetstream.ConsumeContext
+	feeds []jetstream.ConsumeContext
 	ready chan struct{} // closed when everything that was in the stream has been read
 
 	mu   sync.Mutex
 	runs map[messages.RunID]*row
 	open map[messages.RunID]*row // runs without a terminal
-	// gaps holds the blocks whose headers lack something that a list needs, by their sequences.
-	gaps map[uint64]messages.RunID
+	// gaps holds the blocks whose headers lack something that a list needs.
+	gaps map[gap]bool
 }
 
 // row is a run in the index.
@@ -39,6 +39,12 @@ type row struct {
 
 // place says that the block at the stream sequence at ends with the event last.
 type place struct{ last, at uint64 }
+
+// gap is a block of the run, at that sequence of its stream.
+type gap struct {
+	run messages.RunID
+	at  uint64
+}
 
 // mostPlaces is how many places of a log are remembered, for readers that follow it.
 const mostPlaces = 16
@@ -76,14 +82,14 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 		return false
 	}
 	if r.at != r.first {
-		delete(x.gaps, r.at)
+		delete(x.gaps, gap{run, r.at})
 	}
 	if m.Opened != nil {
 		x.begin(run, r, at, m)
 		m.Opened = nil
 	}
 	if m.Aside > 0 {
-		x.gaps[at] = run
+		x.gaps[gap{run, at}] = true
 	}
 	r.stored = stored{mark: m, at: at}
 	if x.open[run] = r; m.ended() {
@@ -96,7 +102,7 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 func (x *index) begin(run messages.RunID, r *row, at uint64, m mark) {
 	r.opened = m.Opened
 	if m.Aside > 0 {
-		r.first, x.gaps[at] = at, run
+		r.first, x.gaps[gap{run, at}] = at, true
 	}
 }
 
@@ -104,7 +110,7 @@ func (x *index) begin(run messages.RunID, r *row, at uint64, m mark) {
 func (x *index) fill(run messages.RunID, at uint64, m *mark) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.gaps, at)
+	delete(x.gaps, gap{run, at})
 	r := x.runs[run]
 	if r == nil || m == nil {
 		return
@@ -122,8 +128,9 @@ func (j *Journal) complete(ctx context.Context) error {
 	j.index.mu.Lock()
 	gaps := maps.Clone(j.index.gaps)
 	j.index.mu.Unlock()
-	for at, run := range gaps {
-		m, err := j.get(ctx, getRequest{Seq: at})
+	for g := range gaps {
+		run, at := g.run, g.at
+		m, err := j.get(ctx, getRequest{stream: j.shard(run).name, Seq: at})
 		if err != nil && codeOf(err) != jetstream.JSErrCodeMessageNotFound {
 			return explained(err)
 		}
@@ -206,43 +213,58 @@ func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
 
 // readIndex starts to read the last headers of every log, and then the new headers of openings and of changes of a status.
 func (j *Journal) readIndex(ctx context.Context) error {
-	ready := sync.OnceFunc(func() { close(j.index.ready) })
-	var past jetstream.Consumer
-	var now *jetstream.StreamInfo
-	err := retry(ctx, func(ctx context.Context) (err error) { now, err = j.stream.Info(ctx); return err })
-	if err == nil {
-		_, err = j.feed(ctx, &j.index.feeds[0], jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.*.q", "run.*.s"},
-			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: now.State.LastSeq + 1}, func(uint64) {})
-	}
-	if err == nil {
-		past, err = j.feed(ctx, &j.index.feeds[1], jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
+	var past sync.WaitGroup
+	for _, s := range j.shards {
+		var now *jetstream.StreamInfo
+		err := retry(ctx, func(ctx context.Context) (err error) { now, err = s.stream.Info(ctx); return err })
+		if err == nil {
+			_, err = j.feed(ctx, s, jetstream.OrderedConsumerConfig{FilterSubjects: []string{s.run + ".*.q", s.run + ".*.s"},
+				DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: now.State.LastSeq + 1}, func(uint64) {})
+		}
+		if err != nil {
+			return err
+		}
+		read := make(chan struct{})
+		ready := sync.OnceFunc(func() { close(read) })
+		all, err := j.feed(ctx, s, jetstream.OrderedConsumerConfig{FilterSubjects: []string{s.run + ".>"},
 			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(left uint64) {
 			if left == 0 { // without any message, too
 				ready()
 			}
 		})
-	}
-	if err == nil {
+		if err != nil {
+			return err
+		}
+		stop := j.index.feeds[len(j.index.feeds)-1].Stop
+		past.Add(1)
 		j.all.Go(func() { // it would go on with all blocks
-			if j.indexed(j.ctx) == nil {
-				j.index.feeds[1].Stop()
-				_ = j.stream.DeleteConsumer(j.ctx, past.CachedInfo().Name) // the server drops it after five minutes
+			select {
+			case <-read:
+				past.Done()
+				stop()
+				_ = s.stream.DeleteConsumer(j.ctx, all.CachedInfo().Name) // the server drops it after five minutes
+			case <-j.ctx.Done():
+				past.Done()
 			}
 		})
 	}
-	return err
+	j.all.Go(func() {
+		if past.Wait(); j.ctx.Err() == nil {
+			close(j.index.ready)
+		}
+	})
+	return nil
 }
 
 // feed reads headers into the index. left is told how many are still to come, at first and with each.
-func (j *Journal) feed(ctx context.Context, feed *jetstream.ConsumeContext, of jetstream.OrderedConsumerConfig,
-	left func(uint64)) (c jetstream.Consumer, err error) {
+func (j *Journal) feed(ctx context.Context, s *shard, of jetstream.OrderedConsumerConfig, left func(uint64)) (c jetstream.Consumer, err error) {
 	of.HeadersOnly = true
-	err = retry(ctx, func(ctx context.Context) (err error) { c, err = j.stream.OrderedConsumer(ctx, of); return err })
+	err = retry(ctx, func(ctx context.Context) (err error) { c, err = s.stream.OrderedConsumer(ctx, of); return err })
 	if err != nil {
 		return nil, err
 	}
 	left(c.CachedInfo().NumPending)
-	*feed, err = c.Consume(func(m jetstream.Msg) {
+	feed, err := c.Consume(func(m jetstream.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
 			return
@@ -250,6 +272,9 @@ func (j *Journal) feed(ctx context.Context, feed *jetstream.ConsumeContext, of j
 		j.heard(m.Subject(), m.Headers(), meta.Sequence.Stream)
 		left(meta.NumPending)
 	})
+	if err == nil {
+		j.index.feeds = append(j.index.feeds, feed)
+	}
 	return c, err
 }
 
@@ -273,14 +298,28 @@ const mostAsked = 256
 
 // refresh reads the newest headers of runs whose blocks this journal does not hear.
 func (j *Journal) refresh(ctx context.Context, runs []messages.RunID) error {
+	of := make([][]messages.RunID, len(j.shards))
+	for _, run := range runs {
+		n := j.shardOf(run)
+		of[n] = append(of[n], run)
+	}
+	for n, runs := range of {
+		if err := j.refreshIn(ctx, j.shards[n], runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *Journal) refreshIn(ctx context.Context, s *shard, runs []messages.RunID) error {
 	for ask := range slices.Chunk(runs, mostAsked) {
 		for len(ask) > 0 {
-			var of []string
+			var last []string
 			for _, run := range ask {
 				name, _ := token(run)
-				of = append(of, "run."+name+".e")
+				last = append(last, s.run+"."+name+".e")
 			}
-			found, err := j.batch(ctx, getRequest{LastOf: of})
+			found, err := j.batch(ctx, getRequest{stream: s.name, LastOf: last})
 			if err != nil {
 				return explained(err)
 			}

@@ -36,8 +36,9 @@ func SignedBy(key func() (ed25519.PrivateKey, error)) Option {
 // ledger is what this node knows of its own ledger. Each key that signs has one, at a subject of its own. mu is held while
 // an entry is sent.
 type ledger struct {
-	sign  journal.Signer
-	began uint64 // the position in stream RUNS when the first ledger began
+	sign journal.Signer
+	// began is the position when the first ledger began. Several streams are as old as the ledger: it is 0 then.
+	began uint64
 	// entering are the entries that are on their way. Close waits for them.
 	entering sync.WaitGroup
 
@@ -61,7 +62,7 @@ func (j *Journal) openLedger(ctx context.Context) error {
 	}
 	first, err := j.get(ctx, getRequest{stream: ledgerStream, Seq: 1})
 	if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
-		if err = j.beginLedger(ctx, j.stream.CachedInfo().State.LastSeq); err == nil {
+		if err = j.beginLedger(ctx, j.shards[0].stream.CachedInfo().State.LastSeq); err == nil {
 			first, err = j.get(ctx, getRequest{stream: ledgerStream, Seq: 1})
 		}
 	}
@@ -79,7 +80,7 @@ func (j *Journal) makeLedger(ctx context.Context) error {
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		_, err = j.js.CreateStream(ctx, jetstream.StreamConfig{Name: ledgerStream, Description: "the ledgers of lastword: it must not expire",
 			Subjects: []string{"ledger.>"}, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew,
-			Replicas: j.stream.CachedInfo().Config.Replicas, AllowDirect: true, DenyDelete: true, DenyPurge: true})
+			Replicas: j.shards[0].stream.CachedInfo().Config.Replicas, AllowDirect: true, DenyDelete: true, DenyPurge: true})
 	}
 	return err
 }
@@ -89,12 +90,15 @@ func (j *Journal) beginLedger(ctx context.Context, position uint64) error {
 	if err := j.indexed(ctx); err != nil {
 		return err
 	}
+	if len(j.shards) > 1 {
+		position = 0
+	}
 	e := journal.Entry{Kind: journal.EntryOpened, Salt: journal.SaltDigest(j.salt[:]), Position: position}
 	var roots []string
 	j.index.mu.Lock()
 	for run, r := range j.index.runs {
 		if r.ended() && r.at <= position {
-			roots = append(roots, r.entry(run, journal.EntryEnded).Root())
+			roots = append(roots, j.entry(run, &r.stored, journal.EntryEnded).Root())
 		}
 	}
 	j.index.mu.Unlock()
@@ -102,10 +106,10 @@ func (j *Journal) beginLedger(ctx context.Context, position uint64) error {
 	return j.enter(ctx, e)
 }
 
-// entry returns the entry about the log that ends with the block.
-func (s *stored) entry(run messages.RunID, kind journal.EntryKind) journal.Entry {
+// entry returns the entry about the log that ends with the block. Its position is unique among all streams.
+func (j *Journal) entry(run messages.RunID, s *stored, kind journal.EntryKind) journal.Entry {
 	return journal.Entry{Kind: kind, Run: run, Status: s.Status, Seq: s.Last, Chain: hex.EncodeToString(s.Chain),
-		Blocks: hex.EncodeToString(s.Blocks), Position: s.at}
+		Blocks: hex.EncodeToString(s.Blocks), Position: s.at*uint64(len(j.shards)) + uint64(j.shardOf(run))}
 }
 
 // noteEnd enters the end of the run that this node has written, beside the caller: finish repeats what fails.
@@ -129,7 +133,7 @@ func (j *Journal) enterEnd(ctx context.Context, run messages.RunID, last stored)
 	if last.at <= j.ledger.began {
 		return nil
 	}
-	return j.enter(ctx, last.entry(run, journal.EntryEnded))
+	return j.enter(ctx, j.entry(run, &last, journal.EntryEnded))
 }
 
 // enter adds an entry to the ledger of the key that signs. The stream drops it if any node has added the same two minutes

@@ -150,16 +150,17 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error { return
 // remove removes the log that ends with the block, once the ledger says so, and tells all nodes. It keeps a new log of the
 // same id.
 func (j *Journal) remove(ctx context.Context, run messages.RunID, last stored, kind journal.EntryKind) error {
-	if err := j.enter(ctx, last.entry(run, kind)); err != nil {
+	if err := j.enter(ctx, j.entry(run, &last, kind)); err != nil {
 		return err
 	}
 	name, _ := token(run)
-	filters := []string{logOf(name)}
+	in := j.shard(run)
+	filters := []string{in.logOf(name)}
 	if last.Parted {
-		filters = append(filters, "part."+name+".>")
+		filters = append(filters, in.part+"."+name+".>")
 	}
 	for _, filter := range filters {
-		err := j.stream.Purge(ctx, jetstream.WithPurgeSubject(filter), jetstream.WithPurgeSequence(last.at+1))
+		err := in.stream.Purge(ctx, jetstream.WithPurgeSubject(filter), jetstream.WithPurgeSequence(last.at+1))
 		if err != nil {
 			return explained(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +26,7 @@ import (
 type Journal struct {
 	nc       *nats.Conn
 	js       jetstream.JetStream
-	stream   jetstream.Stream
+	shards   []*shard
 	log      *zap.Logger
 	salt     [32]byte
 	warnings []string
@@ -49,6 +50,7 @@ type Option func(*options)
 // options holds what the options of Open set.
 type options struct {
 	replicas  int
+	streams   int
 	retention time.Duration
 	log       *zap.Logger
 	connect   []nats.Option
@@ -106,31 +108,28 @@ func prepare(with []Option) (*Journal, options) {
 		o.log = zap.NewNop()
 	}
 	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{},
-		gaps: map[uint64]messages.RunID{}}, hearing: hearing{runs: map[messages.RunID]*heard{}}, ledger: ledger{sign: journal.Signer{Read: o.sign}, at: map[string]journal.Ledger{}}}
+		gaps: map[gap]bool{}}, hearing: hearing{runs: map[messages.RunID]*heard{}}, ledger: ledger{sign: journal.Signer{Read: o.sign}, at: map[string]journal.Ledger{}}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j, o
 }
 
 // subjects are those that the user must be allowed to publish and subscribe to.
-const subjects = "run.>, part.>, ledger.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+const subjects = "run.>, part.>, shard.>, ledger.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
 
 // open prepares the stream and the claims, and reads the index. Each step is repeated while another node is at it.
 func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
-	// Another node may create the stream at this moment, and servers that have not heard of it say that it does not
-	// exist.
-	const young = jetstream.JSErrCodeStreamNotFound
-	if err = retry(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }, young); err != nil {
+	if err = j.openShards(ctx, o, true); err != nil {
 		return explained(err)
 	}
-	if err = j.readSalt(); err != nil {
-		return err
-	}
-	j.warnings = durabilityWarnings(j.stream.CachedInfo().Config)
-	if err = retry(ctx, j.openClaims, young); err != nil {
-		return explained(err)
+	for _, s := range j.shards {
+		j.warnings = append(j.warnings, durabilityWarnings(s.stream.CachedInfo().Config)...)
+		open := func(ctx context.Context) error { return s.openClaims(ctx) }
+		if err = retry(ctx, open, jetstream.JSErrCodeStreamNotFound); err != nil {
+			return explained(err)
+		}
 	}
 	// These subscriptions serve every Watch of this journal. The other blocks are heard by hear.
 	for _, kind := range []string{"q", "s", "gone"} {
@@ -155,7 +154,7 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 
 // readSalt reads the salt in the stream's metadata.
 func (j *Journal) readSalt() error {
-	salt := j.stream.CachedInfo().Config.Metadata[saltKey]
+	salt := j.shards[0].stream.CachedInfo().Config.Metadata[saltKey]
 	if _, err := hex.Decode(j.salt[:], []byte(salt)); err != nil || len(salt) != 64 {
 		return messages.Errorf(messages.CodeUnavailable,
 			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
@@ -169,9 +168,7 @@ func (j *Journal) Close() error {
 	j.cancel() // from now on, no work begins
 	j.claims.mu.Unlock()
 	for _, feed := range j.index.feeds {
-		if feed != nil {
-			feed.Stop()
-		}
+		feed.Stop()
 	}
 	j.ledger.entering.Wait()
 	if j.nc != nil {
@@ -250,43 +247,26 @@ const (
 	longestLife = 7 * 24 * time.Hour
 )
 
-// openStream opens or creates the stream, and updates its configuration.
-func (j *Journal) openStream(ctx context.Context, o options) (err error) {
-	j.stream, err = j.js.Stream(ctx, streamName)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		j.stream, err = j.makeStream(ctx, o)
-	}
-	if err != nil {
-		return err
-	}
-	have := j.stream.CachedInfo().Config
-	want := have
-	want.MaxAge = max(have.MaxAge, longestLife+o.retention)
-	want.Replicas = max(have.Replicas, o.replicas)
-	if have.MaxAge == 0 {
-		want.MaxAge = 0
-	}
-	if want.MaxAge != have.MaxAge || want.Replicas != have.Replicas {
-		j.stream, err = j.js.UpdateStream(ctx, want)
-	}
-	return err
-}
-
 // makeStream creates the stream. Without a number of replicas it tries 3, and 1 if the server is no cluster.
-func (j *Journal) makeStream(ctx context.Context, o options) (jetstream.Stream, error) {
-	var salt [32]byte
-	_, _ = rand.Read(salt[:]) // it never fails
+func (j *Journal) makeStream(ctx context.Context, s *shard, o options) (jetstream.Stream, error) {
 	config := jetstream.StreamConfig{
-		Name:        streamName,
+		Name:        s.name,
 		Description: "the runs of lastword",
-		Subjects:    []string{"run.>", "part.>"},
+		Subjects:    []string{s.run + ".>", s.part + ".>"},
 		Storage:     jetstream.FileStorage,
 		Discard:     jetstream.DiscardNew,
 		MaxAge:      longestLife + o.retention,
 		Replicas:    o.replicas,
 		AllowDirect: true,
-		RePublish:   &jetstream.RePublish{Source: "run.>", Destination: "live.>", HeadersOnly: true},
-		Metadata:    map[string]string{saltKey: hex.EncodeToString(salt[:])},
+		RePublish:   &jetstream.RePublish{Source: s.run + ".>", Destination: "live.>", HeadersOnly: true},
+	}
+	if s.name == streamName {
+		var salt [32]byte
+		_, _ = rand.Read(salt[:]) // it never fails
+		config.Metadata = map[string]string{saltKey: hex.EncodeToString(salt[:])}
+		if o.streams > 1 {
+			config.Metadata[streamsKey] = strconv.Itoa(o.streams)
+		}
 	}
 	if o.replicas == 0 {
 		config.Replicas = 3
@@ -297,7 +277,7 @@ func (j *Journal) makeStream(ctx context.Context, o options) (jetstream.Stream, 
 		stream, err = j.js.CreateStream(ctx, config)
 	}
 	if codeOf(err) == jetstream.JSErrCodeStreamNameInUse { // another node was faster
-		return j.js.Stream(ctx, streamName)
+		return j.js.Stream(ctx, s.name)
 	}
 	return stream, err
 }
@@ -325,8 +305,8 @@ func codeOf(err error) jetstream.ErrorCode {
 // explained turns an error of JetStream into one that says what to do. Its code is journal_unavailable, because it
 // affects more than one run.
 func explained(err error) error {
-	if err == nil {
-		return nil
+	if _, says := errors.AsType[*messages.Error](err); err == nil || says {
+		return err
 	}
 	if errors.Is(err, nats.ErrReconnectBufExceeded) { // the error itself says no more
 		return messages.Errorf(messages.CauseJournalUnavailable,
@@ -339,7 +319,7 @@ func explained(err error) error {
 	case code == errNoPeers, code == errNotClustered:
 		advice = "the servers have no room for so many replicas: start the missing servers, or ask for fewer replicas"
 	case code == errOverlaps:
-		advice = "another stream has the subjects run.> or part.>: give lastword a NATS account of its own"
+		advice = "another stream has the subjects run.>, part.> or shard.>: give lastword a NATS account of its own"
 	case slices.Contains(errFull, code):
 		advice = "make room on the disk, or raise the limits of the stream and the account"
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, context.DeadlineExceeded):
@@ -353,16 +333,16 @@ func durabilityWarnings(c jetstream.StreamConfig) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if c.Replicas < 2 {
 		add("stream %s has one replica: its runs are lost with its server, and with the default sync_interval a power cut "+
-			"loses the last two minutes. Run three servers, or set sync_interval: always.", streamName)
+			"loses the last two minutes. Run three servers, or set sync_interval: always.", c.Name)
 	}
 	if c.Storage != jetstream.FileStorage {
-		add("stream %s is in memory: its runs are lost when the servers stop.", streamName)
+		add("stream %s is in memory: its runs are lost when the servers stop.", c.Name)
 	}
 	if c.PersistMode == jetstream.AsyncPersistMode {
-		add("stream %s is written behind (persist_mode async): a killed server loses what it acknowledged.", streamName)
+		add("stream %s is written behind (persist_mode async): a killed server loses what it acknowledged.", c.Name)
 	}
 	if c.Discard != jetstream.DiscardNew && (c.MaxBytes > 0 || c.MaxMsgs > 0 || c.MaxMsgsPerSubject > 0) {
-		add("stream %s discards its oldest messages when it is full, and with them the beginnings of logs. Set discard: new.", streamName)
+		add("stream %s discards its oldest messages when it is full, and with them the beginnings of logs. Set discard: new.", c.Name)
 	}
 	return all
 }

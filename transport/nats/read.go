@@ -2,7 +2,6 @@ package nats
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -102,7 +101,8 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[jour
 func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b journal.StoredBlock, err error) {
 	name, _ := token(run)
 	for n := range s.Parts {
-		part, err := j.get(ctx, getRequest{LastFor: partOf(name, s.ID, n)})
+		in := j.shard(run)
+		part, err := j.get(ctx, getRequest{stream: in.name, LastFor: in.partOf(name, s.ID, n)})
 		if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
 			return b, errBroken(run, fmt.Sprintf("part %d of block %s is missing", n, s.ID))
 		}
@@ -128,7 +128,8 @@ func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b jou
 // blocks reads blocks, beginning with the one that has the event after the given number, up to the sequence upTo.
 func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo uint64) ([]stored, error) {
 	name, _ := token(run)
-	next := getRequest{Seq: j.index.placeOf(run, after) + 1, NextFor: logOf(name)}
+	in := j.shard(run)
+	next := getRequest{stream: in.name, Seq: j.index.placeOf(run, after) + 1, NextFor: in.logOf(name)}
 	for {
 		found, err := j.batch(ctx, next)
 		if err != nil {
@@ -171,9 +172,9 @@ func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) 
 	if !ok {
 		return stored{}, journal.ErrNotFound(run)
 	}
-	known := j.index.end(run)
+	known, in := j.index.end(run), j.shard(run)
 	for began := time.Now(); ; {
-		m, err := j.get(ctx, getRequest{LastFor: logOf(name)})
+		m, err := j.get(ctx, getRequest{stream: in.name, LastFor: in.logOf(name)})
 		if err != nil {
 			return stored{}, errGet(run, err)
 		}
@@ -214,7 +215,7 @@ func (m message) block(run messages.RunID) (stored, error) {
 
 // getRequest is JetStream's request for stored messages.
 type getRequest struct {
-	stream  string // the stream, if it is not that of the runs
+	stream  string // its name
 	Seq     uint64 `json:"seq,omitempty"`
 	LastFor string `json:"last_by_subj,omitempty"`
 	NextFor string `json:"next_by_subj,omitempty"`
@@ -257,7 +258,7 @@ func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error
 		return m, err
 	}
 	err = retry(ctx, func(ctx context.Context) error {
-		answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+cmp.Or(ask.stream, streamName), data)
+		answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+ask.stream, data)
 		if err == nil {
 			m, err = decodeMessage(answer.Data)
 		}
@@ -298,7 +299,7 @@ func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, e
 		return nil, err
 	}
 	err = retry(ctx, func(ctx context.Context) (err error) {
-		found, err = j.answers(ctx, "$JS.API.DIRECT.GET."+cmp.Or(ask.stream, streamName), data)
+		found, err = j.answers(ctx, "$JS.API.DIRECT.GET."+ask.stream, data)
 		return err
 	})
 	return found, err

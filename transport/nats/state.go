@@ -62,7 +62,7 @@ func (j *Journal) SetSession(ctx context.Context, name string, value []byte, rev
 }
 
 func (j *Journal) set(ctx context.Context, in jetstream.KeyValueConfig, name string, value []byte, revision uint64) error {
-	in.Replicas = j.stream.CachedInfo().Config.Replicas
+	in.Replicas = j.shards[0].stream.CachedInfo().Config.Replicas
 	err := retry(ctx, func(ctx context.Context) error {
 		bucket, err := j.js.KeyValue(ctx, in.Bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) { // servers lose answers where several nodes create it at once

@@ -20,11 +20,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
-// openNATS opens a store in NATS. at is the URLs of servers, separated by commas; secrets learns the credentials. The user's
-// key signs the node's ledger.
-func openNATS(ctx context.Context, env environment.Variables, at, credentials string, secrets *redact.Secrets, log *zap.Logger,
+// openNATS opens a store in NATS; secrets learns the credentials. The user's key signs the node's ledger.
+func openNATS(ctx context.Context, env environment.Variables, f *Flags, secrets *redact.Secrets, log *zap.Logger,
 	retention time.Duration) (*Store, error) {
-	with, err := credited(credentials, secrets)
+	with, err := credited(f.natsCreds, secrets)
 	var sign func() (ed25519.PrivateKey, error)
 	if err == nil {
 		sign, err = signing(env)
@@ -34,7 +33,7 @@ func openNATS(ctx context.Context, env environment.Variables, at, credentials st
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	j, err := nats.Open(ctx, at, append(with, nats.Log(log), nats.Retention(retention), nats.SignedBy(sign))...)
+	j, err := nats.Open(ctx, f.nats, append(with, nats.Log(log), nats.Streams(f.natsStreams), nats.Retention(retention), nats.SignedBy(sign))...)
 	if err != nil {
 		return nil, err
 	}

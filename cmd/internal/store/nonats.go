@@ -17,7 +17,7 @@ import (
 // errNoNATS is returned where NATS has the runs.
 var errNoNATS = errors.New("this lastword was built without NATS; leave --nats out")
 
-func openNATS(context.Context, environment.Variables, string, string, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {
+func openNATS(context.Context, environment.Variables, *Flags, *redact.Secrets, *zap.Logger, time.Duration) (*Store, error) {
 	return nil, errNoNATS
 }
 

@@ -24,10 +24,11 @@ import (
 
 // Flags say where a command stores its journal. The zero Flags store it in memory.
 type Flags struct {
-	dir       string
-	nats      string
-	natsCreds string
-	ephemeral bool
+	dir         string
+	nats        string
+	natsCreds   string
+	natsStreams int
+	ephemeral   bool
 	// always says that the journal is in the state folder unless the flags say otherwise.
 	always bool
 }
@@ -75,6 +76,7 @@ func (f *Flags) AddAll(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "keep the runs' events in memory: they end with the process")
 	flags.StringVar(&f.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs' events and files for several servers")
 	flags.StringVar(&f.natsCreds, "nats-creds", "", "`file` with the credentials for --nats")
+	flags.IntVar(&f.natsStreams, "nats-streams", 0, "`number` of streams that the first server of --nats spreads the runs over; it never changes (default 1)")
 	settings.Must(cmd.MarkFlagDirname("state"))
 	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 }
@@ -86,6 +88,8 @@ func (f *Flags) Check() error {
 		return errors.New("give one of --state, --nats and --ephemeral")
 	case f.natsCreds != "" && f.nats == "":
 		return errors.New("--nats-creds goes with --nats")
+	case f.natsStreams != 0 && f.nats == "":
+		return errors.New("--nats-streams goes with --nats")
 	}
 	return nil
 }
@@ -165,7 +169,7 @@ func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *re
 	retention time.Duration) (*Store, error) {
 	switch dir := f.Folder(env); {
 	case f.nats != "":
-		return openNATS(ctx, env, f.nats, f.natsCreds, secrets, log, retention)
+		return openNATS(ctx, env, f, secrets, log, retention)
 	case !f.Durable():
 		return &Store{}, nil
 	case dir == "":

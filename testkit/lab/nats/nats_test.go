@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -76,22 +77,31 @@ func open(t *testing.T, s *server.Server, with ...nats.Option) *nats.Journal {
 	return j
 }
 
+// "The contract tests run with N = 1 and 3."
 func TestJournal(t *testing.T) {
 	now := time.Now()
-	testkit.TestJournal(t, func(t *testing.T) (journal.Journal, journal.Reader) {
-		time.Sleep(time.Until(now))
-		s := serve(t, &server.Options{JetStream: true})
-		return open(t, s), open(t, s)
-	})
+	for _, streams := range []int{1, 3} {
+		t.Run(fmt.Sprint(streams), func(t *testing.T) {
+			testkit.TestJournal(t, func(t *testing.T) (journal.Journal, journal.Reader) {
+				time.Sleep(time.Until(now))
+				s := serve(t, &server.Options{JetStream: true})
+				return open(t, s, nats.Streams(streams)), open(t, s)
+			})
+		})
+	}
 }
 
 func TestRuntime(t *testing.T) {
 	now := time.Now()
-	testkit.TestRuntime(t, func(t *testing.T) (journal.Journal, journal.Reader) {
-		time.Sleep(time.Until(now))
-		s := serve(t, &server.Options{JetStream: true})
-		return &each{Journal: open(t, s), t: t, server: s, nodes: map[string]*nats.Journal{}}, open(t, s)
-	})
+	for _, streams := range []int{1, 3} {
+		t.Run(fmt.Sprint(streams), func(t *testing.T) {
+			testkit.TestRuntime(t, func(t *testing.T) (journal.Journal, journal.Reader) {
+				time.Sleep(time.Until(now))
+				s := serve(t, &server.Options{JetStream: true})
+				return &each{Journal: open(t, s, nats.Streams(streams)), t: t, server: s, nodes: map[string]*nats.Journal{}}, open(t, s)
+			})
+		})
+	}
 }
 
 // each gives each node a journal of its own. What names no node goes to one more.
