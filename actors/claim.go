@@ -251,19 +251,33 @@ func (o *owner) beatAll(ctx context.Context) error {
 		}
 		begun = time.Now()
 		runs := o.runs.all()
+		var beats sync.WaitGroup
+		room := make(chan struct{}, o.beatsAtOnce())
 		for _, r := range runs {
-			err := o.beat(ctx, r)
-			if err == nil {
-				o.config.Held()
-			} else if ctx.Err() == nil {
-				o.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
-			}
+			room <- struct{}{}
+			beats.Go(func() {
+				err := o.beat(ctx, r)
+				if err == nil {
+					o.config.Held()
+				} else if ctx.Err() == nil {
+					o.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
+				}
+				<-room
+			})
 		}
-		if len(runs) == 0 {
+		if beats.Wait(); len(runs) == 0 {
 			o.config.Held()
 		}
 		o.close(ctx)
 	}
+}
+
+// beatsAtOnce is how many claims are renewed at a time: a store over a network is waited for.
+func (o *owner) beatsAtOnce() int {
+	if o.appender.InPlace {
+		return 1
+	}
+	return 16
 }
 
 // close reports the claims that are over to the journal. A claim that it fails to report is lent again, and ends when

@@ -58,8 +58,8 @@ const principal, other = "ann", "bob"
 // runsEach is the quota of a principal.
 const runsEach = 100
 
-// startCluster starts the nodes that the source of a version builds.
-func startCluster(t testing.TB, source string) *cluster {
+// startCluster starts the nodes that the source of a version builds, with these arguments of serve.
+func startCluster(t testing.TB, source string, with ...string) *cluster {
 	t.Helper()
 	c := &cluster{TB: t, model: testkit.NewModel(t), tokens: map[string]string{},
 		long: os.Getenv("LASTWORD_CLUSTER") != ""}
@@ -97,10 +97,10 @@ func startCluster(t testing.TB, source string) *cluster {
 			cables = append(cables, "nats://"+n.cables[k].Addr().String())
 		}
 		home := filepath.Join(dir, fmt.Sprintf("n%d", i))
-		n.process = process{TB: t, name: fmt.Sprintf("n%d", i), args: []string{lastword, "serve",
+		n.process = process{TB: t, name: fmt.Sprintf("n%d", i), args: append([]string{lastword, "serve",
 			"--http", "127.0.0.1:" + doors[i], "--nats", strings.Join(cables, ","), "--out", filepath.Join(home, "out"),
 			"--tokens", filepath.Join(dir, "tokens"), "--max-runs-each", fmt.Sprint(runsEach), "--rate=-1",
-			"--base-url", c.model.URL(), "--allow-local", "--drain", "5s"},
+			"--base-url", c.model.URL(), "--allow-local", "--drain", "5s"}, with...),
 			env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), c.left, "LASTWORD_SERVE_JOBS=" + jobs}}
 		c.nodes[i] = n
 		n.start()

@@ -7,7 +7,7 @@ import "testing"
 // TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
 // make cluster runs all of it. CI, and make test, leave out what takes long.
 func TestCluster(t *testing.T) {
-	c := startCluster(t, root)
+	c := startCluster(t, root, "--nats-streams", "3")
 	for _, s := range []struct {
 		name string
 		long bool
