@@ -35,6 +35,7 @@ type activeRun struct {
 	liveSubRuns atomic.Int64  // at the root only: number of the tree's live sub-runs
 	ending      atomic.Value  // holds a cancelCause once the run's work is cancelled
 	said        atomic.Int32  // number of open messages
+	beating     atomic.Bool   // the journal has not answered the last beat
 	leaving     atomic.Bool   // the actor has left the run for another node to continue
 	refused     bool          // the journal refused a block for good: all that is left is to end the run
 	// unborn holds the children that the log of a restarted run names, but that have no log yet.

@@ -23,6 +23,7 @@ type owner struct {
 	*System // whose part it is
 	// recovered: the runs that the journal held at the start were handled, and the loops run.
 	recovered atomic.Bool
+	closing   atomic.Bool // the journal has not answered the last report of claims that are over
 
 	mu             sync.Mutex
 	endedClaims    []journal.Claim // reported to the journal at the next beat
@@ -243,41 +244,66 @@ func (o *owner) unborn(ctx context.Context, f *messages.Fold) (map[messages.RunI
 	return unborn, nil
 }
 
-// beatAll renews the claims of this node in a loop, after checking in the log that it still owns each run.
+// beatAll renews the claims of this node in a loop, after checking in the log that it still owns each run. No claim waits
+// for another: one part of the store may answer while another does not.
 func (o *owner) beatAll(ctx context.Context) error {
+	var beside sync.WaitGroup
+	defer beside.Wait()
 	for begun := time.Now(); ; {
 		if supervision.Sleep(ctx, journal.LeaseTerm-time.Since(begun)); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		begun = time.Now()
-		runs := o.runs.all()
-		var beats sync.WaitGroup
-		room := make(chan struct{}, o.beatsAtOnce())
-		for _, r := range runs {
-			room <- struct{}{}
-			beats.Go(func() {
-				err := o.beat(ctx, r)
-				if err == nil {
-					o.config.Held()
-				} else if ctx.Err() == nil {
-					o.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
-				}
-				<-room
+		b := &beats{owner: o}
+		b.left.Store(1)
+		for _, r := range o.runs.all() {
+			switch b.left.Add(1); {
+			case !r.beating.CompareAndSwap(false, true):
+				b.over(ctx, r, errSilent)
+			case o.appender.InPlace:
+				b.beat(ctx, r)
+			default:
+				beside.Go(func() { b.beat(ctx, r) })
+			}
+		}
+		b.over(ctx, nil, nil)
+		if o.appender.InPlace {
+			o.close(ctx)
+		} else if o.closing.CompareAndSwap(false, true) {
+			beside.Go(func() {
+				_ = o.guarded(func() error { o.close(ctx); return nil })
+				o.closing.Store(false)
 			})
 		}
-		if beats.Wait(); len(runs) == 0 {
-			o.config.Held()
-		}
-		o.close(ctx)
 	}
 }
 
-// beatsAtOnce is how many claims are renewed at a time: a store over a network is waited for.
-func (o *owner) beatsAtOnce() int {
-	if o.appender.InPlace {
-		return 1
+// errSilent means that the store has not answered the last beat.
+var errSilent = messages.Errorf(messages.CauseJournalUnavailable, "the journal has not answered the last beat")
+
+// beats are those of one round. Held is called once the store has answered about each run.
+type beats struct {
+	*owner
+	left   atomic.Int64 // beats that are not over, and one for the loop that starts them
+	silent atomic.Bool  // the store did not answer for a run
+}
+
+func (b *beats) beat(ctx context.Context, r *activeRun) {
+	err := b.guarded(func() error { return b.owner.beat(ctx, r) })
+	r.beating.Store(false)
+	b.over(ctx, r, err)
+}
+
+func (b *beats) over(ctx context.Context, r *activeRun, err error) {
+	if err != nil && err != errSilent && ctx.Err() == nil {
+		b.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
 	}
-	return 16
+	if errors.Is(err, context.DeadlineExceeded) || messages.CodeOf(err) == messages.CauseJournalUnavailable {
+		b.silent.Store(true)
+	}
+	if b.left.Add(-1) == 0 && !b.silent.Load() {
+		b.config.Held()
+	}
 }
 
 // close reports the claims that are over to the journal. A claim that it fails to report is lent again, and ends when
