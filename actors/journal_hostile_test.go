@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -305,6 +306,68 @@ func TestReaderOutlivesItsSystem(t *testing.T) {
 		j.late()
 		if err := <-told; messages.CodeOf(err) != messages.CodeUnavailable {
 			t.Errorf("the reader got %v", err)
+		}
+	})
+}
+
+// split does not answer reads of half of the runs while it is broken, and counts the beats of the others.
+type split struct {
+	*journal.Memory
+	broken atomic.Bool
+	silent sync.Map // of the runs
+	beats  atomic.Int64
+}
+
+func (j *split) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
+	if _, silent := j.silent.Load(run); silent && j.broken.Load() {
+		<-ctx.Done()
+		return journal.Page{}, context.Cause(ctx)
+	}
+	return j.Memory.Read(ctx, run, after)
+}
+
+func (j *split) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
+	if k == journal.Held {
+		j.beats.Add(1)
+	}
+	return j.Memory.Keep(ctx, c, k)
+}
+
+// A part of the store that does not answer for some runs delays the beats of no other. Held is called again only when
+// the store has answered about each run.
+func TestSilentPartOfAStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &split{Memory: journal.NewMemory()}
+		var held atomic.Int64
+		s := open(t, actors.Config{Journal: j, Held: func() { held.Add(1) }})
+		const each = 40
+		var all []*actors.Run
+		for i := range 2 * each {
+			run := start(t, s, job(heed), actors.Options{})
+			if all = append(all, run); i%2 == 0 {
+				j.silent.Store(run.ID(), true)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		j.broken.Store(true)
+		time.Sleep(journal.LeaseTerm) // a round may have begun
+		held.Store(0)
+		j.beats.Store(0)
+		time.Sleep(8 * journal.LeaseTerm)
+		if got := j.beats.Load(); got < 7*each {
+			t.Errorf("%d beats of the sound runs, want %d", got, 8*each)
+		}
+		if got := held.Load(); got > 0 {
+			t.Errorf("held %d times while half of the runs are unknown", got)
+		}
+		j.broken.Store(false)
+		time.Sleep(4 * journal.LeaseTerm)
+		if held.Load() == 0 {
+			t.Error("the node is never held again")
+		}
+		for _, run := range all {
+			noError(t, s.Cancel(t.Context(), run.ID(), "", ""))
+			wait(t, run)
 		}
 	})
 }
