@@ -101,7 +101,10 @@ func startCluster(t testing.TB, source string, with ...string) *cluster {
 			"--http", "127.0.0.1:" + doors[i], "--nats", strings.Join(cables, ","), "--out", filepath.Join(home, "out"),
 			"--tokens", filepath.Join(dir, "tokens"), "--max-runs-each", fmt.Sprint(runsEach), "--rate=-1",
 			"--base-url", c.model.URL(), "--allow-local", "--drain", "5s"}, with...),
-			env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), c.left, "LASTWORD_SERVE_JOBS=" + jobs}}
+			env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), c.left}}
+		if source == root { // 0.1.0 knows no jobs of files
+			n.process.env = append(n.process.env, "LASTWORD_SERVE_JOBS="+jobs)
+		}
 		c.nodes[i] = n
 		n.start()
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -35,6 +36,7 @@ type row struct {
 	opened *opened // nil until the run's first block was seen
 	first  uint64  // sequence of the first block, if it is in gaps
 	places []place
+	asked  time.Time // when a list last asked for the newest block
 }
 
 // place says that the block at the stream sequence at ends with the event last.

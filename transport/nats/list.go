@@ -23,12 +23,11 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 		return nil, err
 	}
 	list, others := j.selected(q)
-	if len(others) > 0 {
-		err := j.refresh(ctx, others)
-		if err == nil {
-			err = j.complete(ctx)
-		}
-		if err != nil {
+	if len(others) > 0 && j.nc.IsConnected() {
+		within, cancel := context.WithTimeout(ctx, askTimeout)
+		_ = j.refresh(within, others) // without an answer, the list has what the index knows
+		cancel()
+		if err := j.complete(ctx); err != nil {
 			return nil, err
 		}
 		list, _ = j.selected(q)
@@ -36,11 +35,14 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	return slices.Clip(list[:min(len(list), q.Most())]), nil
 }
 
-// mostRefreshed is how many runs of other nodes a list asks for.
-const mostRefreshed = 1024
+// A list asks for at most mostRefreshed runs of other nodes, and for each of them once in refreshEvery.
+const (
+	mostRefreshed = 1024
+	refreshEvery  = 500 * time.Millisecond
+)
 
-// selected returns what the index knows of the runs that the query selects, in its order, and the first
-// mostRefreshed of them that other nodes write.
+// selected returns what the index knows of the runs that the query selects, in its order, and those of them
+// that it should ask for, because other nodes write them.
 func (j *Journal) selected(q messages.Query) (list []messages.Summary, others []messages.RunID) {
 	list = []messages.Summary{}
 	j.index.mu.Lock()
@@ -70,9 +72,10 @@ func (j *Journal) selected(q messages.Query) (list []messages.Summary, others []
 		}
 	}
 	slices.SortFunc(list, func(a, b messages.Summary) int { return q.Compare(&a, &b) })
+	now := time.Now()
 	for _, s := range list {
-		if r := j.index.runs[s.RunID]; !r.ended() && !j.holds(r.Writer) && len(others) < mostRefreshed {
-			others = append(others, s.RunID)
+		if r := j.index.runs[s.RunID]; !r.ended() && now.Sub(r.asked) > refreshEvery && !j.holds(r.Writer) && len(others) < mostRefreshed {
+			others, r.asked = append(others, s.RunID), now
 		}
 	}
 	return list, others
