@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -243,27 +244,35 @@ func TestEachVariableSetsItsFlag(t *testing.T) {
 func TestEachFlagSaysWhetherAProjectSetsIt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	elsewhere := regexp.MustCompile("`(file|folder|path|URL|address|hosts|origins|names)`")
-	for _, k := range settings.KeysOf(rootCommand(new(host.Program))) {
-		may, decided := k.Project()
-		switch {
-		case !decided:
-			t.Errorf("%s does not say whether a project's file may set it: settings.ByProject, LoweredByProject or ByOperator does", k.Name)
-		case may && (elsewhere.MatchString(k.Flag.Usage) || strings.HasPrefix(k.Name, "serve.") || strings.HasPrefix(k.Flag.Name, "allow-") ||
-			slices.Contains([]string{"state", "out", "output", "in-place"}, k.Flag.Name)):
-			t.Errorf("a project's file may set %s", k.Name)
+	for keys := range slices.Chunk(settings.KeysOf(rootCommand(new(host.Program))), 20) {
+		file := ""
+		for _, k := range keys {
+			may, decided := k.Project()
+			switch {
+			case !decided:
+				t.Errorf("%s does not say whether a project's file may set it: settings.ByProject, LoweredByProject or ByOperator does", k.Name)
+			case may && (elsewhere.MatchString(k.Flag.Usage) || strings.HasPrefix(k.Name, "serve.") || strings.HasPrefix(k.Flag.Name, "allow-") ||
+				slices.Contains([]string{"state", "out", "output", "in-place"}, k.Flag.Name)):
+				t.Errorf("a project's file may set %s", k.Name)
+			}
+			value := fitting(k.Flag)
+			if kind := k.Flag.Value.Type(); kind != "bool" && !settings.IsNumber(kind) {
+				value = strconv.Quote(value)
+			}
+			file += k.Name + ": " + value + "\n"
 		}
-		value := fitting(k.Flag)
-		if kind := k.Flag.Value.Type(); kind != "bool" && !settings.IsNumber(kind) {
-			value = strconv.Quote(value)
-		}
-		write(t, ".lastword.yaml", k.Name+": "+value)
+		write(t, ".lastword.yaml", file)
 		var stderr strings.Builder
 		root := rootCommand(new(host.Program))
 		root.SetErr(&stderr)
 		s, err := settings.Load(root, nil, "", nil, new(redact.Secrets))
 		must(t, err)
-		if from, _, _ := s.Effective(k); (from.Kind == "project") != may || strings.Contains(stderr.String(), k.Name+" (line 1)") == may {
-			t.Errorf("a project's %s: %s has the value of %q, and stderr says %q", k.Name, value, from.Kind, &stderr)
+		for i, k := range keys {
+			may, _ := k.Project()
+			refused := strings.Contains(stderr.String(), fmt.Sprintf("%s (line %d)", k.Name, i+1))
+			if from, _, _ := s.Effective(k); (from.Kind == "project") != may || refused == may {
+				t.Errorf("a project's %s has the value of %q, and stderr says %q\n%s", k.Name, from.Kind, &stderr, file)
+			}
 		}
 	}
 }
