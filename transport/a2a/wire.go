@@ -108,7 +108,7 @@ const state = "TASK_STATE_"
 
 // contextOf returns the contextId of a run.
 func contextOf(id messages.RunID, labels map[string]string) string {
-	return cmp.Or(labels[door.ContextLabel], string(id))
+	return cmp.Or(labels[messages.ContextLabel], string(id))
 }
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
