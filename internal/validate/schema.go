@@ -198,7 +198,7 @@ func (s *Schema) collect(e *jsonschema.ValidationError, all *[]problem) {
 			add(append(slices.Clip(at), name), "there is no field %s here%s", name, words.Meant(name, s.fieldsAt(at)))
 		}
 	case *kind.Required:
-		add(at, "%s %s missing", strings.Join(k.Missing, ", "), [2]string{"is", "are"}[min(len(k.Missing)-1, 1)])
+		add(at, "%s is missing", strings.Join(k.Missing, ", "))
 	case *kind.OneOf, *kind.AnyOf:
 		add(at, "%s", s.comment(at, "this fits none of the forms that it may have, or several"))
 	case *kind.Pattern:
