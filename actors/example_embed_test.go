@@ -259,6 +259,23 @@ func ExampleSystem_Subscribe() {
 	// end: context canceled
 }
 
+// A run has a budget. What a task spends is reported, and the run ends once the budget is used up.
+func ExampleTaskContext_Budgeted() {
+	system := newNode(actors.Config{})
+	defer system.Close(context.Background())
+	run := must(system.Start(context.Background(), task("search", func(ctx context.Context, t *actors.TaskContext) error {
+		for page := 1; ; page++ {
+			if err := t.Emit(messages.UsageReported{By: "program", ToolCalls: 1}, fmt.Sprint("read page ", page)); err != nil {
+				return err // the run has spent all, or was canceled
+			}
+		}
+	}), actors.Options{Limits: messages.Limits{Budget: messages.Budget{ToolCalls: 3}}}))
+	state := must(run.Wait(context.Background()))
+	fmt.Println(state.Status, state.End.Error.Code)
+	// Output:
+	// failed budget
+}
+
 // In a test, Inject breaks a run at any point. The run still ends once, and says why.
 func ExamplePoint() {
 	system := newNode(actors.Config{Inject: func(p actors.Point) {

@@ -130,6 +130,12 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 		return messages.RunQueued{}, err
 	}
 	q := messages.RunQueued{Job: j.Name, Version: j.Version, Title: messages.Bound(j.Title, mostName), Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits.Or(j.limits)}
+	if j.Conversation != "" && q.Labels[messages.ContextLabel] == "" { // lists find the turns by it
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[messages.ContextLabel] = j.Conversation
+	}
 	switch q.Mode {
 	case "":
 		q.Mode = messages.Detached

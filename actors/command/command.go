@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"regexp"
@@ -242,17 +241,6 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 		return nil, wrong.Err()
 	}
 	return values, nil
-}
-
-// required lists the members without a default.
-func (c *Command) required() []string {
-	names := []string{} // never null in JSON
-	for _, name := range slices.Sorted(maps.Keys(c.members)) {
-		if c.members[name].Default == nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // confirm asks whether the program may start.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"regexp/syntax"
@@ -102,7 +103,7 @@ func (c *Command) compile(places validate.Places, place string) (all validate.Fi
 		wrong("once", "a program that is started once is not retried: leave out once or retry")
 	}
 	if all == nil {
-		c.seal(wrong)
+		c.seal(places.Sort(validate.Below(place, "input"), maps.Keys(c.Input)), wrong)
 	}
 	return all
 }
@@ -143,17 +144,20 @@ func (c *Command) checkTemplates(wrong func(field, format string, args ...any)) 
 	return known
 }
 
-// seal makes the schema of the whole input.
-func (c *Command) seal(wrong func(field, format string, args ...any)) {
-	properties := c.Input
-	if properties == nil {
-		properties = map[string]json.RawMessage{}
+// seal makes the schema of the whole input. names are its members in the file's order, which forms keep.
+func (c *Command) seal(names []string, wrong func(field, format string, args ...any)) {
+	properties, required := []string{}, []string{}
+	for _, name := range names {
+		quoted, _ := json.Marshal(name)
+		properties = append(properties, string(quoted)+":"+string(c.Input[name]))
+		if c.members[name].Default == nil {
+			required = append(required, string(quoted))
+		}
 	}
+	c.schema = json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(required, ",") +
+		`],"additionalProperties":false}`)
 	var err error
-	if c.schema, err = json.Marshal(map[string]any{"type": "object", "properties": properties, "required": c.required(),
-		"additionalProperties": false}); err == nil {
-		c.form, err = validate.Compile(c.schema)
-	}
+	c.form, err = validate.Compile(c.schema)
 	if err != nil {
 		wrong("input", "%v", err)
 		return

@@ -5,6 +5,7 @@ package command_test
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -29,6 +30,10 @@ func TestOnlyListedCommandLinesRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := command.Config{}
+	// Forms show the fields in the order of the file.
+	if schema := string(file.Definitions(config)[0].Input()); !regexp.MustCompile("word.*n\":.*on\":.*required.*word.*n").MatchString(schema) {
+		t.Errorf("the order is lost: %s", schema)
+	}
 	s, err := actors.New(t.Context(), actors.Config{Jobs: append(file.Definitions(config), file.Listed(config))})
 	if err != nil {
 		t.Fatal(err)

@@ -106,13 +106,13 @@ type write struct {
 type ask struct {
 	Prompt string `json:"prompt"`
 	// Schema is the JSON Schema of the answer.
-	Schema map[string]any `json:"schema,omitempty"`
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // receive waits for what somebody says to the run, which is the step's result.
 type receive struct {
 	// Schema is the JSON Schema of the message, which then is JSON. Without it any text fits.
-	Schema map[string]any `json:"schema,omitempty"`
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // joinRule says when a step starts that needs several others.

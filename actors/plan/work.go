@@ -107,8 +107,7 @@ func (a *ask) schema() json.RawMessage {
 	if a.Schema == nil {
 		return json.RawMessage(`{"type":"boolean"}`)
 	}
-	schema, _ := json.Marshal(a.Schema) // it was read from JSON
-	return schema
+	return a.Schema
 }
 
 // ask asks people. By default the answer no fails the step, and so does declining.
@@ -148,8 +147,7 @@ func (v *receive) schema() json.RawMessage {
 	if v.Schema == nil {
 		return json.RawMessage("true")
 	}
-	schema, _ := json.Marshal(v.Schema) // it was read from JSON
-	return schema
+	return v.Schema
 }
 
 // read returns what the message says, or what does not fit.

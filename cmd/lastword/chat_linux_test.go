@@ -71,12 +71,24 @@ func TestTalk(t *testing.T) {
 	s = talk(t, m, home, "--resume")
 	s.keys("Bye\r")
 	s.answers(bye, "Bye.")
+	s.keys("/model\r")
+	s.shows("scripted answers")
+	s.keys("/new\r")
+	s.shows("new conversation")
+	two := say("Two.")
+	s.keys("Another talk\r")
+	s.answers(two, "Two.")
+	s.keys("/resume\r") // titles tell two conversations apart
+	if !s.until(func() bool { return regexp.MustCompile(`(?s)Another talk \(.*Hello \(`).MatchString(s.raw.String()) }) {
+		t.Errorf("/resume shows %q", s.raw.String())
+	}
+	s.raw.Reset()
 	s.keys("\x03")
 	s.shows("again, or Ctrl-D") // the library writes only what has changed
 	s.keys("\x03")
 	s.ends(exit.Completed)
 	requests := m.Requests()
-	body := string(requests[len(requests)-1].Body)
+	body := string(requests[len(requests)-2].Body) // the last is the other talk's
 	for _, said := range []string{`"Hello"`, `"Good **day**."`, `And the weather?`, `Again:\nwhat?`, `"Rain."`, `"Bye"`} {
 		if !strings.Contains(body, said) {
 			t.Errorf("the model is not told %s: %s", said, body)

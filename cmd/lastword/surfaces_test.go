@@ -47,7 +47,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := openStage(t)
 	var err error
-	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{door.ContextLabel: "c"}}); err != nil {
+	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{messages.ContextLabel: "c"}}); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -108,7 +108,8 @@ func (c *Clock) List(ctx context.Context, principal string) ([]Line, error) {
 func (c *Clock) line(ctx context.Context, s *Schedule) (Line, error) {
 	marks, err := c.Load(ctx)
 	m := marks[s.Name]
-	l := Line{Name: s.Name, Job: s.Job, When: s.when(), Next: s.times.Next(time.Now()), Last: m.Last, Run: m.Run, Paused: m.Paused,
+	next := s.times.Next(time.Now())
+	l := Line{Name: s.Name, Job: s.Job, When: s.when(), Next: next, Last: m.Last.In(next.Location()), Run: m.Run, Paused: m.Paused,
 		Waiting: m.Waiting, Dropped: m.Dropped, Note: m.Note}
 	if m.isAhead() {
 		l.Note = "the mark is in the future, and will be ignored: was a clock wrong?"

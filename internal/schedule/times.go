@@ -37,9 +37,9 @@ func isElapsed(expression string) bool {
 
 func (c calendar) Next(t time.Time) time.Time {
 	if c.elapsed {
-		return c.nextInstant(t)
+		return c.nextInstant(t).In(c.Location)
 	}
-	return c.nextTime(t)
+	return c.nextTime(t).In(c.Location)
 }
 
 // nextTime returns the first instant after t at which a time on the wall begins that matches. It counts the days and

@@ -2,8 +2,12 @@ package validate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +92,43 @@ func (places Places) Problem(path, format string, args ...any) FileProblem {
 	return FileProblem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
 }
 
+// Sort returns the names of the value's members in their order in the text. Without places the order is alphabetical.
+func (places Places) Sort(path string, names iter.Seq[string]) []string {
+	all := slices.Sorted(names)
+	stable.Sort(all, func(a, b string) int {
+		x, y := places[Below(path, a)], places[Below(path, b)]
+		return cmp.Or(x.line-y.line, x.column-y.column)
+	})
+	return all
+}
+
+// write writes a value that was read from the text as JSON, with the members of objects in their order in the text.
+func (places Places) write(to *bytes.Buffer, value any, path string) {
+	comma := ""
+	switch v := value.(type) {
+	case map[string]any:
+		to.WriteByte('{')
+		for _, name := range places.Sort(path, maps.Keys(v)) {
+			quoted, _ := json.Marshal(name) // a text has no error
+			to.WriteString(comma + string(quoted) + ":")
+			places.write(to, v[name], Below(path, name))
+			comma = ","
+		}
+		to.WriteByte('}')
+	case []any:
+		to.WriteByte('[')
+		for i, element := range v {
+			to.WriteString(comma)
+			places.write(to, element, Below(path, strconv.Itoa(i)))
+			comma = ","
+		}
+		to.WriteByte(']')
+	default:
+		scalar, _ := json.Marshal(value) // yamlReader.scalar reads nothing that JSON does not have
+		to.Write(scalar)
+	}
+}
+
 // Limits of a text.
 const (
 	mostBytes  = 4 << 20
@@ -125,10 +166,9 @@ func ReadYAML(text []byte, schema *Schema, into any) (places Places, wrong FileP
 	for _, p := range wrong {
 		value = without(value, strings.Split(p.Path, "."))
 	}
-	data, err := json.Marshal(value)
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
+	var data bytes.Buffer
+	r.at.write(&data, value, "")
+	err := json.Unmarshal(data.Bytes(), into)
 	if err != nil {
 		wrong = append(wrong, FileProblem{Problem: err.Error()})
 	}
@@ -213,6 +253,8 @@ func (r *yamlReader) scalar(n *yaml.Node, path string) (v any) {
 	}
 	if err := n.Decode(&v); err != nil {
 		r.wrong(path, n, "%v", err)
+	} else if number, is := v.(float64); is && (math.IsInf(number, 0) || math.IsNaN(number)) {
+		r.wrong(path, n, "%s is not a number of JSON", n.Value)
 	}
 	return v
 }

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -293,7 +292,7 @@ func (s *agentStage) judgeRuns(t *testing.T) {
 	must(t, err)
 	turns := map[string]int{}
 	for _, run := range runs {
-		turns[run.Labels[door.ContextLabel]]++
+		turns[run.Labels[messages.ContextLabel]]++
 	}
 	if most := slices.Max(slices.Collect(maps.Values(turns))); len(turns) < 3 || most < 2 || int64(len(runs)) < s.asked.Load() {
 		t.Errorf("%d turns are %d runs, by their conversations %v", s.asked.Load(), len(runs), turns)

@@ -167,7 +167,7 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 	if c.turn {
 		input, _ := json.Marshal(map[string]string{"message": story.Name}) // strings
 		if _, err := runs.Submit(t.Context(), messages.Request{Job: "chat", Input: input,
-			Labels: map[string]string{door.ContextLabel: "session-123"}}); err != nil {
+			Labels: map[string]string{messages.ContextLabel: "session-123"}}); err != nil {
 			t.Fatal(err)
 		}
 		_ = answer() // most stories ask nothing

@@ -170,7 +170,7 @@ func player(name string, files *os.Root) actors.Definition {
 		if err := json.Unmarshal(input, &in); err != nil {
 			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
 		}
-		job := actors.Job{Name: name, Input: in, Restart: in.Again}
+		job := actors.Job{Name: name, Input: in, Restart: in.Again, Conversation: in.Context}
 		tasks := in.Tasks
 		if len(tasks) == 0 {
 			steps := []playStep{{Do: "say", Name: "answer", Text: "word ", Times: in.Words}}

@@ -158,7 +158,7 @@ func (w *writer) follow(ctx context.Context) func(*rpc.Wire) error {
 func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	q := messages.Query{Limit: 1000}
 	if p.ContextID != "" {
-		q.Labels = map[string]string{door.ContextLabel: p.ContextID}
+		q.Labels = map[string]string{messages.ContextLabel: p.ContextID}
 	}
 	size, none := 50, 0
 	from, err := strconv.ParseUint(cmp.Or(p.PageToken, "0"), 10, 31)
@@ -245,7 +245,7 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
 	q.Busy, q.Limits.Budget = m.Metadata.Busy, m.Metadata.Budget
-	q.Key, q.Labels = "a2a "+digest, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
+	q.Key, q.Labels = "a2a "+digest, map[string]string{messages.ContextLabel: conversation, messageLabel: m.MessageID}
 	to := p.Configuration.TaskPushNotificationConfig // where the server sends the task's questions and its end
 	if to == nil {
 		return q, nil

@@ -108,7 +108,7 @@ const state = "TASK_STATE_"
 
 // contextOf returns the contextId of a run.
 func contextOf(id messages.RunID, labels map[string]string) string {
-	return cmp.Or(labels[door.ContextLabel], string(id))
+	return cmp.Or(labels[messages.ContextLabel], string(id))
 }
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
@@ -170,7 +170,7 @@ const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs.
 	`named by metadata.skill, and its input is a part of data. metadata.request names the question that a message answers.",` +
 	`"supportedInterfaces":[{"url":%s,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
 	`"capabilities":{"streaming":true,"pushNotifications":%t,"extendedAgentCard":true},` +
-	`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],%s"skills":%s}`
+	`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/markdown","text/plain","application/json"],%s"skills":%s}`
 
 // tokenForm is the part of an agent card that says that calls need a bearer token.
 const tokenForm = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},` +

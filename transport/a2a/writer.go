@@ -38,7 +38,8 @@ type writer struct {
 	paused bool   // the task has asked something since the client got it
 
 	words         *pieces.Words // the text so far, in whole words
-	before, after []byte        // the constant parts of a frame, around a piece of text
+	mediaType     string        // of the newest piece
+	before, after []byte        // the constant parts of its frame, around a piece of text
 }
 
 // Events reads a batch, and reports whether the client has everything.
@@ -231,8 +232,8 @@ func (w *writer) statusOf(e messages.Event, to string, parts []part) *status {
 // task returns the task as it is now.
 func (w *writer) task() *task {
 	t := &task{w.id, w.context(), w.status, nil, w.history()}
-	if text, begun := w.words.Text(); begun {
-		t.Artifacts = append(t.Artifacts, answer(text))
+	if text, mediaType, begun := w.words.Text(); begun {
+		t.Artifacts = append(t.Artifacts, answer(text, mediaType))
 	}
 	for _, item := range w.run.Items() {
 		if item.Kind == transcript.Artifact && item.Closed {
@@ -266,18 +267,21 @@ func (w *writer) history() []message {
 }
 
 // piece writes a piece of text. Most frames are of this kind, so it avoids encoding all of the frame.
-func (w *writer) piece(piece string, anew bool) {
+func (w *writer) piece(piece, mediaType string, anew bool) {
 	switch {
 	case w.Wire == nil:
 	case anew:
-		w.artifact(answer(piece), false)
+		w.artifact(answer(piece, mediaType), false)
 	default:
-		if w.before == nil {
-			w.before, w.after, _ = bytes.Cut(w.frame(answer("\x00"), true), door.JSON("\x00"))
+		if w.before == nil || mediaType != w.mediaType {
+			w.before, w.after, _ = bytes.Cut(w.frame(answer("\x00", mediaType), true), door.JSON("\x00"))
+			w.mediaType = mediaType
 		}
 		w.Emit(slices.Concat(w.before, door.JSON(piece), w.after))
 	}
 }
 
 // answer returns the artifact for what the run says.
-func answer(text string) artifact { return artifact{"answer", "answer", []part{{Text: text}}, nil} }
+func answer(text, mediaType string) artifact {
+	return artifact{"answer", "answer", []part{{Text: text, MediaType: mediaType}}, nil}
+}

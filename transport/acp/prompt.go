@@ -82,7 +82,7 @@ func (e *editor) prompt(ctx context.Context, p params) (any, error) {
 			if c.Name == name[1:] {
 				said, err := c.Run(t.ctx, s, strings.TrimSpace(argument))
 				if err == nil {
-					err = e.say(s.ID, "agent_message_chunk", "", said)
+					err = e.say(s.ID, "agent_message_chunk", "", said, "")
 				}
 				return stop("end_turn"), err
 			}
@@ -203,8 +203,12 @@ func (w *writer) write(kind string, u object) {
 // id returns the item's ID within its session, where other runs may have items with the same name.
 func (w *writer) id(name string) string { return string(w.Run) + "." + name }
 
-func (e *editor) say(session, kind, id, text string) error {
-	return e.update(session, object{"sessionUpdate": kind, "messageId": id, "content": object{"type": "text", "text": text}})
+func (e *editor) say(session, kind, id, text, mediaType string) error {
+	content := object{"type": "text", "text": text}
+	if mediaType != "" {
+		content["_meta"] = object{"media_type": mediaType}
+	}
+	return e.update(session, object{"sessionUpdate": kind, "messageId": id, "content": content})
 }
 
 // say writes answers as messages, and other texts as thoughts.
@@ -213,7 +217,7 @@ func (w *writer) say(op *transcript.Op, text string) {
 	if op.Item.IsAnswer() {
 		kind, w.said = "agent_message_chunk", true
 	}
-	w.took(w.editor.say(w.session.ID, kind, w.id(op.ID), text))
+	w.took(w.editor.say(w.session.ID, kind, w.id(op.ID), text, op.Item.MediaType))
 }
 
 func (w *writer) append(op *transcript.Op) { w.say(op, op.Text) }
@@ -309,7 +313,7 @@ func (w *writer) end(op *transcript.Op) {
 	case messages.RunCompleted:
 		end := op.Run.Ending()
 		if !w.said && end.Text != "" {
-			w.took(w.editor.say(w.session.ID, "agent_message_chunk", w.id("result"), end.Text))
+			w.took(w.editor.say(w.session.ID, "agent_message_chunk", w.id("result"), end.Text, ""))
 		}
 		w.reason = cmp.Or(reasons[end.Reason], "end_turn")
 	default:

@@ -149,7 +149,7 @@ func (e *editor) replay(s *Session, said []model.Message) (err error) {
 	for i, m := range said {
 		id := "m" + strconv.Itoa(i)
 		if kind := kinds[m.Role]; kind != "" && m.Content != "" {
-			err = cmp.Or(err, e.say(s.ID, kind, id, m.Content))
+			err = cmp.Or(err, e.say(s.ID, kind, id, m.Content, map[model.Role]string{model.Assistant: messages.TextMarkdown}[m.Role]))
 		}
 		for j, c := range m.Calls {
 			call := e.call(s, id+"."+strconv.Itoa(j), c.Name, json.RawMessage(c.Arguments), "completed")

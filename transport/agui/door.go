@@ -119,7 +119,7 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	if err := turn.Close(); err != nil {
 		return "", err
 	}
-	return d.StartTurn(ctx, in.Props.Job, turn, map[string]string{door.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
+	return d.StartTurn(ctx, in.Props.Job, turn, map[string]string{messages.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
 }
 
 // resume answers the questions of the newest run in the thread. It returns the question after which the client

@@ -87,7 +87,7 @@ func (w *writer) begin(op *transcript.Op) {
 	switch id := w.id(op.ID); op.Item.Kind {
 	case transcript.Text:
 		w.Begin(op, event{"type": "TEXT_MESSAGE_END", "messageId": id})
-		w.write(event{"type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant"})
+		w.write(event{"type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant", "metadata": event{"mediaType": op.Item.MediaType}})
 	case transcript.Thought:
 		w.Begin(op, event{"type": "REASONING_MESSAGE_END", "messageId": id}, event{"type": "REASONING_END", "messageId": id})
 		w.write(event{"type": "REASONING_START", "messageId": id})

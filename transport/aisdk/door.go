@@ -119,7 +119,7 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	if err := turn.Close(); err != nil {
 		return err
 	}
-	run, err := d.StartTurn(r.Context(), q.Job, turn, map[string]string{door.ContextLabel: q.ID}, "")
+	run, err := d.StartTurn(r.Context(), q.Job, turn, map[string]string{messages.ContextLabel: q.ID}, "")
 	return d.play(w, r, run, "", err)
 }
 

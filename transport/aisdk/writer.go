@@ -72,7 +72,11 @@ func form(op *transcript.Op) string {
 func (w *writer) openText(op *transcript.Op) {
 	if !w.Begun(op) {
 		w.Begin(op, fields{"type": form(op) + "-end", "id": op.ID})
-		w.write(fields{"type": form(op) + "-start", "id": op.ID, "providerMetadata": fields{"lastword": fields{"id": op.ID}}})
+		about := fields{"id": op.ID}
+		if op.Item.Kind == transcript.Text {
+			about["mediaType"] = op.Item.MediaType
+		}
+		w.write(fields{"type": form(op) + "-start", "id": op.ID, "providerMetadata": fields{"lastword": about}})
 	}
 }
 

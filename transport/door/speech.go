@@ -1,8 +1,10 @@
 package door
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
@@ -19,6 +21,13 @@ type Speech struct {
 	begun   int              // how much of sent belongs to an earlier part
 	departs bool             // whether the run's text differs from sent, or is shorter
 	live    *transcript.Item // the text that may still grow
+	texts   []origin         // of each text of the run
+}
+
+// origin is where a text begins in what is said, in bytes, and its media type.
+type origin struct {
+	at        int
+	mediaType string
 }
 
 // Begin begins a part of the run: what was said before is not repeated.
@@ -77,6 +86,22 @@ func (s *Speech) Ask(question *transcript.Item) (piece string) {
 // Text returns what was said in this part.
 func (s *Speech) Text() string { return string(s.sent[s.begun:]) }
 
+// MediaType returns the media type of a part of what was said, by its first byte and the byte after its last: plain text
+// if several texts of different types are in it.
+func (s *Speech) MediaType(from, to int) string {
+	kind := ""
+	for i, t := range s.texts {
+		switch {
+		case t.at >= to || i+1 < len(s.texts) && s.texts[i+1].at <= from: // it lies elsewhere
+		case kind != "" && kind != t.mediaType:
+			return messages.TextPlain
+		default:
+			kind = t.mediaType
+		}
+	}
+	return cmp.Or(kind, messages.TextPlain)
+}
+
 // reconcile compares the text of the run with what the client has, and returns what to add or what replaces it.
 func (s *Speech) reconcile(text string) (piece string, anew bool) {
 	more, longer := strings.CutPrefix(text, string(s.sent))
@@ -103,12 +128,15 @@ func (s *Speech) add(text string) string {
 // said returns the texts up to the first one that may still grow, and that one.
 func (s *Speech) said(run *transcript.Transcript) (text string, live *transcript.Item) {
 	var texts []string
+	s.texts = s.texts[:0]
+	at := 0
 	for _, item := range run.Items() {
 		if !item.IsAnswer() && !(s.All && item.Kind == transcript.Text) {
 			continue
 		}
 		if item.Len() > 0 {
-			texts = append(texts, item.Text())
+			texts, s.texts = append(texts, item.Text()), append(s.texts, origin{at, item.MediaType})
+			at += len(item.Text()) + len("\n\n")
 		}
 		if !item.Over() {
 			live = item

@@ -200,9 +200,6 @@ func Asking(job messages.JobInfo, input json.RawMessage) json.RawMessage {
 	return JSON(members)
 }
 
-// ContextLabel is the label that holds the conversation's id, on each run that is a turn of a conversation.
-const ContextLabel = "context"
-
 // Message returns the request that answers a text: of the job chat in a conversation, or of the job prompt if context
 // is "".
 func (d *Door) Message(text, context string) messages.Request {
@@ -213,12 +210,12 @@ func (d *Door) Message(text, context string) messages.Request {
 	if bytes.Contains(job.Input.JSON(), []byte(`"context"`)) {
 		input["context"] = context
 	}
-	return messages.Request{Job: "chat", Input: Asking(job.JobInfo, JSON(input)), Labels: map[string]string{ContextLabel: context}}
+	return messages.Request{Job: "chat", Input: Asking(job.JobInfo, JSON(input)), Labels: map[string]string{messages.ContextLabel: context}}
 }
 
 // Turns returns the caller's runs of a conversation, the newest first, at most limit. Errors: forbidden.
 func (d *Door) Turns(ctx context.Context, context string, limit int) ([]messages.Summary, error) {
-	return d.List(ctx, messages.Query{Labels: map[string]string{ContextLabel: context}, Limit: limit, ByQueued: true})
+	return d.List(ctx, messages.Query{Labels: map[string]string{messages.ContextLabel: context}, Limit: limit, ByQueued: true})
 }
 
 // Newest returns the State of the newest run of a conversation. ok is false if there is none. Errors: forbidden.

@@ -123,7 +123,7 @@ func TestToolsOfResponses(t *testing.T) {
 	chained, err := runs.State(t.Context(), "r_story2")
 	must(t, err)
 	whole, err := runs.State(t.Context(), "r_story3")
-	if err != nil || whole.Queued.Labels[door.ContextLabel] != "thread" || strings.Replace(string(whole.Queued.Input), `"extra":{"prompt_cache_key":"thread"},`, "", 1) != string(chained.Queued.Input) ||
+	if err != nil || whole.Queued.Labels[messages.ContextLabel] != "thread" || strings.Replace(string(whole.Queued.Input), `"extra":{"prompt_cache_key":"thread"},`, "", 1) != string(chained.Queued.Input) ||
 		!strings.Contains(string(whole.Queued.Input), `{"id":"c2","name":"patch","arguments":"{\"input\":\"*** Begin\"}"},{"id":"c3","name":"agents__spawn"`) {
 		t.Errorf("%v, whole it is %s,\nby its id %s", err, whole.Queued.Input, chained.Queued.Input)
 	}

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -57,13 +57,13 @@ type field struct {
 // valueSchema holds those members of a JSON Schema that matter on a terminal. The run checks the answer against the
 // whole schema.
 type valueSchema struct {
-	Type        string                     `json:"type"`
-	Title       string                     `json:"title"`
-	Description string                     `json:"description"`
-	Enum        []json.RawMessage          `json:"enum"`
-	EnumNames   []string                   `json:"enumNames"`
-	Properties  map[string]json.RawMessage `json:"properties"`
-	Required    []string                   `json:"required"`
+	Type        string            `json:"type"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Enum        []json.RawMessage `json:"enum"`
+	EnumNames   []string          `json:"enumNames"`
+	Properties  json.RawMessage   `json:"properties"`
+	Required    []string          `json:"required"`
 }
 
 // newForm makes a form from a question: a field for each property of an object, else a single one.
@@ -75,15 +75,16 @@ func newForm(q messages.Input) *form {
 	if s.Type == "" && q.Kind == messages.InputConfirmation {
 		s.Type = "boolean"
 	}
-	if s.Type != "object" || len(s.Properties) == 0 {
-		f.single, f.fields = true, []field{{schema: s}}
-		return f
+	if s.Type == "object" {
+		jsonwalk.Object(s.Properties, func(name, schema []byte) { // in the schema's order
+			var of valueSchema
+			_ = json.Unmarshal(schema, &of)
+			f.fields = append(f.fields, field{name: string(name), about: of.Description, schema: of,
+				optional: !slices.Contains(s.Required, string(name))})
+		})
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		var of valueSchema
-		_ = json.Unmarshal(s.Properties[name], &of)
-		f.fields = append(f.fields, field{name: name, about: of.Description, schema: of,
-			optional: !slices.Contains(s.Required, name)})
+	if f.fields == nil {
+		f.single, f.fields = true, []field{{schema: s}}
 	}
 	return f
 }

@@ -34,16 +34,13 @@ func TestForm(t *testing.T) {
 			want: `"b"`, shows: "1. Ann"},
 		{name: "number", schema: `{"type":"integer"}`, answers: []string{"many", "12"}, want: "12"},
 		{name: "data", kind: messages.InputData, answers: []string{"", "Ann", "x", "40", ""}, want: `{"age":40,"name":"Ann"}`,
-			schema: `{"type":"object","required":["name"],"properties":{"age":{"type":"integer"},"name":{"type":"string"},` +
-				`"pet":{"type":"string"}}}`, shows: "age"},
+			schema: `{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"type":"integer"},` +
+				`"pet":{"type":"string"}}}`, shows: "name"},
 		{name: "no schema", schema: `[]`, answers: []string{"x"}, want: `"x"`},
 	} {
 		f := newForm(messages.Input{Request: "q", Prompt: "Which?", Kind: c.kind, Schema: json.RawMessage(c.schema)})
 		if got := shown(f.lines(same, 80)); !strings.Contains(got, "? Which?") || !strings.Contains(got, c.shows) {
 			t.Errorf("%s shows\n%s", c.name, got)
-		}
-		if c.name == "data" { // age comes before name, and may be left out
-			f.fields[0], f.fields[1] = f.fields[1], f.fields[0]
 		}
 		done := false
 		for _, text := range c.answers {

@@ -40,6 +40,8 @@ type Item struct {
 	ID, Name string
 	// Task is the task that the item belongs to; "" is the run itself.
 	Task string
+	// MediaType is that of a text; a text without one is Markdown if it is an answer, and plain otherwise.
+	MediaType string
 	// Segment is the number of the segment in which the item began, from 1.
 	Segment int
 	// Opened is the event body that began the item, nil for a text or a thought. Latest is the newest body that changed

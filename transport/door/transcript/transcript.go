@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -67,9 +68,9 @@ func (t *Transcript) apply(body messages.Body) {
 	case messages.ThoughtDelta:
 		t.append(Thought, messages.TextDelta(b))
 	case messages.TextDone:
-		t.finish(Text, b.Stream, b.Task, b.Text)
+		t.finish(Text, messages.TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text, MediaType: b.MediaType})
 	case messages.ThoughtDone:
-		t.finish(Thought, b.Stream, b.Task, b.Text)
+		t.finish(Thought, messages.TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text})
 	case messages.Progress:
 		t.change(Progress, b.Task, b.Task)
 	case messages.Notice:
@@ -151,25 +152,27 @@ func (t *Transcript) emit(do Do, item *Item) {
 	t.op.Offset, t.op.Text, t.op.Cut, t.op.Gone = 0, "", false, false
 }
 
-// open begins an item. A name that was used before gets an ID with a number.
+// open begins an item of the event's body.
 func (t *Transcript) open(kind Kind, name, task string) *Item {
-	item := &Item{Kind: kind, ID: name, Name: name, Task: task, Segment: t.Segment}
-	if kind != Text && kind != Thought {
-		item.Opened, item.Latest = t.op.Event.Body, t.op.Event.Body
-	}
-	if t.Find(kind, name) != nil {
+	return t.begin(&Item{Kind: kind, Name: name, Task: task, Opened: t.op.Event.Body, Latest: t.op.Event.Body})
+}
+
+// begin begins an item. A name that was used before gets an ID with a number.
+func (t *Transcript) begin(item *Item) *Item {
+	item.ID, item.Segment = item.Name, t.Segment
+	if t.Find(item.Kind, item.Name) != nil {
 		n := 1
 		for _, other := range t.items {
-			if other.Kind == kind && other.Name == name {
+			if other.Kind == item.Kind && other.Name == item.Name {
 				n++
 			}
 		}
 		item.ID += "#" + strconv.Itoa(n)
 	}
 	if item.IsAnswer() {
-		t.over(task, true)
+		t.over(item.Task, true)
 	}
-	t.items, t.index[key{kind, name}] = append(t.items, item), item
+	t.items, t.index[key{item.Kind, item.Name}] = append(t.items, item), item
 	t.emit(Open, item)
 	return item
 }
@@ -201,17 +204,22 @@ func (t *Transcript) close(kind Kind, name string) {
 }
 
 // text returns the text or thought, and begins it if it does not exist.
-func (t *Transcript) text(kind Kind, stream, task string) *Item {
-	if item := t.Find(kind, stream); item != nil {
+func (t *Transcript) text(kind Kind, d messages.TextDelta) *Item {
+	if item := t.Find(kind, d.Stream); item != nil {
+		item.MediaType = cmp.Or(d.MediaType, item.MediaType)
 		return item
 	}
-	return t.open(kind, stream, task)
+	plain := messages.TextPlain
+	if messages.IsAnswer(d.Stream) {
+		plain = messages.TextMarkdown
+	}
+	return t.begin(&Item{Kind: kind, Name: d.Stream, Task: d.Task, MediaType: cmp.Or(d.MediaType, plain)})
 }
 
 // append adds the new part of a delta. A delta that was merged for another reader may repeat what this one has. If it
 // begins beyond the text, the log has dropped all before it.
 func (t *Transcript) append(kind Kind, d messages.TextDelta) {
-	item := t.text(kind, d.Stream, d.Task)
+	item := t.text(kind, d)
 	if d.Begin() > item.Len() {
 		item.text, item.dropped = nil, d.Begin()
 	}
@@ -228,8 +236,8 @@ func (t *Transcript) add(item *Item, text string) {
 }
 
 // finish changes the text to what its done event says, and closes it.
-func (t *Transcript) finish(kind Kind, stream, task, text string) {
-	item := t.text(kind, stream, task)
+func (t *Transcript) finish(kind Kind, done messages.TextDelta) {
+	item, text := t.text(kind, done), done.Text
 	same := 0
 	if item.dropped == 0 {
 		same = words.Common(item.text, text)

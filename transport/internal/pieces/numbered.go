@@ -51,7 +51,7 @@ func (p *Numbered) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 
 // wait ends the pieces at the question of a conversation: the client's next message answers it.
 func (p *Numbered) wait(op *transcript.Op) {
-	if op.Run.Queued.Labels[door.ContextLabel] != "" {
+	if op.Run.Queued.Labels[messages.ContextLabel] != "" {
 		p.say(p.speech.Ask(op.Item), false)
 		p.complete(op)
 	}

@@ -13,11 +13,11 @@ type Words struct {
 	speech door.Speech
 	rest   []byte // what is not a whole piece yet
 	begun  bool   // whether a piece was said
-	say    func(piece string, anew bool)
+	say    func(piece, mediaType string, anew bool)
 }
 
 // NewWords returns Words that pass each piece to say. anew says that the piece replaces all earlier ones.
-func NewWords(say func(piece string, anew bool)) *Words {
+func NewWords(say func(piece, mediaType string, anew bool)) *Words {
 	return &Words{speech: door.Speech{All: true}, say: say}
 }
 
@@ -35,10 +35,11 @@ func (w *Words) Take(op *transcript.Op) {
 	}
 }
 
-// Text returns all pieces so far. begun is false if there was none.
-func (w *Words) Text() (text string, begun bool) {
+// Text returns all pieces so far, and their media type. begun is false if there was none.
+func (w *Words) Text() (text, mediaType string, begun bool) {
 	text = w.speech.Text()
-	return text[:len(text)-len(w.rest)], w.begun
+	text = text[:len(text)-len(w.rest)]
+	return text, w.speech.MediaType(0, len(text)), w.begun
 }
 
 // add adds text and passes on all whole pieces. anew begins another text; all passes on the incomplete end too.
@@ -60,9 +61,9 @@ func (w *Words) add(text string, anew, all bool) {
 }
 
 func (w *Words) piece(n int) {
-	piece, anew := string(w.rest[:n]), !w.begun
+	piece, anew, at := string(w.rest[:n]), !w.begun, len(w.speech.Text())-len(w.rest)
 	w.begun, w.rest = true, w.rest[n:]
-	w.say(piece, anew)
+	w.say(piece, w.speech.MediaType(at, at+n), anew)
 }
 
 // mostPiece is the number of bytes after which a piece ends in a text without spaces.

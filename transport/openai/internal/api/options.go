@@ -70,7 +70,7 @@ func Read[T any](r *http.Request, q *T) (rest map[string]json.RawMessage, err er
 
 // Labels returns the labels of the run: the conversation, and the request's metadata.
 func (o *Options) Labels(context string) map[string]string {
-	labels := map[string]string{door.ContextLabel: context}
+	labels := map[string]string{messages.ContextLabel: context}
 	maps.Copy(labels, o.Metadata)
 	return labels
 }

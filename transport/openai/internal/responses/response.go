@@ -216,8 +216,8 @@ func (r *response) result(op *transcript.Op) {
 func (r *response) object() fields {
 	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
-	if strings.HasPrefix(metadata[door.ContextLabel], api.Begins) {
-		delete(metadata, door.ContextLabel)
+	if strings.HasPrefix(metadata[messages.ContextLabel], api.Begins) {
+		delete(metadata, messages.ContextLabel)
 	}
 	o := fields{"id": r.id(r.segment), "object": "response", "created_at": r.created.Unix(),
 		"status": r.status, "error": r.failed(), "incomplete_details": r.short, "instructions": nil, "model": api.Model(r.queued),

@@ -5,7 +5,8 @@ import { clean, cut, duration, plural } from "./text";
 
 /** What a run has used, in a few words; nothing for a run that asked no model. */
 export function costInWords({ calls, input, output }: Cost): string {
-  return calls ? `${plural(calls, "model call")}, ${input.toLocaleString("en")} → ${plural(output, "token")}` : "";
+  const used = input + output ? `, ${input.toLocaleString("en")} → ${plural(output, "token")}` : ""; // nobody may have told it
+  return calls ? plural(calls, "model call") + used : "";
 }
 
 /** Time and tokens, by task or by the step of a plan. */

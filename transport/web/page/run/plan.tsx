@@ -82,9 +82,9 @@ export function PlanGraph({ feed }: { feed: Feed }) {
             return (
               <button key={s.name} class={`step ${look ?? "never"}`} style={{ left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` }} disabled={!move}
                 title={clean(cut(move?.why ?? s.if ?? "", 400))} onClick={() => move && setQuery({ seq: String(move.seq), run: undefined })}>
-                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong>{clean(s.name)}</strong>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}
+                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong>{clean(s.name)}</strong></span>
+                <span class="step-name"><span class="muted cut">{clean(does(s))}</span>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}
                   {items.has(s.name) && <span class="count num">{items.get(s.name)!.over} of {items.get(s.name)!.all}</span>}</span>
-                <span class="muted cut">{clean(does(s))}</span>
               </button>
             );
           })}

@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { call, post, runPath, type Refused } from "../api/client";
+import { useEffect } from "preact/hooks";
+import { call, get, post, runPath, type Refused } from "../api/client";
+import type { Summary } from "../api/types";
 import type { Feed } from "../state/feed";
 import { go, runHref } from "../router";
 import type { Message, State } from "../state/fold";
 import { requestOf } from "./again";
 import { Markdown } from "./markdown";
-import { clean, cut } from "./text";
+import { clean, cut, plural } from "./text";
 
 /** What was said to the run, and a field to say more while it works. */
 export function Say({ feed }: { feed: Feed }) {
@@ -46,16 +48,54 @@ export function Say({ feed }: { feed: Feed }) {
   );
 }
 
-/** What was said before, in a conversation that its caller keeps. */
+/** Most turns of a conversation that are read. */
+const mostTurns = 20;
+
+/** What was said before: by the caller who keeps the conversation, or in the turns that the server has. */
 export function Earlier({ feed }: { feed: Feed }) {
-  const { earlier } = (feed.tree.top.fold.state.queued?.input ?? {}) as { earlier?: { role?: unknown; content?: unknown }[] };
-  if (!Array.isArray(earlier) || !earlier.length) return null;
+  feed.slow.value;
+  const { queued } = feed.tree.top.fold.state;
+  const { earlier } = (queued?.input ?? {}) as { earlier?: { role?: unknown; content?: unknown }[] };
+  const context = queued?.parent ? undefined : queued?.labels?.context;
+  const before = useSignal<Summary[]>([]);
+  const turns = useSignal<State[] | string | undefined>(undefined);
+  useEffect(() => {
+    if (!context) return;
+    get<{ runs: Summary[] }>(`/v1/runs?limit=1000&label=${encodeURIComponent("context:" + context)}`).then(({ runs }) => {
+      const own = runs.findIndex((r) => r.run_id === feed.id);
+      before.value = own < 0 ? [] : runs.slice(own + 1);
+    }, () => {}); // the turn itself is shown all the same
+  }, [feed, context]);
+  const said = Array.isArray(earlier) ? earlier.slice(-100) : [];
+  if (!said.length && !before.value.length) return null;
+  const read = () => {
+    turns.value ??= "Reading…";
+    Promise.all(before.value.slice(0, mostTurns).reverse().map((r) => get<State>(runPath(r.run_id)))).then((all) => (turns.value = all), (e: Refused) => (turns.value = e.message));
+  };
+  const n = before.value.length;
   return (
-    <details class="thought">
-      <summary>What was said before</summary>
-      {earlier.slice(-100).map((m, i) => <div key={i} class="earlier"><p class="muted">{clean(cut(String(m?.role), 40))}</p><Markdown text={cut(String(m?.content ?? ""), 20_000)} /></div>)}
+    <details class="thought" onToggle={(e) => (e.currentTarget as HTMLDetailsElement).open && n > 0 && typeof turns.value !== "object" && read()}>
+      <summary>What was said before{n > 0 && <span class="muted"> {plural(n, "turn")}</span>}</summary>
+      {n > mostTurns && <p class="earlier muted">The newest {mostTurns} of {n} turns.</p>}
+      {typeof turns.value === "string" ? <p class="earlier muted">{turns.value}</p> : turns.value?.map((t) => <Turn key={t.run_id} turn={t} />)}
+      {said.map((m, i) => <Words key={i} by={String(m?.role)} text={String(m?.content ?? "")} />)}
     </details>
   );
+}
+
+function Turn({ turn: { run_id, status, queued, end } }: { turn: State }) {
+  const { message } = (queued?.input ?? {}) as { message?: string };
+  const answer = (end?.result as { text?: string } | undefined)?.text;
+  return (
+    <>
+      <Words by="user" text={message ?? ""} />
+      <Words by="assistant" text={answer ?? `This turn is ${status}.`} link={runHref(run_id)} />
+    </>
+  );
+}
+
+function Words({ by, text, link }: { by: string; text: string; link?: string }) {
+  return <div class="earlier"><p class="muted">{link ? <a href={link}>{by}</a> : clean(cut(by, 40))}</p><Markdown text={cut(text, 20_000)} /></div>;
 }
 
 /** A field to go on with a chat once its turn has ended. */

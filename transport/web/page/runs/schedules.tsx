@@ -47,7 +47,7 @@ export function SchedulesPage() {
                   <td data-name="Job">{clean(l.job)}</td>
                   <td data-name="When">{clean(l.when)}</td>
                   <td class="num" data-name="Next">{l.paused ? "paused" : <time dateTime={l.next} title={new Date(l.next).toLocaleString()}>{zoned(l.next)}</time>}</td>
-                  <td class="num" data-name="Last">{l.last && <time dateTime={l.last} title={new Date(l.last).toLocaleString()}>{zoned(l.last)}</time>}</td>
+                  <td class="num" data-name="Last">{l.last && (l.run || l.dropped) && <time dateTime={l.last} title={new Date(l.last).toLocaleString()}>{zoned(l.last)}</time>}</td>
                   <td>
                     {l.run && <a href={runHref(l.run)}>{l.status ? <Sign look={l.status} word /> : "its run"}</a>}
                     {l.waiting && <p class="muted">The start of {zoned(l.waiting)} waits for the run before.</p>}

@@ -207,7 +207,11 @@ test("run: a chat goes on", async (t) => {
     assert.equal(message, "And then?");
     return { page, context, earlier };
   };
-  assert.equal((await goesOn({ message: "Hi", context: "c_1" })).context, "c_1");
+  const kept = await goesOn({ message: "Hi", context: "c_1" });
+  assert.equal(kept.context, "c_1");
+  await kept.page.getByText("What was said before 1 turn").click(); // of the server's conversation
+  assert.deepEqual(await kept.page.locator(".earlier .markdown").allInnerTexts(), ["Hi", "Hello."]);
+  await accessible(kept.page, "earlier turns");
   const { page, earlier } = await goesOn({ message: "Hi" });
   assert.deepEqual(earlier, [{ role: "user", content: "Hi" }, { role: "assistant", content: "Hello." }]);
   await page.getByText("What was said before").click();

@@ -156,7 +156,7 @@ test("runs: schedules", async (t) => {
   await page.getByText("the run before still works").waitFor();
   assert.equal(await page.getByRole("link", { name: "failed" }).getAttribute("href"), "/runs/r_last");
   await page.keyboard.press("u");
-  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
 });
 
 test("runs: again with changes", async (t) => {
