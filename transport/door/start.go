@@ -47,6 +47,11 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 	return d.start(ctx, q, job.fit)
 }
 
+// StartFit is Start for an input that the caller has made for the job.
+func (d *Door) StartFit(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	return d.start(ctx, q, func(_ job, input json.RawMessage) (json.RawMessage, error) { return input, nil })
+}
+
 // StartByModel is Start for an input that a model has written: an object with members that models may fill.
 func (d *Door) StartByModel(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	return d.start(ctx, q, job.fitByModel)

@@ -66,6 +66,7 @@ func (c *Checked) openWrapped(log *zap.Logger) (*wrapped, error) {
 			}
 			return nil, errors.New("the server has not started yet")
 		},
+		Offer: w.offered,
 	}, log)
 	return w, nil
 }
@@ -111,23 +112,14 @@ func (w *wrapped) rule(server, name string) wrap.Rule {
 	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest", Changed: w.changed[server+"/"+name]}
 }
 
-// List implements [mcp.Behind]. A tool that has changed since it was seen is offered as a new one, or withheld until the
-// operator approves it.
-func (w *wrapped) List(ctx context.Context, server string, c source.Caller, method string) ([]json.RawMessage, int64, error) {
-	all, ttl, err := w.Gateway.List(ctx, server, c, method)
-	if method == "tools/list" {
-		all = slices.DeleteFunc(slices.Clone(all), func(raw json.RawMessage) bool { return !w.offered(server, raw) })
-	}
-	return all, ttl, err
-}
-
 // Result implements [mcp.Behind].
 func (w *wrapped) Result(run messages.RunID) json.RawMessage { return w.results.Of(run) }
 
 // waits begins the name of an entry in the list of pins that the operator has not approved.
 const waits = "?"
 
-// offered reports whether a tool may be offered, and remembers what a new one says of itself.
+// offered reports whether a tool may be offered, and remembers what a new one says of itself. A tool that has changed since
+// it was seen is offered as a new one, or withheld until the operator approves it.
 func (w *wrapped) offered(server string, raw json.RawMessage) bool {
 	var t struct {
 		Name, Title, Description  string
@@ -209,25 +201,21 @@ func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
 	if err := c.readWrapped(); err != nil {
 		return nil, err
 	}
-	w, err := c.openWrapped(zap.NewNop())
-	if err != nil || w == nil {
-		return nil, cmp.Or(err, error(messages.InvalidInput("no server is named; give --wrap NAME='COMMAND ARG …'")))
+	if len(c.behind) == 0 {
+		return nil, messages.InvalidInput("no server is named; give --wrap NAME='COMMAND ARG …'")
 	}
-	defer w.close()
+	g := source.NewGateway(c.behind, build.This().Full(), source.Events{}, nil)
+	defer g.Close()
 	all = make([]Seen, len(c.behind))
 	var starting sync.WaitGroup
 	for i, s := range c.behind {
 		starting.Go(func() {
-			list, _, err := w.Gateway.List(ctx, s.Name, source.Caller{}, "tools/list")
-			all[i] = Seen{Name: s.Name, State: "running"}
+			list, err := g.List(ctx, s.Name, source.Caller{}, "tools/list")
 			if err != nil {
-				all[i].State, all[i].Problem = "down", err.Error()
+				all[i] = Seen{Name: s.Name, State: "down", Problem: err.Error()}
+				return
 			}
-			for _, raw := range list {
-				var t struct{ Name string }
-				_ = json.Unmarshal(raw, &t) // the gateway has read it
-				all[i].Tools = append(all[i].Tools, t.Name)
-			}
+			all[i] = Seen{Name: s.Name, State: "running", Tools: list.Names}
 		})
 	}
 	starting.Wait()
