@@ -84,7 +84,9 @@ func (w *writer) landed(p *pending) {
 	if p.Head().Ended {
 		j.leases.End(p.Run)
 		delete(w.heads, p.Run)
-		j.merger.signal()
+		if !p.head.merged() {
+			j.merger.signal()
+		}
 	}
 	j.notes.Tell(p.Writer, journal.Note{Run: p.Run})
 }
@@ -202,10 +204,12 @@ func (w *writer) save(h *head) (err error) {
 	return err
 }
 
+// merged reports whether the log has nothing to merge, as far as this opening knows.
+func (h *head) merged() bool { return h.deltas < 2 && !h.read }
+
 // end marks the run as ended, and enters its end in the ledger. All blocks of an ended log name one opening.
 func (w *writer) end(h *head) error {
-	merged := h.deltas < 2 && !h.read // there is nothing to merge
-	_, err := w.exec(endRun, merged, h.number)
+	_, err := w.exec(endRun, h.merged(), h.number)
 	if err == nil && h.read {
 		_, err = w.exec("UPDATE blocks SET opening = ? WHERE run = ? AND opening <> ?", w.opening, h.number, w.opening)
 	}
