@@ -162,6 +162,9 @@ func (s *Server) AddChanges(c Changes) { s.hub.Add(c) }
 // only runs change.
 func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
 
+// ownList is for how many milliseconds clients may keep the list of this server's own tools.
+const ownList = 300_000
+
 // options returns the options of the mcp-go server. They do not include its own tasks, which lose messages and leak
 // memory.
 func (s *Server) options() []server.ServerOption {
@@ -176,6 +179,7 @@ func (s *Server) options() []server.ServerOption {
 		server.WithResourceCompletionProvider(completer{s}),
 		server.WithExtensions(map[string]any{wire.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
+		server.WithMethodCacheHints(mcp.MethodToolsList, ownList, mcp.CacheScopePrivate),
 	}
 	if s.config.Wrap != nil {
 		options = append(options, server.WithLogging())
