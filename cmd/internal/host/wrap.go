@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -21,6 +23,8 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	calls "github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
@@ -110,6 +114,65 @@ func (w *wrapped) rule(server, name string) wrap.Rule {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest", Changed: w.changed[server+"/"+name]}
+}
+
+// listWait is how long a list of jobs waits for servers that are just starting.
+const listWait = 2 * time.Second
+
+// views returns a job for each tool, as servers offer them to callers whose clients can be asked nothing.
+func (w *wrapped) views(ctx context.Context) (all []door.View) {
+	who := source.Caller{Principal: auth.From(ctx).Name, Capabilities: json.RawMessage("{}")}
+	servers := w.Servers()
+	came := make([]chan *source.List, len(servers))
+	for i, server := range servers {
+		came[i] = make(chan *source.List, 1)
+		go func() {
+			list, err := w.List(context.WithoutCancel(ctx), server, who, "tools/list")
+			if err != nil {
+				w.log.Warn("a server behind this one does not list", zap.String("server", server), zap.Error(err))
+			}
+			came[i] <- list
+		}()
+	}
+	within, stop := context.WithTimeout(ctx, listWait)
+	defer stop()
+	for i, server := range servers {
+		var list *source.List
+		select {
+		case list = <-came[i]:
+		case <-within.Done():
+			select {
+			case list = <-came[i]:
+			default: // it is still starting
+			}
+		}
+		for at := 0; list != nil && at < len(list.Names); at++ {
+			all = append(all, view(calls.Input{Server: server, Tool: list.Names[at], Shown: list.Entries[at], Client: who.Capabilities}))
+		}
+	}
+	return all
+}
+
+// view returns the job for a tool. Its input are the arguments.
+func view(of calls.Input) door.View {
+	var t struct {
+		Title, Description        string
+		InputSchema, OutputSchema json.RawMessage
+	}
+	_ = json.Unmarshal(of.Shown, &t) // a list has read it
+	name := of.Server + "/" + of.Tool
+	return door.View{JobInfo: messages.JobInfo{Name: name, JobSpec: messages.JobSpec{Title: t.Title, Description: t.Description, OpenWorld: true,
+		Input: func() json.RawMessage { return t.InputSchema }}},
+		Whole: func(q messages.Request) messages.Request {
+			of.Arguments = q.Input
+			q.Job, q.Input = wrap.Name, door.JSON(of)
+			q.Labels = maps.Clone(q.Labels)
+			if q.Labels == nil {
+				q.Labels = map[string]string{}
+			}
+			q.Labels["mcp.tool"] = name
+			return q
+		}}
 }
 
 // Result implements [mcp.Behind].
