@@ -58,7 +58,7 @@ func wrapFigures(binary string) []figure {
 // microseconds.
 func echoTime(t *testing.T, command string, args ...string) (wall, cpu float64) {
 	t.Helper()
-	calls, inFlight := benchCalls, 16
+	const calls, inFlight = 2000, 16
 	var cmd *exec.Cmd
 	c := mcpgo.NewClient(transport.NewStdioWithOptions(command, nil, args, transport.WithCommandFunc(
 		func(ctx context.Context, command string, _, args []string) (*exec.Cmd, error) {
@@ -87,7 +87,7 @@ func echoTime(t *testing.T, command string, args ...string) (wall, cpu float64) 
 		})
 	}
 	workers.Wait()
-	wall = float64(time.Since(begin)) / float64(time.Microsecond) / float64(calls)
+	wall = float64(time.Since(begin)) / float64(time.Microsecond) / calls
 	must(t, c.Close())
-	return wall, float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / float64(time.Microsecond) / float64(calls)
+	return wall, float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / float64(time.Microsecond) / calls
 }
