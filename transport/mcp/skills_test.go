@@ -35,7 +35,9 @@ func TestSkills(t *testing.T) {
 			if got.URI != s.URI || got.Resources[0] != s.Resources[0] {
 				t.Errorf("%+v", got)
 			}
-			file := read[struct{ Contents []struct{ Text, MIMEType string } }](t, c.do("resources/read", map[string]any{"uri": s.URI}).result(t)).Contents[0]
+			file := read[struct {
+				Contents []struct{ Text, MIMEType string }
+			}](t, c.do("resources/read", map[string]any{"uri": s.URI}).result(t)).Contents[0]
 			if f := s.Resources[0]; f.Digest != "sha256:"+messages.Digest(file.Text) || f.Size != len(file.Text) || file.MIMEType != "text/markdown" {
 				t.Errorf("%+v is not of %q", f, file.Text)
 			}

@@ -124,15 +124,16 @@ func (w *wrapped) views(ctx context.Context) (all []door.View) {
 	who := source.Caller{Principal: auth.From(ctx).Name, Capabilities: json.RawMessage("{}")}
 	servers := w.Servers()
 	came := make([]chan *source.List, len(servers))
+	var listing sync.WaitGroup // goes on when nobody waits any more
 	for i, server := range servers {
 		came[i] = make(chan *source.List, 1)
-		go func() {
+		listing.Go(func() {
 			list, err := w.List(context.WithoutCancel(ctx), server, who, "tools/list")
 			if err != nil {
 				w.log.Warn("a server behind this one does not list", zap.String("server", server), zap.Error(err))
 			}
 			came[i] <- list
-		}()
+		})
 	}
 	within, stop := context.WithTimeout(ctx, listWait)
 	defer stop()
