@@ -2,7 +2,7 @@ package mcp
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"strings"
 
@@ -16,65 +16,55 @@ import (
 // skillsExtension is the name of the extension for skills, of SEP-2640.
 const skillsExtension = "io.modelcontextprotocol/skills"
 
-// skillFiles has a folder for each skill. A file begins with members "name: text".
-//
-//go:embed skills
-var skillFiles embed.FS
+//go:embed skills/lastword/SKILL.md
+var workSkill string
 
-// skill is a skill as skills/list has it.
-type skill struct {
-	URI         string            `json:"uri"`
-	Frontmatter map[string]string `json:"frontmatter"`
-	Resources   []skillFile       `json:"resources"`
-}
-
-type skillFile struct {
-	URI    string `json:"uri"`
-	Digest string `json:"digest"`
-	Size   int    `json:"size"`
-}
+//go:embed skills/lastword-steps/SKILL.md
+var stepSkill string
 
 const skillURI = "skill://"
 
+// skillTexts are the files of skills by their URIs. Each is a whole skill, and begins with members "name: text".
+var skillTexts = []struct{ uri, text string }{{skillURI + "lastword/SKILL.md", workSkill}, {skillURI + "lastword-steps/SKILL.md", stepSkill}}
+
 // readSkill reads a file of a skill.
 func readSkill(_ context.Context, uri string) (Contents, error) {
-	text, err := skillFiles.ReadFile("skills/" + strings.TrimPrefix(uri, skillURI))
-	if err != nil {
-		return Contents{}, ErrNoResource
+	for _, s := range skillTexts {
+		if s.uri == uri {
+			return Contents{MIMEType: "text/markdown", Text: s.text}, nil
+		}
 	}
-	return Contents{MIMEType: "text/markdown", Text: string(text)}, nil
+	return Contents{}, ErrNoResource
 }
 
-// skills returns those of this server.
-func skills(ctx context.Context) (all []skill) {
-	folders, _ := skillFiles.ReadDir("skills") // it is there
-	for _, folder := range folders {
-		uri := skillURI + folder.Name() + "/SKILL.md"
-		file, _ := readSkill(ctx, uri)
-		s := skill{URI: uri, Frontmatter: map[string]string{}, Resources: []skillFile{{uri, "sha256:" + messages.Digest(file.Text), len(file.Text)}}}
-		head, _, _ := strings.Cut(strings.TrimPrefix(file.Text, "---\n"), "\n---\n")
+// skills returns those of this server with the URI, or all without one.
+func skills(uri string) (all []map[string]any) {
+	for _, s := range skillTexts {
+		front := map[string]string{}
+		head, _, _ := strings.Cut(strings.TrimPrefix(s.text, "---\n"), "\n---\n")
 		for line := range strings.SplitSeq(head, "\n") {
 			name, text, _ := strings.Cut(line, ": ")
-			s.Frontmatter[name] = text
+			front[name] = text
 		}
-		all = append(all, s)
+		if uri == "" || uri == s.uri {
+			all = append(all, map[string]any{"uri": s.uri, "frontmatter": front,
+				"resources": []map[string]any{{"uri": s.uri, "digest": "sha256:" + messages.Digest(s.text), "size": len(s.text)}}})
+		}
 	}
 	return all
 }
 
 // listSkills answers skills/list.
 func listSkills(ctx context.Context, x *wire.Exchange) (any, error) {
-	return cached(x, "skills", skills(ctx)), wire.Require(ctx, auth.ReadRuns)
+	return cached(x, "skills", skills("")), wire.Require(ctx, auth.ReadRuns)
 }
 
 // getSkill answers skills/get.
 func getSkill(ctx context.Context, x *wire.Exchange) (any, error) {
 	var p struct{ URI string }
 	_ = json.Unmarshal(x.Params(), &p) // then it names none
-	for _, s := range skills(ctx) {
-		if s.URI == p.URI {
-			return cached(x, "skill", s), wire.Require(ctx, auth.ReadRuns)
-		}
+	if found := skills(p.URI); p.URI != "" && len(found) > 0 {
+		return cached(x, "skill", found[0]), wire.Require(ctx, auth.ReadRuns)
 	}
 	return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Message: "there is no such skill; skills/list has them"}
 }
