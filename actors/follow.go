@@ -123,6 +123,18 @@ func (f *follower) snapshot(ctx context.Context, id messages.RunID) error {
 	return err
 }
 
+// end passes on the State after the terminal, if this node has it.
+//
+//go:noinline
+func (f *follower) end(c *cursor) {
+	if !c.over || f.want.Ended == nil || c.run == nil || c != f.runs[0] {
+		return
+	}
+	if state := c.run.log.State(); state.Status.IsEnded() {
+		f.want.Ended(state)
+	}
+}
+
 // add adds a run to read past after. With Follow.Tree it reads silently up to there, for the children that are named.
 func (f *follower) add(id messages.RunID, after uint64) *cursor {
 	c := &cursor{id: id, after: after, marked: after}
@@ -190,6 +202,7 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 	}
 	events, cut := f.childrenFirst(c, got.Events)
 	c.over = got.Over && !cut
+	f.end(c)
 	f.deliver(c, events)
 	if c.over {
 		if c.after > 0 && c.silent > c.after {

@@ -82,15 +82,19 @@ func TestFollowMilestones(t *testing.T) {
 	})
 }
 
-// "snapshot first where asked": the State, and then what comes after it.
+// "snapshot first where asked": the State, and then what comes after it. A live run's last State comes before its terminal.
 func TestFollowFromASnapshot(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		run := s.Run(murmur(100))
 		time.Sleep(500 * time.Millisecond)
-		var state messages.State
-		for batch, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{Snapshot: func(s messages.State) { state = s }}) {
+		var state, ended messages.State
+		for batch, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{Snapshot: func(s messages.State) { state = s },
+			Ended: func(s messages.State) { ended = s }}) {
 			noError(t, err)
 			for _, e := range batch {
+				if e.IsTerminal() && (ended.Seq != e.Seq || ended.Status != messages.Completed) {
+					t.Errorf("at the terminal the State is %s at %d", ended.Status, ended.Seq)
+				}
 				if e.Seq <= state.Seq {
 					t.Fatalf("event %d is in the snapshot at %d", e.Seq, state.Seq)
 				}

@@ -289,6 +289,8 @@ type FollowOptions struct {
 	// Snapshot, if set, is called first with the present State, and the events continue from it. It replaces After,
 	// for a reader that has no State at its cursor.
 	Snapshot func(State)
+	// Ended, if set, may be called before the terminal with the State after it, so that the reader need not ask for it.
+	Ended func(State)
 }
 
 // Follow is FollowOptions.

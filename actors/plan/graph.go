@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -288,6 +289,38 @@ func (s *scope) condition(text string, names expression.Names, path string) *exp
 	return e
 }
 
+// tool checks a call of a tool of another server, if those that there are now are known. Expressions may be anything.
+func (s *scope) tool(i int) {
+	input := s.steps[i].Input
+	server, _ := input["server"].(string)
+	name, _ := input["tool"].(string)
+	var tools []string
+	for _, d := range s.jobs {
+		if of, tool, is := strings.Cut(d.Name, "/"); is && of == server {
+			tools = append(tools, tool)
+		}
+	}
+	job := jobOf(s.jobs, server+"/"+name)
+	if job == nil {
+		if len(tools) > 0 && !strings.Contains(name, "${") {
+			s.wrong(s.of(i, "input.tool"), "the server %s has no tool %s%s", server, name, words.Meant(name, tools))
+		}
+		return
+	}
+	arguments := map[string]any{}
+	if given, is := input["arguments"].(map[string]any); is {
+		arguments = given
+	}
+	text, err := json.Marshal(arguments)
+	schema, bad := validate.Compile(job.Input.JSON())
+	if err != nil || bad != nil || bytes.Contains(text, []byte("${")) {
+		return // the server judges
+	}
+	if _, err := schema.Fit(text); err != nil {
+		s.wrong(s.of(i, "input"), "the tool %s/%s does not take the arguments: %v", server, name, err)
+	}
+}
+
 // work checks what the step does.
 func (s *scope) work(i int) {
 	n := &s.steps[i]
@@ -308,10 +341,16 @@ func (s *scope) work(i int) {
 		s.input(i, sub.plan.inputForm(), "the plan")
 	case n.Job != "":
 		job := jobOf(s.jobs, n.Job)
+		if job != nil && strings.Contains(n.Job, "/") {
+			s.wrong(s.of(i, "job"), "a step calls this tool with job: tool, and the input server, tool and arguments")
+			break
+		}
 		if job == nil {
 			var names []string
 			for _, d := range s.jobs {
-				names = append(names, d.Name)
+				if !strings.Contains(d.Name, "/") {
+					names = append(names, d.Name)
+				}
 			}
 			slices.Sort(names)
 			s.wrong(s.of(i, "job"), "there is no job %s%s", n.Job, words.Meant(n.Job, names))
@@ -320,6 +359,9 @@ func (s *scope) work(i int) {
 		var in inputForm
 		if schema := job.Input.JSON(); len(schema) > 0 && json.Unmarshal(schema, &in) == nil {
 			s.input(i, in, n.Job)
+		}
+		if n.Job == "tool" {
+			s.tool(i)
 		}
 	case n.Ask != nil:
 		if n.Retry != nil {

@@ -80,7 +80,13 @@ func binary(t *testing.T, dir string, args ...string) *exec.Cmd {
 // speak starts lastword mcp and shakes hands as clients up to 2025-11-25 do.
 func speak(t *testing.T, dir string, args ...string) *mcpSession {
 	t.Helper()
-	s := &mcpSession{t: t, cmd: binary(t, dir, append([]string{"mcp"}, args...)...)}
+	return speakTo(t, binary(t, dir, append([]string{"mcp"}, args...)...))
+}
+
+// speakTo does the same with another server.
+func speakTo(t *testing.T, cmd *exec.Cmd) *mcpSession {
+	t.Helper()
+	s := &mcpSession{t: t, cmd: cmd}
 	s.cmd.Stderr = &s.stderr
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {

@@ -35,7 +35,7 @@ func behind() {
 			}
 			return json.RawMessage(fmt.Sprintf(`{"tools":[{"name":"slow","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}},
 				{"name":"pay","inputSchema":{"type":"object"}},
-				{"name":"echo","title":"Echo","description":%q,"inputSchema":{"type":"object","x-odd":[1]},"icons":[{"src":"a.png"}],
+				{"name":"echo","title":"Echo","description":%q,"inputSchema":{"type":"object","x-odd":[1],"additionalProperties":false,"properties":{"text":{"type":"string"}}},"icons":[{"src":"a.png"}],
 				"execution":{"taskSupport":"required"},"annotations":{"readOnlyHint":true,"odd":1},"_meta":{"ui":{"a":1}},"later":{"b":2}},
 				{"name":"steps","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},
 				{"name":"environment","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}`, about)), nil
@@ -122,7 +122,8 @@ func TestWrapChangesNothing(t *testing.T) {
 	if got := strings.Join(names, " "); got != "slow pay echo steps environment die run_wait run_answer run_cancel" {
 		t.Errorf("the tools are %s", got)
 	}
-	const echo = `{"name":"echo","title":"Echo","description":"Says it again.","inputSchema":{"type":"object","x-odd":[1]},"icons":[{"src":"a.png"}],` +
+	const echo = `{"name":"echo","title":"Echo","description":"Says it again.","inputSchema":{"type":"object","x-odd":[1],` +
+		`"additionalProperties":false,"properties":{"text":{"type":"string"}}},"icons":[{"src":"a.png"}],` +
 		`"execution":{"taskSupport":"optional"},"annotations":{"readOnlyHint":true,"odd":1},"_meta":{"ui":{"a":1}},"later":{"b":2}}`
 	if got := string(list.Tools[2]); got != echo {
 		t.Errorf("echo is %s", got)
@@ -297,6 +298,38 @@ func TestWrapListsAndApproves(t *testing.T) {
 	if said := <-s.stderr; !strings.Contains(said, "lastword mcp approve b/echo") {
 		t.Errorf("the operator reads %s", said)
 	}
+}
+
+// A server shows each tool as a job: start takes its arguments as flags, and plan check knows what it takes.
+func TestWrapToolsAreJobs(t *testing.T) {
+	dir := t.TempDir()
+	s := serving(t, binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
+	at := "--server=" + strings.TrimSuffix(s.url, mcpPath)
+	out, err := binary(t, dir, "start", "b/echo", at, "--text", "by name", "--json").Output()
+	if err != nil || !strings.Contains(string(out), `"text": "by name"`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	if out, err := binary(t, dir, "start", "b/echo", at, "--text", "3", "--number", "x").CombinedOutput(); err == nil {
+		t.Errorf("an unknown argument is taken: %s", out)
+	}
+	check := func(job, input string) string {
+		put(t, filepath.Join(dir, "plan.yaml"), "name: p\nsteps:\n  - {name: one, job: "+job+", input: "+input+"}\n")
+		out, _ := binary(t, dir, "plan", "check", "plan.yaml", at).CombinedOutput() // what it says tells
+		return string(out)
+	}
+	for job, want := range map[string]string{
+		"tool|{server: b, tool: echo, arguments: {text: a}}":      "",
+		`tool|{server: b, tool: echo, arguments: {text: "${1}"}}`: "",
+		"tool|{server: b, tool: echo, arguments: {text: 1}}":      "does not take the arguments",
+		"tool|{server: b, tool: eco}":                             "the server b has no tool eco; did you mean echo?",
+		"b/echo|{text: a}":                                        "job: tool",
+	} {
+		job, input, _ := strings.Cut(job, "|")
+		if said := check(job, input); want == "" && said != "" || !strings.Contains(said, want) {
+			t.Errorf("%s %s: %s", job, input, said)
+		}
+	}
+	s.ends(syscall.SIGTERM)
 }
 
 // Killed at any moment, the gateway makes calls again that may be repeated. The others have happened once at most, and end with

@@ -49,6 +49,8 @@ type Config struct {
 	Runs Runs
 	// Jobs lists the jobs that callers may start.
 	Jobs []messages.JobInfo
+	// Views returns jobs that come and go, as the caller sees them now; nil means none. They are not in Jobs.
+	Views func(ctx context.Context) []View
 	// Models returns the names of the models that callers may ask for. It may return a cached list if that has the
 	// name. nil means none.
 	Models func(ctx context.Context, name string) ([]string, error)

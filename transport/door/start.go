@@ -32,6 +32,39 @@ func newJob(info messages.JobInfo) job {
 	return j
 }
 
+// View is another job with a part of its input given, under a name of its own.
+type View struct {
+	messages.JobInfo
+	// Whole returns the request for the other job.
+	Whole func(messages.Request) messages.Request
+}
+
+// Listed returns the jobs that the caller may start, with the views.
+func (d *Door) Listed(ctx context.Context) []messages.JobInfo {
+	all := slices.Clone(d.Jobs)
+	if d.Views != nil {
+		for _, v := range d.Views(ctx) {
+			all = append(all, v.JobInfo)
+		}
+	}
+	return all
+}
+
+// whole returns the request, of the job behind the view if it names one.
+func (d *Door) whole(ctx context.Context, q messages.Request) (messages.Request, error) {
+	if _, known := d.jobs[q.Job]; known || d.Views == nil {
+		return q, nil
+	}
+	for _, v := range d.Views(ctx) {
+		if v.Name == q.Job {
+			var err error
+			q.Input, err = newJob(v.JobInfo).fitByModel(q.Input)
+			return v.Whole(q), err
+		}
+	}
+	return q, nil
+}
+
 // Job returns the job with this name. Errors: invalid_input, which suggests a similar name.
 func (d *Door) Job(name string) (messages.JobInfo, error) {
 	job, ok := d.jobs[name]
@@ -47,6 +80,11 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 	return d.start(ctx, q, job.fit)
 }
 
+// StartFit is Start for an input that the caller has made for the job.
+func (d *Door) StartFit(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	return d.start(ctx, q, func(_ job, input json.RawMessage) (json.RawMessage, error) { return input, nil })
+}
+
 // StartByModel is Start for an input that a model has written: an object with members that models may fill.
 func (d *Door) StartByModel(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	return d.start(ctx, q, job.fitByModel)
@@ -57,11 +95,14 @@ func (d *Door) start(ctx context.Context, q messages.Request, fit func(job, json
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
 	}
-	if _, err := d.Job(q.Job); err != nil {
-		return "", err
-	}
 	if text := bytes.TrimSpace(q.Input); len(text) == 0 || string(text) == "null" {
 		q.Input = json.RawMessage("{}")
+	}
+	if q, err = d.whole(ctx, q); err != nil {
+		return "", err
+	}
+	if _, err := d.Job(q.Job); err != nil {
+		return "", err
 	}
 	if q.Input, err = fit(d.jobs[q.Job], q.Input); err != nil {
 		return "", err

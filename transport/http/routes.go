@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -163,9 +164,9 @@ type jobList struct {
 	Jobs []job `json:"jobs" doc:"The jobs that can be started"`
 }
 
-func (s *Server) listJobs(context.Context, *struct{}) (jobList, error) {
+func (s *Server) listJobs(ctx context.Context, _ *struct{}) (jobList, error) {
 	list := jobList{Jobs: []job{}}
-	for _, one := range s.Jobs {
+	for _, one := range s.Listed(ctx) {
 		list.Jobs = append(list.Jobs, describe(one))
 	}
 	return list, nil
@@ -175,12 +176,13 @@ type jobInput struct {
 	Name string `path:"name" doc:"The job's name" example:"generate"`
 }
 
-func (s *Server) getJob(_ context.Context, in *jobInput) (job, error) {
-	known, err := s.Job(in.Name)
-	if err != nil {
+func (s *Server) getJob(ctx context.Context, in *jobInput) (job, error) {
+	all := s.Listed(ctx)
+	i := slices.IndexFunc(all, func(j messages.JobInfo) bool { return j.Name == in.Name })
+	if i < 0 {
 		return job{}, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
 	}
-	return describe(known), nil
+	return describe(all[i]), nil
 }
 
 // openSession sets a session cookie, which the browser then sends instead of the token.

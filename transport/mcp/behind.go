@@ -24,8 +24,8 @@ import (
 // RPC() json.RawMessage is a JSON-RPC error of a server.
 type Behind interface {
 	Servers() []string
-	// List returns the entries of a list, such as that of tools/list, and for how many milliseconds they hold.
-	List(ctx context.Context, server string, c Caller, method string) ([]json.RawMessage, int64, error)
+	// List returns a list, such as that of tools/list.
+	List(ctx context.Context, server string, c Caller, method string) (*source.List, error)
 	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
 	// Result returns the result of a run that no log holds, or nil.
 	Result(run messages.RunID) json.RawMessage
@@ -57,6 +57,7 @@ type behind struct {
 
 	mu    sync.Mutex
 	names map[string]origin // of tools, prompts and resources, as clients know them, after the list's method
+	shown map[origin]shown  // tools as the inputs of runs have them
 	hosts map[*wire.Exchange]host
 	came  chan struct{} // closed when a host comes
 }
@@ -64,16 +65,19 @@ type behind struct {
 // origin is an entry of a server's list: a tool, a prompt, or a resource by its URI.
 type origin struct{ server, name string }
 
+// shown is a tool as the input of its runs has it, made from an entry of a list.
+type shown struct{ of, text json.RawMessage }
+
 func newBehind(s *Server, w Wrap) *behind {
 	w.Wait, w.TaskAfter = cmp.Or(w.Wait, defaultWait*time.Millisecond), cmp.Or(w.TaskAfter, time.Second)
-	return &behind{Server: s, Wrap: w, names: map[string]origin{}, hosts: map[*wire.Exchange]host{}, came: make(chan struct{})}
+	return &behind{Server: s, Wrap: w, names: map[string]origin{}, shown: map[origin]shown{}, hosts: map[*wire.Exchange]host{}, came: make(chan struct{})}
 }
 
 // methods returns the handlers of methods that also concern the servers behind. own are the server's own.
 func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 	all := map[string]wire.Method{"tools/call": b.callTool, "resources/read": b.named("uri"), "prompts/get": b.named("name"),
 		"completion/complete": b.complete, "logging/setLevel": b.setLevel}
-	for method := range keys {
+	for method := range source.Lists {
 		all[method] = b.list
 	}
 	for _, method := range []string{"resources/subscribe", "resources/unsubscribe", "subscriptions/listen"} {
@@ -86,15 +90,10 @@ func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 // the questions of runs.
 func caller(ctx context.Context, x *wire.Exchange) Caller {
 	declared := x.Capabilities()
-	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation}
-	if !x.Modern() {
-		asks.Sampling, asks.Roots = declared.Sampling, declared.Roots
+	if x.Modern() {
+		declared = mcp.ClientCapabilities{Elicitation: declared.Elicitation}
 	}
-	capabilities, _ := json.Marshal(asks) // it was JSON
-	if !x.Modern() {
-		capabilities = with(capabilities, "sessions", true)
-	}
-	return Caller{Principal: auth.From(ctx).Name, Capabilities: capabilities}
+	return Caller{Principal: auth.From(ctx).Name, Capabilities: source.Declare(declared, !x.Modern())}
 }
 
 // entry is an entry of a list as clients see it.
@@ -104,37 +103,31 @@ type entry struct {
 	raw   json.RawMessage
 }
 
-// keys are the members of results with the lists, and those that name the entries.
-var keys = map[string]struct{ list, name string }{"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"},
-	"resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}}
-
 // entries returns the entries of all servers, and for how many milliseconds they hold. A server that does not answer is
 // left out, and the operator hears of it.
 func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (all []entry, ttl int64) {
 	who := caller(ctx, x)
 	defer b.attend(ctx, x, "")()
 	servers := b.Behind.Servers()
-	lists, ttls := make([][]json.RawMessage, len(servers)), make([]int64, len(servers))
+	lists := make([]*source.List, len(servers))
 	var listing sync.WaitGroup
 	for i, server := range servers {
 		listing.Go(func() {
 			var err error
-			if lists[i], ttls[i], err = b.Behind.List(ctx, server, who, method); err != nil {
+			if lists[i], err = b.Behind.List(ctx, server, who, method); err != nil {
+				lists[i] = &source.List{}
 				b.config.Log.Warn("a server behind this one does not list", zap.String("server", server), zap.String("method", method), zap.Error(err))
 			}
 		})
 	}
 	listing.Wait()
+	ttl = longestList
 	count := map[string]int{}
 	for i, server := range servers {
-		for _, raw := range lists[i] {
-			var members map[string]json.RawMessage
-			var name string
-			if json.Unmarshal(raw, &members) != nil || json.Unmarshal(members[keys[method].name], &name) != nil || name == "" {
-				continue
-			}
+		ttl = min(ttl, lists[i].TTL)
+		for at, name := range lists[i].Names {
 			count[name]++
-			all = append(all, entry{origin{server, name}, name, raw})
+			all = append(all, entry{origin{server, name}, name, lists[i].Entries[at]})
 		}
 	}
 	b.mu.Lock()
@@ -142,11 +135,14 @@ func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (
 	for i := range all {
 		e := &all[i]
 		if e.shown = b.nameOf(method, e.origin, count[e.name] > 1); e.shown != e.name {
-			e.raw = with(e.raw, keys[method].name, e.shown)
+			e.raw = with(e.raw, source.Lists[method].Name, e.shown)
 		}
 	}
-	return all, slices.Min(append(ttls, 60_000))
+	return all, ttl
 }
+
+// longestList is for how many milliseconds a list of servers behind holds at most.
+const longestList = 60_000
 
 // nameOf returns the name by which clients know an entry, for good: its own, unless several servers or this one have it.
 // mu must be held.
@@ -227,7 +223,7 @@ func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	method, member := x.Method(), keys[x.Method()].list
+	method, member := x.Method(), source.Lists[x.Method()].List
 	var fields map[string]json.RawMessage
 	var own []json.RawMessage
 	text, err := json.Marshal(result)

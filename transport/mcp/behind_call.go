@@ -83,11 +83,11 @@ func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.
 	if err := needsTool(b.runs); err != nil {
 		return messages.State{}, err
 	}
-	input := wrapped.Input{Server: o.server, Tool: o.name, Arguments: req.Params.RawArguments, Client: caller(ctx, x).Capabilities}
-	entries, _ := b.entries(ctx, x, "tools/list") // it is known for a minute
-	for _, e := range entries {
-		if e.origin == o {
-			input.Shown = shownOf(e.raw)
+	who := caller(ctx, x)
+	input := wrapped.Input{Server: o.server, Tool: o.name, Arguments: req.Params.RawArguments, Client: who.Capabilities}
+	if tools, err := b.Behind.List(ctx, o.server, who, "tools/list"); err == nil { // it is known for a minute
+		if i := slices.Index(tools.Names, o.name); i >= 0 {
+			input.Shown = b.shownAs(o, tools.Entries[i])
 		}
 	}
 	text, err := json.Marshal(input)
@@ -95,7 +95,7 @@ func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.
 		return messages.State{}, err
 	}
 	lasting := context.WithoutCancel(ctx)
-	id, err := b.runs.Start(lasting, messages.Request{Job: wrapJob, Input: text, Mode: messages.Detached,
+	id, err := b.runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Mode: messages.Detached,
 		Labels: map[string]string{toolLabel: o.server + "/" + o.name}})
 	if err != nil {
 		return messages.State{}, err
@@ -105,6 +105,16 @@ func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.
 		b.hub.Started(state)
 	}
 	return state, err
+}
+
+// shownAs is shownOf, which it calls once for an entry of a list.
+func (b *behind) shownAs(o origin, raw json.RawMessage) json.RawMessage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if last := b.shown[o]; len(last.of) == 0 || &last.of[0] != &raw[0] {
+		b.shown[o] = shown{raw, shownOf(raw)}
+	}
+	return b.shown[o].text
 }
 
 // shownOf returns a tool as the input of its runs has it.

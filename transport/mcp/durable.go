@@ -104,7 +104,7 @@ func (h *handled) start(runs wire.Runs, name, id string) (messages.State, error)
 		return messages.State{}, err
 	}
 	lasting := context.WithoutCancel(h.ctx)
-	run, err := runs.Start(lasting, messages.Request{Job: wrapJob, Input: text, Labels: map[string]string{toolLabel: name + "/" + input.Tool}})
+	run, err := runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Labels: map[string]string{toolLabel: name + "/" + input.Tool}})
 	if err != nil {
 		return messages.State{}, err
 	}

@@ -26,7 +26,8 @@ type kit struct {
 }
 
 func newKit() kit {
-	k := kit{server.NewMCPServer("kit", "3", server.WithToolCapabilities(true)), make(chan struct{}, 1), make(chan struct{})}
+	k := kit{server.NewMCPServer("kit", "3", server.WithToolCapabilities(true),
+		server.WithMethodCacheHints(protocol.MethodToolsList, 30_000, protocol.CacheScopePublic)), make(chan struct{}, 1), make(chan struct{})}
 	k.AddTool(protocol.NewTool("steps", protocol.WithString("what")), func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
 		for i := range 3 {
 			err := server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{
@@ -208,8 +209,14 @@ func testServe(t *testing.T, how era) {
 	s := mcp.Serve(k.MCPServer, wrapping(t))
 	t.Cleanup(s.Close)
 	c := dialAs(t, s, how, as{capabilities: both})
-	var list struct{ Tools []struct{ Name string } }
+	var list struct {
+		Tools []struct{ Name string }
+		TTLMs int
+	}
 	must(t, json.Unmarshal(c.do("tools/list", map[string]any{}).Result, &list))
+	if how.modern && list.TTLMs != 30_000 {
+		t.Errorf("the list holds for %d ms", list.TTLMs)
+	}
 	if got := fmt.Sprint(list.Tools); got != "[{ask} {crash} {refuse} {slow} {steps} {run_wait} {run_answer} {run_cancel}]" {
 		t.Errorf("the tools are %s", got)
 	}

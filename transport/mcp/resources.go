@@ -40,10 +40,15 @@ func (s *Server) addResources() error {
 		Title: "Artifact of a run",
 		Description: "A file that a run wrote, whole up to 16 MiB, or the limit bytes from the offset (text is cut " +
 			"between characters; _meta says what came)."}, s.readRun)
+	var skill error
+	if s.ownAll() {
+		skill = s.AddResource(Resource{Template: skillURI + "{+file}", Name: "skill", Title: "Skill", MIMEType: "text/markdown",
+			Description: "A file of a skill of this server."}, readSkill)
+	}
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(s.listArtifacts)
 	hooks.AddOnError(s.refused)
-	return errors.Join(run, events, artifacts)
+	return errors.Join(run, events, artifacts, skill)
 }
 
 // Resource is a resource template (RFC 6570), with what clients see of it.

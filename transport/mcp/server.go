@@ -162,9 +162,19 @@ func (s *Server) AddChanges(c Changes) { s.hub.Add(c) }
 // only runs change.
 func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
 
+// ownAll reports whether the server offers all of its own.
+func (s *Server) ownAll() bool { return s.config.Wrap == nil || !s.config.Wrap.Alone }
+
+// ownList is for how many milliseconds clients may keep the list of this server's own tools.
+const ownList = 300_000
+
 // options returns the options of the mcp-go server. They do not include its own tasks, which lose messages and leak
 // memory.
 func (s *Server) options() []server.ServerOption {
+	extensions := map[string]any{wire.TasksExtension: map[string]any{}}
+	if s.ownAll() {
+		extensions[skillsExtension] = map[string]any{}
+	}
 	options := []server.ServerOption{
 		server.WithTitle(s.config.Title),
 		server.WithInstructions(s.config.Instructions),
@@ -174,8 +184,9 @@ func (s *Server) options() []server.ServerOption {
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completer{s}),
 		server.WithResourceCompletionProvider(completer{s}),
-		server.WithExtensions(map[string]any{wire.TasksExtension: map[string]any{}}),
+		server.WithExtensions(extensions),
 		server.WithHooks(s.hooks()),
+		server.WithMethodCacheHints(mcp.MethodToolsList, ownList, mcp.CacheScopePrivate),
 	}
 	if s.config.Wrap != nil {
 		options = append(options, server.WithLogging())
@@ -187,6 +198,9 @@ func (s *Server) options() []server.ServerOption {
 func (s *Server) methods() map[string]wire.Method {
 	all := s.hub.Methods()
 	maps.Copy(all, s.tasks.Methods())
+	if s.ownAll() {
+		all["skills/list"], all["skills/get"] = listSkills, getSkill
+	}
 	if s.behind != nil {
 		maps.Copy(all, s.behind.methods(all))
 	}

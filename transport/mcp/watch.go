@@ -138,10 +138,15 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 			return state, nil, err
 		}
 	}
-	for e, err := range messages.Each(s.runs.Door.Runs.Follow(ctx, id, o.follow(at.Seq))) {
+	follow := o.follow(at.Seq)
+	var ended *messages.State
+	follow.Ended = func(state messages.State) { ended = &state }
+	for e, err := range messages.Each(s.runs.Door.Runs.Follow(ctx, id, follow)) {
 		switch {
 		case err != nil:
 			return messages.State{}, nil, err
+		case e.IsTerminal() && ended != nil:
+			return *ended, &e, nil
 		case e.IsTerminal():
 			state, err := s.runs.State(ctx, id)
 			return state, &e, err

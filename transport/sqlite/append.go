@@ -19,6 +19,7 @@ type head struct {
 	bytes   int64        // size of the log
 	chain   journal.Hash // hash over all blocks
 	blocks  journal.Hash // over their digests
+	deltas  int          // in the blocks that this opening has appended
 	broken  error        // why nothing can be appended to the log
 	// inserted says that the database has a row for the run. changed says that the row must be written in this
 	// transaction. read says that blocks may be of an earlier opening.
@@ -83,7 +84,9 @@ func (w *writer) landed(p *pending) {
 	if p.Head().Ended {
 		j.leases.End(p.Run)
 		delete(w.heads, p.Run)
-		j.merger.signal()
+		if !p.head.merged() {
+			j.merger.signal()
+		}
 	}
 	j.notes.Tell(p.Writer, journal.Note{Run: p.Run})
 }
@@ -114,7 +117,9 @@ func (w *writer) append(p *pending) error {
 	}
 	h.Head = journal.Head{Seq: p.stored.Last, Epoch: max(h.Epoch, p.Epoch), Ended: p.stored.Terminal}
 	for _, e := range p.Events {
-		h.summary.Add(e)
+		if h.summary.Add(e); e.IsDelta() {
+			h.deltas++
+		}
 	}
 	h.bytes += int64(len(p.body))
 	h.changed, p.written = true, true
@@ -167,7 +172,7 @@ const (
 	insertRun = `INSERT INTO runs (id, run, principal, job, input, labels, requests, purse, status, canceling, cause, seq,
 		epoch, ended, bytes, queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
 	updateRun = `UPDATE runs SET requests = ?, purse = ?, status = ?, canceling = ?, cause = ?, seq = ?, epoch = ?, bytes = ?, updated_at = ? WHERE id = ?`
-	endRun    = `UPDATE runs SET ended = 1 WHERE id = ?`
+	endRun    = `UPDATE runs SET ended = 1, merged = ? WHERE id = ?`
 )
 
 // save writes the run's row, once per group.
@@ -199,9 +204,12 @@ func (w *writer) save(h *head) (err error) {
 	return err
 }
 
+// merged reports whether the log has nothing to merge, as far as this opening knows.
+func (h *head) merged() bool { return h.deltas < 2 && !h.read }
+
 // end marks the run as ended, and enters its end in the ledger. All blocks of an ended log name one opening.
 func (w *writer) end(h *head) error {
-	_, err := w.exec(endRun, h.number)
+	_, err := w.exec(endRun, h.merged(), h.number)
 	if err == nil && h.read {
 		_, err = w.exec("UPDATE blocks SET opening = ? WHERE run = ? AND opening <> ?", w.opening, h.number, w.opening)
 	}

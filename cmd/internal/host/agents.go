@@ -45,7 +45,7 @@ func (c *catalog) guarded(q messages.Request) []string {
 func (c *catalog) mayStart(ctx context.Context, q messages.Request) error {
 	p := auth.From(ctx)
 	switch {
-	case len(c.agents()) == 0 || !slices.Contains(started(q), agent.Name):
+	case !slices.Contains(started(q), agent.Name) || len(c.agents()) == 0:
 		return nil
 	case p.Name == "" && auth.At(ctx) == "":
 		return messages.Errorf(auth.CodeForbidden, "a coding agent is started on the page, or at a terminal with lastword agent --server; programs need a token with the scope %s", auth.AgentRuns)

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -21,6 +23,8 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	calls "github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
@@ -66,6 +70,7 @@ func (c *Checked) openWrapped(log *zap.Logger) (*wrapped, error) {
 			}
 			return nil, errors.New("the server has not started yet")
 		},
+		Offer: w.offered,
 	}, log)
 	return w, nil
 }
@@ -111,14 +116,64 @@ func (w *wrapped) rule(server, name string) wrap.Rule {
 	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest", Changed: w.changed[server+"/"+name]}
 }
 
-// List implements [mcp.Behind]. A tool that has changed since it was seen is offered as a new one, or withheld until the
-// operator approves it.
-func (w *wrapped) List(ctx context.Context, server string, c source.Caller, method string) ([]json.RawMessage, int64, error) {
-	all, ttl, err := w.Gateway.List(ctx, server, c, method)
-	if method == "tools/list" {
-		all = slices.DeleteFunc(slices.Clone(all), func(raw json.RawMessage) bool { return !w.offered(server, raw) })
+// listWait is how long a list of jobs waits for servers that are just starting.
+const listWait = 2 * time.Second
+
+// views returns a job for each tool, as servers offer them to callers whose clients can be asked nothing.
+func (w *wrapped) views(ctx context.Context) (all []door.View) {
+	who := source.Caller{Principal: auth.From(ctx).Name, Capabilities: json.RawMessage("{}")}
+	servers := w.Servers()
+	came := make([]chan *source.List, len(servers))
+	var listing sync.WaitGroup // goes on when nobody waits any more
+	for i, server := range servers {
+		came[i] = make(chan *source.List, 1)
+		listing.Go(func() {
+			list, err := w.List(context.WithoutCancel(ctx), server, who, "tools/list")
+			if err != nil {
+				w.log.Warn("a server behind this one does not list", zap.String("server", server), zap.Error(err))
+			}
+			came[i] <- list
+		})
 	}
-	return all, ttl, err
+	within, stop := context.WithTimeout(ctx, listWait)
+	defer stop()
+	for i, server := range servers {
+		var list *source.List
+		select {
+		case list = <-came[i]:
+		case <-within.Done():
+			select {
+			case list = <-came[i]:
+			default: // it is still starting
+			}
+		}
+		for at := 0; list != nil && at < len(list.Names); at++ {
+			all = append(all, view(calls.Input{Server: server, Tool: list.Names[at], Shown: list.Entries[at], Client: who.Capabilities}))
+		}
+	}
+	return all
+}
+
+// view returns the job for a tool. Its input are the arguments.
+func view(of calls.Input) door.View {
+	var t struct {
+		Title, Description        string
+		InputSchema, OutputSchema json.RawMessage
+	}
+	_ = json.Unmarshal(of.Shown, &t) // a list has read it
+	name := of.Server + "/" + of.Tool
+	return door.View{JobInfo: messages.JobInfo{Name: name, JobSpec: messages.JobSpec{Title: t.Title, Description: t.Description, OpenWorld: true,
+		Input: func() json.RawMessage { return t.InputSchema }}},
+		Whole: func(q messages.Request) messages.Request {
+			of.Arguments = q.Input
+			q.Job, q.Input = wrap.Name, door.JSON(of)
+			q.Labels = maps.Clone(q.Labels)
+			if q.Labels == nil {
+				q.Labels = map[string]string{}
+			}
+			q.Labels["mcp.tool"] = name
+			return q
+		}}
 }
 
 // Result implements [mcp.Behind].
@@ -127,7 +182,8 @@ func (w *wrapped) Result(run messages.RunID) json.RawMessage { return w.results.
 // waits begins the name of an entry in the list of pins that the operator has not approved.
 const waits = "?"
 
-// offered reports whether a tool may be offered, and remembers what a new one says of itself.
+// offered reports whether a tool may be offered, and remembers what a new one says of itself. A tool that has changed since
+// it was seen is offered as a new one, or withheld until the operator approves it.
 func (w *wrapped) offered(server string, raw json.RawMessage) bool {
 	var t struct {
 		Name, Title, Description  string
@@ -209,25 +265,21 @@ func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
 	if err := c.readWrapped(); err != nil {
 		return nil, err
 	}
-	w, err := c.openWrapped(zap.NewNop())
-	if err != nil || w == nil {
-		return nil, cmp.Or(err, error(messages.InvalidInput("no server is named; give --wrap NAME='COMMAND ARG …'")))
+	if len(c.behind) == 0 {
+		return nil, messages.InvalidInput("no server is named; give --wrap NAME='COMMAND ARG …'")
 	}
-	defer w.close()
+	g := source.NewGateway(c.behind, build.This().Full(), source.Events{}, nil)
+	defer g.Close()
 	all = make([]Seen, len(c.behind))
 	var starting sync.WaitGroup
 	for i, s := range c.behind {
 		starting.Go(func() {
-			list, _, err := w.Gateway.List(ctx, s.Name, source.Caller{}, "tools/list")
-			all[i] = Seen{Name: s.Name, State: "running"}
+			list, err := g.List(ctx, s.Name, source.Caller{}, "tools/list")
 			if err != nil {
-				all[i].State, all[i].Problem = "down", err.Error()
+				all[i] = Seen{Name: s.Name, State: "down", Problem: err.Error()}
+				return
 			}
-			for _, raw := range list {
-				var t struct{ Name string }
-				_ = json.Unmarshal(raw, &t) // the gateway has read it
-				all[i].Tools = append(all[i].Tools, t.Name)
-			}
+			all[i] = Seen{Name: s.Name, State: "running", Tools: list.Names}
 		})
 	}
 	starting.Wait()

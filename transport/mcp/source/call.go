@@ -36,14 +36,16 @@ type Call struct {
 	Ask func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
 }
 
-// pending is a call in progress. mu guards asked.
+// pending is a call in progress. mu guards the fields below it.
 type pending struct {
 	Call
-	ctx   context.Context
-	notes chan note // without Note, holds only the latest
+	ctx context.Context
 
-	mu    sync.Mutex
-	asked map[string]int // how often each question was asked, by name
+	mu      sync.Mutex
+	asked   map[string]int // how often each question was asked, by name
+	notes   []note         // those that wait
+	telling chan struct{}  // closed when the goroutine that passes them on ends; nil without one
+	over    bool           // nothing more is added
 }
 
 // note is a notification about a call.
@@ -52,21 +54,59 @@ type note struct {
 	params map[string]any
 }
 
-// mostNotes is the number of notifications that wait while the run is slow. Then the oldest is dropped.
+// mostNotes is the number of notifications that wait while the run is slow. Then the oldest is dropped. Without Note only
+// the latest counts.
 const mostNotes = 256
 
-// add adds a note, and drops the oldest ones if there is no room.
+// add adds a note, and starts a goroutine that passes it on if there is none.
 func (p *pending) add(n note) {
+	most := mostNotes
+	if p.Note == nil {
+		most = 1
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	if p.notes = append(p.notes, n); len(p.notes) > most {
+		p.notes = p.notes[1:]
+	}
+	if p.telling == nil {
+		p.telling = make(chan struct{})
+		go p.tell(p.telling)
+	}
+}
+
+// tell passes notes on until there are none.
+func (p *pending) tell(ended chan<- struct{}) {
+	defer close(ended)
 	for {
-		select {
-		case p.notes <- n:
+		p.mu.Lock()
+		if len(p.notes) == 0 {
+			p.telling = nil
+			p.mu.Unlock()
 			return
-		default:
 		}
-		select {
-		case <-p.notes:
-		default:
+		n := p.notes[0]
+		p.notes = p.notes[1:]
+		p.mu.Unlock()
+		if p.tellOne(n) != nil {
+			p.mu.Lock()
+			p.notes, p.over = nil, true
+			p.mu.Unlock()
 		}
+	}
+}
+
+// end returns when all notes are passed on: what came before the result is told before it.
+func (p *pending) end() {
+	p.mu.Lock()
+	p.over = true
+	telling := p.telling
+	p.mu.Unlock()
+	if telling != nil {
+		<-telling
 	}
 }
 
@@ -83,9 +123,7 @@ func (s *server) call(ctx context.Context, name, pin string, c Call) (string, er
 			gone = true
 			return nil
 		}
-		var r mcp.CallToolRequest
-		r.Params.Name, r.Params.Arguments = name, c.Arguments
-		raw, err = conn.send(ctx, c, r)
+		raw, err = conn.send(ctx, name, c)
 		return err
 	})
 	if gone {
@@ -112,53 +150,114 @@ func (s *server) failed(err error) error {
 }
 
 // send sends the call and returns its result.
-func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest) (json.RawMessage, error) {
-	room := 1
-	if call.Note != nil {
-		room = mostNotes
-	}
-	p := &pending{Call: call, ctx: ctx, notes: make(chan note, room)}
+func (c *connection) send(ctx context.Context, tool string, call Call) (json.RawMessage, error) {
+	p := &pending{Call: call, ctx: ctx}
 	token := c.begin(p)
-	over, told := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(told)
-		p.tell(over)
-	}()
-	r.Params.Meta = &mcp.Meta{ProgressToken: token, AdditionalFields: map[string]any{}}
-	for name, value := range messages.TraceOf(ctx).Fields() {
-		r.Params.Meta.AdditionalFields[name] = value
-	}
-	if call.Key != "" {
-		r.Params.Meta.AdditionalFields[keyField] = call.Key
-	}
-	if call.Task {
-		r.Params.Task = &mcp.TaskParams{}
-	}
 	ours := &request{ctx: ctx, call: p}
 	asking := context.WithValue(ctx, requestKey{}, ours)
-	_, err := c.client.CallTool(asking, r)
-	if call.Task && ours.result != nil {
-		var made struct{ Task struct{ TaskID string } }
-		if json.Unmarshal(ours.result, &made) == nil && made.Task.TaskID != "" {
-			var r mcp.TaskResultRequest
-			r.Params.TaskId = made.Task.TaskID
-			ours.result = nil
-			if _, err = c.client.TaskResult(asking, r); err != nil && ctx.Err() != nil {
-				go c.cancelTask(context.WithoutCancel(ctx), r.Params.TaskId)
-			}
-		}
+	var err error
+	if _, remote := c.link.(*httpLink); remote || call.Task {
+		err = c.ask(asking, tool, token, ours)
+	} else {
+		err = c.askPlainly(asking, tool, token, ours)
 	}
 	c.end(token)
-	close(over)
-	<-told
-	var got result
+	p.end()
 	if call.Note != nil && err != nil && ours.refused != nil {
 		return nil, ours.refused
 	}
+	var got result
 	if err != nil && (ours.result == nil || json.Unmarshal(ours.result, &got) != nil || got.Type == "input_required") {
 		return nil, err
 	}
 	return ours.result, nil
+}
+
+// askPlainly has mcp-go's client ask only if the server wants to know more: the client encodes each request four times.
+func (c *connection) askPlainly(ctx context.Context, tool string, token int64, ours *request) error {
+	r := transport.JSONRPCRequest{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(ownIDs + token), Method: string(mcp.MethodToolsCall)}
+	trace := messages.TraceOf(ctx)
+	level, _ := c.level.Load().(string)
+	r.Params = callParams{tool, ours.call.Arguments, callMeta{token, ours.call.Key, trace.Parent, trace.State, level, c.standing}}
+	answer, err := c.link.SendRequest(ctx, r)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		go c.cancelRequest(context.WithoutCancel(ctx), r.ID, ctx.Err().Error())
+	case err == nil && answer.Error != nil:
+		return answer.Error.AsError()
+	case err == nil && bytes.Contains(answer.Result, []byte("input_required")):
+		ours.again = answer
+		return c.ask(ctx, tool, token, ours)
+	}
+	return err
+}
+
+// ownIDs is less than the ids of requests of askPlainly, and greater than those of mcp-go's client.
+const ownIDs = 1 << 30
+
+// callParams are the parameters of tools/call.
+type callParams struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Meta      callMeta        `json:"_meta"`
+}
+
+type callMeta struct {
+	Token  int64  `json:"progressToken"`
+	Key    string `json:"io.github.seed889630bf.lastword/key,omitempty"`
+	Parent string `json:"traceparent,omitempty"`
+	State  string `json:"tracestate,omitempty"`
+	Level  string `json:"io.modelcontextprotocol/logLevel,omitempty"`
+	standing
+}
+
+// standing is what each request says to a server of 2026-07-28.
+type standing struct {
+	Version      string          `json:"io.modelcontextprotocol/protocolVersion,omitempty"`
+	Client       json.RawMessage `json:"io.modelcontextprotocol/clientInfo,omitempty"`
+	Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities,omitempty"`
+}
+
+// cancelRequest says that nobody waits for a request any more.
+func (c *connection) cancelRequest(ctx context.Context, id mcp.RequestId, why string) {
+	ctx, stop := context.WithTimeout(ctx, replyTimeout)
+	defer stop()
+	_ = c.link.SendNotification(ctx, mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+		Method: string(mcp.MethodNotificationCancelled),
+		Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": id, "reason": why}},
+	}})
+}
+
+// ask has mcp-go's client make the call. It answers what the server asks, and adds headers.
+func (c *connection) ask(ctx context.Context, tool string, token int64, ours *request) error {
+	var r mcp.CallToolRequest
+	r.Params.Name = tool
+	if len(ours.call.Arguments) > 0 {
+		r.Params.Arguments = ours.call.Arguments
+	}
+	r.Params.Meta = &mcp.Meta{ProgressToken: token, AdditionalFields: map[string]any{}}
+	for name, value := range messages.TraceOf(ctx).Fields() {
+		r.Params.Meta.AdditionalFields[name] = value
+	}
+	if ours.call.Key != "" {
+		r.Params.Meta.AdditionalFields[keyField] = ours.call.Key
+	}
+	if !ours.call.Task {
+		_, err := c.client.CallTool(ctx, r)
+		return err
+	}
+	r.Params.Task = &mcp.TaskParams{}
+	_, err := c.client.CallTool(ctx, r)
+	var made struct{ Task struct{ TaskID string } }
+	if ours.result != nil && json.Unmarshal(ours.result, &made) == nil && made.Task.TaskID != "" {
+		var r mcp.TaskResultRequest
+		r.Params.TaskId = made.Task.TaskID
+		ours.result = nil
+		if _, err = c.client.TaskResult(ctx, r); err != nil && ctx.Err() != nil {
+			go c.cancelTask(context.WithoutCancel(ctx), r.Params.TaskId)
+		}
+	}
+	return err
 }
 
 // cancelTask cancels a task whose result nobody waits for any more.
@@ -168,27 +267,6 @@ func (c *connection) cancelTask(ctx context.Context, id string) {
 	var r mcp.CancelTaskRequest
 	r.Params.TaskId = id
 	_, _ = c.client.CancelTask(ctx, r) // it may have ended
-}
-
-// tell passes on progress until the call has ended.
-func (p *pending) tell(over <-chan struct{}) {
-	for {
-		select {
-		case n := <-p.notes:
-			if p.tellOne(n) != nil {
-				return
-			}
-		case <-over: // what came before the result is told before it
-			for {
-				select {
-				case n := <-p.notes:
-					_ = p.tellOne(n)
-				default:
-					return
-				}
-			}
-		}
-	}
 }
 
 func (p *pending) tellOne(n note) error {

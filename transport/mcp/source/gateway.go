@@ -31,10 +31,7 @@ type Gateway struct {
 }
 
 // line says whose connection to a server it is, and what it declares.
-type line struct {
-	server, principal, capabilities string
-	sessions                        bool
-}
+type line struct{ server, principal, declared string }
 
 // Events are what servers say and ask of themselves. Functions may be nil.
 type Events struct {
@@ -42,13 +39,33 @@ type Events struct {
 	Changed func(method, uri string)
 	// Ask puts a request of a server to a client of the principal. run is the run whose call asks, or "".
 	Ask func(ctx context.Context, principal, run, method string, params json.RawMessage) (json.RawMessage, error)
+	// Offer reports whether a tool is offered. It is asked once about each tool of a list, and about all again while it
+	// withholds one.
+	Offer func(server string, tool json.RawMessage) bool
 }
 
-// Caller is who uses a server, and what its client declares as its capabilities. There "sessions" says that the client has
-// a session.
+// Caller is who uses a server, and what its client declares, as [Declare] returns it.
 type Caller struct {
 	Principal    string
 	Capabilities json.RawMessage
+}
+
+// declared is what servers may hear of a client.
+type declared struct {
+	Elicitation *mcp.ElicitationCapability `json:"elicitation,omitempty"`
+	Sampling    *mcp.SamplingCapability    `json:"sampling,omitempty"`
+	Roots       any                        `json:"roots,omitempty"`
+	Sessions    bool                       `json:"sessions,omitempty"`
+}
+
+// Declare returns what servers may ask a client with the capabilities. sessions says that the client has a session.
+func Declare(c mcp.ClientCapabilities, sessions bool) json.RawMessage {
+	d := declared{Elicitation: c.Elicitation, Sampling: c.Sampling, Sessions: sessions}
+	if c.Roots != nil {
+		d.Roots = c.Roots
+	}
+	text, _ := json.Marshal(d) // it was JSON
+	return text
 }
 
 // NewGateway returns a Gateway. It starts no server yet.
@@ -81,29 +98,29 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	if !known {
 		return nil, messages.InvalidInput("there is no server %q behind this one; name it with --wrap", name)
 	}
-	var declared struct {
-		mcp.ClientCapabilities
-		Sessions bool
-	}
-	_ = json.Unmarshal(c.Capabilities, &declared) // of another form declares nothing
-	asks := mcp.ClientCapabilities{Elicitation: declared.Elicitation, Sampling: declared.Sampling, Roots: declared.Roots}
-	text, err := json.Marshal(asks)
-	if err != nil {
-		return nil, err
-	}
 	if settings.Shared {
 		c.Principal = ""
 	}
-	k := line{name, c.Principal, string(text), declared.Sessions}
+	k := line{name, c.Principal, string(c.Capabilities)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if s := g.open[k]; s != nil {
+		return s, nil
+	}
 	if g.life.Err() != nil {
 		return nil, errEnded
 	}
+	var said struct {
+		mcp.ClientCapabilities
+		Sessions bool
+	}
+	_ = json.Unmarshal(c.Capabilities, &said) // of another form declares nothing
+	k.declared = string(Declare(said.ClientCapabilities, said.Sessions))
 	s := g.open[k]
 	if s == nil {
+		asks := mcp.ClientCapabilities{Elicitation: said.Elicitation, Sampling: said.Sampling, Roots: said.Roots}
 		s = &server{Server: settings, life: g.life, version: g.version, pause: firstPause, turn: make(chan struct{}, 1), asks: asks,
-			principal: c.Principal, sessions: declared.Sessions, events: &g.events, lists: map[string]*entries{}, log: g.log.With(zap.String("server", name))}
+			principal: c.Principal, sessions: said.Sessions, events: &g.events, lists: map[string]*entries{}, log: g.log.With(zap.String("server", name))}
 		g.open[k] = s
 	}
 	return s, nil
@@ -112,34 +129,61 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 // firstPause is the pause before the second start of a server behind this one.
 const firstPause = 200 * time.Millisecond
 
-// entries are a list of a server as of the last time.
+// List is a list of a server as it was at a time. It never changes: where nothing is new, the same one is returned again.
+type List struct {
+	// Entries are unparsed, in the server's order. Names are their names, or URIs.
+	Entries []json.RawMessage
+	Names   []string
+	TTL     int64 // for how many milliseconds it holds
+}
+
+func (l *List) add(name string, entry json.RawMessage) {
+	l.Names, l.Entries = append(l.Names, name), append(l.Entries, entry)
+}
+
+// entries are a list as of the last time, and what of it is offered.
 type entries struct {
-	all  []json.RawMessage
-	ttl  int64 // in milliseconds
-	at   time.Time
-	conn *connection
+	all, offered *List
+	at           time.Time
+	conn         *connection
+}
+
+// offer returns what is offered of a list. s.listing must be held.
+func (s *server) offer(method string, e *entries) *List {
+	if e.offered != nil && len(e.offered.Names) == len(e.all.Names) {
+		return e.offered
+	}
+	if e.offered = e.all; method != "tools/list" || s.events.Offer == nil {
+		return e.all
+	}
+	e.offered = &List{TTL: e.all.TTL}
+	for i, raw := range e.all.Entries {
+		if s.events.Offer(s.Name, raw) {
+			e.offered.add(e.all.Names[i], raw)
+		}
+	}
+	return e.offered
 }
 
 // wrappedAge is the age after which a list is requested again, and up to which it stands in for a server that is down.
 const wrappedAge = time.Minute
 
-// List returns the entries of a server's list in its order, unparsed, and for how many milliseconds they hold. method is
-// tools/list or another method that lists. A server that does not have the method has no entries.
-func (g *Gateway) List(ctx context.Context, server string, c Caller, method string) (all []json.RawMessage, ttl int64, err error) {
+// List returns a list of a server. method is one of Lists. A server that does not have the method has no entries.
+func (g *Gateway) List(ctx context.Context, server string, c Caller, method string) (*List, error) {
 	s, err := g.line(server, c)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	timed, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.CauseDeadline,
 		"it did not answer %s within %s", method, s.StartTimeout))
 	defer stop()
-	var now *entries
+	var now *List
 	err = s.with(timed, false, func(conn *connection) (err error) {
 		now, err = conn.entries(timed, method)
 		return err
 	})
 	if err == nil {
-		return now.all, now.ttl, nil
+		return now, nil
 	}
 	if timed.Err() != nil && ctx.Err() == nil {
 		err = context.Cause(timed)
@@ -147,24 +191,24 @@ func (g *Gateway) List(ctx context.Context, server string, c Caller, method stri
 	s.listing.Lock()
 	defer s.listing.Unlock()
 	if last := s.lists[method]; last != nil && time.Since(last.at) < wrappedAge {
-		return last.all, last.ttl, nil
+		return s.offer(method, last), nil
 	}
-	return nil, 0, s.failed(err)
+	return nil, s.failed(err)
 }
 
-// listMembers are the members of results with the entries of a list.
-var listMembers = map[string]string{"tools/list": "tools", "resources/list": "resources",
-	"resources/templates/list": "resourceTemplates", "prompts/list": "prompts"}
+// Lists are the members of results with a list, and those that name its entries, by method.
+var Lists = map[string]struct{ List, Name string }{"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"},
+	"resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}}
 
 // entries returns a list, and requests it again if it has changed or is old.
-func (c *connection) entries(ctx context.Context, method string) (*entries, error) {
+func (c *connection) entries(ctx context.Context, method string) (*List, error) {
 	s := c.server
 	s.listing.Lock()
 	defer s.listing.Unlock()
 	if last := s.lists[method]; last != nil && last.conn == c && time.Since(last.at) < wrappedAge {
-		return last, nil
+		return s.offer(method, last), nil
 	}
-	now := &entries{ttl: wrappedAge.Milliseconds(), conn: c, at: time.Now()}
+	all, at := &List{TTL: wrappedAge.Milliseconds()}, time.Now()
 	cursor := ""
 	for range mostTools {
 		params, _ := json.Marshal(map[string]string{"cursor": cursor})
@@ -180,33 +224,32 @@ func (c *connection) entries(ctx context.Context, method string) (*entries, erro
 		}
 		var page map[string]json.RawMessage
 		var list []json.RawMessage
-		if err := cmp.Or(json.Unmarshal(text, &page), json.Unmarshal(page[listMembers[method]], &list)); err != nil {
+		if err := cmp.Or(json.Unmarshal(text, &page), json.Unmarshal(page[Lists[method].List], &list)); err != nil {
 			return nil, err
 		}
-		now.all = append(now.all, list...)
+		for _, raw := range list {
+			var members map[string]json.RawMessage
+			var name string
+			if json.Unmarshal(raw, &members) == nil && json.Unmarshal(members[Lists[method].Name], &name) == nil && name != "" &&
+				(method != "tools/list" || s.allows(name)) {
+				all.add(name, raw)
+			}
+		}
 		var more struct {
 			NextCursor string
 			TTLMS      *int64 `json:"ttlMs"`
 		}
 		if json.Unmarshal(text, &more) == nil && more.TTLMS != nil {
-			now.ttl = min(now.ttl, max(*more.TTLMS, 0))
+			all.TTL = min(all.TTL, max(*more.TTLMS, 0))
 		}
 		if more.NextCursor == "" || more.NextCursor == cursor {
 			break
 		}
 		cursor = more.NextCursor
 	}
-	if method == "tools/list" {
-		now.all = slices.DeleteFunc(now.all, func(raw json.RawMessage) bool { return !s.offers(raw) })
-	}
+	now := &entries{all: all, at: at, conn: c}
 	s.lists[method] = now
-	return now, nil
-}
-
-// offers reports whether the settings allow a tool.
-func (s *server) offers(raw json.RawMessage) bool {
-	var d definition
-	return json.Unmarshal(raw, &d) == nil && d.Name != "" && s.allows(d.Name)
+	return s.offer(method, now), nil
 }
 
 // Pass passes a request on, and returns the result unparsed. An error of the server is a *[Refused].
@@ -238,15 +281,7 @@ func (g *Gateway) Call(ctx context.Context, server, tool string, caller Caller, 
 			"the tool %s took longer than %s, as its server's settings allow", tool, s.Timeout))
 		defer stop()
 	}
-	err = s.with(ctx, true, func(conn *connection) (err error) {
-		var r mcp.CallToolRequest
-		r.Params.Name, r.Params.Arguments = tool, c.Arguments
-		if len(c.Arguments) == 0 {
-			r.Params.Arguments = nil
-		}
-		raw, err = conn.send(ctx, c, r)
-		return err
-	})
+	err = s.with(ctx, true, func(conn *connection) (err error) { raw, err = conn.send(ctx, tool, c); return err })
 	switch _, refused := errors.AsType[*Refused](err); {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -55,8 +55,12 @@ func TestGatewayHearsOfChanges(t *testing.T) {
 		caller := source.Caller{Capabilities: []byte(capabilities)}
 		tools := func(want int) {
 			t.Helper()
-			if all, _, err := g.List(t.Context(), "s", caller, "tools/list"); err != nil || len(all) != want {
-				t.Errorf("%s: %s, %v", capabilities, all, err)
+			list, err := g.List(t.Context(), "s", caller, "tools/list")
+			if err != nil || len(list.Names) != want {
+				t.Errorf("%s: %v, %v", capabilities, list, err)
+			}
+			if again, _ := g.List(t.Context(), "s", caller, "tools/list"); again != list {
+				t.Errorf("%s: it is made again, and nothing is new", capabilities)
 			}
 		}
 		tools(1)

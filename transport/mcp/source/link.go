@@ -36,7 +36,9 @@ type request struct {
 	result json.RawMessage // the result of the last response
 	// refused is the JSON-RPC error of the last response.
 	refused *Refused
-	long    atomic.Bool // a message of the server was too long
+	// again, if not nil, answers the next request, which was made already.
+	again *transport.JSONRPCResponse
+	long  atomic.Bool // a message of the server was too long
 }
 
 type requestKey struct{}
@@ -60,6 +62,11 @@ func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 // that of a server of 2026-07-28, so one that names no such version becomes a refusal. A refusal that names the version
 // of the request is asked again: nothing was done.
 func checked(ctx context.Context, r transport.JSONRPCRequest, send sender) (*transport.JSONRPCResponse, error) {
+	if ours := requestOf(ctx); ours != nil && ours.again != nil {
+		answer := ours.again
+		ours.again = nil
+		return answer, nil
+	}
 	answer, err := send(ctx, r)
 	if err == nil && answer != nil && answer.Error != nil {
 		refused, is := errors.AsType[mcp.UnsupportedProtocolVersionError](answer.Error.AsError())

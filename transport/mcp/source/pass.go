@@ -52,6 +52,8 @@ func (c *connection) pass(ctx context.Context, method string, params json.RawMes
 		c.subscribe(r.URI, true)
 	} else if r, is := into.(*mcp.UnsubscribeParams); is && err == nil {
 		c.subscribe(r.URI, false)
+	} else if r, is := into.(*mcp.SetLevelParams); is && err == nil && c.standing.Version != "" {
+		c.level.Store(string(r.Level))
 	}
 	switch {
 	case ours.result != nil: // mcp-go may refuse what it does not know

@@ -65,7 +65,10 @@ type connection struct {
 	server *server
 	link   link
 	client *client.Client
-	stale  atomic.Bool // the server said that its tools have changed
+	// standing is what calls of tools say of this client.
+	standing standing
+	level    atomic.Value // of log messages, a string, as a server of 2026-07-28 hears it with each request
+	stale    atomic.Bool  // the server said that its tools have changed
 
 	listing sync.Mutex
 	tools   map[string]definition // by name, as of at
@@ -255,7 +258,12 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 		_ = c.link.Close() // nothing was sent yet
 		return nil, err
 	}
-	if s.events != nil && mcp.IsModernProtocol(c.client.ProtocolVersion()) {
+	if version := c.client.ProtocolVersion(); mcp.IsModernProtocol(version) {
+		c.standing.Version = version
+		c.standing.Client, _ = json.Marshal(mcp.Implementation{Name: "lastword", Version: s.version}) // plain texts
+		c.standing.Capabilities, _ = json.Marshal(s.asks)                                             // it was JSON
+	}
+	if s.events != nil && c.standing.Version != "" {
 		ctx, stop := context.WithCancel(s.life)
 		c.deaf = stop
 		go c.listen(ctx)

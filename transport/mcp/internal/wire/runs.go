@@ -26,9 +26,14 @@ func (r Runs) Until(ctx context.Context, state messages.State, until func(messag
 	if state.Status.IsEnded() {
 		return state, nil
 	}
-	for e, err := range r.Events(ctx, state.RunID, state.Seq) {
+	var last *messages.State
+	follow := messages.FollowOptions{After: state.Seq, Ended: func(state messages.State) { last = &state }}
+	for e, err := range messages.Each(r.Door.Runs.Follow(ctx, state.RunID, follow)) {
 		if err != nil {
 			return state, err
+		}
+		if e.IsTerminal() && last != nil {
+			return *last, nil
 		}
 		if e.IsTerminal() || until != nil && until(e) {
 			break
