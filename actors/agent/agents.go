@@ -27,13 +27,15 @@ type about struct {
 	// auth is the way to log in if one of the variables keys is set.
 	auth string
 	keys []string
+	// remarks are the arguments by which the model describes a call to people, by tool.
+	remarks map[string]string
 }
 
 // agents are the agents that are known by name.
 var agents = map[string]about{
 	"claude": {acp: []string{"claude-agent-acp"}, install: "npm install -g @agentclientprotocol/claude-agent-acp", seen: "0.101.0",
 		headless: claude, flags: []string{"claude", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "-p"},
-		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}},
+		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, remarks: map[string]string{"Bash": "description"}},
 	"codex": {acp: []string{"codex-acp"}, install: "npm install -g @agentclientprotocol/codex-acp", seen: "2.6.0",
 		headless: codex, flags: []string{"codex", "exec", "--json", "--skip-git-repo-check", "--"},
 		ids: true, askEnv: "INITIAL_AGENT_MODE=read-only", auth: "api-key", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -52,6 +53,62 @@ func TestWhoMayStartAgents(t *testing.T) {
 	if s := serveHTTP(t, dir, "--ephemeral"); !unknownJob(t, s) {
 		t.Error("a server whose file names no agent starts one")
 	}
+}
+
+// asksOnce is an agent that asks before it does something, and says what it was answered.
+const asksOnce = `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
+read a; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
+read a; echo '{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s-7","toolCall":{"toolCallId":"c1","title":"touch made","rawInput":{"command":"touch made"},"kind":"execute"},"options":[{"optionId":"once","kind":"allow_once"},{"optionId":"ever","kind":"allow_always"},{"optionId":"no","kind":"reject_once"}]}}'
+read a; echo "$a" >&2; touch made; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; cat >/dev/null`
+
+// An agent in the background outlives the command that started it, and a person at another terminal answers it. An
+// answer for good is kept: it answers the same question later, the log names it, and the person takes it back.
+func TestAgentGoesOnAndKeepsAnswers(t *testing.T) {
+	dir, home := t.TempDir(), binary(t, "").Env
+	put(t, filepath.Join(dir, "agent"), asksOnce)
+	lastword := func(args ...string) string {
+		cmd := binary(t, dir, args...)
+		cmd.Env = home
+		var says strings.Builder
+		cmd.Stderr = &says
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, &says)
+		}
+		return string(out)
+	}
+	asks := func(state string) bool {
+		id := strings.TrimSpace(lastword("agent", "--background", "--prompt", "p", "--state", state, "--", "sh", "agent"))
+		for s := (messages.State{}); ; {
+			must(t, json.Unmarshal([]byte(lastword("runs", "get", id, "--state", state)), &s))
+			if s.Status.IsEnded() || len(s.Inputs) > 0 {
+				return !s.Status.IsEnded()
+			}
+		}
+	}
+	answer := func(state, value string) string {
+		startIn(t, "", dir, home, "lastword", "runs", "answer", "last", value, "--state", state).ends(exit.Completed)
+		for {
+			if said := lastword("runs", "events", "last", "--state", state); strings.Contains(said, "run.completed") {
+				return said
+			}
+		}
+	}
+	if !asks("1") {
+		t.Fatal("it asks nobody")
+	}
+	if said := answer("1", "ever"); !strings.Contains(said, `\"optionId\":\"once\"`) {
+		t.Errorf("the agent keeps an answer for good: %s", said)
+	}
+	id, _, _ := strings.Cut(strings.Split(lastword("agent", "allowed"), "\n")[1], " ")
+	if asks("2") || !strings.Contains(lastword("runs", "events", "last", "--state", "2"), "allowed by "+id) {
+		t.Error("it asks again, or does not say what allowed the call")
+	}
+	lastword("agent", "allowed", "--forget", id)
+	if !asks("3") {
+		t.Error("an answer that was taken back still holds")
+	}
+	answer("3", "no")
 }
 
 func unknownJob(t *testing.T, s *served) bool {

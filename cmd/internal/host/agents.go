@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -21,6 +22,9 @@ func (c *catalog) agents() []actors.Definition {
 	config := agent.Config{Agents: c.file.Agents, Command: c.commandConfig()}
 	if config.Command.Inside = nil; c.folder() != "" {
 		config.Sessions = filepath.Join(c.folder(), "agents")
+	}
+	if list, err := c.program.Approvals(trust.Folder.Agents); err == nil && list != nil && !c.agentsConfirm {
+		config.Allowed = list
 	}
 	return []actors.Definition{c.shared(agent.Define(config))}
 }

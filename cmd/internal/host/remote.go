@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -131,6 +133,10 @@ func (r *Remote) live() (*api.Client, error) {
 		return r.Client()
 	}
 	owner, open := store.FindOwner(r.State)
+	for wait := 0; open && wait < 100 && !answers(owner.URL); wait++ { // its process ends
+		time.Sleep(20 * time.Millisecond)
+		owner, open = store.FindOwner(r.State)
+	}
 	switch {
 	case !open:
 		return nil, nil
@@ -139,6 +145,19 @@ func (r *Remote) live() (*api.Client, error) {
 	}
 	r.URL = owner.URL
 	return r.Client()
+}
+
+// answers reports whether a server is at the URL, if that is a socket.
+func answers(url string) bool {
+	path, is := strings.CutPrefix(url, "unix:")
+	if !is {
+		return true
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return err == nil
 }
 
 // Source is what a command reads runs from: a server, or the folder of a server that has stopped.

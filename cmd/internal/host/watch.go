@@ -43,15 +43,15 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 	}
 	show.Kept, show.Own = runStore.Journal != nil, true
 	defer show.View.Leave()
+	stop := func() {}
 	if show.Kept && (show.Ask != nil || show.Served) {
-		stop, err := p.reachable(system, runStore, in.Folder(p.Env))
-		if err != nil {
+		if stop, err = p.reachable(system, runStore, in.Folder(p.Env)); err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
 		}
-		defer stop()
 	}
 	attached, first := interruptible(ctx, show)
 	state, err := follow(ctx, attached, system, job, o, show)
+	stop() // readers have their answers before the journal closes
 	err = errors.Join(err, done())
 	by := first()
 	if err != nil {
