@@ -144,7 +144,17 @@ func (r *Remote) live() (*api.Client, error) {
 		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("the process that has %s open serves nobody", r.State)}
 	}
 	r.URL = owner.URL
-	return r.Client()
+	c, err := r.Client()
+	if err == nil && strings.HasSuffix(owner.URL, ownSocket) {
+		c.UntilGone(r.isGone)
+	}
+	return c, err
+}
+
+// isGone reports whether no process has the folder in --state open.
+func (r *Remote) isGone() bool {
+	_, open := store.FindOwner(r.State)
+	return r.State != "" && !open
 }
 
 // answers reports whether a server is at the URL, if that is a socket.
@@ -176,7 +186,10 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 		case err != nil:
 			return err
 		case c != nil:
-			return r.Hinted(run(cmd, args, c))
+			err = r.Hinted(run(cmd, args, c))
+			if messages.CodeOf(err) != messages.CauseTransportClosed || !r.isGone() {
+				return err
+			}
 		}
 		in, err := store.OpenStopped(r.Program.Env, r.State)
 		if err != nil {

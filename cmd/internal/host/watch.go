@@ -60,9 +60,12 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 	return outcome(show, state, by)
 }
 
+// ownSocket is the socket of a process that serves its own runs, and ends with them.
+const ownSocket = "runs.sock"
+
 // reachable serves the runs on a socket in their folder, so that "lastword runs --state" can answer their questions.
 func (p *Program) reachable(system *actors.System, runStore *store.Store, folder string) (stop func(), err error) {
-	path := filepath.Join(folder, "runs.sock")
+	path := filepath.Join(folder, ownSocket)
 	_ = os.Remove(path) // left by a process that was killed; this process owns the folder
 	listener, err := net.Listen("unix", path)
 	if err == nil {

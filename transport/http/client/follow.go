@@ -60,7 +60,10 @@ func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want
 			case messages.CodeOf(err) == messages.CauseInvalidInput && !r.plain:
 				r.plain = true // an older server, if it is not the request
 				continue
-			case err != nil && !retryable(err):
+			case err != nil && c.gone != nil && c.gone() && r.events > 0:
+				yield(messages.Event{}, messages.Errorf(messages.CauseShutdown, "the process of run %s has ended before the run; what it has left can be read again", id))
+				return
+			case err != nil && (!retryable(err) || c.gone != nil && c.gone()):
 				yield(messages.Event{}, err)
 				return
 			}
