@@ -148,7 +148,7 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 	if !c.Inherit {
 		allowed.Env = append(slices.Clone(allowed.Env), "PATH", "HOME", "USER", "LOGNAME", "LANG", "SHELL", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 	}
-	job, err := command.Job(command.Program{Line: command.Line{Command: line}, Dir: in.Dir, Env: allowed.Env, Idle: schedule.Duration(idle), Timeout: schedule.Duration(config.Timeout)}, c)
+	job, err := command.Job(command.Program{Line: command.Line{Command: line}, Dir: in.Dir, Env: allowed.Env, Starts: allowed.Starts, Idle: schedule.Duration(idle), Timeout: schedule.Duration(config.Timeout)}, c)
 	if err != nil {
 		return job, err
 	}

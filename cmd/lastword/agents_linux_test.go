@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -109,6 +110,70 @@ func TestAgentGoesOnAndKeepsAnswers(t *testing.T) {
 		t.Error("an answer that was taken back still holds")
 	}
 	answer("3", "no")
+}
+
+// An agent gets lastword's own MCP server, with a token that is for that alone. It starts sub-runs, of the commands that its
+// operator lists, sees no other runs, and ends with the run.
+func TestAgentsOwnServer(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "agent"), `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}}'
+read a; echo "$a" >"$0.got"; env >"$0.env"; mv "$0.got" "$0.new"; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
+read a; until [ -e "$0.go" ]; do sleep 0.02; done; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; cat >/dev/null`)
+	put(t, filepath.Join(dir, "jobs.yaml"), confirming+fmt.Sprintf("agents:\n  mine: {command: [sh, %q], roots: [%q], env: [PATH], starts: [deploy]}\n", filepath.Join(dir, "agent"), dir))
+	file := filepath.Join(dir, "tokens")
+	owner := strings.TrimSpace(run(t, nil, "token", "add", "--file", file, "owner", "--scope", "run:read,run:write,run:answer,run:agent").stdout)
+	s := serveHTTP(t, dir, "--jobs", "jobs.yaml", "--ephemeral", "--tokens", file)
+	client, err := api.New(s.base(), owner)
+	must(t, err)
+	other, err := client.Submit(t.Context(), messages.Request{Job: "words", Input: json.RawMessage(`{}`)})
+	must(t, err)
+	id, err := client.Submit(t.Context(), messages.Request{Job: "agent", Input: json.RawMessage(`{"agent":"mine","prompt":"p"}`)})
+	must(t, err)
+	var got struct {
+		Params struct {
+			MCPServers []struct {
+				Type, URL string
+				Headers   []struct{ Name, Value string }
+			}
+		}
+	}
+	for {
+		if line, err := os.ReadFile(filepath.Join(dir, "agent.new")); err == nil {
+			must(t, json.Unmarshal(line, &got))
+			break
+		}
+	}
+	at := got.Params.MCPServers[0]
+	token, bearer := strings.CutPrefix(at.Headers[0].Value, "Bearer ")
+	if at.Type != "http" || at.URL != s.url || !bearer {
+		t.Fatalf("the agent is offered %+v", at)
+	}
+	if variables, err := os.ReadFile(filepath.Join(dir, "agent.env")); err != nil || strings.Contains(string(variables), "LASTWORD_TOKEN") {
+		t.Errorf("it has the token in its variables, %v", err)
+	}
+	for name, c := range map[string]struct{ tool, arguments, code string }{
+		"a listed command": {"run_start", `{"job":"deploy","input":{}}`, ""}, "another command": {"run_start", `{"job":"words","input":{}}`, "forbidden"},
+		"an agent":           {"run_start", `{"job":"agent","input":{"agent":"mine","prompt":"p"}}`, "forbidden"},
+		"a run of its owner": {"run_get", `{"run_id":"` + string(other) + `"}`, "not_found"},
+	} {
+		if a := s.call(token, c.tool, c.arguments); string(a.code()) != c.code {
+			t.Errorf("%s: %q, and not %q", name, a.code(), c.code)
+		}
+	}
+	if inside, err := api.New(s.base(), token); err == nil {
+		if _, err := inside.State(t.Context(), id); messages.CodeOf(err) != "forbidden" {
+			t.Errorf("the token is for the API, too: %v", err)
+		}
+	}
+	must(t, client.Cancel(t.Context(), id, ""))
+	for _, err := range client.Follow(t.Context(), id, messages.FollowOptions{}) {
+		must(t, err)
+	}
+	dead := s.post(token, "tools/list", "", "")
+	dead.Body.Close()
+	if dead.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the token of a run that has ended: %s", dead.Status)
+	}
 }
 
 func unknownJob(t *testing.T, s *served) bool {

@@ -20,7 +20,7 @@ func (c *catalog) agents() []actors.Definition {
 		return nil
 	}
 	config := agent.Config{Agents: c.file.Agents, Command: c.commandConfig()}
-	if config.Command.Inside = nil; c.folder() != "" {
+	if config.Command.Inside = c.insideAt(MCPPath); c.folder() != "" {
 		config.Sessions = filepath.Join(c.folder(), "agents")
 	}
 	if list, err := c.program.Approvals(trust.Folder.Agents); err == nil && list != nil && !c.agentsConfirm {
