@@ -170,15 +170,7 @@ func (c *client) enter(mayLogIn bool) {
 
 // servers offers the agent lastword's own MCP server, with a token that was made for this run and ends with it.
 func (c *client) servers() []any {
-	var url, token string
-	for _, variable := range c.Inside {
-		switch name, value, _ := strings.Cut(variable, "="); name {
-		case "LASTWORD_SERVER":
-			url = value
-		case "LASTWORD_TOKEN":
-			token = value
-		}
-	}
+	url, token := serverOf(c.Inside)
 	if !strings.HasPrefix(url, "http:") || c.can.at("agentCapabilities.mcpCapabilities.http") != true {
 		return []any{}
 	}

@@ -58,6 +58,10 @@ type Config struct {
 		Add(what, pin string) error
 	}
 
+	// ThroughDoor is the model that agents get through the server of Command.Inside, which counts its tokens; "" means that
+	// they ask a model of their own.
+	ThroughDoor string
+
 	program, root string // of the run
 }
 
@@ -141,6 +145,16 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 			return actors.Job{}, err
 		}
 		c.NoStdin, c.Speak, line = true, read, append(slices.Clone(of.flags), in.Prompt)
+	}
+	if config.ThroughDoor != "" {
+		if of.foreign {
+			return actors.Job{}, messages.InvalidInput("%s does not speak OpenAI's API, which lastword's door does; leave out --through-door", in.Agent)
+		}
+		inside := c.Inside
+		c.Inside = func(t *actors.TaskContext, may func(messages.Request) error) ([]string, func()) {
+			variables, end := inside(t, may)
+			return of.through(config.ThroughDoor, variables), end
+		}
 	}
 	if of.askEnv != "" && (in.Mode == "" || in.Mode == AskMode) {
 		allowed.Env = append(slices.Clone(allowed.Env), of.askEnv)

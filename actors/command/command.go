@@ -121,8 +121,8 @@ type Config struct {
 	Spend  func(ctx context.Context, principal string, bytes int) error
 
 	// Inside returns the variables LASTWORD_SERVER and LASTWORD_TOKEN, by which the program of a running task reaches its
-	// server until end is called. may refuses what the program may not start (forbidden). With Speak they are the Speaker's,
-	// and the program has none. nil means none.
+	// server until end is called. may refuses what the program may not start (forbidden). With Speak these are the Speaker's,
+	// and the program has only others that it returns. nil means none.
 	Inside func(t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func())
 
 	// Guarded returns what a start begins that a program may begin only if its [Command.Starts] lists it. Without Guarded it

@@ -248,9 +248,9 @@ func (x *execution) environment() (env []string) {
 	}
 	if x.Config.Inside != nil {
 		x.inside, x.leave = x.Config.Inside(x.task, x.mayStart)
-		if x.Config.Speak == nil {
-			env = append(env, x.inside...)
-		}
+		env = append(env, slices.DeleteFunc(slices.Clone(x.inside), func(v string) bool {
+			return x.Config.Speak != nil && strings.HasPrefix(v, "LASTWORD_")
+		})...)
 	}
 	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))
 	if hasDescriptors && x.Config.Speak == nil {

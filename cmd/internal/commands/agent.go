@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/command"
@@ -33,13 +34,15 @@ type agentOptions struct {
 	idle                  time.Duration
 	headless, allowDenied bool
 	background            bool
+	behindDoor            string // the model of --through-door
+	endpoint              settings.Endpoint
 	at                    host.Remote // the server to run at, if --server is given
 	host.Foreground
 }
 
 // AgentCommand returns the command agent.
 func AgentCommand(p *host.Program) *cobra.Command {
-	o := agentOptions{program: p, at: host.Remote{Program: p}}
+	o := agentOptions{program: p, at: host.Remote{Program: p}, endpoint: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "agent [flags] <name> [prompt]",
 		GroupID: settings.Working,
@@ -61,6 +64,10 @@ func AgentCommand(p *host.Program) *cobra.Command {
 		flags.BoolVar(&o.allowDenied, "allow-denied", false, "do not fail if a call was refused, with --headless")
 		flags.DurationVar(&o.idle, "idle", agent.Idle, "maximum `time` in which the agent does nothing")
 	})
+	settings.Group(flags, "Agent", func() {
+		flags.StringVar(&o.behindDoor, "through-door", "", "`name` of a model that the agent gets through lastword, which counts and keeps its answers")
+	})
+	o.endpoint.AddServerFlags(cmd, flags)
 	settings.Group(flags, "Run", func() {
 		o.AddFlags(cmd, flags, "24h", p)
 		flags.BoolVar(&o.background, "background", false, "leave the agent to a process in the background, and print the id of its run")
@@ -149,6 +156,11 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	var door *host.ModelDoor
+	if config.ThroughDoor = o.behindDoor; o.behindDoor != "" {
+		door = &host.ModelDoor{Program: o.program, Endpoint: &o.endpoint, Model: o.behindDoor}
+		config.Command.Inside = door.Inside
+	}
 	job, err := agent.Job(o.in, line, config)
 	if err != nil {
 		return err
@@ -161,7 +173,7 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	limits := o.Limits()
 	limits.WallClockMS, limits.StallMS = day.Milliseconds(), day.Milliseconds() // those of the command hold instead
-	return o.program.Watch(cmd.Context(), job, limits, &o.State, &o.Show)
+	return o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits}, &o.State, &o.Show, door)
 }
 
 // read reads the arguments. line is a command that speaks ACP.
@@ -206,7 +218,7 @@ func nobody(out io.Writer) func(context.Context, messages.RunID, messages.InputR
 // runAt starts the agent at the server of --server. It goes on when this terminal closes.
 func (o *agentOptions) runAt(cmd *cobra.Command, line []string) error {
 	err := settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
-		return f.Name != "state" && f.Name != "background" && f.Name != "headless" && f.Name != "allow-denied" && f.Name != "idle"
+		return f.Name != "state" && f.Name != "background" && f.Name != "through-door" && f.Name != "base-url" && f.Name != "key-file" && f.Name != "headless" && f.Name != "allow-denied" && f.Name != "idle"
 	})
 	if err == nil && line != nil {
 		err = errors.New("a server starts only agents that its file of jobs names")

@@ -176,7 +176,7 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 		o.show.Ask = asker.Ask
 	}
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds(), Bytes: command.LogBytes(p.MaxOutput)}
-	err = o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits, Labels: labels}, &o.state, &o.show)
+	err = o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits, Labels: labels}, &o.state, &o.show, nil)
 	if ended.End == nil || ended.Status == messages.Canceled {
 		return err
 	}

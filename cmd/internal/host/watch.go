@@ -32,14 +32,25 @@ import (
 // Watch runs the job and shows its events. It returns the error that the program ends with. Like any other reader, it
 // knows only what the events say.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
-	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show)
+	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show, nil)
 }
 
-// WatchWith is Watch with other options than limits.
-func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display) error {
-	system, runStore, done, err := p.Open(ctx, in)
+// WatchWith is Watch with other options than limits, and with a door to a model that the job uses; nil is none.
+func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *ModelDoor) error {
+	var jobs []actors.Definition
+	if d != nil {
+		jobs = append(jobs, d.define())
+	}
+	system, runStore, done, err := p.Open(ctx, in, jobs...)
 	if err != nil {
 		return err
+	}
+	if d != nil {
+		stop, err := d.serve(system)
+		if err != nil {
+			return errors.Join(err, done())
+		}
+		defer stop()
 	}
 	show.Kept, show.Own = runStore.Journal != nil, true
 	defer show.View.Leave()
