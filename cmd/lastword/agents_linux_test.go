@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -173,6 +174,46 @@ read a; until [ -e "$0.go" ]; do sleep 0.02; done; echo '{"jsonrpc":"2.0","id":3
 	dead.Body.Close()
 	if dead.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the token of a run that has ended: %s", dead.Status)
+	}
+}
+
+// Behind the door an agent gets one model with a token of its run, and never the operator's key. The budget counts what the
+// door sees, and not what the agent says.
+func TestAgentThroughTheDoor(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Answer(testkit.Text("All is well."), testkit.Finish("stop"), standin.Frame(`{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7}}`), testkit.Done())
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "agent"), `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
+read a; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
+read a; ask() { lastword prompt --base-url "$OPENAI_BASE_URL" --model "$1" hello 2>&1; }; text=$(ask "$OPENAI_MODEL"); ask other >&2; OPENAI_API_KEY=x ask "$OPENAI_MODEL" >&2
+env | grep operators-key >&2; echo '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'"$text"'"}}}}'
+echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":5000,"outputTokens":5000}}}'; cat >/dev/null`)
+	cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--through-door", "m-1", "--base-url", m.URL(), "--", "sh", "agent")
+	cmd.Env = append(cmd.Env, "OPENAI_API_KEY=operators-key-1234567890")
+	out, err := cmd.Output()
+	must(t, err)
+	var s messages.State
+	for line := range strings.Lines(string(out)) {
+		var e messages.Event
+		must(t, json.Unmarshal([]byte(line), &e))
+		s, err = s.Apply(e)
+		must(t, err)
+	}
+	said := ""
+	for _, l := range s.Log.Lines {
+		said += l.Text + "\n"
+	}
+	if text, _ := s.Stream("answer.1"); text.Text() != "All is well." || s.Purse == nil || s.Purse.Spent.Tokens != 107 {
+		t.Errorf("the answer is %q, and %+v is spent", text.Text(), s.Purse)
+	}
+	if !strings.Contains(said, `no model "other"`) || !strings.Contains(said, "http 401") || strings.Contains(said, "operators-key") {
+		t.Errorf("the door opens for others: %s", said)
+	}
+	if calls := m.Requests(); len(calls) != 1 {
+		t.Errorf("the model is asked by %v", calls)
+	}
+	if got := run(t, nil, "agent", "claude", "p", "--through-door", "m-1"); got.code == exit.Completed || !strings.Contains(got.stderr, "leave out --through-door") {
+		t.Errorf("an agent of another API: %+v", got)
 	}
 }
 

@@ -61,15 +61,15 @@ func (f *Approvals) Latest(tools ...string) (map[string]string, error) {
 	return pins, err
 }
 
-// Remove removes the lines that are gone.
-func (f *Approvals) Remove(gone func(Approval) bool) error {
+// Remove removes the lines with the pin.
+func (f *Approvals) Remove(pin string) error {
 	return atomicfile.Change(f.path, os.O_RDWR, func(folder *os.Root, _ *os.File) error {
 		all, err := f.All()
 		if err != nil {
 			return err
 		}
 		var text bytes.Buffer
-		for _, l := range slices.DeleteFunc(all, gone) {
+		for _, l := range slices.DeleteFunc(all, func(l Approval) bool { return l.Pin == pin }) {
 			line, _ := json.Marshal(l) // texts and a time
 			text.Write(append(line, '\n'))
 		}

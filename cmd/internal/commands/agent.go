@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
-	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -44,7 +42,7 @@ type agentOptions struct {
 func AgentCommand(p *host.Program) *cobra.Command {
 	o := agentOptions{program: p, at: host.Remote{Program: p}, endpoint: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "agent [flags] <name> [prompt]",
+		Use:     "agent <name> [prompt]",
 		GroupID: settings.Working,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -94,18 +92,17 @@ func allowedCommand(p *host.Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		named := func(a tool.Approval) bool { return len(forget) >= 6 && strings.HasPrefix(a.Pin, forget) }
-		switch {
-		case forget == "":
-			rows := [][]string{{"ID", "SINCE", "WHAT"}}
-			for _, a := range all {
-				rows = append(rows, []string{a.Pin[:min(len(a.Pin), 12)], a.At.Format(time.DateOnly), words.Printable(words.Clip(a.Tool, 300))})
+		rows := [][]string{{"ID", "SINCE", "WHAT"}}
+		for _, a := range all {
+			if len(forget) >= 6 && strings.HasPrefix(a.Pin, forget) {
+				return list.Remove(a.Pin)
 			}
-			return terminal.Rows(cmd.OutOrStdout(), rows)
-		case !slices.ContainsFunc(all, named):
+			rows = append(rows, []string{a.Pin[:min(len(a.Pin), 12)], a.At.Format(time.DateOnly), words.Printable(words.Clip(a.Tool, 300))})
+		}
+		if forget != "" {
 			return messages.InvalidInput("nothing is allowed as %s; lastword agent allowed lists what is", forget)
 		}
-		return list.Remove(named)
+		return terminal.Rows(cmd.OutOrStdout(), rows)
 	}}
 	cmd.Flags().StringVar(&forget, "forget", "", "`id` of what is no longer allowed: the agent asks again")
 	settings.FlagOnly(cmd.Flags(), "forget")
