@@ -199,10 +199,11 @@ echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputT
 		s, err = s.Apply(e)
 		must(t, err)
 	}
-	said := ""
+	var lines []string
 	for _, l := range s.Log.Lines {
-		said += l.Text + "\n"
+		lines = append(lines, l.Text)
 	}
+	said := strings.Join(lines, "\n")
 	if text, _ := s.Stream("answer.1"); text.Text() != "All is well." || s.Purse == nil || s.Purse.Spent.Tokens != 107 {
 		t.Errorf("the answer is %q, and %+v is spent", text.Text(), s.Purse)
 	}
