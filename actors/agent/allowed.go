@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -58,14 +57,14 @@ func (c *client) sameArguments(call *call) string {
 }
 
 // pathsOf are the files that a call changes.
-func pathsOf(of object) []string {
-	paths := map[string]bool{}
+func pathsOf(of object) (paths []string) {
 	for _, l := range append(of.list("locations"), of.list("content")...) {
-		if path := l.text("path"); path != "" {
-			paths[path] = true
+		if path := l.text("path"); path != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
-	return slices.Sorted(maps.Keys(paths))
+	slices.Sort(paths)
+	return paths
 }
 
 // id names what is kept.

@@ -69,9 +69,10 @@ func (f *Approvals) Remove(pin string) error {
 			return err
 		}
 		var text bytes.Buffer
-		for _, l := range slices.DeleteFunc(all, func(l Approval) bool { return l.Pin == pin }) {
-			line, _ := json.Marshal(l) // texts and a time
-			text.Write(append(line, '\n'))
+		for _, l := range all {
+			if line, _ := json.Marshal(l); l.Pin != pin { // texts and a time
+				text.Write(append(line, '\n'))
+			}
 		}
 		return atomicfile.WriteText(folder, filepath.Base(f.path), 0o600, text.String())
 	})
