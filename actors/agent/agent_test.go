@@ -218,6 +218,53 @@ func TestPermissionShowsWhole(t *testing.T) {
 	}
 }
 
+// kept is a list in memory of what is allowed for good.
+type kept map[string]bool
+
+func (k kept) Has(pin string) (bool, error) { return k[pin], nil }
+func (k kept) Add(_, pin string) error      { k[pin] = true; return nil }
+
+// TestAnswersForGood: an answer for good holds for the same call, or for changes of the same file, and for nothing else.
+// A choice of a mode is the agent's.
+func TestAnswersForGood(t *testing.T) {
+	list := kept{}
+	line := speaksACP(`printf '{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c",%s},` +
+		`"options":[{"optionId":"one","kind":"allow_once"},{"optionId":"ever","kind":"allow_always"}]}}\n' "$CALL"; read a; echo "$a" >&2`)
+	run := func(call, root, principal string) (asked bool, said string) {
+		config := agent.Config{Allowed: list, Command: command.Config{Inherit: true, Environ: append(os.Environ(), "CALL="+call)}}
+		job, err := agent.Job(agent.Input{Prompt: "p", Dir: root}, line, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := people(t, "ever")
+		s := follow(t, job, principal, func(s *actors.System, id messages.RunID, e messages.Event) {
+			_, required := e.Body.(messages.InputRequired)
+			asked = asked || required
+			answers(s, id, e)
+		})
+		for _, l := range s.Log.Lines {
+			said += l.Text + "\n"
+		}
+		return asked, said
+	}
+	a, b := t.TempDir(), t.TempDir()
+	const runs, writes = `"kind":"execute","title":"x","rawInput":{"command":"x"}`, `"kind":"edit","title":"w","locations":[{"path":"/f"}],"rawInput":{"text":"1"}`
+	for i, c := range []struct {
+		call, root, principal string
+		asked                 bool
+		option                string
+	}{
+		{runs, a, "", true, "one"}, {runs, a, "", false, "one"}, {runs, b, "", true, "one"}, {runs, a, "another", true, "one"},
+		{strings.Replace(runs, `:"x"}`, `:"x y"}`, 1), a, "", true, "one"},
+		{writes, a, "", true, "one"}, {strings.Replace(writes, `"1"`, `"2"`, 1), a, "", false, "one"}, {strings.Replace(writes, "/f", "/g", 1), a, "", true, "one"},
+		{`"kind":"switch_mode","title":"plan"`, a, "", true, "ever"},
+	} {
+		if asked, said := run(c.call, c.root, c.principal); asked != c.asked || !strings.Contains(said, `"optionId":"`+c.option+`"`) {
+			t.Errorf("%d: it asks: %t, and the log says %s", i, asked, said)
+		}
+	}
+}
+
 // speaksACP is an agent in a few lines of shell: it does something, and answers.
 func speaksACP(does string) []string {
 	return []string{"sh", "-c", `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}'

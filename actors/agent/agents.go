@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -27,22 +28,57 @@ type about struct {
 	// auth is the way to log in if one of the variables keys is set.
 	auth string
 	keys []string
+	// remarks are the arguments by which the model describes a call to people, by tool.
+	remarks map[string]string
+	// foreign: it speaks another API to models than that of OpenAI. door are the variables by which it asks the model at a
+	// URL; nil means those of OpenAI's library.
+	foreign bool
+	door    func(url, token, model string) []string
 }
 
 // agents are the agents that are known by name.
 var agents = map[string]about{
 	"claude": {acp: []string{"claude-agent-acp"}, install: "npm install -g @agentclientprotocol/claude-agent-acp", seen: "0.101.0",
 		headless: claude, flags: []string{"claude", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "-p"},
-		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}},
+		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, remarks: map[string]string{"Bash": "description"}, foreign: true},
 	"codex": {acp: []string{"codex-acp"}, install: "npm install -g @agentclientprotocol/codex-acp", seen: "2.6.0",
 		headless: codex, flags: []string{"codex", "exec", "--json", "--skip-git-repo-check", "--"},
 		ids: true, askEnv: "INITIAL_AGENT_MODE=read-only", auth: "api-key", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}},
 	"gemini": {acp: []string{"gemini", "--acp"}, install: "npm install -g @google/gemini-cli", seen: "0.61.0",
-		headless: gemini, flags: []string{"gemini", "-o", "stream-json", "-p"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}},
+		headless: gemini, flags: []string{"gemini", "-o", "stream-json", "-p"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}, foreign: true},
 	"opencode": {acp: []string{"opencode", "acp"}, install: "npm install -g opencode-ai", seen: "1.18.33",
-		headless: opencode, flags: []string{"opencode", "run", "--format", "json", "--"}, ids: true, repeats: true},
+		headless: opencode, flags: []string{"opencode", "run", "--format", "json", "--"}, ids: true, repeats: true, door: opencodeDoor},
 	"copilot": {acp: []string{"copilot", "--acp"}, install: "npm install -g @github/copilot"},
 	"qwen":    {acp: []string{"qwen", "--acp"}, install: "npm install -g @qwen-code/qwen-code"},
+}
+
+// through returns the variables by which the agent asks the model at a server, from those of the server.
+func (of about) through(model string, inside []string) []string {
+	url, token := serverOf(inside)
+	if of.door != nil {
+		return of.door(url+"/v1", token, model)
+	}
+	return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=" + token, "OPENAI_MODEL=" + model}
+}
+
+// serverOf returns the URL of a server and a token for it, from the variables of [command.Config.Inside].
+func serverOf(inside []string) (url, token string) {
+	for _, variable := range inside {
+		switch name, value, _ := strings.Cut(variable, "="); name {
+		case "LASTWORD_SERVER":
+			url = value
+		case "LASTWORD_TOKEN":
+			token = value
+		}
+	}
+	return url, token
+}
+
+// opencodeDoor is a provider in OpenCode's settings.
+func opencodeDoor(url, token, model string) []string {
+	const provider = `{"model":%q,"small_model":%q,"provider":{"lastword":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%q,"apiKey":%q},"models":{%q:{"tool_call":true}}}}}`
+	text := fmt.Sprintf(provider, "lastword/"+model, "lastword/"+model, url, token, model)
+	return []string{"OPENCODE_CONFIG_CONTENT=" + text}
 }
 
 // ofProgram returns what is known of an agent by the name that it gives itself, such as @agentclientprotocol/codex-acp.

@@ -32,8 +32,13 @@ func (c *client) permission(id json.RawMessage, p object) error {
 		names = append(names, o.text("optionId"))
 		rejects[o.text("optionId")] = strings.HasPrefix(o.text("kind"), "reject")
 	}
+	always := c.cover(call, of, options)
+	if kept, err := c.isKept(always); kept || err != nil {
+		c.reply(id, selected(always.once))
+		return err
+	}
 	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": names}) // plain JSON values
-	asked := messages.InputRequired{Request: c.request(call.id), Prompt: c.wholeOf(call, of, options), Schema: schema, InputKind: messages.InputConfirmation}
+	asked := messages.InputRequired{Request: c.request(call.id), Prompt: c.wholeOf(call, of, options, always), Schema: schema, InputKind: messages.InputConfirmation}
 	c.question(asked, func(value json.RawMessage, err error) any {
 		var chosen string
 		known := err == nil && json.Unmarshal(value, &chosen) == nil && slices.Contains(names, chosen)
@@ -43,9 +48,14 @@ func (c *client) permission(id json.RawMessage, p object) error {
 		if !known {
 			return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
 		}
-		return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": chosen}}
+		return selected(c.keep(always, chosen))
 	}, id)
 	return nil
+}
+
+// selected is the answer to a permission.
+func selected(option string) any {
+	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}
 }
 
 // request names a question: by its call, and its number if the call asks again.
@@ -57,7 +67,7 @@ func (c *client) request(name string) string {
 }
 
 // wholeOf shows people all that they allow.
-func (c *client) wholeOf(call *call, of object, options []object) string {
+func (c *client) wholeOf(call *call, of object, options []object, always always) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "May %s do this? %s (%s)", c.name, cmp.Or(of.text("title"), call.tool), call.tool)
 	if !isEmpty(call.arguments) {
@@ -69,7 +79,10 @@ func (c *client) wholeOf(call *call, of object, options []object) string {
 	fmt.Fprintf(&b, "\nin %s", c.Dir)
 	for _, o := range options {
 		fmt.Fprintf(&b, "\n%s: %s", o.text("optionId"), cmp.Or(o.text("name"), o.text("kind")))
-		if strings.HasSuffix(o.text("kind"), "_always") {
+		switch {
+		case always.pin != "" && o.text("kind") == "allow_always":
+			fmt.Fprintf(&b, " (for good: lastword keeps the answer for %s; lastword agent allowed takes it back)", always.what)
+		case strings.HasSuffix(o.text("kind"), "_always"):
 			fmt.Fprintf(&b, " (wider than this call: %s keeps the answer, and asks no more)", c.name)
 		}
 	}

@@ -139,7 +139,7 @@ func (c *client) greet() {
 
 // enter begins the session or goes on with one. mayLogIn: a refusal for want of a login is answered by one.
 func (c *client) enter(mayLogIn bool) {
-	params, method := map[string]any{"cwd": c.Dir, "mcpServers": []any{}}, "session/new"
+	params, method := map[string]any{"cwd": c.Dir, "mcpServers": c.servers()}, "session/new"
 	if c.Session != "" {
 		params["sessionId"] = c.Session
 		switch caps := c.can.object("agentCapabilities"); {
@@ -166,6 +166,16 @@ func (c *client) enter(mayLogIn bool) {
 			c.setMode()
 		}
 	})
+}
+
+// servers offers the agent lastword's own MCP server, with a token that was made for this run and ends with it.
+func (c *client) servers() []any {
+	url, token := serverOf(c.Inside)
+	if !strings.HasPrefix(url, "http:") || c.can.at("agentCapabilities.mcpCapabilities.http") != true {
+		return []any{}
+	}
+	const server = `{"type":"http","name":"lastword","url":%q,"headers":[{"name":"Authorization","value":%q}]}`
+	return []any{json.RawMessage(fmt.Sprintf(server, url+"/mcp", "Bearer "+token))}
 }
 
 // logIn logs in by a key that a variable holds, and then enters again. It starts no other way to log in.

@@ -52,6 +52,17 @@ type Config struct {
 	Idle, Timeout time.Duration
 	// Headless starts the agent for programs, and reads its JSON lines. AllowDenied is as for the function Headless.
 	Headless, AllowDenied bool
+	// Allowed lists what people have allowed for good. Without it the agents themselves keep such answers.
+	Allowed interface {
+		Has(pin string) (bool, error)
+		Add(what, pin string) error
+	}
+
+	// ThroughDoor is the model that agents get through the server of Command.Inside, which counts its tokens; "" means that
+	// they ask a model of their own.
+	ThroughDoor string
+
+	program, root string // of the run
 }
 
 // Define returns the job.
@@ -85,22 +96,23 @@ func Job(in Input, line []string, config Config) (actors.Job, error) {
 	}
 	in.Mode = cmp.Or(in.Mode, allowed.Mode)
 	var err error
-	if in.Dir, err = folderOf(in.Dir, allowed.Roots); err != nil {
+	if in.Dir, config.root, err = folderOf(in.Dir, allowed.Roots); err != nil {
 		return actors.Job{}, err
 	}
 	if len(line) == 0 {
 		line = of.acp
 	}
 	in.Agent = cmp.Or(in.Agent, filepath.Base(line[0]))
+	config.program = strings.Join(line, "\x00")
 	return config.job(in, of, line, allowed)
 }
 
-// folderOf returns the folder without links. It is one of the roots or below one, if there are any.
-func folderOf(dir string, roots []string) (string, error) {
+// folderOf returns the folder without links, and the root that it is or is below; without roots that is the folder.
+func folderOf(dir string, roots []string) (real, root string, err error) {
 	if dir == "" && len(roots) > 0 {
 		dir = roots[0]
 	}
-	real, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
+	real, err = filepath.EvalSymlinks(cmp.Or(dir, "."))
 	if err == nil {
 		real, err = filepath.Abs(real)
 	}
@@ -108,17 +120,19 @@ func folderOf(dir string, roots []string) (string, error) {
 		err = cmp.Or(wrong, fmt.Errorf("it is no folder"))
 	}
 	if err != nil {
-		return "", messages.InvalidInput("the folder %q cannot be used: %v", dir, err)
+		return "", "", messages.InvalidInput("the folder %q cannot be used: %v", dir, err)
 	}
-	inside := func(root string) bool {
+	for _, root := range roots {
 		root, err := filepath.EvalSymlinks(root)
 		below, wrong := filepath.Rel(root, real)
-		return err == nil && wrong == nil && filepath.IsLocal(below)
+		if err == nil && wrong == nil && filepath.IsLocal(below) {
+			return real, root, nil
+		}
 	}
-	if len(roots) > 0 && !slices.ContainsFunc(roots, inside) {
-		return "", messages.InvalidInput("the folder %q is outside the folders that are allowed for this agent: %s", dir, listed(roots))
+	if len(roots) > 0 {
+		return "", "", messages.InvalidInput("the folder %q is outside the folders that are allowed for this agent: %s", dir, listed(roots))
 	}
-	return real, nil
+	return real, real, nil
 }
 
 // job makes the job of one agent. The prompt is not repeated if its node is lost: the agent may have done its work.
@@ -132,13 +146,23 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 		}
 		c.NoStdin, c.Speak, line = true, read, append(slices.Clone(of.flags), in.Prompt)
 	}
+	if config.ThroughDoor != "" {
+		if of.foreign {
+			return actors.Job{}, messages.InvalidInput("%s does not speak OpenAI's API, which lastword's door does; leave out --through-door", in.Agent)
+		}
+		inside := c.Inside
+		c.Inside = func(t *actors.TaskContext, may func(messages.Request) error) ([]string, func()) {
+			variables, end := inside(t, may)
+			return of.through(config.ThroughDoor, variables), end
+		}
+	}
 	if of.askEnv != "" && (in.Mode == "" || in.Mode == AskMode) {
 		allowed.Env = append(slices.Clone(allowed.Env), of.askEnv)
 	}
 	if !c.Inherit {
 		allowed.Env = append(slices.Clone(allowed.Env), "PATH", "HOME", "USER", "LOGNAME", "LANG", "SHELL", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 	}
-	job, err := command.Job(command.Program{Line: command.Line{Command: line}, Dir: in.Dir, Env: allowed.Env, Idle: schedule.Duration(idle), Timeout: schedule.Duration(config.Timeout)}, c)
+	job, err := command.Job(command.Program{Line: command.Line{Command: line}, Dir: in.Dir, Env: allowed.Env, Starts: allowed.Starts, Idle: schedule.Duration(idle), Timeout: schedule.Duration(config.Timeout)}, c)
 	if err != nil {
 		return job, err
 	}

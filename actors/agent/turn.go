@@ -362,7 +362,7 @@ func (u *turn) close(stop string, failed error) error {
 	if !u.began {
 		return err
 	}
-	done := messages.LLMCompleted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Usage: u.usage, FinishReason: stop, Evidence: cmp.Or(stop, "exit"), Verdict: "completed"}
+	done := messages.LLMCompleted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Usage: u.counted(), FinishReason: stop, Evidence: cmp.Or(stop, "exit"), Verdict: "completed"}
 	if failed != nil {
 		done.Verdict = "failed"
 		own := messages.Errorf(cmp.Or(messages.CodeOf(failed), messages.CauseError), "%v", failed)
@@ -371,6 +371,14 @@ func (u *turn) close(stop string, failed error) error {
 		}
 	}
 	return cmp.Or(u.Task.Conclude(done, u.name+" has ended"), err)
+}
+
+// counted is what the agent's model has used. Behind lastword's own door to a model, the door counts it.
+func (u *turn) counted() *messages.Usage {
+	if url, _ := serverOf(u.Inside); url == "" && len(u.Inside) > 0 {
+		return nil
+	}
+	return u.usage
 }
 
 // result is the result of a run that completed.

@@ -119,8 +119,9 @@ type Config struct {
 	Folder func(principal string) (string, error)
 	Spend  func(ctx context.Context, principal string, bytes int) error
 
-	// Inside returns variables that let the program of a running task reach its server, until end is called. may refuses
-	// what the program may not start (forbidden). nil means none.
+	// Inside returns the variables LASTWORD_SERVER and LASTWORD_TOKEN, by which the program of a running task reaches its
+	// server until end is called. may refuses what the program may not start (forbidden). With Speak these are the Speaker's,
+	// and the program has only others that it returns. nil means none.
 	Inside func(t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func())
 
 	// Guarded returns what a start begins that a program may begin only if its [Command.Starts] lists it. Without Guarded it
@@ -273,12 +274,13 @@ type Program struct {
 	Agent       string   `json:"agent,omitempty"`
 	AllowDenied bool     `json:"allow_denied,omitempty"`
 	Env         []string `json:"-"` // as Command.Env
+	Starts      []string `json:"-"` // as Command.Starts
 }
 
 // Job makes a job of a program of the user.
 func Job(p Program, config Config) (actors.Job, error) {
 	c := Command{Name: "run", Result: "none", Command: slices.Clone(p.Command), Dir: p.Dir, Timeout: p.Timeout, Idle: p.Idle,
-		MaxOutput: p.MaxOutput, Retry: Retry{Times: p.Retries}, Children: p.Children, Env: p.Env, Messages: config.Speak == nil}
+		MaxOutput: p.MaxOutput, Retry: Retry{Times: p.Retries}, Children: p.Children, Env: p.Env, Starts: p.Starts, Messages: config.Speak == nil}
 	for i, a := range c.Command {
 		c.Command[i] = strings.ReplaceAll(a, "{", "{{")
 	}

@@ -104,6 +104,7 @@ type Agent struct {
 	Roots []string `json:"roots"`
 	// Mode is the mode in which it starts; ask is the default.
 	Mode string `json:"mode"`
-	// Env lists more variables for it, as Command.Env does.
-	Env []string `json:"env"`
+	// Env lists more variables for it, as Command.Env does, and Starts the commands and agents that it may start.
+	Env    []string `json:"env"`
+	Starts []string `json:"starts"`
 }

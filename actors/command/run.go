@@ -50,7 +50,8 @@ type execution struct {
 	ooms    int64       // how many processes the system had killed for lack of memory when the program started
 	close   []io.Closer // our ends of the pipes, and whatever else the attempt has open
 
-	leave func() // ends what Config.Inside gave; may be nil
+	inside []string // what Config.Inside gave
+	leave  func()   // ends it; may be nil
 
 	stdout  *texts
 	spoken  *spoken // reads stdout; nil if that is a text
@@ -246,8 +247,10 @@ func (x *execution) environment() (env []string) {
 		}
 	}
 	if x.Config.Inside != nil {
-		variables, end := x.Config.Inside(x.task, x.mayStart)
-		env, x.leave = append(env, variables...), end
+		x.inside, x.leave = x.Config.Inside(x.task, x.mayStart)
+		env = append(env, slices.DeleteFunc(slices.Clone(x.inside), func(v string) bool {
+			return x.Config.Speak != nil && strings.HasPrefix(v, "LASTWORD_")
+		})...)
 	}
 	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))
 	if hasDescriptors && x.Config.Speak == nil {

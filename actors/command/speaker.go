@@ -35,6 +35,8 @@ type Spoken struct {
 	Asking func() (answered func())
 	// Over ends the program, if nothing else has begun that; why is nil if the program has done its work.
 	Over func(why error)
+	// Inside is what [Config.Inside] gave.
+	Inside []string
 }
 
 // mostSpoken is the longest line of a Speaker.
@@ -56,7 +58,7 @@ func (x *execution) speak() {
 	if stdin != nil {
 		stdin = &onceCloser{WriteCloser: stdin}
 	}
-	x.spoken, s.speaker = s, x.Config.Speak(Spoken{Task: x.task, Stdin: stdin, Heard: x.limits.heard, Asking: x.limits.ask, Over: func(why error) { s.over(why) }})
+	x.spoken, s.speaker = s, x.Config.Speak(Spoken{Task: x.task, Stdin: stdin, Heard: x.limits.heard, Asking: x.limits.ask, Over: func(why error) { s.over(why) }, Inside: x.inside})
 }
 
 // onceCloser is closed once, by whoever is first.

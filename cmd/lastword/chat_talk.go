@@ -25,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
@@ -173,7 +174,7 @@ func (c *chatOptions) commands(conversations *conversation.Store, config chat.Co
 func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolbox.Box) (
 	start func(ctx context.Context, message string) (talkRun, error), done func() error, err error) {
 	if !box.Empty() {
-		if config.Always, err = c.program.Approvals(); err != nil {
+		if config.Always, err = c.program.Approvals(trust.Folder.Approvals); err != nil {
 			return nil, nil, err
 		}
 	}

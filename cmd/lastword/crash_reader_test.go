@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -22,6 +24,7 @@ type seen struct {
 	state      messages.Fold
 	milestones map[uint64]string
 	ended      atomic.Bool
+	answered   bool
 }
 
 // follow reads the run over SSE until its terminal. It comes back with its cursor whenever the connection breaks.
@@ -46,6 +49,7 @@ func (c *crash) connect(s *seen) error {
 		return err
 	}
 	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Authorization", "Bearer "+c.token)
 	cursor := s.state.Peek().Seq
 	req.Header.Set("Last-Event-ID", strconv.FormatUint(cursor, 10))
 	resp, err := c.web.Do(req)
@@ -77,12 +81,35 @@ func (c *crash) connect(s *seen) error {
 			if err := s.take(data); err != nil {
 				return err
 			}
+			if s.job == agent.Name && !s.ended.Load() {
+				c.answer(s)
+				if rand.N(8) == 0 { // the reader is killed, too
+					c.cuts.Add(1)
+					return nil
+				}
+			}
 		}
 		if line == "" {
 			kind, data = "", ""
 		}
 	}
 	return nil // it was cut
+}
+
+// answer answers the run's question, as two people do at the same time. One of them comes too late.
+func (c *crash) answer(s *seen) {
+	asked, open := messages.Input{}, false
+	for _, in := range s.state.Peek().Inputs {
+		asked, open = in, !in.Closed
+	}
+	if open && !s.answered {
+		s.answered = true
+		for range 2 {
+			c.readers.Go(func() {
+				_ = c.client.Answer(c.t.Context(), s.id, asked.Request, json.RawMessage(`"once"`)) // the server may be gone
+			})
+		}
+	}
 }
 
 func (s *seen) take(line string) error {

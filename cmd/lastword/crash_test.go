@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/prompt"
@@ -52,6 +54,7 @@ func TestCrash(t *testing.T) {
 			c.submit(fmt.Sprintf("prompt %d.%d", cycle, i), prompt.Name, `{"text":"Hello","model":"scripted"}`)
 			c.submit(fmt.Sprintf("chat %d.%d", cycle, i), chat.Name, `{"message":"Hello","model":"scripted"}`)
 			c.submit(fmt.Sprintf("generate %d.%d", cycle, i), generate.Name, `{"repository":"garden","no_cache":true}`)
+			c.submit(fmt.Sprintf("agent %d.%d", cycle, i), agent.Name, `{"agent":"double","prompt":"Hello"}`)
 		}
 		c.submit(fmt.Sprintf("work %d", cycle), "work", `{}`)
 		time.Sleep(time.Duration(c.dice.Int64N(int64(400 * time.Millisecond)))) // the kill is to come at any moment
@@ -70,6 +73,7 @@ func TestCrash(t *testing.T) {
 	if code := c.server.ends(syscall.SIGTERM); code != exit.Terminated {
 		t.Errorf("at the end the exit code is %d", code)
 	}
+	c.judgeAgents()
 	if pids := left("LEFT=" + c.dir); len(pids) > 0 {
 		t.Errorf("the processes %v are left", pids)
 	}
@@ -80,6 +84,33 @@ func TestCrash(t *testing.T) {
 	if t.Failed() {
 		t.Logf("the last server said:\n%s", c.stderr)
 	}
+}
+
+// doubleAgent is an agent that leaves a daemon, says something, asks for a permission, and keeps what it is answered.
+const doubleAgent = `setsid sleep 1000 & read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
+read a; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}'; read a
+for i in 1 2 3 4 5; do echo '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"word "}}}}'; done
+echo '{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","title":"go","kind":"execute"},"options":[{"optionId":"once","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}'
+read a; echo "$a" >>"$LEFT/answers-$LASTWORD_RUN"; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; cat >>"$LEFT/answers-$LASTWORD_RUN"`
+
+// judgeAgents: no agent has two answers to its question, and one whose run completed has one.
+func (c *crash) judgeAgents() {
+	files, _ := filepath.Glob(filepath.Join(c.dir, "answers-*")) // the pattern is right
+	twice, runs := 0, 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(c.t, err)
+		if n := strings.Count(string(text), `"id":9`); n > 1 {
+			twice++
+			c.t.Errorf("an agent was answered %d times: %s", n, text)
+		}
+	}
+	for _, s := range c.runs {
+		if s.job == agent.Name {
+			runs++
+		}
+	}
+	c.t.Logf("%d runs of agents, %d readers that were cut, %d permissions answered, %d of them twice", runs, c.cuts.Load(), len(files), twice)
 }
 
 // left returns the processes whose environment has the entry.
@@ -109,7 +140,9 @@ type crash struct {
 	web     *http.Client
 	server  *served
 	stderr  string
+	token   string
 	readers sync.WaitGroup // and callers
+	cuts    atomic.Int64   // connections that readers have left
 
 	mu   sync.Mutex
 	runs map[messages.RunID]*seen
@@ -121,12 +154,15 @@ func newCrash(t *testing.T, dice *rand.Rand) *crash {
 	dir := plant(t, gardenText)
 	c := &crash{t: t, dice: dice, dir: dir, kept: filepath.Join(dir, "kept"), socket: filepath.Join(dir, "s"), model: m.URL(),
 		runs: map[messages.RunID]*seen{}}
-	put(t, filepath.Join(dir, "jobs.yaml"), workFile)
+	must(t, os.Mkdir(filepath.Join(dir, "root"), 0o755))
+	put(t, filepath.Join(dir, "double"), doubleAgent)
+	put(t, filepath.Join(dir, "jobs.yaml"), workFile+fmt.Sprintf("\nagents: {double: {command: [sh, %q], roots: [%q], env: [PATH, LEFT]}}\n", filepath.Join(dir, "double"), filepath.Join(dir, "root")))
+	c.token = strings.TrimSpace(run(t, nil, "token", "add", "--file", filepath.Join(dir, "tokens"), "owner", "--scope", "admin").stdout)
 	for i := range 40 { // so that a generate run takes a while
 		put(t, filepath.Join(dir, "garden", "docs", fmt.Sprintf("plant%d.md", i)), "# Plant\n\n"+strings.Repeat("It grows.\n\n", 500))
 	}
 	var err error
-	if c.client, err = api.New("unix:"+c.socket, ""); err != nil {
+	if c.client, err = api.New("unix:"+c.socket, c.token); err != nil {
 		t.Fatal(err)
 	}
 	c.web = &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
@@ -148,7 +184,7 @@ func (c *crash) start(wait bool) {
 	}
 	c.mu.Unlock()
 	cmd := binary(c.t, c.dir, "serve", "--unix", c.socket, "--state", c.kept, "--allow-local",
-		"--base-url", c.model, "--max-runs-each", "1000", "--drain", "100ms", "--jobs", "jobs.yaml")
+		"--base-url", c.model, "--max-runs-each", "1000", "--drain", "100ms", "--jobs", "jobs.yaml", "--tokens", "tokens")
 	cmd.Env = append(cmd.Env, "LEFT="+c.dir)
 	c.server = serving(c.t, cmd)
 	if !wait {
@@ -252,5 +288,5 @@ func (c *crash) judge() {
 // mayEnd lists the ends of runs that no fault of theirs has ended.
 var mayEnd = map[string]bool{
 	"generate completed": true, "prompt completed": true, "prompt failed node_lost": true, "prompt failed shutdown": true,
-	"chat completed": true, "work completed": true,
+	"chat completed": true, "work completed": true, "agent completed": true, "agent failed node_lost": true, "agent failed shutdown": true,
 }

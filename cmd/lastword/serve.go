@@ -110,8 +110,7 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	settings.Must(cmd.MarkFlagFilename("session-key"))
 }
 
-// mcpPath is the path of the MCP endpoint.
-const mcpPath = "/mcp"
+const mcpPath = host.MCPPath
 
 // run serves until a signal. Then it stops accepting, lets requests end, and stops the runs last.
 func (s *serveFlags) run(cmd *cobra.Command) error {

@@ -33,7 +33,7 @@ const nobody = "http://127.0.0.1:1"
 var cheapest = []string{
 	"acp", "chat -m hi", "check FILE", "completion bash", "config path", "config show", "conversations ls",
 	"conversations fork c_none", "conversations rename c_none x", "conversations rm c_none", "conversations show c_none",
-	"doctor --base-url " + nobody, "backup FOLDER/b --state FOLDER", "bundle FOLDER/b --state FOLDER", "restore FILE --state FOLDER", "fault arm task.panic", "fault disarm", "fault ls", "generate FOLDER --out FOLDER", "help version", "mcp --print-config codex", "mcp login x", "mcp ls", "mcp approve a/b", "agent nosuch hi", "budget", "step x -- true",
+	"doctor --base-url " + nobody, "backup FOLDER/b --state FOLDER", "bundle FOLDER/b --state FOLDER", "restore FILE --state FOLDER", "fault arm task.panic", "fault disarm", "fault ls", "generate FOLDER --out FOLDER", "help version", "mcp --print-config codex", "mcp login x", "mcp ls", "mcp approve a/b", "agent nosuch hi", "agent allowed", "budget", "step x -- true",
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
 	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes", "runs say r_none hi", "runs release r_none", "runs move r_none --first",
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",

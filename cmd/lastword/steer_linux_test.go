@@ -85,7 +85,7 @@ var steered = map[string]string{
 	"conversations rm": "conversations rm a --state D",
 	"completion":       "", "config": "", "fault": "", "plan": "", "plan init": "", "provider": "", "runs": "", "schedules": "", "token": "",
 	"version": "", "webhooks": "", "step": "", "mcp login": "mcp login x --mcp-config D/s.yaml",
-	"agent": "", "budget": "budget --server S", "mcp ls": "mcp ls --wrap a=S/mcp", "mcp approve": "mcp approve a/b",
+	"agent": "", "agent allowed": "agent allowed --forget abcdefgh", "budget": "budget --server S", "mcp ls": "mcp ls --wrap a=S/mcp", "mcp approve": "mcp approve a/b",
 }
 
 // All commands that print are tried on a terminal: nothing that a server or a file says steers it.

@@ -68,7 +68,7 @@ func TestBackground(t *testing.T) {
 		return s
 	}
 	s := get()
-	if s.Status != messages.Processing {
+	if s.Status.IsEnded() {
 		t.Errorf("%s: %s beside its process", id, s.Status)
 	}
 	for put(t, filepath.Join(dir, "go"), ""); !s.Status.IsEnded(); {

@@ -1,19 +1,24 @@
 package lab_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	coding "github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/command"
@@ -33,6 +38,9 @@ func commandFigures(binary string) []figure {
 			return commandPeak(t, binary, []string{"head", "-c", "1000000000", "/dev/zero"})
 		}},
 		{name: "a step of a program", unit: "µs", goal: 100, ours: stepTime},
+		{name: "a chunk of an agent, p99, beyond the agent alone", unit: "ms", goal: 2, ours: func(t *testing.T) float64 {
+			return chunkDelay(t, readChunks) - chunkDelay(t, readChunksAlone)
+		}},
 		{name: "a run of /bin/true beyond fork and exec", unit: "ms", goal: 1.5, ours: func(t *testing.T) float64 {
 			const n = 200
 			begin := time.Now()
@@ -56,6 +64,65 @@ for my $i (1..$n) { for ("step", "keep") { print $says "{\"type\":\"$_\",\"name\
 	}
 	bare := commandTime(t, perl("-1", "-1"), 1)
 	return (commandTime(t, perl("4", "3"), 1) - bare) * 1000 / n
+}
+
+// chunking is an agent that says 2,000 times what time it is, once in a millisecond.
+var chunking = []string{"perl", "-MTime::HiRes=time,usleep", "-e", `$| = 1; sub say { <STDIN>; printf "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":%s}\n", @_ }
+say(1, '{"protocolVersion":1}'); say(2, '{"sessionId":"s"}'); my $last = <STDIN>;
+for (1..2000) { usleep 1000; printf "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"%.6f \"}}}}\n", time }
+print "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"stopReason\":\"end_turn\"}}\n"; 1 while <STDIN>`}
+
+// chunkDelay is the time in milliseconds from when the agent says a chunk until read has it, of 99 of 100.
+func chunkDelay(t *testing.T, read func(t *testing.T, have func(text string))) float64 {
+	var delays []float64
+	rest := ""
+	read(t, func(text string) {
+		now := float64(time.Now().UnixMicro()) / 1e6
+		for rest += text; strings.Contains(rest, " "); {
+			said, more, _ := strings.Cut(rest, " ")
+			rest = more
+			at, err := strconv.ParseFloat(said, 64)
+			must(t, err)
+			delays = append(delays, (now-at)*1000)
+		}
+	})
+	if len(delays) != 2000 {
+		t.Fatalf("%d chunks", len(delays))
+	}
+	slices.Sort(delays)
+	return delays[len(delays)*99/100]
+}
+
+func readChunks(t *testing.T, have func(string)) {
+	job, err := coding.Job(coding.Input{Prompt: "p", Dir: t.TempDir()}, chunking, coding.Config{Command: command.Config{Environ: os.Environ(), Inherit: true}})
+	must(t, err)
+	s, done := newSystem(t, actors.Config{})
+	defer done()
+	run, err := s.Start(t.Context(), job, actors.Options{})
+	must(t, err)
+	for e, err := range run.Events(t.Context(), 0) {
+		must(t, err)
+		if delta, ok := e.Body.(messages.TextDelta); ok {
+			have(delta.Text)
+		}
+	}
+}
+
+func readChunksAlone(t *testing.T, have func(string)) {
+	cmd := exec.CommandContext(t.Context(), chunking[0], chunking[1:]...)
+	cmd.Stdin = strings.NewReader("1\n2\n3\n")
+	out, err := cmd.StdoutPipe()
+	must(t, errors.Join(err, cmd.Start()))
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var said struct {
+			Params struct {
+				Update struct{ Content struct{ Text string } }
+			}
+		}
+		must(t, json.Unmarshal(lines.Bytes(), &said))
+		have(said.Params.Update.Content.Text)
+	}
+	must(t, cmd.Wait())
 }
 
 // commandTime is the time of one of n runs of the program, one after the other, in milliseconds.

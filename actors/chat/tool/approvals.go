@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -20,47 +21,66 @@ type Approvals struct{ path string }
 // OpenApprovals returns the list in the file with the path. Adding the first tool creates the file.
 func OpenApprovals(path string) *Approvals { return &Approvals{path} }
 
-// approval is a line of the file.
-type approval struct {
+// Approval is a line of the file.
+type Approval struct {
 	Tool string    `json:"tool"`
 	Pin  string    `json:"pin"`
 	At   time.Time `json:"at"`
 }
 
-// Has reports whether the list has a tool with the pin.
-func (f *Approvals) Has(pin string) (bool, error) {
-	data, err := regular.Read(f.path, regular.Large)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	for text := range bytes.Lines(data) {
-		var l approval
-		if json.Unmarshal(text, &l) == nil && l.Pin == pin {
-			return true, err
-		}
-	}
-	return false, err
-}
-
-// Latest returns the newest pins of the tools in the list, by tool. Without names it returns those of all.
-func (f *Approvals) Latest(tools ...string) (map[string]string, error) {
+// All returns the lines.
+func (f *Approvals) All() (all []Approval, err error) {
 	data, err := regular.Read(f.path, regular.Large)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	pins := map[string]string{}
 	for text := range bytes.Lines(data) {
-		var l approval
-		if json.Unmarshal(text, &l) == nil && (len(tools) == 0 || slices.Contains(tools, l.Tool)) {
+		var l Approval
+		if json.Unmarshal(text, &l) == nil {
+			all = append(all, l)
+		}
+	}
+	return all, err
+}
+
+// Has reports whether the list has a tool with the pin.
+func (f *Approvals) Has(pin string) (bool, error) {
+	all, err := f.All()
+	return slices.ContainsFunc(all, func(l Approval) bool { return l.Pin == pin }), err
+}
+
+// Latest returns the newest pins of the tools in the list, by tool. Without names it returns those of all.
+func (f *Approvals) Latest(tools ...string) (map[string]string, error) {
+	all, err := f.All()
+	pins := map[string]string{}
+	for _, l := range all {
+		if len(tools) == 0 || slices.Contains(tools, l.Tool) {
 			pins[l.Tool] = l.Pin
 		}
 	}
 	return pins, err
 }
 
+// Remove removes the lines with the pin.
+func (f *Approvals) Remove(pin string) error {
+	return atomicfile.Change(f.path, os.O_RDWR, func(folder *os.Root, _ *os.File) error {
+		all, err := f.All()
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		for _, l := range all {
+			if line, _ := json.Marshal(l); l.Pin != pin { // texts and a time
+				text.Write(append(line, '\n'))
+			}
+		}
+		return atomicfile.WriteText(folder, filepath.Base(f.path), 0o600, text.String())
+	})
+}
+
 // Add adds a tool to the list.
 func (f *Approvals) Add(tool, pin string) error {
-	text, err := json.Marshal(approval{tool, pin, time.Now().UTC()})
+	text, err := json.Marshal(Approval{tool, pin, time.Now().UTC()})
 	if err != nil {
 		return err
 	}

@@ -47,16 +47,21 @@ func Retry(cmd *cobra.Command, p *host.Program, folder string, state messages.St
 	return o.start(cmd, program, labels)
 }
 
-// behind is the variable of a process that runs a program in the background: it prints the id of the run, and then
-// nothing.
+// behind is the variable of a process that runs a job in the background: it prints the id of the run, and then nothing.
 const behind = "LASTWORD_BACKGROUND"
 
+// errLeft: nobody is there to read the events.
+var errLeft = errors.New("--background prints the id of the run alone: leave out --jsonl and --json, and read the run with lastword runs")
+
+// isBehind reports whether this is that process.
+func isBehind(p *host.Program) bool { return p.Env.Get(behind) != "" }
+
 // leaveBehind starts this command once more, in a session of its own and with a state of its own, and prints the id of
-// the run.
-func (o *options) leaveBehind(cmd *cobra.Command, args []string) error {
-	folder := o.state.Folder(o.program.Env)
+// the run. without is a flag that stdin stands for.
+func leaveBehind(cmd *cobra.Command, p *host.Program, in *store.Flags, without, stdin string, args []string) error {
+	folder := in.Folder(p.Env)
 	if folder == "" {
-		folder = filepath.Join(o.program.Env.StateFolder(), "background", strings.ToLower(rand.Text()))
+		folder = filepath.Join(p.Env.StateFolder(), "background", strings.ToLower(rand.Text()))
 	}
 	if err := free(folder); err != nil {
 		return err
@@ -65,20 +70,20 @@ func (o *options) leaveBehind(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	words := []string{"run", "--state=" + folder}
+	words := []string{cmd.Name(), "--state=" + folder}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "state" {
+		if f.Name != "state" && f.Name != without {
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		}
 	})
-	child := exec.Command(self, append(append(words, "--"), args...)...)
-	child.Env, child.SysProcAttr = append(o.program.Env, behind+"=1"), ownSession()
+	child := exec.Command(self, append(words, args...)...)
+	child.Env, child.SysProcAttr, child.Stdin = append(p.Env, behind+"=1"), ownSession(), strings.NewReader(stdin)
 	said, err := child.StdoutPipe()
 	if err != nil {
 		return err
 	}
 	if child.Stderr = child.Stdout; child.SysProcAttr == nil {
-		return errors.New("this system has no sessions, which --background needs: start lastword serve --jobs, and give --detach")
+		return errors.New("this system has no sessions, which --background needs: start lastword serve --jobs, and give --detach or --server")
 	}
 	if err := child.Start(); err != nil {
 		return err

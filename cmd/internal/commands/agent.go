@@ -13,12 +13,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -28,15 +31,18 @@ type agentOptions struct {
 	in                    agent.Input
 	idle                  time.Duration
 	headless, allowDenied bool
+	background            bool
+	behindDoor            string // the model of --through-door
+	endpoint              settings.Endpoint
 	at                    host.Remote // the server to run at, if --server is given
 	host.Foreground
 }
 
 // AgentCommand returns the command agent.
 func AgentCommand(p *host.Program) *cobra.Command {
-	o := agentOptions{program: p, at: host.Remote{Program: p}}
+	o := agentOptions{program: p, at: host.Remote{Program: p}, endpoint: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "agent [flags] <name> [prompt]",
+		Use:     "agent <name> [prompt]",
 		GroupID: settings.Working,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -56,10 +62,50 @@ func AgentCommand(p *host.Program) *cobra.Command {
 		flags.BoolVar(&o.allowDenied, "allow-denied", false, "do not fail if a call was refused, with --headless")
 		flags.DurationVar(&o.idle, "idle", agent.Idle, "maximum `time` in which the agent does nothing")
 	})
-	settings.Group(flags, "Run", func() { o.AddFlags(cmd, flags, "24h", p) })
+	settings.Group(flags, "Agent", func() {
+		flags.StringVar(&o.behindDoor, "through-door", "", "`name` of a model that the agent gets through lastword, which counts and keeps its answers")
+	})
+	o.endpoint.AddServerFlags(cmd, flags)
+	settings.Group(flags, "Run", func() {
+		o.AddFlags(cmd, flags, "24h", p)
+		flags.BoolVar(&o.background, "background", false, "leave the agent to a process in the background, and print the id of its run")
+	})
 	settings.Group(flags, "Server", func() { o.at.AddOwnFlags(cmd, flags) })
 	settings.ByOperator(flags)
 	settings.Must(cmd.MarkFlagDirname("dir"))
+	cmd.AddCommand(allowedCommand(p))
+	return cmd
+}
+
+// allowedCommand returns the command that lists what people have allowed agents for good, and takes it back.
+func allowedCommand(p *host.Program) *cobra.Command {
+	forget := ""
+	cmd := &cobra.Command{Use: "allowed [flags]", Args: exit.Takes(0, "takes no argument", ""), RunE: func(cmd *cobra.Command, _ []string) error {
+		list, err := p.Approvals(trust.Folder.Agents)
+		if err == nil && list == nil {
+			err = trust.ErrNowhere
+		}
+		if err != nil {
+			return err
+		}
+		all, err := list.All()
+		if err != nil {
+			return err
+		}
+		rows := [][]string{{"ID", "SINCE", "WHAT"}}
+		for _, a := range all {
+			if len(forget) >= 6 && strings.HasPrefix(a.Pin, forget) {
+				return list.Remove(a.Pin)
+			}
+			rows = append(rows, []string{a.Pin[:min(len(a.Pin), 12)], a.At.Format(time.DateOnly), words.Printable(words.Clip(a.Tool, 300))})
+		}
+		if forget != "" {
+			return messages.InvalidInput("nothing is allowed as %s; lastword agent allowed lists what is", forget)
+		}
+		return terminal.Rows(cmd.OutOrStdout(), rows)
+	}}
+	cmd.Flags().StringVar(&forget, "forget", "", "`id` of what is no longer allowed: the agent asks again")
+	settings.FlagOnly(cmd.Flags(), "forget")
 	return cmd
 }
 
@@ -72,11 +118,21 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 	if err == nil && o.idle <= 0 {
 		err = errors.New("--idle must be positive")
 	}
+	if err == nil && o.background && (o.Show.JSON || o.Show.JSONL) {
+		err = errLeft
+	}
 	if err != nil {
 		return exit.BadUsage(cmd, err, `for example: lastword agent claude "Fix the failing test"`)
 	}
-	if o.at.URL != "" {
+	switch {
+	case o.at.URL != "":
 		return o.runAt(cmd, line)
+	case o.background && !isBehind(o.program):
+		what := []string{o.in.Agent}
+		if line != nil {
+			what = append([]string{"--"}, line...)
+		}
+		return leaveBehind(cmd, o.program, &o.State, "prompt", o.in.Prompt, what)
 	}
 	g, err := o.program.Guardian(cmd.Context(), "", nil)
 	if err != nil {
@@ -90,16 +146,31 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 		config.Command.Folder = func(string) (string, error) { return filepath.Join(state, "agents", "changes"), nil }
 		o.Show.Folder = filepath.Join(state, "agents", "changes")
 	}
+	list, err := o.program.Approvals(trust.Folder.Agents)
+	if list != nil {
+		config.Allowed = list
+	}
+	if err != nil {
+		return err
+	}
+	var door *host.ModelDoor
+	if config.ThroughDoor = o.behindDoor; o.behindDoor != "" {
+		door = &host.ModelDoor{Program: o.program, Endpoint: &o.endpoint, Model: o.behindDoor}
+		config.Command.Inside = door.Inside
+	}
 	job, err := agent.Job(o.in, line, config)
 	if err != nil {
 		return err
 	}
 	o.open(cmd)
-	if !o.State.Durable() && !terminal.IsTerminal(cmd.InOrStdin()) {
+	if o.background {
+		o.Show.View, o.Show.Answer, o.Show.Ask = &announcing{to: o.Show.Stdout}, nil, nil
+	} else if !o.State.Durable() && !terminal.IsTerminal(cmd.InOrStdin()) {
 		o.Show.Ask = nobody(cmd.ErrOrStderr())
 	}
-	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()} // those of the command hold instead
-	return o.program.Watch(cmd.Context(), job, limits, &o.State, &o.Show)
+	limits := o.Limits()
+	limits.WallClockMS, limits.StallMS = day.Milliseconds(), day.Milliseconds() // those of the command hold instead
+	return o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits}, &o.State, &o.Show, door)
 }
 
 // read reads the arguments. line is a command that speaks ACP.
@@ -144,7 +215,7 @@ func nobody(out io.Writer) func(context.Context, messages.RunID, messages.InputR
 // runAt starts the agent at the server of --server. It goes on when this terminal closes.
 func (o *agentOptions) runAt(cmd *cobra.Command, line []string) error {
 	err := settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
-		return f.Name != "state" && f.Name != "headless" && f.Name != "allow-denied" && f.Name != "idle"
+		return f.Name != "state" && f.Name != "background" && f.Name != "through-door" && f.Name != "base-url" && f.Name != "key-file" && f.Name != "headless" && f.Name != "allow-denied" && f.Name != "idle"
 	})
 	if err == nil && line != nil {
 		err = errors.New("a server starts only agents that its file of jobs names")

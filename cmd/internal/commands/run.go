@@ -100,10 +100,12 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	case o.detach && (o.background || o.state.Durable() || o.retry > 0 || o.show.JSONL):
 		return exit.BadUsage(cmd, errors.New("--detach leaves the program to a server, which has a state and settings of its own"),
 			"leave out --background, --state, --retry and --jsonl")
+	case o.background && o.show.JSONL:
+		return exit.BadUsage(cmd, errLeft, "")
 	case o.detach:
 		return o.at.Ask(o.leave)(cmd, args)
-	case o.background && o.program.Env.Get(behind) == "":
-		return o.leaveBehind(cmd, args)
+	case o.background && !isBehind(o.program):
+		return leaveBehind(cmd, o.program, &o.state, "", "", append([]string{"--"}, args...))
 	}
 	p := command.Program{Line: command.Line{Command: args}, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle),
 		MaxOutput: command.Size(o.maxOutput), Retries: o.retry, Agent: o.agent.Agent, AllowDenied: o.agent.AllowDenied}
@@ -174,7 +176,7 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 		o.show.Ask = asker.Ask
 	}
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds(), Bytes: command.LogBytes(p.MaxOutput)}
-	err = o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits, Labels: labels}, &o.state, &o.show)
+	err = o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits, Labels: labels}, &o.state, &o.show, nil)
 	if ended.End == nil || ended.Status == messages.Canceled {
 		return err
 	}

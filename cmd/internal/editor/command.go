@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/transport/acp"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -121,7 +122,7 @@ func (a *agent) keep(log *slog.Logger) error {
 	a.config.Conversations = func(string) (*conversation.Store, error) { return conversations, nil }
 	a.config.Bounds.Time = a.timeout
 	if err == nil {
-		a.config.Always, err = a.program.Approvals()
+		a.config.Always, err = a.program.Approvals(trust.Folder.Approvals)
 	}
 	return err
 }

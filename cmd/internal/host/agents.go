@@ -3,14 +3,25 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // agents returns the job agent of a server over HTTP whose file of jobs names agents.
@@ -19,8 +30,11 @@ func (c *catalog) agents() []actors.Definition {
 		return nil
 	}
 	config := agent.Config{Agents: c.file.Agents, Command: c.commandConfig()}
-	if config.Command.Inside = nil; c.folder() != "" {
+	if config.Command.Inside = c.insideAt(MCPPath); c.folder() != "" {
 		config.Sessions = filepath.Join(c.folder(), "agents")
+	}
+	if list, err := c.program.Approvals(trust.Folder.Agents); err == nil && list != nil && !c.agentsConfirm {
+		config.Allowed = list
 	}
 	return []actors.Definition{c.shared(agent.Define(config))}
 }
@@ -59,4 +73,66 @@ func (o offered) Submit(ctx context.Context, q messages.Request) (messages.RunID
 		return "", err
 	}
 	return o.System.Submit(ctx, q)
+}
+
+// ModelDoor is lastword's own door to one model, for an agent of this process: each answer is a sub-run of the agent's
+// run, so that its budget counts it. The agent gets a token that was made for its run, and never a key.
+type ModelDoor struct {
+	Program  *Program
+	Endpoint *settings.Endpoint
+	Model    string
+	tokens   auth.RunTokens
+	url      string
+}
+
+// define returns the job that answers. The server of models is asked as the flags say.
+func (d *ModelDoor) define() actors.Definition {
+	return prompt.Define(sync.OnceValues(func() (prompt.Config, error) {
+		client, err := d.Endpoint.Client(0)
+		if err != nil {
+			return prompt.Config{}, err
+		}
+		return prompt.Config{Stream: client.Stream, Model: d.Model, Provider: d.Endpoint.Host()}, nil
+	}))
+}
+
+// Inside is [command.Config.Inside]: the token is for the model alone.
+func (d *ModelDoor) Inside(t *actors.TaskContext, _ func(messages.Request) error) (variables []string, end func()) {
+	return insideAt(&d.tokens, "", d.url, t, func(q messages.Request) error {
+		var in prompt.Input
+		if q.Job == prompt.Name && json.Unmarshal(q.Input, &in) == nil && in.Model == d.Model {
+			return nil
+		}
+		return messages.Errorf(auth.CodeForbidden, "the token is for the model %s alone", d.Model)
+	})
+}
+
+// serve serves the door on this machine until stop is called.
+func (d *ModelDoor) serve(system *actors.System) (stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	entrance, err := auth.New(auth.Config{RunTokens: &d.tokens})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	d.url = "http://" + listener.Addr().String()
+	to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Redact: d.Program.Secrets.Bytes,
+		Models: func(context.Context, string) ([]string, error) { return []string{d.Model}, nil }})
+	mux := http.NewServeMux()
+	openai.Add(to, func(api *door.Handler, paths ...string) {
+		for _, path := range paths {
+			mux.Handle(path, entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if auth.From(r.Context()).Inside == nil { // without a token it is nobody's
+					http.Error(w, "the door is for the agent of a run", http.StatusUnauthorized)
+					return
+				}
+				api.ServeHTTP(w, r)
+			})))
+		}
+	})
+	return RunBeside(func(ctx context.Context) {
+		_ = server.Serve(ctx, listener, mux, server.Limits{Drain: time.Second}) // the agent says what it lacks
+	}), nil
 }

@@ -86,9 +86,19 @@ func (c *catalog) commands() (jobs []actors.Definition) {
 
 func (c *catalog) commandConfig() command.Config {
 	seal, open := c.program.Sealing(c.sealing)
-	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.inside, Start: GuardedStart(c.guardian, false),
+	return command.Config{Environ: c.Env(), Secrets: c.program.Secrets, Spend: c.spend, Inside: c.insideAt(""), Start: GuardedStart(c.guardian, false),
 		Seal: seal, Open: open, Guarded: c.guarded,
 		Folder: func(principal string) (string, error) { return c.place(principal, "") }}
+}
+
+// insideAt is [command.Config.Inside] for the path.
+func (c *catalog) insideAt(path string) func(*actors.TaskContext, func(messages.Request) error) ([]string, func()) {
+	if c.inside == nil {
+		return nil
+	}
+	return func(t *actors.TaskContext, may func(messages.Request) error) ([]string, func()) {
+		return c.inside(path, t, may)
+	}
 }
 
 // Sealing returns functions that seal what only programs of runs see again: with the given keys, or else with that of the

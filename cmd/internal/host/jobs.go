@@ -39,8 +39,8 @@ type catalog struct {
 	wrapped       *wrapped // nil without --wrap
 	finder        *ModelFinder
 	conversations conversations
-	// inside gives the programs of commands access to the server; may be nil.
-	inside   func(t *actors.TaskContext, may func(messages.Request) error) (variables []string, end func())
+	// inside gives the programs of commands access to the server, as command.Config.Inside; may be nil.
+	inside   func(path string, t *actors.TaskContext, may func(messages.Request) error) (variables []string, end func())
 	guardian *guardian.Guardian                        // starts commands; may be nil
 	added    *marks[map[messages.RunID]addedCallbacks] // nil without callbacks
 }

@@ -71,13 +71,22 @@ func (s *Server) people() string {
 	return ""
 }
 
-// inside gives the program of a command the server's address, and a token that lives as long as its attempt.
-func (s *Server) inside(t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func()) {
+// MCPPath is the path of the MCP endpoint.
+const MCPPath = "/mcp"
+
+// inside gives the program of a command the server's address, and a token that lives as long as its attempt. It is for
+// the path, or for /v1/.
+func (s *Server) inside(path string, t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func()) {
 	url, _ := s.address.Load().(string)
+	return insideAt(&s.RunTokens, path, url, t, may)
+}
+
+// insideAt is inside for a server at the URL; "" is none.
+func insideAt(tokens *auth.RunTokens, path, url string, t *actors.TaskContext, may func(q messages.Request) error) (variables []string, end func()) {
 	if url == "" {
 		return nil, func() {}
 	}
-	token, end := s.RunTokens.Add(t.Principal(), auth.Inside{Run: t.RunID(),
+	token, end := tokens.Add(t.Principal(), auth.Inside{Run: t.RunID(), Path: path,
 		Start: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
 			if err := may(q); err != nil {
 				return "", err

@@ -133,8 +133,8 @@ func (p *Program) Trust() (trust.Folder, error) {
 	return f, nil
 }
 
-// Approvals returns the list of tools that the user has allowed for good, or nil if there is no place for one.
-func (p *Program) Approvals() (*tool.Approvals, error) {
+// Approvals returns one of the user's lists, such as that of [trust.Folder.Approvals], or nil if there is no place for one.
+func (p *Program) Approvals(of func(trust.Folder) *tool.Approvals) (*tool.Approvals, error) {
 	f, err := p.Trust()
 	if errors.Is(err, trust.ErrNowhere) {
 		return nil, nil
@@ -142,7 +142,7 @@ func (p *Program) Approvals() (*tool.Approvals, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Approvals(), nil
+	return of(f), nil
 }
 
 // Asker returns the Asker that puts questions to the user. place contains the flags that name the runs' server, for

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -131,6 +133,10 @@ func (r *Remote) live() (*api.Client, error) {
 		return r.Client()
 	}
 	owner, open := store.FindOwner(r.State)
+	for wait := 0; open && wait < 100 && !answers(owner.URL); wait++ { // its process ends
+		time.Sleep(20 * time.Millisecond)
+		owner, open = store.FindOwner(r.State)
+	}
 	switch {
 	case !open:
 		return nil, nil
@@ -138,7 +144,30 @@ func (r *Remote) live() (*api.Client, error) {
 		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("the process that has %s open serves nobody", r.State)}
 	}
 	r.URL = owner.URL
-	return r.Client()
+	c, err := r.Client()
+	if err == nil && strings.HasSuffix(owner.URL, ownSocket) {
+		c.UntilGone(r.isGone)
+	}
+	return c, err
+}
+
+// isGone reports whether no process has the folder in --state open.
+func (r *Remote) isGone() bool {
+	_, open := store.FindOwner(r.State)
+	return r.State != "" && !open
+}
+
+// answers reports whether a server is at the URL, if that is a socket.
+func answers(url string) bool {
+	path, is := strings.CutPrefix(url, "unix:")
+	if !is {
+		return true
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return err == nil
 }
 
 // Source is what a command reads runs from: a server, or the folder of a server that has stopped.
@@ -157,7 +186,10 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 		case err != nil:
 			return err
 		case c != nil:
-			return r.Hinted(run(cmd, args, c))
+			err = r.Hinted(run(cmd, args, c))
+			if messages.CodeOf(err) != messages.CauseTransportClosed || !r.isGone() {
+				return err
+			}
 		}
 		in, err := store.OpenStopped(r.Program.Env, r.State)
 		if err != nil {

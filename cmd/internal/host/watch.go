@@ -32,26 +32,37 @@ import (
 // Watch runs the job and shows its events. It returns the error that the program ends with. Like any other reader, it
 // knows only what the events say.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
-	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show)
+	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show, nil)
 }
 
-// WatchWith is Watch with other options than limits.
-func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display) error {
-	system, runStore, done, err := p.Open(ctx, in)
+// WatchWith is Watch with other options than limits, and with a door to a model that the job uses; nil is none.
+func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *ModelDoor) error {
+	var jobs []actors.Definition
+	if d != nil {
+		jobs = append(jobs, d.define())
+	}
+	system, runStore, done, err := p.Open(ctx, in, jobs...)
 	if err != nil {
 		return err
 	}
-	show.Kept, show.Own = runStore.Journal != nil, true
-	defer show.View.Leave()
-	if show.Kept && (show.Ask != nil || show.Served) {
-		stop, err := p.reachable(system, runStore, in.Folder(p.Env))
+	if d != nil {
+		stop, err := d.serve(system)
 		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
+			return errors.Join(err, done())
 		}
 		defer stop()
 	}
+	show.Kept, show.Own = runStore.Journal != nil, true
+	defer show.View.Leave()
+	stop := func() {}
+	if show.Kept && (show.Ask != nil || show.Served) {
+		if stop, err = p.reachable(system, runStore, in.Folder(p.Env)); err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
+		}
+	}
 	attached, first := interruptible(ctx, show)
 	state, err := follow(ctx, attached, system, job, o, show)
+	stop() // readers have their answers before the journal closes
 	err = errors.Join(err, done())
 	by := first()
 	if err != nil {
@@ -60,9 +71,12 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 	return outcome(show, state, by)
 }
 
+// ownSocket is the socket of a process that serves its own runs, and ends with them.
+const ownSocket = "runs.sock"
+
 // reachable serves the runs on a socket in their folder, so that "lastword runs --state" can answer their questions.
 func (p *Program) reachable(system *actors.System, runStore *store.Store, folder string) (stop func(), err error) {
-	path := filepath.Join(folder, "runs.sock")
+	path := filepath.Join(folder, ownSocket)
 	_ = os.Remove(path) // left by a process that was killed; this process owns the folder
 	listener, err := net.Listen("unix", path)
 	if err == nil {

@@ -55,7 +55,7 @@ func (c *Checked) openWrapped(log *zap.Logger) (*wrapped, error) {
 		w.withheld = map[string]string{}
 	}
 	var err error
-	if w.pins, err = c.program.pins(); err != nil {
+	if w.pins, err = c.program.Approvals(trust.Folder.Wrapped); err != nil {
 		return nil, err
 	}
 	w.Gateway = source.NewGateway(c.behind, build.This().Full(), source.Events{
@@ -73,18 +73,6 @@ func (c *Checked) openWrapped(log *zap.Logger) (*wrapped, error) {
 		Offer: w.offered,
 	}, log)
 	return w, nil
-}
-
-// pins returns the list of the wrapped tools that the user has seen, or nil if there is no place for one.
-func (p *Program) pins() (*tool.Approvals, error) {
-	f, err := p.Trust()
-	if errors.Is(err, trust.ErrNowhere) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return f.Wrapped(), nil
 }
 
 // close stops the servers.
@@ -288,7 +276,7 @@ func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
 
 // ApproveWrapped approves tools that have changed, as server/tool. It returns what is approved or, without names, what waits.
 func (p *Program) ApproveWrapped(names []string) ([]string, error) {
-	pins, err := p.pins()
+	pins, err := p.Approvals(trust.Folder.Wrapped)
 	if err == nil && pins == nil {
 		err = trust.ErrNowhere
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	calls "github.com/seed889630bf/lastword/internal/wrapped"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
@@ -20,7 +21,7 @@ func TestChangedToolIsWithheld(t *testing.T) {
 	env := environment.Variables{"HOME=" + t.TempDir(), settings.Trust + "=" + filepath.Join(t.TempDir(), "trust")}
 	p := &Program{Env: env}
 	started := func(serve bool) *wrapped {
-		pins, err := p.pins()
+		pins, err := p.Approvals(trust.Folder.Wrapped)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func About(cmd *cobra.Command) string {
 
 // UsageLine returns how the command is called.
 func UsageLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() {
+	if cmd.HasAvailableSubCommands() && !strings.Contains(cmd.Use, " ") { // it takes nothing itself
 		return cmd.CommandPath() + " <command> [flags]"
 	}
 	return strings.TrimSuffix(cmd.UseLine(), " [flags]") + " [flags]"

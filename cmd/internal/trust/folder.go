@@ -122,6 +122,11 @@ func (f Folder) Wrapped() *tool.Approvals {
 	return tool.OpenApprovals(filepath.Join(string(f), "wrapped.jsonl"))
 }
 
+// Agents returns the list of what the user has allowed coding agents for good.
+func (f Folder) Agents() *tool.Approvals {
+	return tool.OpenApprovals(filepath.Join(string(f), "agents.jsonl"))
+}
+
 // Helper returns the folder in which the helper with the name starts: its own, of the user alone, and empty until the
 // helper writes there.
 func (f Folder) Helper(name string) (string, error) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"net/http"
@@ -16,6 +17,8 @@ type Inside struct {
 	Run messages.RunID
 	// Start starts a sub-run.
 	Start func(ctx context.Context, q messages.Request) (messages.RunID, error)
+	// Path is what the token is for instead of /v1/, or "".
+	Path string
 }
 
 // Has reports whether the run is in the tree. Callers outside of runs see all of their runs.
@@ -76,9 +79,10 @@ func ofRun(r *http.Request) bool {
 
 // confined refuses a program inside a run whatever is not about runs: sessions, and all other protocols.
 func (m *Middleware) confined(w http.ResponseWriter, r *http.Request, p Principal) bool {
-	if p.Inside == nil || strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1/session" {
+	switch {
+	case p.Inside == nil, p.Inside.Path == r.URL.Path, p.Inside.Path == "" && strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1/session":
 		return true
 	}
-	m.refuse(w, messages.Errorf(CodeForbidden, "the token was made for run %s, and is for /v1/runs alone", p.Inside.Run))
+	m.refuse(w, messages.Errorf(CodeForbidden, "the token was made for run %s, and is for %s alone", p.Inside.Run, cmp.Or(p.Inside.Path, "/v1/runs")))
 	return false
 }

@@ -24,6 +24,7 @@ type Client struct {
 	base            *url.URL
 	token, terminal string
 	client          *http.Client
+	gone            func() bool
 }
 
 // New returns a client of the server at base, for example http://127.0.0.1:7878 or unix:/run/lastword.sock. token is ""
@@ -46,6 +47,9 @@ func New(base, token string) (*Client, error) {
 
 // AtTerminal makes the client send the secret of the server that says that a person is at a terminal here.
 func (c *Client) AtTerminal(secret string) { c.terminal = secret }
+
+// UntilGone makes readers wait for a server that does not answer only until gone says that it will not come back.
+func (c *Client) UntilGone(gone func() bool) { c.gone = gone }
 
 // Submit starts a detached run. With a Key, it sends the request again if the response is lost, because the same key
 // gives the same run.

@@ -47,30 +47,34 @@ func ParseCursors(run messages.RunID, text string) (Cursors, error) { return cur
 // an event.
 func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		r := &reader{client: c, id: id, want: want, at: at, yield: yield, texts: map[stream][]byte{}}
-		for pause := firstPause; ; pause = min(2*pause, longestPause) {
-			before := r.events
-			err := r.connect(ctx)
-			switch {
-			case r.done:
-				return
-			case ctx.Err() != nil:
-				yield(messages.Event{}, context.Cause(ctx))
-				return
-			case messages.CodeOf(err) == messages.CauseInvalidInput && !r.plain:
-				r.plain = true // an older server, if it is not the request
-				continue
-			case err != nil && !retryable(err):
-				yield(messages.Event{}, err)
-				return
-			}
-			if r.events > before {
-				pause = firstPause
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause/2 + rand.N(pause)):
-			}
+		(&reader{client: c, id: id, want: want, at: at, yield: yield, texts: map[stream][]byte{}}).read(ctx)
+	}
+}
+
+// read reads until the run's terminal. It is no part of Resume, of which the compiler makes many copies.
+func (r *reader) read(ctx context.Context) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		before := r.events
+		err := r.connect(ctx)
+		switch {
+		case r.done:
+			return
+		case ctx.Err() != nil:
+			r.yield(messages.Event{}, context.Cause(ctx))
+			return
+		case messages.CodeOf(err) == messages.CauseInvalidInput && !r.plain:
+			r.plain = true // an older server, if it is not the request
+			continue
+		case err != nil && !retryable(err):
+			r.yield(messages.Event{}, err)
+			return
+		}
+		if r.events > before {
+			pause = firstPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)):
 		}
 	}
 }
@@ -107,6 +111,13 @@ func (r *reader) connect(ctx context.Context) error {
 	watchdog := time.AfterFunc(silence, func() { cancel(dead) })
 	defer watchdog.Stop()
 	response, err := r.client.send(ctx, http.MethodGet, r.path(), http.Header{"Accept": {"application/x-ndjson"}}, nil)
+	if err != nil && r.client.gone != nil && r.client.gone() {
+		code := messages.CauseTransportClosed // whoever has nothing yet may read what the process has left
+		if r.events > 0 {
+			code = messages.CauseShutdown
+		}
+		return messages.Errorf(code, "the process of run %s has ended: %v", r.id, err)
+	}
 	if err != nil {
 		return err
 	}
