@@ -102,8 +102,7 @@ func TestFilesOfARunGoNowhereElse(t *testing.T) {
 	}
 }
 
-// A prompt of 8 MiB makes the server allocate 12 times its size; once it was 60 times, and the longest part of that by
-// encoding/json.
+// A prompt of 8 MiB makes the server allocate 12 times its size. It was 54 times, most of it in encoding/json.
 func TestLargePromptAllocates(t *testing.T) {
 	m := testkit.NewModel(t)
 	admin := freeAddress(t)

@@ -32,11 +32,11 @@ func (l *Long) next(n int) string {
 }
 
 // Cut returns the value with marks in place of its long strings, and those. It copies what holds a long string, and
-// changes nothing.
-func Cut[T any](v T) (T, *Long) {
+// changes nothing. Values of maps stay.
+func Cut(v any) (any, *Long) {
 	l := &Long{}
 	if short := l.cut(reflect.ValueOf(&v).Elem(), 0); short.IsValid() {
-		return short.Interface().(T), l
+		return short.Interface(), l
 	}
 	return v, l
 }
@@ -84,24 +84,11 @@ func (l *Long) cut(v reflect.Value, depth int) (short reflect.Value) {
 		for i := range v.Len() {
 			if e := l.cut(v.Index(i), depth+1); e.IsValid() {
 				if !short.IsValid() {
-					change().Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+					change().Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+					reflect.Copy(short, v)
 				}
 				short.Index(i).Set(e)
 			}
-		}
-	case reflect.Map:
-		for i := v.MapRange(); i.Next(); {
-			e := l.cut(i.Value(), depth+1)
-			if !e.IsValid() {
-				continue
-			}
-			if !short.IsValid() {
-				change().Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
-				for all := v.MapRange(); all.Next(); {
-					short.SetMapIndex(all.Key(), all.Value())
-				}
-			}
-			short.SetMapIndex(i.Key(), e)
 		}
 	}
 	return short

@@ -156,9 +156,9 @@ func (c *call) cut() (openai.ChatCompletionRequest, *jsonwalk.Long) {
 			texts[i] = m.Content
 		}
 	}
-	texts, long := jsonwalk.Cut(texts)
+	short, long := jsonwalk.Cut(texts)
 	request.Messages = slices.Clone(request.Messages)
-	for i, text := range texts {
+	for i, text := range short.([]string) {
 		request.Messages[i].Content = cmp.Or(text, request.Messages[i].Content)
 	}
 	return request, long
