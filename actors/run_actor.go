@@ -98,7 +98,9 @@ func (r *runActor) step(c actor.Context, message any) {
 		r.machine.ledger, l.Epoch = l, r.machine.epoch
 		r.machine.effects, l.Fresh = room.effects[:0], room.fresh[:0]
 		room.effects = r.machine.step(now, message)
-		r.run.said.Store(int32(l.Fold.OpenMessages()))
+		if open := int32(l.Fold.OpenMessages()); open > r.run.said.Swap(open) && r.machine.current != nil {
+			r.machine.current.hear()
+		}
 		room.fresh, r.machine.effects = l.Fresh, nil
 	})
 	for i := range room.effects {

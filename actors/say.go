@@ -159,6 +159,27 @@ func (t *TaskContext) take(at string, one bool) ([]messages.Message, error) {
 	}
 }
 
+// Heard returns a channel that is closed when the next message comes. Whoever waits for one asks for the channel first, and then
+// for the messages.
+func (t *TaskContext) Heard() (heard <-chan struct{}) {
+	t.attempt.mu.Lock()
+	defer t.attempt.mu.Unlock()
+	if t.attempt.heard == nil {
+		t.attempt.heard = make(chan struct{})
+	}
+	return t.attempt.heard
+}
+
+// hear wakes whoever waits for a message.
+func (a *attempt) hear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.heard != nil {
+		close(a.heard)
+		a.heard = nil
+	}
+}
+
 // Interruptible returns a context that ends with [ErrInterrupted] when a message interrupts the run, until stop. A task
 // has one at a time.
 func (t *TaskContext) Interruptible(ctx context.Context) (inner context.Context, stop func()) {

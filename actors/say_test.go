@@ -21,6 +21,7 @@ func TestSend(t *testing.T) {
 	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
 		hear, heard := make(chan struct{}), []string{}
 		j := job(func(ctx context.Context, task *actors.TaskContext) error {
+			<-task.Heard() // the first of them wakes it
 			<-hear
 			got, err := task.Messages(ctx, "call.1")
 			for _, m := range got {

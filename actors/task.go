@@ -43,6 +43,7 @@ type attempt struct {
 	children int  // number of children that it asked for without a name
 	// interrupt ends what is interruptible now; nil if nothing is.
 	interrupt context.CancelCauseFunc
+	heard     chan struct{} // closed when a message comes; nil until somebody waits for one
 	noticed   map[messages.Notice]bool
 	earlier   *retried // nil until a step needs it
 	asked

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -293,15 +294,24 @@ func (s *System) Move(ctx context.Context, id, before messages.RunID, by string)
 	if err != nil {
 		return err
 	}
-	reply := make(chan error, 1)
+	return s.moved(ctx, changed, r, messages.RunMoved{By: messages.Bound(by, mostName)})
+}
+
+// moved writes into the logs what has changed, and who or what did it. It fails if the one run has begun; the others may have.
+func (s *System) moved(ctx context.Context, changed map[*activeRun]messages.RunMoved, one *activeRun, cause messages.RunMoved) error {
+	replies := map[*activeRun]chan error{}
 	for turn, moved := range changed {
-		m := &moveRun{moved: moved}
-		if m.moved.By = messages.Bound(by, mostName); turn == r {
-			m.reply = reply
-		}
-		turn.post(m)
+		moved.By, moved.Replaces = cause.By, cause.Replaces
+		replies[turn] = make(chan error, 1)
+		turn.post(&moveRun{moved: moved, reply: replies[turn]})
 	}
-	return s.replied(ctx, r, reply, errNotWaiting(id))
+	for turn, reply := range replies {
+		err := s.replied(ctx, turn, reply, errNotWaiting(turn.id))
+		if err != nil && (turn == one || messages.CodeOf(err) != messages.CodeConflict) {
+			return err
+		}
+	}
+	return nil
 }
 
 // place gives the run another place. It returns what changes for it, and for those that wait after another run now.
@@ -341,24 +351,15 @@ func relinked(turns []*activeRun, last messages.RunID, moved *activeRun) map[*ac
 
 // relink writes into the logs of those that wait with the run which one is before them, where another has come between: who
 // recovers them knows no other order. Those that are held follow nobody.
-func (s *System) relink(ctx context.Context, r *activeRun) error {
+func (s *System) relink(ctx context.Context, r *activeRun, principal string) error {
 	s.runs.mu.Lock()
 	changed := map[*activeRun]messages.RunMoved{}
 	if turns := s.runs.queue(r.principal, r.job.Conversation); len(turns) > 0 {
 		changed = relinked(turns, turns[0].after, nil)
 	}
 	s.runs.mu.Unlock()
-	for turn, moved := range changed {
-		if !turn.log.State().HeldAt.IsZero() {
-			continue
-		}
-		reply := make(chan error, 1)
-		turn.post(&moveRun{moved: moved, reply: reply})
-		if err := s.replied(ctx, turn, reply, nil); err != nil && messages.CodeOf(err) != messages.CodeConflict { // it has begun
-			return err
-		}
-	}
-	return nil
+	maps.DeleteFunc(changed, func(turn *activeRun, _ messages.RunMoved) bool { return !turn.log.State().HeldAt.IsZero() })
+	return s.moved(ctx, changed, nil, messages.RunMoved{By: principal, Replaces: r.id})
 }
 
 // waits reports whether the run waits for its turn at this node.
@@ -403,7 +404,7 @@ func (m *machine) move(r *moveRun) {
 func (s *System) takeBack(ctx context.Context, old, by messages.RunID, principal string) error {
 	err := errNotWaiting(old)
 	if r := s.runs.active(old); r != nil {
-		if err := s.relink(ctx, r); err != nil {
+		if err := s.relink(ctx, r, principal); err != nil {
 			return err
 		}
 		reply := make(chan error, 1)

@@ -158,6 +158,17 @@ func TestTurnsMove(t *testing.T) {
 		submit(messages.Request{Replaces: b, Busy: messages.BusySteer}, messages.CauseInvalidInput)
 		instead := messages.Request{Replaces: e, Key: "instead"}
 		f := submit(instead, "") // d f b c
+		state, err := s.State(t.Context(), b)
+		noError(t, err)
+		var moved messages.RunMoved
+		for events, err := range s.Follow(t.Context(), b, messages.FollowOptions{After: state.Seq - 1}) {
+			noError(t, err)
+			moved, _ = events[0].Body.(messages.RunMoved)
+			break
+		}
+		if moved.Replaces != e || moved.After != f {
+			t.Errorf("what waits behind the replacement says %+v", moved)
+		}
 		if again := submit(instead, ""); again != f {
 			t.Errorf("the same replacement is %s, not %s", again, f)
 		}

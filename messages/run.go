@@ -226,6 +226,8 @@ var runReleased = row(RunReleased{}, KindRunReleased, "run", "A person lets a he
 type RunMoved struct {
 	// By is the principal who asked, or "".
 	By string `json:"by,omitempty"`
+	// Replaces is the run that was replaced by another in front of this one, or "" if a person moved one.
+	Replaces RunID `json:"replaces,omitempty"`
 	// After is the run that it waits for now.
 	After RunID `json:"after"`
 	// Place is a time of RFC 3339: it orders the run among those that wait, as if it had been queued then.

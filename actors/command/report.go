@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
 )
 
 // report emits what the program says of its tools, its thoughts and its calls of models.
@@ -165,6 +163,7 @@ func (c *channel) message(ctx context.Context, wait bool) answer {
 		c.heard.queue = c.unseen(ctx)
 	}
 	for len(c.heard.queue) == 0 {
+		heard := c.x.task.Heard()
 		said, err := c.x.task.Messages(ctx, atProgram)
 		if err != nil {
 			return refusal("message", "", err)
@@ -175,13 +174,12 @@ func (c *channel) message(ctx context.Context, wait bool) answer {
 		if !wait {
 			return answer{Type: "message"}
 		}
-		supervision.Sleep(ctx, 50*time.Millisecond)
 		select {
+		case <-heard:
 		case <-c.over:
 			return answer{Type: "message"}
 		case <-ctx.Done():
 			return answer{Type: "message"}
-		default:
 		}
 	}
 	m := c.heard.queue[0]

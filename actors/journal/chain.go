@@ -68,11 +68,13 @@ func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
 // after returns the chain's hash after the events.
 func (b *StoredBlock) after(events []messages.Event) Hash {
 	hash := b.Before
-	var linked []byte
+	h := sha256.New()
 	for i, e := range events {
 		if !e.IsDelta() {
-			linked = append(append(linked[:0], hash[:]...), b.Lines[i]...)
-			hash = sha256.Sum256(linked)
+			h.Reset()
+			h.Write(hash[:])
+			h.Write(b.Lines[i])
+			h.Sum(hash[:0])
 		}
 	}
 	return hash

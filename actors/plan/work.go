@@ -12,7 +12,6 @@ import (
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/supervision"
 )
 
 // childName returns the name by which every attempt finds the sub-run of a start.
@@ -165,12 +164,8 @@ func (v *receive) read(text string) (value any, problems []string) {
 	return value, schema.Problems([]byte(text))
 }
 
-// A wait for a message looks for one at intervals of receivePause, and says after each receiveSays that it goes on: so the
-// run is not taken for one that hangs.
-const (
-	receivePause = 50 * time.Millisecond
-	receiveSays  = 30 * time.Second
-)
+// receiveSays is how often a wait for a message says that it goes on: so the run is not taken for one that hangs.
+const receiveSays = 30 * time.Second
 
 // receive waits for the next message that fits. A message that does not is noted, and gone. An attempt that begins again finds what
 // the one before it has received.
@@ -191,10 +186,10 @@ func (r *runner) receive(ctx context.Context, n *Step, m move) ending {
 		ctx, stop = context.WithDeadlineCause(ctx, since.Add(time.Duration(n.Timeout)), late)
 		defer stop()
 	}
-	for said := began; ; supervision.Sleep(ctx, receivePause) {
-		if ctx.Err() != nil {
-			return failedBy(context.Cause(ctx))
-		}
+	tick := time.NewTicker(receiveSays)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		heard := r.task.Heard()
 		got, err := r.task.Message(ctx, childName(m))
 		if err != nil {
 			return failedBy(err)
@@ -206,9 +201,15 @@ func (r *runner) receive(ctx context.Context, n *Step, m move) ending {
 			}
 			_ = r.task.Notice(messages.NoticeMessageUnfit, fmt.Sprintf("the step %s cannot use the message %s: %s; say it anew", m.name, one.Message, strings.Join(problems, "; ")))
 		}
-		if now := time.Now(); now.Sub(said) >= receiveSays {
-			said = now
+		if len(got) > 0 {
+			continue
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+		case now := <-tick.C:
 			_ = r.task.Emit(messages.Progress{Done: int64(now.Sub(began) / time.Second), Unit: "s"}, m.name+" waits for a message")
 		}
 	}
+	return failedBy(context.Cause(ctx))
 }

@@ -58,7 +58,7 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
 	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed; lastword key prints them (default: those of the folder of trust)")
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
-	flags.StringVar(&v.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs of several servers; with --all (default: the one of serve)")
+	flags.StringVar(&v.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs of several servers (default: the one of serve)")
 	flags.StringVar(&v.creds, "nats-creds", "", "`file` with the credentials for --nats")
 	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
@@ -86,15 +86,15 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		err = v.readFiles(files)
 	}
-	if err == nil && v.all && v.nats == "" && v.at.URL == "" && v.at.State == "" {
+	if err == nil && (v.all || len(runs) > 0) && v.nats == "" && v.at.URL == "" && v.at.State == "" {
 		err = v.ofServe(cmd)
 	}
 	switch remote := v.at.URL != "" && v.at.State == ""; {
 	case err != nil || len(runs) == 0 && !v.all && v.nats == "":
-	case v.nats != "" && (!v.all || v.at.URL != "" || v.at.State != ""):
-		err = exit.BadUsage(cmd, errors.New("--nats reads the runs of all servers: give it with --all or --heads alone, or give --server URL"), "")
+	case v.nats != "" && (v.at.URL != "" || v.at.State != ""):
+		err = exit.BadUsage(cmd, errors.New("--nats reads the runs of all servers: leave out --server and --state"), "")
 	case v.nats != "":
-		err = v.shared(cmd)
+		err = v.shared(cmd, runs)
 	case remote && v.heads:
 		err = exit.BadUsage(cmd, errors.New("--heads reads the ledgers of a store: give --state or --nats, and not --server"), "")
 	case remote:
@@ -163,15 +163,22 @@ func (v *verifier) trust() error {
 
 // isTrusted reports whether keys to trust have signed all that was checked.
 func (v *verifier) isTrusted() bool {
-	signed := func(key []byte) bool { return slices.Contains(v.trusted, store.KeyText(key)) }
-	if l := v.report.Ledger; v.dir != "" && (v.all || len(v.report.Removed) > 0) {
+	l := v.report.Ledger
+	signed := func(key []byte) bool {
+		if l != nil { // a server enters its key when it has opened its ledger
+			i := slices.IndexFunc(l.Keys, func(k []byte) bool { return string(k) == string(key) })
+			if i >= 0 && l.First(i).Before(v.from[store.KeyText(key)].Add(-time.Minute)) {
+				return false
+			}
+		}
+		return slices.Contains(v.trusted, store.KeyText(key))
+	}
+	if v.dir != "" && (v.all || len(v.report.Removed) > 0) {
 		if l == nil || l.Entries == 0 || l.Unsigned > 0 || l.Unentered > 0 {
 			return false
 		}
-		for i, key := range l.Keys { // a server enters its key when it has opened its ledger
-			if !signed(key) || l.First(i).Before(v.from[store.KeyText(key)].Add(-time.Minute)) {
-				return false
-			}
+		if slices.ContainsFunc(l.Keys, func(key []byte) bool { return !signed(key) }) {
+			return false
 		}
 	}
 	return len(v.trusted) > 0 && len(v.report.Faults) == 0 && !slices.ContainsFunc(v.report.Logs, func(log journal.Log) bool { return !signed(log.Key) })
@@ -263,9 +270,13 @@ func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 }
 
 // shared checks what several servers keep in NATS. Keys that a trusted key has signed are trusted, too.
-func (v *verifier) shared(cmd *cobra.Command) error {
+func (v *verifier) shared(cmd *cobra.Command, runs []string) error {
 	v.dir = "NATS"
-	found, keys, err := store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets)
+	ids := make([]messages.RunID, len(runs))
+	for i, run := range runs {
+		ids[i] = messages.RunID(run)
+	}
+	found, keys, err := store.CheckShared(cmd.Context(), v.nats, v.creds, v.at.Program.Secrets, ids...)
 	v.from = keys.Trusted(v.trusted)
 	v.trusted = slices.Collect(maps.Keys(v.from))
 	return v.add(found, err)

@@ -101,7 +101,11 @@ func (r *Run) Add(e messages.Event) {
 	case messages.RunHeld:
 		r.say("It was held, because the run before it, %s, did not complete.", b.After)
 	case messages.RunMoved:
-		r.say("%s moved it: it waits for %s.", cmp.Or(b.By, "Somebody"), b.After)
+		if b.Replaces != "" {
+			r.say("%s replaced the run %s: it waits for %s.", cmp.Or(b.By, "Somebody"), b.Replaces, b.After)
+		} else {
+			r.say("%s moved it: it waits for %s.", cmp.Or(b.By, "Somebody"), b.After)
+		}
 	case messages.RunReleased:
 		r.say("%s released it.", cmp.Or(b.By, "Somebody"))
 	case messages.ChildStarted:

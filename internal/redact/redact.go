@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -80,7 +81,10 @@ func (s *Secrets) Bytes(text []byte) []byte {
 	if s == nil || s.known.Load() == nil {
 		return text
 	}
-	whole := string(text)
+	if len(text) == 0 {
+		return text
+	}
+	whole := unsafe.String(&text[0], len(text)) // it is not kept
 	if quiet := s.Text(whole); quiet != whole {
 		return []byte(quiet)
 	}

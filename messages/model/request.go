@@ -1,13 +1,15 @@
 package model
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 )
 
 // Request is one call of a model. [Request.Digest] is computed from its JSON, which omits unused fields.
@@ -53,8 +55,9 @@ func (r Request) Digest() string {
 		}
 		ordinal(&m.CallID)
 	}
-	data, _ := json.Marshal(r) // values that are not JSON cannot be sent either
-	return messages.Digest(string(data))
+	sum := sha256.New()
+	_ = jsonwalk.Write(sum, r) // values that are not JSON cannot be sent either
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Role says who wrote a message.

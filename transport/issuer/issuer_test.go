@@ -32,6 +32,8 @@ type server struct {
 	*httptest.Server
 	keys  atomic.Pointer[jose.JSONWebKeySet]
 	asked atomic.Int64 // requests for keys
+	held  atomic.Pointer[chan struct{}]
+	left  atomic.Bool // somebody did not wait until it was not held
 }
 
 func newServer(t *testing.T, keys ...jose.JSONWebKey) *server {
@@ -43,6 +45,13 @@ func newServer(t *testing.T, keys ...jose.JSONWebKey) *server {
 			fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, s.URL, s.URL+"/keys")
 		case "/keys":
 			s.asked.Add(1)
+			if held := s.held.Load(); held != nil {
+				select {
+				case <-*held:
+				case <-r.Context().Done():
+					s.left.Store(true)
+				}
+			}
 			_ = json.NewEncoder(w).Encode(s.keys.Load())
 		default:
 			http.NotFound(w, r)
@@ -135,6 +144,32 @@ func TestCheck(t *testing.T) {
 	}
 	if n := s.asked.Load(); n != 1 {
 		t.Errorf("the keys were asked for %d times", n)
+	}
+}
+
+// Keys are asked for anew before they are too old, and no call waits for that.
+func TestNobodyWaitsForKnownKeys(t *testing.T) {
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	s := newServer(t, jose.JSONWebKey{Key: ec.Public(), KeyID: "ec"})
+	i, err := issuer.New(issuer.Config{Issuer: s.URL, Audience: audience})
+	must(t, err)
+	claims := map[string]any{"iss": s.URL, "aud": audience, "sub": "mia", "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
+	check := func(key string) error {
+		_, _, err := i.Check(t.Context(), sign(t, jose.ES256, ec, key, "", claims))
+		return err
+	}
+	must(t, check("ec"))
+	i.Age()
+	held := make(chan struct{})
+	s.held.Store(&held)
+	s.keys.Store(&jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: ec.Public(), KeyID: "newer"}}})
+	must(t, check("ec"))
+	must(t, check("ec"))
+	close(held)
+	i.Settle()
+	if err := check("newer"); err != nil || s.left.Load() || s.asked.Load() != 2 {
+		t.Errorf("after %d requests: %v; a call has waited: %v", s.asked.Load(), err, s.left.Load())
 	}
 }
 

@@ -99,17 +99,21 @@ func newKeys(issuer string) keys {
 // find returns the key with the id, or the only one if the token names none. For an unknown one it asks the issuer, at
 // most once a minute. Keys that are known stay in use while the issuer does not answer.
 func (k *keys) find(ctx context.Context, id string) (*webKey, error) {
+	ctx = context.WithoutCancel(ctx)
 	if set := k.known.Load(); set != nil && time.Since(set.at) < keysLife {
 		if key, ok := set.pick(id); ok {
+			if time.Since(set.at) > keysLife/2 && k.mu.TryLock() { // in time, so that nobody waits for it
+				go func() {
+					defer k.mu.Unlock()
+					k.refresh(ctx)
+				}()
+			}
 			return key, nil
 		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now := time.Now(); k.tried.IsZero() || now.Sub(k.tried) >= refetch {
-		k.tried = now
-		k.failed = k.fetch(context.WithoutCancel(ctx), now)
-	}
+	k.refresh(ctx)
 	set := k.known.Load()
 	if set == nil {
 		return nil, &messages.Error{Code: messages.CodeUnavailable, Retryable: true,
@@ -119,6 +123,14 @@ func (k *keys) find(ctx context.Context, id string) (*webKey, error) {
 		return key, nil
 	}
 	return nil, refused("the issuer has no such key")
+}
+
+// refresh asks for the keys, at most once a minute. mu must be held.
+func (k *keys) refresh(ctx context.Context) {
+	if now := time.Now(); k.tried.IsZero() || now.Sub(k.tried) >= refetch {
+		k.tried = now
+		k.failed = k.fetch(ctx, now)
+	}
 }
 
 func (s *keySet) pick(id string) (*webKey, bool) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -24,6 +26,7 @@ import (
 type exchange struct {
 	client    *Client
 	amendment amendment
+	long      *jsonwalk.Long // texts of the request
 	watch     *watchdog
 	ollama    bool // the request uses Ollama's native route
 	loaded    int  // the context that Ollama has loaded for the model, in tokens
@@ -78,7 +81,10 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 			return nil, err
 		}
 	}
-	body = x.client.secrets.Bytes(body)
+	body, ok := x.long.Splice(x.client.secrets.Bytes(body), x.client.secrets.Text)
+	if !ok {
+		return nil, errors.New("the long texts of the request have no place in it")
+	}
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
 		x.exceeded = &limitError{"the request is larger than " + words.Limit(most) + "; send less"}
 		return nil, x.exceeded

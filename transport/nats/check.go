@@ -49,12 +49,54 @@ func (r *Reader) Set(ctx context.Context, name string, value []byte, revision ui
 	return r.journal.Set(ctx, name, value, revision)
 }
 
-// Check checks each log by a [journal.Audit], whether the headers agree with the logs, and the ledgers of all nodes. The
-// error says why the journal could not be read.
-func (r *Reader) Check(ctx context.Context) (journal.Report, error) {
+// Check checks each log by a [journal.Audit], whether the headers agree with the logs, and the ledgers of all nodes. With
+// runs it checks and lists only their logs. The error says why the journal could not be read, or that it has no such run.
+func (r *Reader) Check(ctx context.Context, runs ...messages.RunID) (journal.Report, error) {
 	c := &checker{Journal: r.journal, logs: map[messages.RunID]logged{}, report: journal.Report{Faults: []journal.Fault{}}}
-	err := c.all(ctx)
+	err := c.indexed(ctx)
+	if err == nil && len(runs) > 0 {
+		err = c.only(ctx, runs)
+	} else if err == nil {
+		err = c.all(ctx)
+	}
+	for _, log := range c.logs {
+		c.report.Events += log.events
+	}
+	c.report.Runs = len(c.logs)
 	return c.report, err
+}
+
+// only checks the logs of some runs, and then the ledgers.
+func (c *checker) only(ctx context.Context, runs []messages.RunID) error {
+	for _, run := range runs {
+		if err := c.check(ctx, run); err != nil {
+			return err
+		}
+	}
+	if err := c.judge("", c.ledgers(ctx)); err != nil {
+		return err
+	}
+	c.report.Removed = slices.DeleteFunc(c.ends.Removed(), func(r journal.Removed) bool { return !slices.Contains(runs, r.Run) })
+	for _, run := range runs {
+		end, key, entered := c.ends.End(run)
+		switch log, read := c.logs[run]; {
+		case log.ended:
+			log.said.Key = key
+			_ = c.judge(run, c.ends.Compare(log.root)) // a fault
+			c.report.Logs = append(c.report.Logs, log.said)
+		case read && entered && !log.faulty: // it has ended meanwhile
+			return messages.Errorf(messages.CodeUnavailable, "run %s has ended just now; verify it again", run)
+		case read && !log.faulty:
+			c.report.Logs = append(c.report.Logs, log.said)
+		case read:
+		case entered && !c.aged(end):
+			f := end.Missing()
+			_ = c.judge(run, &f)
+		case !slices.ContainsFunc(c.report.Removed, func(r journal.Removed) bool { return r.Run == run }):
+			return journal.ErrNotFound(run)
+		}
+	}
+	return nil
 }
 
 // checker checks a journal, and collects the faults.
@@ -68,6 +110,7 @@ type checker struct {
 // logged is what a log says: how many events, and its root if the run has ended.
 type logged struct {
 	events        int
+	said          journal.Log
 	root          journal.Entry
 	ended, faulty bool
 }
@@ -85,9 +128,6 @@ func (j *Journal) openReading(ctx context.Context) (err error) {
 
 // all checks the logs before the ledgers, which have the ends and the removals of meanwhile.
 func (c *checker) all(ctx context.Context) error {
-	if err := c.indexed(ctx); err != nil {
-		return err
-	}
 	c.index.mu.Lock()
 	runs := slices.Sorted(maps.Keys(c.index.runs))
 	c.index.mu.Unlock()
@@ -100,10 +140,6 @@ func (c *checker) all(ctx context.Context) error {
 	if err == nil && c.report.Ledger != nil {
 		err = c.compare(ctx)
 	}
-	for _, log := range c.logs {
-		c.report.Events += log.events
-	}
-	c.report.Runs = len(c.logs)
 	return c.judge("", err)
 }
 
@@ -185,6 +221,7 @@ func (c *checker) log(ctx context.Context, run messages.RunID) (log logged, err 
 	}
 	log.events, log.ended = audit.Events, last.ended()
 	said := audit.Log()
+	log.said = said
 	if (log.ended || last.Last == said.Seq) && (last.Status != said.Status || last.Last != said.Seq || hex.EncodeToString(last.Chain) != said.Chain) {
 		return log, &journal.Fault{Seq: said.Seq, Rule: journal.RuleList,
 			Says: fmt.Sprintf("the header says that the run is %s at %d, its log says %s at %d", last.Status, last.Last, said.Status, said.Seq)}

@@ -64,12 +64,12 @@ func openShared(ctx context.Context, at, credentials string, secrets *redact.Sec
 }
 
 // CheckShared verifies all logs and ledgers in NATS, even beside live servers. It returns their keys, too.
-func CheckShared(ctx context.Context, at, credentials string, secrets *redact.Secrets) (found journal.Report, keys Keys, err error) {
+func CheckShared(ctx context.Context, at, credentials string, secrets *redact.Secrets, runs ...messages.RunID) (found journal.Report, keys Keys, err error) {
 	r, err := openShared(ctx, at, credentials, secrets)
 	if err != nil {
 		return found, keys, err
 	}
-	found, err = r.Check(ctx)
+	found, err = r.Check(ctx, runs...)
 	value, _, failed := r.Get(ctx, KeysFile)
 	if failed == nil && value != nil {
 		failed = json.Unmarshal(value, &keys)

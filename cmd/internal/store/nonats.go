@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // errNoNATS is returned where NATS has the runs.
@@ -22,7 +23,7 @@ func openNATS(context.Context, environment.Variables, *Flags, *redact.Secrets, *
 }
 
 // CheckShared fails, because this build has no NATS.
-func CheckShared(context.Context, string, string, *redact.Secrets) (journal.Report, Keys, error) {
+func CheckShared(context.Context, string, string, *redact.Secrets, ...messages.RunID) (journal.Report, Keys, error) {
 	return journal.Report{}, Keys{}, errNoNATS
 }
 

@@ -82,14 +82,47 @@ func without(drop func(i int, m *natsgo.Msg) bool) func([]*natsgo.Msg) []*natsgo
 	}
 }
 
-func check(t *testing.T, s *server.Server) journal.Report {
+func check(t *testing.T, s *server.Server, runs ...messages.RunID) journal.Report {
 	t.Helper()
 	r, err := nats.OpenReader(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)))
 	noError(t, err)
-	report, err := r.Check(t.Context())
+	report, err := r.Check(t.Context(), runs...)
 	noError(t, err)
 	noError(t, r.Close())
 	return report
+}
+
+// "verify RUN checks the run's log and its end in the ledgers, and nothing else"
+func TestLedgersOfOneRun(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := signedBy(t, s, 1), signedBy(t, s, 2)
+		for _, run := range []messages.RunID{"r_a", "r_b", "r_gone", "r_lost"} {
+			end(t, a, run, "a word")
+		}
+		must(t, a, block("r_open", 0, 1, queued))
+		noError(t, b.DeleteLog(t.Context(), "r_gone"))
+		stream, err := client(t, s).Stream(t.Context(), "RUNS")
+		noError(t, err)
+		for _, run := range []string{"r_b", "r_lost"} {
+			noError(t, stream.Purge(t.Context(), jetstream.WithPurgeSubject("run."+run+".>")))
+		}
+		other := serve(t, &server.Options{JetStream: true})
+		end(t, open(t, other), "r_b", "a false word")
+		_, all := kept(t, other, "RUNS")
+		put(t, s, all...)
+		for run, want := range map[messages.RunID][3]int{"r_a": {0, 1, 0}, "r_b": {1, 1, 0}, "r_gone": {0, 0, 1}, "r_lost": {1, 0, 0}, "r_open": {0, 1, 0}} {
+			r := check(t, s, run)
+			if got := [3]int{len(r.Faults), len(r.Logs), len(r.Removed)}; got != want || len(r.Logs) > 0 && (r.Logs[0].Run != run || (len(r.Logs[0].Key) > 0) == (run == "r_open")) {
+				t.Errorf("%s: %+v, want %v faults, logs and removals", run, r, want)
+			}
+		}
+		r, err := nats.OpenReader(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)))
+		noError(t, err)
+		if _, err := r.Check(t.Context(), "r_none"); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("a run that is nowhere: %v", err)
+		}
+		noError(t, r.Close())
+	})
 }
 
 // "all ledgers of a cluster together account for every end and every removal, and each change of them or of the logs shows"

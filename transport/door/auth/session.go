@@ -14,8 +14,11 @@ import (
 // Browsers need it because EventSource and WebSocket cannot set header fields.
 const SessionCookie = "lastword_session_"
 
-// mostSessions is the maximum number of sessions of a principal. One more ends the oldest.
-const mostSessions = 64
+// mostSessions is the maximum number of sessions of a principal, and mostOfAll that of all. One more ends the oldest.
+const (
+	mostSessions = 64
+	mostOfAll    = 16 << 10
+)
 
 // sessions holds the open browser sessions, by the digests of their ids. A session ends when it is closed, when its
 // token is revoked, or when the server ends. mu guards the maps.
@@ -23,6 +26,7 @@ type sessions struct {
 	mu     sync.Mutex
 	tokens map[digest]entry    // the token that opened each session
 	of     map[string][]digest // session keys by principal, the oldest first
+	all    []digest            // those and some that are closed, the oldest first
 }
 
 type digest = [sha256.Size]byte
@@ -42,6 +46,12 @@ func (s *sessions) open(by entry) (id string) {
 	}
 	key := sha256.Sum256([]byte(id))
 	s.tokens[key], s.of[name] = by, append(s.of[name], key)
+	if s.all = append(s.all, key); len(s.tokens) > mostOfAll || len(s.all) > 2*mostOfAll {
+		s.all = slices.DeleteFunc(s.all, func(k digest) bool { _, open := s.tokens[k]; return !open })
+	}
+	if len(s.tokens) > mostOfAll {
+		s.forget(s.all[0])
+	}
 	return id
 }
 
@@ -57,11 +67,19 @@ func (s *sessions) token(key digest) (of entry, ok bool) {
 func (s *sessions) close(key digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forget(key)
+}
+
+// forget is close. mu must be held.
+func (s *sessions) forget(key digest) {
+	by, open := s.tokens[key]
+	if !open {
+		return
+	}
+	name := by.principal.Name
 	delete(s.tokens, key)
-	for name, list := range s.of {
-		if s.of[name] = slices.DeleteFunc(list, func(k digest) bool { return k == key }); len(s.of[name]) == 0 {
-			delete(s.of, name)
-		}
+	if s.of[name] = slices.DeleteFunc(s.of[name], func(k digest) bool { return k == key }); len(s.of[name]) == 0 {
+		delete(s.of, name)
 	}
 }
 

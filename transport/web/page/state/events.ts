@@ -347,6 +347,7 @@ export interface Payloads {
     after: string;
     by?: string;
     place: string;
+    replaces?: string;
   };
   /** The run exists: its job, input without secrets, owner and limits. */
   "run.queued": {
