@@ -147,7 +147,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if j.Input == nil {
 		return q, nil
 	}
-	input, err := jsonwalk.Marshal(j.Input)
+	input, err := json.Marshal(j.Input)
 	if err != nil {
 		return q, messages.InvalidInput("job %s: the input is not JSON: %v", j.Name, err)
 	}

@@ -174,7 +174,7 @@ const longestInput = 160
 // inputWords returns the Summary.Input of a run's title and input.
 func inputWords(text string, input json.RawMessage) string {
 	if text == "" && len(input) > 0 {
-		text = firstText(input)
+		text = firstText(json.NewDecoder(bytes.NewReader(input)))
 	}
 	if len(text) > 8*longestInput { // most of it may be white space
 		text = text[:8*longestInput]
@@ -186,39 +186,29 @@ func inputWords(text string, input json.RawMessage) string {
 	return strings.ToValidUTF8(text[:longestInput-len("…")], "") + "…"
 }
 
-// firstText returns the beginning of the first string in a JSON text that is neither empty nor a key, or "".
-func firstText(input []byte) (text string) {
-	for {
-		start := bytes.IndexByte(input, '"') + 1
-		if start == 0 {
-			return ""
-		}
-		end := start
-		for end < len(input) && input[end] != '"' {
-			if input[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(input) {
-			return ""
-		}
-		word := input[start:end]
-		input = input[end+1:]
-		if len(word) == 0 || bytes.HasPrefix(bytes.TrimLeft(input, " \t\r\n"), []byte(":")) {
-			continue
-		}
-		n := 0
-		for n < len(word) && n < 6*8*longestInput { // an escape takes six bytes
-			if word[n] != '\\' {
-				n++
-			} else if n += 2; word[n-1] == 'u' {
-				n += 4
-			}
-		}
-		_ = json.Unmarshal(slices.Concat([]byte(`"`), word[:min(n, len(word))], []byte(`"`)), &text)
-		return text
+// firstText returns the first string of the next JSON value that is neither empty nor a key, or "".
+func firstText(d *json.Decoder) (text string) {
+	token, err := d.Token()
+	if err != nil {
+		return ""
 	}
+	switch t := token.(type) {
+	case string:
+		return t
+	case json.Delim:
+		for text == "" && d.More() {
+			if t == '{' {
+				if _, err := d.Token(); err != nil {
+					return ""
+				}
+			}
+			text = firstText(d)
+		}
+		if text == "" {
+			_, _ = d.Token() // the end of the value
+		}
+	}
+	return text
 }
 
 // Filter selects events for a reader. The zero Filter selects everything. Events that are left out still move the

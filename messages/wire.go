@@ -80,12 +80,7 @@ func (e Event) encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, Errorf(CauseInvalidInput, "event %d has no body", e.Seq)
 	}
-	body, input := e.Body, json.RawMessage(nil)
-	if q, ok := body.(RunQueued); ok && len(q.Input) > longInput && isCompact(q.Input) {
-		input, q.Input = q.Input, json.RawMessage(`0`)
-		body = q
-	}
-	payload, err := encodeBody(body)
+	payload, err := encodeBody(e.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -97,31 +92,8 @@ func (e Event) encode() ([]byte, error) {
 	if err != nil || len(payload) == 0 {
 		return line, err
 	}
-	begin, end := payload, []byte(nil)
-	if input != nil {
-		begin, end, _ = bytes.Cut(payload, []byte(`"input":0`))
-		begin = append(begin, `"input":`...)
-	}
-	return slices.Concat(line[:len(line)-1], []byte(`,"payload":`), begin, input, end, []byte(`}`)), nil
-}
-
-// longInput is the size of an input that encode copies once: encoding/json copies raw JSON several times.
-const longInput = 64 << 10
-
-// isCompact reports whether the text is JSON as json.Marshal writes it.
-func isCompact(raw []byte) bool {
-	quoted := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c <= ' ' && !quoted, c == '<', c == '>', c == '&', c == 0xE2 && i+2 < len(raw) && raw[i+1] == 0x80 && raw[i+2]|1 == 0xA9:
-			return false
-		case c == '\\':
-			i++
-		}
-	}
-	return json.Valid(raw)
+	line = append(line[:len(line)-1], `,"payload":`...)
+	return append(append(line, payload...), '}'), nil
 }
 
 // UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown].
@@ -331,30 +303,9 @@ var (
 	rawJSON     = reflect.TypeFor[json.RawMessage]()
 	instant     = reflect.TypeFor[time.Time]()
 	bytesOfText = reflect.TypeFor[text]()
+	// An event nests its raw JSON this deep, and encoding/json reads at most 10,000 levels.
+	within, closing = bytes.Repeat([]byte("["), 8), bytes.Repeat([]byte("]"), 8)
 )
-
-// deepest is how deep raw JSON may be nested: encoding/json reads at most 10,000 levels, and an event nests it 8 deep.
-const deepest = 10_000 - 8
-
-// depth returns how deep the JSON text is nested.
-func depth(raw []byte) (most int) {
-	now, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case quoted:
-		case c == '[' || c == '{':
-			now++
-			most = max(most, now)
-		case c == ']' || c == '}':
-			now--
-		}
-	}
-	return most
-}
 
 // unwritable returns the name of a field that cannot be written, and the reason; "" if there is none. In a value that
 // was read, raw JSON is valid.
@@ -363,7 +314,7 @@ func unwritable(v reflect.Value, read bool) (field, why string) {
 	case read && v.IsValid() && (v.Type() == rawJSON || v.Type() == instant || v.Type() == bytesOfText):
 	case v.IsValid() && v.Type() == rawJSON:
 		raw := v.Bytes() // encoding/json accepts bytes in strings that are not UTF-8, and writes them again
-		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || depth(raw) > deepest) {
+		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
 			return "value", "not JSON in UTF-8, or nested too deep"
 		}
 	case k == reflect.String && !utf8.ValidString(v.String()):

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -42,9 +41,14 @@ func read(input json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return nil
 	}
-	err := jsonwalk.Unmarshal(input, into, strict)
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
 	if err == nil {
-		return nil
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return messages.InvalidInput("the input is more than one JSON value")
 	}
 	if messages.CodeOf(err) != "" { // the type itself says what is wrong
 		return err
@@ -59,19 +63,6 @@ func read(input json.RawMessage, into any) error {
 		return messages.InvalidInput("the input has no field %s", field)
 	}
 	return messages.InvalidInput("the input cannot be read: %v", err)
-}
-
-// strict is json.Unmarshal for a text without unknown fields.
-func strict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return messages.InvalidInput("the input is more than one JSON value")
-	}
-	return nil
 }
 
 // written returns the path of a member as callers write it. In a path of encoding/json, embedded structs have names too.

@@ -68,13 +68,11 @@ func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
 // after returns the chain's hash after the events.
 func (b *StoredBlock) after(events []messages.Event) Hash {
 	hash := b.Before
-	h := sha256.New()
+	var linked []byte
 	for i, e := range events {
 		if !e.IsDelta() {
-			h.Reset()
-			h.Write(hash[:])
-			h.Write(b.Lines[i])
-			h.Sum(hash[:0])
+			linked = append(append(linked[:0], hash[:]...), b.Lines[i]...)
+			hash = sha256.Sum256(linked)
 		}
 	}
 	return hash

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -81,10 +80,7 @@ func (s *Secrets) Bytes(text []byte) []byte {
 	if s == nil || s.known.Load() == nil {
 		return text
 	}
-	if len(text) == 0 {
-		return text
-	}
-	whole := unsafe.String(&text[0], len(text)) // it is not kept
+	whole := string(text)
 	if quiet := s.Text(whole); quiet != whole {
 		return []byte(quiet)
 	}

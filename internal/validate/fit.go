@@ -9,7 +9,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -17,11 +16,7 @@ import (
 // It accepts what clients send: null for a member left out, 5.0 for an integer, a list or an object as JSON in a
 // string, and a number for a choice among strings.
 func (s *Schema) Fit(raw json.RawMessage) (json.RawMessage, error) {
-	var value any
-	err := jsonwalk.Unmarshal(raw, &value, func(text []byte, into any) (err error) {
-		*into.(*any), err = jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		return err
-	})
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, messages.InvalidInput("the arguments are not JSON: %v", err)
 	}
@@ -32,7 +27,7 @@ func (s *Schema) Fit(raw json.RawMessage) (json.RawMessage, error) {
 	if !changed {
 		return raw, nil
 	}
-	return jsonwalk.Marshal(value)
+	return json.Marshal(value)
 }
 
 // read converts the value to what the schema asks for, and reports whether that changed it.

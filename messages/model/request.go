@@ -1,15 +1,13 @@
 package model
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Request is one call of a model. [Request.Digest] is computed from its JSON, which omits unused fields.
@@ -55,9 +53,8 @@ func (r Request) Digest() string {
 		}
 		ordinal(&m.CallID)
 	}
-	sum := sha256.New()
-	_ = jsonwalk.Write(sum, r) // values that are not JSON cannot be sent either
-	return hex.EncodeToString(sum.Sum(nil))
+	data, _ := json.Marshal(r) // values that are not JSON cannot be sent either
+	return messages.Digest(string(data))
 }
 
 // Role says who wrote a message.

@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -166,7 +165,7 @@ func (s *Server) register(scope auth.Scope, op huma.Operation, of reflect.Type, 
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
 		in := ctx.Value(inputKey{})
 		if body := requestOf(ctx).body; form.body != nil && len(body) > 0 { // the framework has held it to its schema
-			if err := jsonwalk.Unmarshal(body, reflect.ValueOf(in).Elem().FieldByIndex(form.body).Addr().Interface(), json.Unmarshal); err != nil {
+			if err := json.Unmarshal(body, reflect.ValueOf(in).Elem().FieldByIndex(form.body).Addr().Interface()); err != nil {
 				return nil, huma.Error422UnprocessableEntity("validation failed", &huma.ErrorDetail{Location: "body", Message: err.Error()})
 			}
 		}

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -20,7 +20,7 @@ func (s *Server) document() huma.Config {
 	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[auth.Problem]())
 	addEventSchemas(schemas.Map())
-	form := huma.Format{Marshal: s.write, Unmarshal: func(text []byte, into any) error { return jsonwalk.Unmarshal(text, into, json.Unmarshal) }}
+	form := huma.Format{Marshal: s.write, Unmarshal: json.Unmarshal}
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -47,21 +47,14 @@ func (s *Server) document() huma.Config {
 
 // write writes v as JSON, after removing the process's secrets.
 func (s *Server) write(w io.Writer, v any) error {
-	encoder := json.NewEncoder(redacted{w, s.Redact}) // it writes once, after all errors
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
-}
-
-// redacted writes without the process's secrets.
-type redacted struct {
-	io.Writer
-	redact func([]byte) []byte
-}
-
-// Write implements [io.Writer].
-func (r redacted) Write(body []byte) (int, error) {
-	_, err := r.Writer.Write(r.redact(body))
-	return len(body), err
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(s.Redact(body.Bytes()))
+	return err
 }
 
 // quiet is a response whose body is written at once, and without the process's secrets.

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,26 +127,16 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 	return s.writeJSON(w, status, state)
 }
 
-// writeJSON writes a response. An error can still have its own status.
+// writeJSON writes a response. It encodes the whole value first, so that an error can still have its own status.
 func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
-	if err := s.write(answer{w, status}, v); err != nil {
+	var body bytes.Buffer
+	if err := s.write(&body, v); err != nil {
 		return fmt.Errorf("the answer is not JSON: %w", err)
 	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // a client that left needs no answer
 	return nil
-}
-
-// answer is a response that begins when its body is complete.
-type answer struct {
-	http.ResponseWriter
-	status int
-}
-
-// Write implements [io.Writer].
-func (a answer) Write(body []byte) (int, error) {
-	a.Header().Set("Content-Type", "application/json")
-	a.WriteHeader(a.status)
-	_, _ = a.ResponseWriter.Write(body) // a client that left needs no answer
-	return len(body), nil
 }
 
 func etagOf(seq uint64) string { return `"` + strconv.FormatUint(seq, 10) + `"` }

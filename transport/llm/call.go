@@ -129,8 +129,7 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
 	t.answer = &answer{began: c.began, most: c.most, yield: c.emit,
 		thoughts: decode.NewThoughts(c.client.config.Server.dialect(c.name, c.amendment.request.Extra))}
-	request, long := c.cut()
-	t.exchange = &exchange{client: c.client, amendment: c.amendment, long: long, watch: watch(c.client.limits, cancel)}
+	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	t.exchange.loaded, t.exchange.ollama = c.client.ollamaLoaded(ctx, c.name)
 	defer t.exchange.watch.stop()
 	config := openai.DefaultConfig(c.client.key)
@@ -138,7 +137,7 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	config.HTTPClient = &http.Client{Transport: t.exchange, CheckRedirect: noRedirect}
 	// go-openai builds and sends the request. Its own reader of streams is not used, because it misreads what servers
 	// send.
-	_, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, request)
+	_, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, c.request)
 	switch {
 	case t.exchange.body != nil:
 		t.read()
@@ -146,22 +145,6 @@ func (c *call) attempt(ctx context.Context) *attempt {
 		t.failed(err)
 	}
 	return t
-}
-
-// cut returns the request without the long texts of its messages, which go-openai would copy many times, and those.
-func (c *call) cut() (openai.ChatCompletionRequest, *jsonwalk.Long) {
-	request, texts := c.request, make([]string, len(c.request.Messages))
-	for i, m := range c.amendment.request.Messages {
-		if m.Extra == "" { // which may replace the text
-			texts[i] = m.Content
-		}
-	}
-	short, long := jsonwalk.Cut(texts)
-	request.Messages = slices.Clone(request.Messages)
-	for i, text := range short.([]string) {
-		request.Messages[i].Content = cmp.Or(text, request.Messages[i].Content)
-	}
-	return request, long
 }
 
 // noRedirect makes sure that only the configured server gets the key and the prompt.

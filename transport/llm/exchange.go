@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -26,7 +24,6 @@ import (
 type exchange struct {
 	client    *Client
 	amendment amendment
-	long      *jsonwalk.Long // texts of the request
 	watch     *watchdog
 	ollama    bool // the request uses Ollama's native route
 	loaded    int  // the context that Ollama has loaded for the model, in tokens
@@ -81,10 +78,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 			return nil, err
 		}
 	}
-	body, ok := x.long.Splice(x.client.secrets.Bytes(body), x.client.secrets.Text)
-	if !ok {
-		return nil, errors.New("the long texts of the request have no place in it")
-	}
+	body = x.client.secrets.Bytes(body)
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
 		x.exceeded = &limitError{"the request is larger than " + words.Limit(most) + "; send less"}
 		return nil, x.exceeded

@@ -106,11 +106,6 @@ func framed(line []byte) int { return len(binary.AppendUvarint(nil, uint64(len(l
 
 // bodyOf returns the body of a block: for each line, its length as a varint, and the line.
 func bodyOf(lines [][]byte) (body []byte) {
-	size := 0
-	for _, line := range lines {
-		size += framed(line)
-	}
-	body = make([]byte, 0, size)
 	for _, line := range lines {
 		body = append(binary.AppendUvarint(body, uint64(len(line))), line...)
 	}
