@@ -2,9 +2,11 @@ package messages
 
 import (
 	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -18,11 +20,23 @@ import (
 // WireVersion names the wire form. Within a version, fields and kinds are only added.
 const WireVersion = "run-events/1"
 
-//go:embed schema/run-events-1.json
+// The schema for people is schema/run-events-1.json.
+//
+//go:embed schema/run-events-1.json.gz
 var schema []byte
 
 // Schema returns the JSON Schema (2020-12) of an event's wire form.
-func Schema() []byte { return append([]byte(nil), schema...) }
+func Schema() []byte {
+	r, err := gzip.NewReader(bytes.NewReader(schema))
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(r)
+	}
+	if err != nil {
+		panic(err) // it is part of the program, and a test reads it
+	}
+	return text
+}
 
 // wireHead is the wire form without its last field, the payload. The order of fields is fixed, so that an event
 // always has the same bytes.
