@@ -254,7 +254,7 @@ func TestEachFlagSaysWhetherAProjectSetsIt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	elsewhere := regexp.MustCompile("`(file|folder|path|URL|address|hosts|origins|names)`")
 	for keys := range slices.Chunk(settings.KeysOf(rootCommand(new(host.Program))), 20) {
-		file := ""
+		var file strings.Builder
 		for _, k := range keys {
 			may, decided := k.Project()
 			switch {
@@ -268,9 +268,9 @@ func TestEachFlagSaysWhetherAProjectSetsIt(t *testing.T) {
 			if kind := k.Flag.Value.Type(); kind != "bool" && !settings.IsNumber(kind) {
 				value = strconv.Quote(value)
 			}
-			file += k.Name + ": " + value + "\n"
+			file.WriteString(k.Name + ": " + value + "\n")
 		}
-		write(t, ".lastword.yaml", file)
+		write(t, ".lastword.yaml", file.String())
 		var stderr strings.Builder
 		root := rootCommand(new(host.Program))
 		root.SetErr(&stderr)
@@ -280,7 +280,7 @@ func TestEachFlagSaysWhetherAProjectSetsIt(t *testing.T) {
 			may, _ := k.Project()
 			refused := strings.Contains(stderr.String(), fmt.Sprintf("%s (line %d)", k.Name, i+1))
 			if from, _, _ := s.Effective(k); (from.Kind == "project") != may || refused == may {
-				t.Errorf("a project's %s has the value of %q, and stderr says %q\n%s", k.Name, from.Kind, &stderr, file)
+				t.Errorf("a project's %s has the value of %q, and stderr says %q\n%s", k.Name, from.Kind, &stderr, file.String())
 			}
 		}
 	}
