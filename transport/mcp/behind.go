@@ -25,7 +25,7 @@ import (
 type Behind interface {
 	Servers() []string
 	// List returns a list, such as that of tools/list.
-	List(ctx context.Context, server string, c Caller, method string) (*source.List, error)
+	List(ctx context.Context, server string, c Caller, method string) (*List, error)
 	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
 	// Result returns the result of a run that no log holds, or nil.
 	Result(run messages.RunID) json.RawMessage
@@ -33,6 +33,9 @@ type Behind interface {
 
 // Caller is who uses a server behind, and what its client declares as its capabilities.
 type Caller = source.Caller
+
+// List is a list of a server behind, which never changes.
+type List = source.List
 
 // Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
 type Wrap struct {

@@ -195,10 +195,11 @@ func lineOf(text []byte, name string) (line int) {
 	}
 	line = 1
 	for at := doc.Content[0]; ; {
-		i := slices.IndexFunc(at.Content, func(n *yamlv3.Node) bool {
-			return n.Value != "" && (n.Value == name || strings.HasPrefix(name, n.Value+"."))
-		})
-		if i < 0 || i+1 >= len(at.Content) {
+		i := 0 // keys and values take turns
+		for i < len(at.Content) && at.Content[i].Value != name && (at.Content[i].Value == "" || !strings.HasPrefix(name, at.Content[i].Value+".")) {
+			i += 2
+		}
+		if i+1 >= len(at.Content) {
 			return line
 		}
 		line, name = at.Content[i].Line, strings.TrimPrefix(strings.TrimPrefix(name, at.Content[i].Value), ".")
