@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -360,23 +361,23 @@ func TestLostNotes(t *testing.T) {
 func TestBlocksAreHeardWhereTheyAreRead(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		a, b := open(t, s), open(t, s)
-		told := 0
+		var told atomic.Int64
 		go func() {
 			_ = b.Watch(t.Context(), "b", func(n journal.Note) {
 				if n.Run == "r_1" {
-					told++
+					told.Add(1)
 				}
 			})
 		}()
 		synctest.Wait()
 		last := uint64(0)
-		grow := func(want int, why string, body messages.Body) {
+		grow := func(want int64, why string, body messages.Body) {
 			t.Helper()
-			before := told
+			before := told.Load()
 			must(t, a, block("r_1", last, byte(last+1), body))
 			last++
 			time.Sleep(time.Second)
-			if got := told - before; got != want {
+			if got := told.Load() - before; got != want {
 				t.Errorf("%s: told %d times, want %d", why, got, want)
 			}
 			list, err := b.List(t.Context(), messages.Query{Principal: "ann"})
@@ -394,10 +395,10 @@ func TestBlocksAreHeardWhereTheyAreRead(t *testing.T) {
 		}
 		grow(1, "somebody reads", text)
 		grow(1, "somebody reads", text)
-		before := told
+		before := told.Load()
 		time.Sleep(10 * time.Second)
-		if told != before+1 {
-			t.Errorf("told %d times, want once: a reader that follows would read again", told-before)
+		if got := told.Load() - before; got != 1 {
+			t.Errorf("told %d times, want once: a reader that follows would read again", got)
 		}
 		grow(0, "nobody has read for long", text)
 		grow(1, "an end", failed)
