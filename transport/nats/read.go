@@ -34,6 +34,11 @@ const (
 
 // Read implements [journal.Reader].
 func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
+	if j.index.end(run) == 0 { // nothing is heard for an id that is no run
+		if _, err := j.last(ctx, run); err != nil {
+			return journal.Page{}, err
+		}
+	}
 	if err := j.hear(run); err != nil {
 		return journal.Page{}, err
 	}
