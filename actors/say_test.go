@@ -43,6 +43,7 @@ func TestSend(t *testing.T) {
 		}
 		send(silent, told("a", "x"), messages.CauseInvalidInput)
 		noError(t, silent.Cancel(t.Context(), ""))
+		synctest.Wait() // the task waits
 		first := send(run, told("a", "one"), "")
 		if state, _ := run.State(t.Context()); first.Position != 1 || state.Messages[0] != first {
 			t.Errorf("accepted as %+v, and the log has %+v", first, state.Messages)
