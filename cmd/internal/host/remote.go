@@ -187,7 +187,10 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 			return err
 		case c != nil:
 			err = r.Hinted(run(cmd, args, c))
-			if messages.CodeOf(err) != messages.CauseTransportClosed || !r.isGone() {
+			if messages.CodeOf(err) != messages.CauseTransportClosed || r.State == "" {
+				return err
+			}
+			if again, failed := r.live(); again != nil || failed != nil { // waits until a process that ends is gone
 				return err
 			}
 		}
