@@ -107,10 +107,10 @@ var errTooLarge = errors.New("the labels or open requests of the run are larger 
 // publish sends the block and returns its sequence. The block is stored if the log still ends with the block before. An
 // error without a code of JetStream leaves that unknown.
 func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *stored, before stored) (uint64, error) {
-	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // leave space for other headers
+	in, room := j.shard(b.Run), int(j.nc.MaxPayload())-1<<10-len(b.Run) // leave space for other headers
 	head, data, err := s.header()
 	if err == nil && len(head)+len(data)+len(s.data) > room {
-		if err = j.publishParts(ctx, j.shard(b.Run), name, s, room); err == nil {
+		if err = j.publishParts(ctx, in, name, s, room); err == nil {
 			head, data, err = s.header()
 		}
 	} else {
@@ -122,7 +122,6 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	if len(head)+len(data) > room {
 		return 0, errTooLarge
 	}
-	in := j.shard(b.Run)
 	m := &nats.Msg{Subject: in.run + "." + name + "." + s.kind(before.mark), Header: named(nats.Header{blockHeader: {string(head)}}, name, b.Run), Data: data}
 	ack, err := j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(before.at, in.logOf(name)))
 	if err != nil {

@@ -182,16 +182,24 @@ func newMark(b journal.Block, before mark, kept journal.StoredBlock, bytes int) 
 
 func (m mark) ended() bool { return m.Status.IsEnded() }
 
+// The last tokens of subjects of blocks: the first of a run; one that changes what lists select, which all nodes hear too;
+// and all others.
+const (
+	opening = "q"
+	change  = "s"
+	other   = "e"
+)
+
 // kind returns the last token of the block's subject. before is the mark of the preceding block.
 func (m *mark) kind(before mark) string {
 	switch {
 	case before.Last == 0:
-		return "q"
+		return opening
 	case m.Status != before.Status, m.Canceling != before.Canceling, m.Cause != before.Cause, m.Epoch != before.Epoch,
 		!slices.Equal(m.Requests, before.Requests):
-		return "s"
+		return change
 	}
-	return "e"
+	return other
 }
 
 // markOf reads the mark in a message's header.

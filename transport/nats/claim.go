@@ -56,7 +56,7 @@ func (s *shard) openClaims(ctx context.Context) (err error) {
 		return err
 	}
 	s.claims, err = s.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "claims", FilterSubject: s.run + ".*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
+		Durable: "claims", FilterSubject: s.run + ".*." + opening, HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
 		AckWait: 4 * beatEvery, MaxDeliver: -1, MaxAckPending: -1, MaxWaiting: mostPulls,
 	})
 	return err

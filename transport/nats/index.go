@@ -220,7 +220,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 		var now *jetstream.StreamInfo
 		err := retry(ctx, func(ctx context.Context) (err error) { now, err = s.stream.Info(ctx); return err })
 		if err == nil {
-			_, err = j.feed(ctx, s, jetstream.OrderedConsumerConfig{FilterSubjects: []string{s.run + ".*.q", s.run + ".*.s"},
+			_, err = j.feed(ctx, s, jetstream.OrderedConsumerConfig{FilterSubjects: []string{s.run + ".*." + opening, s.run + ".*." + change},
 				DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: now.State.LastSeq + 1}, func(uint64) {})
 		}
 		if err != nil {
@@ -319,7 +319,7 @@ func (j *Journal) refreshIn(ctx context.Context, s *shard, runs []messages.RunID
 			var last []string
 			for _, run := range ask {
 				name, _ := token(run)
-				last = append(last, s.run+"."+name+".e")
+				last = append(last, s.run+"."+name+"."+other)
 			}
 			found, err := j.batch(ctx, getRequest{stream: s.name, LastOf: last})
 			if err != nil {

@@ -22,15 +22,15 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	if err := j.complete(ctx); err != nil {
 		return nil, err
 	}
-	list, others := j.selected(q)
-	if len(others) > 0 && j.nc.IsConnected() {
+	list := j.selected(q)
+	if others := j.outdated(list); len(others) > 0 && j.nc.IsConnected() {
 		within, cancel := context.WithTimeout(ctx, askTimeout)
 		_ = j.refresh(within, others) // without an answer, the list has what the index knows
 		cancel()
 		if err := j.complete(ctx); err != nil {
 			return nil, err
 		}
-		list, _ = j.selected(q)
+		list = j.selected(q)
 	}
 	return slices.Clip(list[:min(len(list), q.Most())]), nil
 }
@@ -41,10 +41,9 @@ const (
 	refreshEvery  = 500 * time.Millisecond
 )
 
-// selected returns what the index knows of the runs that the query selects, in its order, and those of them
-// that it should ask for, because other nodes write them.
-func (j *Journal) selected(q messages.Query) (list []messages.Summary, others []messages.RunID) {
-	list = []messages.Summary{}
+// selected returns what the index knows of the runs that the query selects, in its order.
+func (j *Journal) selected(q messages.Query) []messages.Summary {
+	list := []messages.Summary{}
 	j.index.mu.Lock()
 	defer j.index.mu.Unlock()
 	among := j.index.runs
@@ -72,13 +71,20 @@ func (j *Journal) selected(q messages.Query) (list []messages.Summary, others []
 		}
 	}
 	slices.SortFunc(list, func(a, b messages.Summary) int { return q.Compare(&a, &b) })
+	return list
+}
+
+// outdated returns those runs of a list that other nodes write and that it should ask for now.
+func (j *Journal) outdated(list []messages.Summary) (others []messages.RunID) {
+	j.index.mu.Lock()
+	defer j.index.mu.Unlock()
 	now := time.Now()
 	for _, s := range list {
-		if r := j.index.runs[s.RunID]; !r.ended() && now.Sub(r.asked) > refreshEvery && !j.holds(r.Writer) && len(others) < mostRefreshed {
+		if r := j.index.runs[s.RunID]; r != nil && !r.ended() && now.Sub(r.asked) > refreshEvery && !j.holds(r.Writer) && len(others) < mostRefreshed {
 			others, r.asked = append(others, s.RunID), now
 		}
 	}
-	return list, others
+	return others
 }
 
 // indexed waits until the index holds everything that was in the stream.

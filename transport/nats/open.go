@@ -126,13 +126,12 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	}
 	for _, s := range j.shards {
 		j.warnings = append(j.warnings, durabilityWarnings(s.stream.CachedInfo().Config)...)
-		open := func(ctx context.Context) error { return s.openClaims(ctx) }
-		if err = retry(ctx, open, jetstream.JSErrCodeStreamNotFound); err != nil {
+		if err = retry(ctx, s.openClaims, jetstream.JSErrCodeStreamNotFound); err != nil {
 			return explained(err)
 		}
 	}
 	// These subscriptions serve every Watch of this journal. The other blocks are heard by hear.
-	for _, kind := range []string{"q", "s", "gone"} {
+	for _, kind := range []string{opening, change, "gone"} {
 		if err == nil {
 			_, err = j.nc.Subscribe("live.*."+kind, j.onHeader)
 		}

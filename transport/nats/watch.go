@@ -62,7 +62,7 @@ func (j *Journal) hear(run messages.RunID) error {
 		known.until = until
 		return nil
 	}
-	by, err := j.nc.Subscribe("live."+name+".e", j.onHeader)
+	by, err := j.nc.Subscribe("live."+name+"."+other, j.onHeader)
 	if err != nil {
 		return explained(err)
 	}
