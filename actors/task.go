@@ -35,15 +35,14 @@ type attempt struct {
 	lost    bool                                // the run was lost before, and started again
 	work    atomic.Pointer[supervision.Routine] // nil until the task's actor has started it
 
-	mu       sync.Mutex
-	summary  string // sentence of task.completed
-	result   json.RawMessage
-	degraded bool
-	judged   bool // the machine has taken the outcome
-	children int  // number of children that it asked for without a name
-	// interrupt ends what is interruptible now; nil if nothing is.
-	interrupt context.CancelCauseFunc
-	heard     chan struct{} // closed when a message comes; nil until somebody waits for one
+	mu        sync.Mutex
+	summary   string // sentence of task.completed
+	result    json.RawMessage
+	degraded  bool
+	judged    bool                    // the machine has taken the outcome
+	children  int                     // number of children that it asked for without a name
+	interrupt context.CancelCauseFunc // ends what is interruptible now; nil if nothing is
+	heard     chan struct{}           // closed when a message comes; nil until somebody waits for one
 	noticed   map[messages.Notice]bool
 	earlier   *retried // nil until a step needs it
 	asked
