@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,7 +216,7 @@ func nobody(out io.Writer) func(context.Context, messages.RunID, messages.InputR
 // runAt starts the agent at the server of --server. It goes on when this terminal closes.
 func (o *agentOptions) runAt(cmd *cobra.Command, line []string) error {
 	err := settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
-		return f.Name != "state" && f.Name != "background" && f.Name != "through-door" && f.Name != "base-url" && f.Name != "key-file" && f.Name != "headless" && f.Name != "allow-denied" && f.Name != "idle"
+		return settings.GroupOf(f) != "Model server" && !slices.Contains([]string{"state", "background", "through-door", "headless", "allow-denied", "idle"}, f.Name)
 	})
 	if err == nil && line != nil {
 		err = errors.New("a server starts only agents that its file of jobs names")
