@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/wrap"
@@ -26,12 +28,19 @@ func (refused) RPC() json.RawMessage {
 // calling runs a call whose server ends the first time, and returns how often it was called and what became of the run.
 func calling(t *testing.T, shown string, rule wrap.Rule, err error) (times int, state messages.State, events string) {
 	t.Helper()
+	synctest.Test(t, func(t *testing.T) { times, state, events = called(t, shown, rule, err) })
+	return times, state, events
+}
+
+func called(t *testing.T, shown string, rule wrap.Rule, err error) (times int, state messages.State, events string) {
+	t.Helper()
 	var results wrap.Results
 	call := func(_ context.Context, c wrapped.Call) (json.RawMessage, error) {
 		if times++; times == 1 && err != nil {
 			return nil, err
 		}
 		c.Progress(0.5, 1, "half")
+		time.Sleep(time.Second) // until it is told: what comes at once is merged, without the message
 		c.Log("critical", "hot")
 		return json.RawMessage(`{"content":[{"type":"text","text":"private"}]}`), nil
 	}
