@@ -111,9 +111,11 @@ type (
 	}
 )
 
-// Allowance is what a call of a model may spend. MaxTokens is 0 without a limit. Note tells the model what is left once
-// most of the budget was spent. Ended, unless nil, is to be called when the call has ended.
+// Allowance is what a call of a model may spend. Input is the estimate of what is sent, with the Note. MaxTokens is 0
+// without a limit. Note tells the model what is left once most of the budget was spent. Ended, unless nil, is to be
+// called when the call has ended.
 type Allowance struct {
+	Input     int
 	MaxTokens int
 	Note      string
 	Ended     func()
@@ -142,7 +144,7 @@ func (t *TaskContext) AskModel(b messages.LLMStarted, message string, input, mos
 
 func (t *TaskContext) askModel(b messages.LLMStarted, message string, input, most int) (Allowance, error) {
 	if !t.attempt.run.budgeted {
-		return Allowance{}, t.Emit(b, message)
+		return Allowance{Input: input}, t.Emit(b, message)
 	}
 	if err := check(b, message); err != nil {
 		return Allowance{}, err
@@ -152,7 +154,8 @@ func (t *TaskContext) askModel(b messages.LLMStarted, message string, input, mos
 	if err := t.tell(e, t.work.Send, t.work.Context().Done()); err != nil {
 		return Allowance{}, err
 	}
-	return Allowance{MaxTokens: int(e.body.(messages.LLMStarted).Reserved.Output), Note: e.bill.note}, nil
+	reserved := e.body.(messages.LLMStarted).Reserved
+	return Allowance{Input: int(reserved.Input), MaxTokens: int(reserved.Output), Note: e.bill.note}, nil
 }
 
 // Budgeted reports whether something bounds what the run spends.
@@ -184,9 +187,12 @@ func (m *machine) afford(e *emission) (ok bool) {
 		if !m.budgeted {
 			break
 		}
-		e.body, unit, err = m.reserve(b)
-		if s := m.ledger.Fold.Peek(); err == nil && e.bill != nil && s.Purse != nil && len(s.Purse.Warned) > 0 {
-			e.bill.note = s.Left(m.now).Described()
+		if s := m.ledger.Fold.Peek(); e.bill != nil && s.Purse != nil && len(s.Purse.Warned) > 0 {
+			e.bill.note = "\n\n[Of the budget are left: " + s.Left(m.now).Described() + ". Finish within it.]"
+			b.Reserved.Input += int64(len(e.bill.note)+2) / 3 // a token has three bytes or more
+		}
+		if b, unit, err = m.reserve(b); err == nil {
+			e.body = b
 		}
 	case messages.ToolStarted:
 		if !m.budgeted {

@@ -34,7 +34,7 @@ func (c *recording) bound(r model.Request, allowed actors.Allowance) model.Reque
 	}
 	if last := len(r.Messages) - 1; allowed.Note != "" && last >= 0 && r.Messages[last].Role != model.Assistant && r.Messages[last].Extra == "" {
 		r.Messages = slices.Clone(r.Messages)
-		r.Messages[last].Content += "\n\n[Of the budget are left: " + allowed.Note + ". Finish within it.]"
+		r.Messages[last].Content += allowed.Note
 	}
 	return r
 }
@@ -59,7 +59,7 @@ func (c *recording) usage(e model.End) *messages.Usage {
 	}
 	used.Estimated = true
 	if used.PromptTokens == nil {
-		used.PromptTokens = new(int64(inputOf(c.request)))
+		used.PromptTokens = new(int64(c.input))
 	}
 	if used.CompletionTokens == nil {
 		used.CompletionTokens = new(int64((c.bytes + c.written + bytesHeard - 1) / bytesHeard))

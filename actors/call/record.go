@@ -69,6 +69,7 @@ type recording struct {
 	stop     context.CancelCauseFunc
 	ended    bool
 	err      error // error of the last part
+	input    int   // tokens of the request, an estimate
 	most     int   // tokens of the answer that the budget has room for; 0 without a budget
 	over     error // the answer is longer than that
 }
@@ -97,7 +98,7 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		if allowed.Ended != nil {
 			defer allowed.Ended()
 		}
-		r = c.bound(r, allowed)
+		c.input, r = allowed.Input, c.bound(r, allowed)
 		defer c.finish()
 		stream := n.stream
 		if told, ok, err := n.task.Recorded(ctx, started); ok {
