@@ -170,7 +170,7 @@ func (t *TaskContext) addBudget(e *emission, lacks error, send func(any) error, 
 	case messages.CodeOf(err) == messages.CauseDeadline, err == nil && messages.AnsweredBudget(value) == messages.Budget{}:
 		return lacks
 	case err != nil:
-		return err
+		return &unsent{err}
 	}
 	e.bill.ask = nil
 	return t.tell(e, send, over)
@@ -205,6 +205,9 @@ func (m *machine) afford(e *emission) (ok bool) {
 			unit, err = unitTime, m.errSpent(unitTime)
 		}
 	case messages.LLMCompleted:
+		if m.withdraw(b.Call) {
+			err = errSilenced
+		}
 		e.body = m.priced(b)
 	}
 	switch {
@@ -398,6 +401,23 @@ func (m *machine) askParent(what any, unit int, tried *uint8) bool {
 	m.short = append(m.short, what)
 	m.do(effect{do: doAskParent, unit: unit})
 	return true
+}
+
+// withdraw forgets the start of a call that waits for more budget. It reports whether there is one: a cancel came before
+// the parent's reply, and the call was not made.
+func (m *machine) withdraw(call string) bool {
+	i := slices.IndexFunc(m.short, func(what any) bool {
+		e, ok := what.(*emission)
+		if !ok {
+			return false
+		}
+		b, ok := e.body.(messages.LLMStarted)
+		return ok && b.Call == call
+	})
+	if i >= 0 {
+		m.short[i] = nil // the parent's reply is still to come
+	}
+	return i >= 0
 }
 
 // refilled takes what the parent has given, and handles again what waits longest for it.
