@@ -18,10 +18,10 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/issuer"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/issuer"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // serveFlags holds the flags of serve.
