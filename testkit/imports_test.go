@@ -44,7 +44,7 @@ const jobs = "internal/chat internal/tool internal/command internal/plan interna
 const basics = "messages messages/model internal/redact internal/secret internal/source internal/stable internal/words"
 
 // protocol is what a package may import that speaks another system's format.
-const protocol = "messages messages/model transport/door transport/door/* transport/internal/jsonrpc transport/internal/pieces transport/internal/rpc"
+const protocol = "messages messages/model transport/door transport/door/* internal/jsonrpc transport/internal/pieces transport/internal/rpc"
 
 // library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
 const (
@@ -112,10 +112,10 @@ var rules = []rule{
 	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
 		tests: "lastword/actors/llmstxt github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/llmstxt/internal/*/*", ours: library, libs: parsers, denied: offline},
-	{pkgs: "transport/internal/jsonrpc", ours: "messages transport/door/auth"},
-	{pkgs: "transport/internal/rpc", ours: "transport/door transport/internal/jsonrpc"},
+	{pkgs: "internal/jsonrpc", ours: "messages transport/door/auth"},
+	{pkgs: "transport/internal/rpc", ours: "transport/door internal/jsonrpc"},
 	{pkgs: "transport/internal/pieces", ours: "messages messages/model transport/door transport/door/*"},
-	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
+	{pkgs: "internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages internal/stable internal/words"},
 	{pkgs: "internal/dial", ours: "messages internal/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/internal/server"},
@@ -123,7 +123,7 @@ var rules = []rule{
 	{pkgs: "internal/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model internal/words"},
 	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/stable internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
-		tests: "lastword/transport/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
+		tests: "lastword/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/internal/credential", tests: "lastword/actors"},
 	{pkgs: "transport/looopy/internal/credential", ours: "messages"},
@@ -131,7 +131,7 @@ var rules = []rule{
 	{pkgs: "transport/a2a", ours: protocol},
 	{pkgs: "transport/agui", ours: protocol},
 	{pkgs: "transport/aisdk", ours: protocol},
-	{pkgs: "transport/acp", ours: protocol + " internal/words transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
+	{pkgs: "internal/acp", ours: protocol + " internal/words internal/lines", libs: "github.com/coder/acp-go-sdk"},
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
 	{pkgs: "internal/issuer", ours: "messages transport/door/auth internal/dial", libs: "github.com/golang-jwt/jwt/v5", tests: "github.com/go-jose/go-jose/v4/..."},
@@ -148,11 +148,11 @@ var rules = []rule{
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... github.com/skeema/knownhosts go.uber.org/zap golang.org/x/crypto/ssh/..."},
 	{pkgs: "transport/mcp", ours: "messages internal/wrapped transport/mcp/source internal/validate messages/model internal/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/actors/durable lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
-	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
+	{pkgs: "internal/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/internal/source lastword/actors lastword/internal/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
 	{pkgs: "transport/mcp/source", ours: "internal/dial messages internal/wrapped internal/confined internal/regular internal/stable internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
-		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/jsonrpc transport/internal/lines internal/server",
+		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor internal/jsonrpc internal/lines internal/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/http", ours: "messages internal/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
 		tests: "lastword/actors lastword/internal/server github.com/coder/websocket"},
@@ -189,7 +189,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: jobs + "internal/webhook/send internal/conversation internal/schedule internal/webhook internal/wrapped internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
+		ours: jobs + "internal/lmstxt internal/webhook/send internal/conversation internal/schedule internal/webhook internal/wrapped internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
 			"transport/llm internal/probe transport/http transport/http/client internal/telemetry internal/server transport/mcp " +
 			"transport/mcp/* internal/webhook/send transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
@@ -200,7 +200,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/checks",
 		ours: "internal/regular messages internal/stable internal/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors internal/chat internal/tool internal/confined transport/acp transport/door cmd/internal/*",
+	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors internal/chat internal/tool internal/confined internal/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors internal/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
@@ -328,10 +328,10 @@ var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/internal/pieces", "transport/internal/rpc", "transport/web", "transport/http",
-		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
+		"transport/http/client", "transport/mcp", "transport/mcp/*", "internal/lmstxt", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "internal/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "internal/server", "internal/issuer"}},
-	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/dial", "internal/telemetry", "internal/webhook/send", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "internal/jsonrpc", "internal/server", "internal/issuer"}},
+	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/dial", "internal/lines", "internal/telemetry", "internal/webhook/send", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "internal/chat",
 		"internal/tool", "internal/chat/internal/*", "internal/conversation", "actors/agent", "internal/command", "internal/webhook", "internal/schedule", "internal/plan", "internal/artifact", "actors/call", "internal/structured", "internal/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
@@ -516,7 +516,7 @@ func breaches(src source) []string {
 			out = append(out, fmt.Sprintf("%s:%d: no go statement here: use supervision's tasks", src.path, line))
 		}
 	}
-	if !src.test && strings.HasPrefix(src.pkg, "transport/") && src.pkg != "transport/door" {
+	if !src.test && ofTransport(src.pkg) && src.pkg != "transport/door" {
 		for _, line := range src.submits {
 			out = append(out, fmt.Sprintf("%s:%d: no Submit here: Start of transport/door fits the input", src.path, line))
 		}
@@ -549,7 +549,12 @@ func (r *rule) allows(src source, imp string) bool {
 // mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
 func mayStartGoroutines(src source) bool {
 	return src.test || strings.HasPrefix(src.path, "testkit/") || slices.Contains(forTests, src.pkg) || src.path == "supervision/task.go" ||
-		strings.HasPrefix(src.pkg, "transport/") || src.pkg == "internal/server" || src.pkg == "internal/issuer"
+		ofTransport(src.pkg)
+}
+
+// ofTransport reports whether the package speaks with other programs, wherever it lies.
+func ofTransport(pkg string) bool {
+	return strings.HasPrefix(pkg, "transport/") || slices.Contains([]string{"internal/acp", "internal/issuer", "internal/lmstxt", "internal/server"}, pkg)
 }
 
 func covers(libs []string, imp string) bool {

@@ -20,9 +20,9 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	"github.com/seed889630bf/lastword/internal/acp"
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/conversation"
-	"github.com/seed889630bf/lastword/transport/acp"
 	"github.com/seed889630bf/lastword/transport/door"
 )
 

@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/internal/chat"
+	"github.com/seed889630bf/lastword/internal/lmstxt"
 	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/internal/telemetry"
 	"github.com/seed889630bf/lastword/internal/webhook"
@@ -30,7 +31,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
-	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
 // Server is the runtime with its MCP server and HTTP API. It serves until Close.

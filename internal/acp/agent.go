@@ -14,11 +14,11 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/internal/lines"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
-	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
 // Config configures an agent. All fields are required.

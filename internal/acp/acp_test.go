@@ -17,10 +17,10 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
+	"github.com/seed889630bf/lastword/internal/acp"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/transport/acp"
 	"github.com/seed889630bf/lastword/transport/door"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
-	"github.com/seed889630bf/lastword/transport/internal/lines"
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/internal/lines"
 )
 
 // message holds the members that input and output look at.

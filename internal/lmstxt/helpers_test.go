@@ -22,12 +22,12 @@ import (
 	job "github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/lmstxt"
 	"github.com/seed889630bf/lastword/internal/source"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
-	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
 const garden = `-- README.md --
