@@ -65,7 +65,7 @@ bench: node $(LAB_TESTS) ## Print one table of name, ours, baseline, ratio and g
 	$(call lab,LASTWORD_BENCH=1,^Test(BenchTable|ThinLink)$$,60m)
 
 sim: go ## Run the simulation and the model check at full length, up to an hour
-	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors ./actors/plan ./internal/schedule
+	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors ./internal/plan ./internal/schedule
 	LASTWORD_SIM=1 go -C $(LAB) test -count=1 -run '^TestWorlds$$' -timeout 60m ./world
 
 CYCLES = 1000

@@ -37,11 +37,14 @@ type rule struct {
 // offline are the packages that nothing needs which reaches no network and logs by what it is given.
 const offline = "net net/http log"
 
+// jobs are the program's own, which no program outside can import.
+const jobs = "internal/chat internal/tool internal/command internal/plan internal/artifact "
+
 // basics are the packages of the room messages that most packages build on.
 const basics = "messages messages/model internal/redact internal/secret internal/source internal/stable internal/words"
 
 // protocol is what a package may import that speaks another system's format.
-const protocol = "messages messages/model transport/door transport/door/* transport/internal/jsonrpc transport/internal/pieces transport/internal/rpc"
+const protocol = "messages messages/model transport/door transport/door/* internal/jsonrpc transport/internal/pieces transport/internal/rpc"
 
 // library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
 const (
@@ -75,50 +78,52 @@ var rules = []rule{
 	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
 	{pkgs: "actors", ours: "actors/internal/log messages internal/validate internal/words supervision supervision/fault actors/jobschema actors/journal",
 		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
-	{pkgs: "actors/internal/structured", ours: basics + " internal/validate internal/decode supervision actors",
+	{pkgs: "internal/structured", ours: basics + " internal/validate internal/decode supervision actors",
 		libs: "github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/call", ours: basics + " supervision actors", denied: offline},
 	{pkgs: "actors/prompt", ours: "internal/validate " + basics + " supervision actors actors/call actors/jobschema", denied: offline},
-	{pkgs: "actors/chat", ours: "internal/conversation " + basics + " supervision actors actors/call actors/jobschema actors/internal/structured actors/chat/* actors/chat/internal/citation",
+	{pkgs: "internal/chat", ours: "internal/conversation " + basics + " supervision actors actors/call actors/jobschema internal/structured internal/tool internal/chat/internal/citation",
 		tests: "lastword/transport/mcp/source", denied: offline},
-	{pkgs: "actors/chat/tool",
+	{pkgs: "internal/tool",
 		ours: "messages internal/validate messages/model internal/secret internal/words actors internal/atomicfile internal/confined internal/regular",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
 	{pkgs: "internal/conversation", ours: "internal/regular messages messages/model internal/stable internal/words internal/confined internal/atomicfile", denied: offline},
-	{pkgs: "actors/chat/internal/citation", ours: "internal/decode internal/stable", denied: offline},
-	{pkgs: "actors/plan", ours: "messages internal/validate messages/model internal/words supervision actors actors/jobschema actors/plan/internal/expression",
-		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
+	{pkgs: "internal/chat/internal/citation", ours: "internal/decode internal/stable", denied: offline},
+	{pkgs: "actors/plan", denied: offline + " os"},
+	{pkgs: "internal/plan", ours: "messages internal/validate messages/model internal/words supervision actors actors/jobschema actors/plan internal/plan/internal/expression",
+		tests: "lastword/transport/sqlite lastword/internal/artifact", denied: offline},
 	{pkgs: "internal/schedule", ours: "messages supervision", libs: "github.com/robfig/cron/v3 go.uber.org/zap", tests: "os", denied: offline + " os"},
 	{pkgs: "internal/webhook", ours: "messages internal/validate supervision supervision/fault actors", libs: "go.uber.org/zap",
 		denied: offline + " os"},
-	{pkgs: "actors/command",
+	{pkgs: "internal/command",
 		ours: "internal/regular internal/validate " + basics + " supervision supervision/fault actors internal/confined actors/jobschema internal/schedule",
 		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
 	{pkgs: "actors/agent",
-		ours: "internal/regular " + basics + " actors actors/command actors/jobschema internal/schedule internal/confined", denied: offline},
+		ours: "internal/regular " + basics + " actors internal/command actors/jobschema internal/schedule internal/confined", denied: offline},
 	{pkgs: "internal/wrapped", ours: "messages", denied: offline + " os"},
 	{pkgs: "actors/wrap", ours: "messages internal/wrapped supervision actors", denied: offline + " os"},
 	{pkgs: "actors/durable", ours: "internal/wrapped actors actors/wrap", denied: offline + " os"},
-	{pkgs: "actors/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
-	{pkgs: "actors/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
+	{pkgs: "internal/artifact", ours: "messages actors internal/confined actors/jobschema", denied: offline},
+	{pkgs: "internal/plan/internal/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
 	{pkgs: "actors/generate",
-		ours: "internal/regular " + basics + " supervision actors actors/llmstxt actors/internal/structured actors/call internal/atomicfile internal/confined actors/jobschema",
+		ours: "internal/regular " + basics + " supervision actors actors/llmstxt internal/structured actors/call internal/atomicfile internal/confined actors/jobschema",
 		libs: "go.uber.org/zap", tests: "lastword/transport/repository", denied: offline},
 	{pkgs: "actors/llmstxt", ours: library, tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os"},
 	{pkgs: "actors/llmstxt/internal/*", ours: library, libs: parsers,
 		tests: "lastword/actors/llmstxt github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
 	{pkgs: "actors/llmstxt/internal/*/*", ours: library, libs: parsers, denied: offline},
-	{pkgs: "transport/internal/jsonrpc", ours: "messages transport/door/auth"},
-	{pkgs: "transport/internal/rpc", ours: "transport/door transport/internal/jsonrpc"},
+	{pkgs: "internal/jsonrpc", ours: "messages transport/door/auth"},
+	{pkgs: "transport/internal/rpc", ours: "transport/door internal/jsonrpc"},
 	{pkgs: "transport/internal/pieces", ours: "messages messages/model transport/door transport/door/*"},
-	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
-	{pkgs: "transport/internal/*", ours: "messages internal/stable internal/words", tests: "golang.org/x/net/dns/dnsmessage"},
-	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/transport/server"},
+	{pkgs: "internal/lines", libs: "golang.org/x/sys/unix"},
+	{pkgs: "transport/internal/*", ours: "messages internal/stable internal/words"},
+	{pkgs: "internal/dial", ours: "messages internal/words", tests: "golang.org/x/net/dns/dnsmessage"},
+	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/internal/server"},
 	{pkgs: "transport/door/seal"},
-	{pkgs: "transport/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
+	{pkgs: "internal/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model internal/words"},
 	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/stable internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
-		tests: "lastword/transport/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
+		tests: "lastword/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/internal/credential", tests: "lastword/actors"},
 	{pkgs: "transport/looopy/internal/credential", ours: "messages"},
@@ -126,40 +131,40 @@ var rules = []rule{
 	{pkgs: "transport/a2a", ours: protocol},
 	{pkgs: "transport/agui", ours: protocol},
 	{pkgs: "transport/aisdk", ours: protocol},
-	{pkgs: "transport/acp", ours: protocol + " internal/words transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
+	{pkgs: "internal/acp", ours: protocol + " internal/words internal/lines", libs: "github.com/coder/acp-go-sdk"},
 	{pkgs: "transport/openai", ours: protocol + " transport/openai/internal/*", tests: "github.com/sashabaranov/go-openai"},
 	{pkgs: "transport/openai/internal/*", ours: protocol + " transport/openai/internal/*"},
-	{pkgs: "transport/issuer", ours: "messages transport/door/auth transport/internal/dial", libs: "github.com/golang-jwt/jwt/v5", tests: "github.com/go-jose/go-jose/v4/..."},
-	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
-	{pkgs: "transport/repository", ours: "internal/regular messages internal/redact internal/source internal/words internal/confined transport/internal/* transport/repository/internal/*"},
-	{pkgs: "transport/repository/internal/archive", ours: "internal/regular messages internal/redact transport/internal/*"},
-	{pkgs: "transport/llm", ours: "internal/regular internal/decode internal/jsonwalk " + basics + " transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
+	{pkgs: "internal/issuer", ours: "messages transport/door/auth internal/dial", libs: "github.com/golang-jwt/jwt/v5", tests: "github.com/go-jose/go-jose/v4/..."},
+	{pkgs: "internal/webhook/send", ours: "messages internal/dial"},
+	{pkgs: "transport/repository", ours: "internal/dial internal/regular messages internal/redact internal/source internal/words internal/confined transport/internal/* transport/repository/internal/*"},
+	{pkgs: "transport/repository/internal/archive", ours: "internal/dial internal/regular messages internal/redact transport/internal/*"},
+	{pkgs: "transport/llm", ours: "internal/dial internal/regular internal/decode internal/jsonwalk " + basics + " transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
 	{pkgs: "internal/probe", ours: "internal/regular internal/decode " + basics + " transport/llm"},
 	{pkgs: "transport/sqlite", ours: "internal/regular internal/confined internal/atomicfile messages actors/journal",
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
 		tests: "lastword/actors"},
-	{pkgs: "transport/repository/internal/git", ours: "internal/regular messages internal/redact internal/stable internal/words transport/internal/*",
+	{pkgs: "transport/repository/internal/git", ours: "internal/dial internal/regular messages internal/redact internal/stable internal/words transport/internal/*",
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... github.com/skeema/knownhosts go.uber.org/zap golang.org/x/crypto/ssh/..."},
 	{pkgs: "transport/mcp", ours: "messages internal/wrapped transport/mcp/source internal/validate messages/model internal/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/actors/durable lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
-	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
+	{pkgs: "internal/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/internal/source lastword/actors lastword/internal/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
-	{pkgs: "transport/mcp/source", ours: "transport/internal/dial messages internal/wrapped internal/confined internal/regular internal/stable internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/mcp/source", ours: "internal/dial messages internal/wrapped internal/confined internal/regular internal/stable internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
-		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor transport/internal/jsonrpc transport/internal/lines transport/server",
+		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor internal/jsonrpc internal/lines internal/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/http", ours: "messages internal/explain transport/door transport/door/* transport/internal/cursor", libs: "github.com/danielgtaylor/huma/v2/...",
-		tests: "lastword/actors lastword/transport/server github.com/coder/websocket"},
+		tests: "lastword/actors lastword/internal/server github.com/coder/websocket"},
 	{pkgs: "transport/web", tests: "lastword/messages"},
-	{pkgs: "transport/telemetry", ours: "messages transport/internal/dial", libs: "github.com/prometheus/client_golang/...", tests: "lastword/actors lastword/supervision"},
-	{pkgs: "transport/http/client", ours: "messages transport/internal/cursor transport/internal/dial", tests: "lastword/actors lastword/transport/http lastword/transport/door"},
+	{pkgs: "internal/telemetry", ours: "messages internal/dial", libs: "github.com/prometheus/client_golang/...", tests: "lastword/actors lastword/supervision"},
+	{pkgs: "transport/http/client", ours: "messages transport/internal/cursor internal/dial", tests: "lastword/actors lastword/transport/http lastword/transport/door"},
 	{pkgs: "cmd/internal/build"},
 	{pkgs: "cmd/internal/guardian", ours: "internal/atomicfile"},
 	{pkgs: "cmd/internal/environment"},
 	{pkgs: "cmd/internal/terminaltest"},
 	{pkgs: "cmd/internal/trust",
-		ours: "internal/regular messages internal/atomicfile actors/chat/tool internal/confined cmd/internal/environment cmd/internal/settings"},
+		ours: "internal/regular messages internal/atomicfile internal/tool internal/confined cmd/internal/environment cmd/internal/settings"},
 	{pkgs: "cmd/internal/terminal",
 		ours:  "messages messages/model internal/words transport/door/transcript internal/probe cmd/internal/environment cmd/internal/terminaltest",
 		tests: "lastword/actors/generate",
@@ -180,33 +185,33 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "cmd/internal/trust internal/regular messages messages/model internal/redact actors/chat actors/chat/tool internal/confined internal/secret transport/mcp/source " +
+		ours: "cmd/internal/trust internal/regular messages messages/model internal/redact internal/chat internal/tool internal/confined internal/secret transport/mcp/source " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",
-		ours: "internal/conversation internal/schedule internal/webhook internal/wrapped internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
-			"transport/llm internal/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
-			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
+		ours: jobs + "internal/lmstxt internal/webhook/send internal/conversation internal/schedule internal/webhook internal/wrapped internal/regular internal/validate " + basics + " supervision/fault internal/confined actors actors/* actors/*/* transport/door transport/door/* " +
+			"transport/llm internal/probe transport/http transport/http/client internal/telemetry internal/server transport/mcp " +
+			"transport/mcp/* internal/webhook/send transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
 			"transport/openai cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},
-	{pkgs: "cmd/internal/drawing", ours: "actors/plan"},
+	{pkgs: "cmd/internal/drawing", ours: "internal/plan"},
 	{pkgs: "cmd/internal/tokenfile", ours: "internal/regular internal/words internal/atomicfile transport/door/auth cmd/internal/exit"},
 	{pkgs: "cmd/internal/backup", ours: "internal/regular internal/atomicfile messages internal/words"},
 	{pkgs: "cmd/internal/checks",
 		ours: "internal/regular messages internal/stable internal/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors actors/chat actors/chat/* internal/confined transport/acp transport/door cmd/internal/*",
+	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors internal/chat internal/tool internal/confined internal/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
-	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors actors/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
+	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors internal/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "internal/regular messages internal/stable internal/words supervision/fault actors actors/journal actors/agent actors/command internal/schedule internal/webhook " +
-			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
+		ours: "internal/regular messages internal/stable internal/words supervision/fault actors actors/journal actors/agent internal/command internal/schedule internal/webhook " +
+			"transport/door transport/door/auth transport/http transport/http/client internal/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
-	{pkgs: "cmd/lastword", ours: "internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
+	{pkgs: "cmd/lastword", ours: jobs + "internal/issuer internal/server internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
 		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
 		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/mark3labs/mcp-go/... github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
 			"github.com/santhosh-tekuri/jsonschema/v6"},
-	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/messages/model lastword/internal/source lastword/actors/..."},
+	{pkgs: "testkit/internal/replay", ours: "messages actors actors/call", tests: "lastword/internal/chat lastword/internal/tool lastword/internal/command lastword/internal/plan lastword/messages/model lastword/internal/source lastword/actors/..."},
 	{pkgs: "internal/fatal"},
 	{pkgs: "internal/faultplan", ours: "messages supervision actors actors/journal"},
 	{pkgs: "internal/standin", tests: "github.com/sashabaranov/go-openai"},
@@ -221,7 +226,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab/world"},
 	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/faultplan internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
-		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/actors/command lastword/transport/sqlite github.com/sashabaranov/go-openai " +
+		tests: "lastword/messages/model lastword/internal/chat lastword/internal/tool lastword/internal/command lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
 }
 
@@ -323,12 +328,12 @@ var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/internal/pieces", "transport/internal/rpc", "transport/web", "transport/http",
-		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "transport/acp", "transport/a2a", "transport/agui",
+		"transport/http/client", "transport/mcp", "transport/mcp/*", "internal/lmstxt", "transport/mcp/internal/*", "transport/openai", "transport/openai/internal/*", "internal/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/internal/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/internal/jsonrpc", "transport/server", "transport/issuer"}},
-	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
-	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/chat/internal/*", "internal/conversation", "actors/agent", "actors/command", "internal/webhook", "internal/schedule", "actors/plan", "actors/artifact", "actors/call", "actors/internal/structured", "actors/plan/internal/expression"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "internal/jsonrpc", "internal/server", "internal/issuer"}},
+	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "internal/dial", "internal/lines", "internal/telemetry", "internal/webhook/send", "internal/probe", "transport/internal/*", "transport/repository/internal/*"}},
+	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "internal/chat",
+		"internal/tool", "internal/chat/internal/*", "internal/conversation", "actors/agent", "internal/command", "internal/webhook", "internal/schedule", "internal/plan", "internal/artifact", "actors/call", "internal/structured", "internal/plan/internal/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular", "internal/wrapped"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
@@ -511,7 +516,7 @@ func breaches(src source) []string {
 			out = append(out, fmt.Sprintf("%s:%d: no go statement here: use supervision's tasks", src.path, line))
 		}
 	}
-	if !src.test && strings.HasPrefix(src.pkg, "transport/") && src.pkg != "transport/door" {
+	if !src.test && ofTransport(src.pkg) && src.pkg != "transport/door" {
 		for _, line := range src.submits {
 			out = append(out, fmt.Sprintf("%s:%d: no Submit here: Start of transport/door fits the input", src.path, line))
 		}
@@ -544,7 +549,12 @@ func (r *rule) allows(src source, imp string) bool {
 // mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
 func mayStartGoroutines(src source) bool {
 	return src.test || strings.HasPrefix(src.path, "testkit/") || slices.Contains(forTests, src.pkg) || src.path == "supervision/task.go" ||
-		strings.HasPrefix(src.pkg, "transport/")
+		ofTransport(src.pkg)
+}
+
+// ofTransport reports whether the package speaks with other programs, wherever it lies.
+func ofTransport(pkg string) bool {
+	return strings.HasPrefix(pkg, "transport/") || slices.Contains([]string{"internal/acp", "internal/issuer", "internal/lmstxt", "internal/server"}, pkg)
 }
 
 func covers(libs []string, imp string) bool {

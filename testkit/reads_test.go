@@ -13,7 +13,7 @@ import (
 )
 
 // bare are calls that wait for a pipe, read without a bound, or carry headers to another origin. The packages
-// internal/regular and transport/internal/dial have what to call instead.
+// internal/regular and internal/dial have what to call instead.
 var bare = map[string]bool{
 	"os.Open": true, "os.OpenFile": true, "os.ReadFile": true, "os.OpenRoot": true, "os.DirFS": true,
 	"http.Client": true, "http.Transport": true, "http.DefaultClient": true, "http.DefaultTransport": true,
@@ -23,7 +23,7 @@ var bare = map[string]bool{
 // allowed are functions that call one anyway, and why they may.
 var allowed = map[string]string{
 	"internal/atomicfile Change os.OpenRoot":                 "its path ends with a separator: only a folder opens",
-	"actors/command outOfMemory os.ReadFile":                 "/proc/vmstat",
+	"internal/command outOfMemory os.ReadFile":               "/proc/vmstat",
 	"cmd/internal/guardian lockFolder os.Open":               "its path ends with a separator: only a folder opens",
 	"cmd/internal/guardian Start os.OpenFile":                "/dev/null",
 	"cmd/internal/guardian childrenOf os.ReadFile":           "/proc",
@@ -50,7 +50,7 @@ func TestNamedFilesAndClients(t *testing.T) {
 		err := filepath.WalkDir(filepath.Join("..", top), func(name string, d fs.DirEntry, err error) error {
 			pkg := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), ".."+string(filepath.Separator)))
 			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
-				pkg == "internal/regular" || pkg == "transport/internal/dial" || pkg == "cmd/lastword/package" || slices.Contains(forTests, pkg) { // tools of ours, for our own files
+				pkg == "internal/regular" || pkg == "internal/dial" || pkg == "cmd/lastword/package" || slices.Contains(forTests, pkg) { // tools of ours, for our own files
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -77,7 +77,7 @@ func TestNamedFilesAndClients(t *testing.T) {
 							id = pkg + " (all) " + call
 						}
 						if used[id] = true; allowed[id] == "" {
-							t.Errorf("%s: %s calls %s; read named files by internal/regular, and make clients by transport/internal/dial", name, where, call)
+							t.Errorf("%s: %s calls %s; read named files by internal/regular, and make clients by internal/dial", name, where, call)
 						}
 					}
 					return true

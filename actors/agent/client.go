@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )

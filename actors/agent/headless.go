@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"

@@ -18,10 +18,10 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/issuer"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/issuer"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // serveFlags holds the flags of serve.
@@ -109,8 +109,6 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	settings.Must(cmd.MarkFlagFilename("tokens"))
 	settings.Must(cmd.MarkFlagFilename("session-key"))
 }
-
-const mcpPath = host.MCPPath
 
 // run serves until a signal. Then it stops accepting, lets requests end, and stops the runs last.
 func (s *serveFlags) run(cmd *cobra.Command) error {
@@ -230,7 +228,7 @@ func (s *serveFlags) readProxy() (*auth.Proxy, error) {
 }
 
 // resource returns how clients name the MCP endpoint: its public URL or its path.
-func (s *serveFlags) resource() string { return cmp.Or(s.publicURL, mcpPath) }
+func (s *serveFlags) resource() string { return cmp.Or(s.publicURL, host.MCPPath) }
 
 // entrance returns the checks of callers.
 func (s *serveChecked) entrance(runtime *host.Server) (*auth.Middleware, error) {
@@ -290,7 +288,7 @@ func (s *serveChecked) announce(stderr io.Writer, listener net.Listener) error {
 	if listener.Addr().Network() != "unix" {
 		lines.Reset()
 		fmt.Fprintf(&lines, "listening on %s/ (the page; lastword ui opens it)\n", url)
-		fmt.Fprintf(&lines, "  programs  %s/v1\n  agents    %s%s\n", url, url, mcpPath)
+		fmt.Fprintf(&lines, "  programs  %s/v1\n  agents    %s%s\n", url, url, host.MCPPath)
 	}
 	where := "in memory; they end with this process"
 	switch folder := s.Store.Folder(s.Env()); {

@@ -22,9 +22,9 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
@@ -32,7 +32,7 @@ import (
 // public.
 func (s *serveChecked) routes(entrance *auth.Middleware, tools http.Handler, runtime *host.Server) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(tools)))
+	mux.Handle(host.MCPPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(tools)))
 	api := entrance.Wrap(runtime.Metrics.Requests(runtime.FaultyReaders(runtime.API)))
 	mux.Handle("/v1/", api)
 	mux.Handle("/v1", api) // else the mux would redirect to a path whose slash is trimmed
@@ -94,7 +94,7 @@ func aboutPage(url string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		_, _ = fmt.Fprintf(w, text, html.EscapeString(cmp.Or(url, "http://"+r.Host+mcpPath))) // the caller may have left
+		_, _ = fmt.Fprintf(w, text, html.EscapeString(cmp.Or(url, "http://"+r.Host+host.MCPPath))) // the caller may have left
 	})
 }
 

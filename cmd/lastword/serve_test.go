@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -54,7 +55,7 @@ func serving(t *testing.T, cmd *exec.Cmd) *served {
 			before.WriteString(line)
 		}
 		if page, _, found := strings.Cut(s.url, "/ (the page"); found {
-			s.url = page + mcpPath
+			s.url = page + host.MCPPath
 		}
 		for more := true; listening && more; { // where else, up to where the runs are
 			about, err := lines.ReadString('\n')
@@ -72,7 +73,7 @@ func serving(t *testing.T, cmd *exec.Cmd) *served {
 	return s
 }
 
-func (s *served) base() string { return strings.TrimSuffix(s.url, mcpPath) }
+func (s *served) base() string { return strings.TrimSuffix(s.url, host.MCPPath) }
 
 // ends sends the signal and returns the exit code.
 func (s *served) ends(sig syscall.Signal) int {
@@ -586,7 +587,7 @@ func TestAddressOfAgents(t *testing.T) {
 			t.Errorf("%s: %v, %s", accept, err, body)
 		}
 	}
-	for _, want := range []string{"programs  " + strings.TrimSuffix(s.url, mcpPath) + "/v1\n", "agents    " + s.url + "\n", "callers   need no token: ", "runs      "} {
+	for _, want := range []string{"programs  " + strings.TrimSuffix(s.url, host.MCPPath) + "/v1\n", "agents    " + s.url + "\n", "callers   need no token: ", "runs      "} {
 		if !strings.Contains(s.said, want) {
 			t.Errorf("serve says %q, without %q", s.said, want)
 		}

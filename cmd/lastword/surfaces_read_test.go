@@ -213,7 +213,7 @@ func (s *stage) eachEvent(response *http.Response, give func(event string)) (res
 
 // call calls a tool as clients since 2026-07-28 do.
 func (s *stage) call(method, name, params string, give func(event string)) json.RawMessage {
-	at := &served{t: s.t, url: s.url + mcpPath}
+	at := &served{t: s.t, url: s.url + host.MCPPath}
 	return s.eachEvent(at.post("", method, name, params), give)
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/a2a"
@@ -78,7 +79,7 @@ func openStage(t *testing.T) *stage {
 	mux.Handle("/agui", agui.New(to))
 	mux.Handle(a2a.Path, a2a.New(to))
 	mux.Handle("/nano/mcp", nano.New(to))
-	mux.Handle(mcpPath, tools)
+	mux.Handle(host.MCPPath, tools)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Scopes: []auth.Scope{auth.Admin}})))
 	}))
@@ -416,5 +417,5 @@ func (s *stage) legacy(session, message string) *http.Response {
 	if session != "" {
 		header = append(header, "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25")
 	}
-	return testkit.OpenURL(s.t.Context(), s.t, http.MethodPost, s.url+mcpPath, `{"jsonrpc":"2.0",`+message+`}`, header...)
+	return testkit.OpenURL(s.t.Context(), s.t, http.MethodPost, s.url+host.MCPPath, `{"jsonrpc":"2.0",`+message+`}`, header...)
 }

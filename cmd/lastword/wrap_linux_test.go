@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
@@ -304,7 +305,7 @@ func TestWrapListsAndApproves(t *testing.T) {
 func TestWrapToolsAreJobs(t *testing.T) {
 	dir := t.TempDir()
 	s := serving(t, binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
-	at := "--server=" + strings.TrimSuffix(s.url, mcpPath)
+	at := "--server=" + strings.TrimSuffix(s.url, host.MCPPath)
 	out, err := binary(t, dir, "start", "b/echo", at, "--text", "by name", "--json").Output()
 	if err != nil || !strings.Contains(string(out), `"text": "by name"`) {
 		t.Errorf("%s, %v", out, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Hooks deliver the ends of runs to a receiver, as runs of their own. Send is transport/webhook's outside of a test.
+// Hooks deliver the ends of runs to a receiver, as runs of their own. Send is [send.Sender]'s outside of a test.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	sent := make(chan string)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/llm"
 )

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // serveFixturesAt serves the fixtures at /mcp of the listener until ctx is done. The door stands behind the gate, as that of

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // part is a part of a message or artifact: text, data, or a URL. Raw bytes are refused.

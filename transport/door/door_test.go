@@ -19,12 +19,12 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 

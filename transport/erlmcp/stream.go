@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // guarded is a world behind a gate that asks for tokens; it returns them by name: ann, bob, and reader who may not write.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/seed889630bf/lastword/internal/dial"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/transport/internal/dial"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/internal/pieces"
 	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/seed889630bf/lastword/internal/dial"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // Document downloads one document, at most limit bytes. Errors: invalid_input if the URL is refused or not found;

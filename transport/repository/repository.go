@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/dial"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/internal/source"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/dial"
 	"github.com/seed889630bf/lastword/transport/repository/internal/archive"
 	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/internal/plan"
 )
 
 // does describes what a step does, in a few words.

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/acp"
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/acp"
 )
 
 // files gives the model access to the files of a session's folder. If the editor supports it, unsaved changes in the

@@ -11,10 +11,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/conversation"
+	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/seed889630bf/lastword/transport/server"
+	"github.com/seed889630bf/lastword/internal/server"
 )
 
 // InFlight counts the calls that are in progress, except for endless streams.

@@ -17,20 +17,20 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/internal/chat"
+	"github.com/seed889630bf/lastword/internal/lmstxt"
 	"github.com/seed889630bf/lastword/internal/schedule"
+	"github.com/seed889630bf/lastword/internal/telemetry"
 	"github.com/seed889630bf/lastword/internal/webhook"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
-	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
-	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
 // Server is the runtime with its MCP server and HTTP API. It serves until Close.

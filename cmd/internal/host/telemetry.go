@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/transport/telemetry"
+	"github.com/seed889630bf/lastword/internal/telemetry"
 )
 
 // newObserver returns the observer for metrics and, if OpenTelemetry's variables name a collector, traces. The

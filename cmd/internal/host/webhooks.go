@@ -15,15 +15,15 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/internal/webhook"
+	"github.com/seed889630bf/lastword/internal/webhook/send"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	send "github.com/seed889630bf/lastword/transport/webhook"
 )
 
 // AddWebhookFlags adds --webhooks and --callback-hosts.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/internal/plan"
 )
 
 // A parameter is text, or JSON of its type; a list may be texts with commas.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/faultplan"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -20,7 +21,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 var jobs = []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}

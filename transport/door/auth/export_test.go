@@ -13,3 +13,6 @@ func (t *Tokens) Reload() error {
 	defer t.mu.Unlock()
 	return t.reload()
 }
+
+// Digest is what NewToken returns beside a token.
+var Digest = digestOf

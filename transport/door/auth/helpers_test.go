@@ -17,10 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

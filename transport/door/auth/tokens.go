@@ -211,11 +211,11 @@ func NewToken() (token, digest string) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // never fails: the process ends if there is no randomness
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	return token, Digest(token)
+	return token, digestOf(token)
 }
 
-// Digest returns the token's SHA-256 in hexadecimal, as the token file has it.
-func Digest(token string) string {
+// digestOf returns the token's SHA-256 in hexadecimal, as the token file has it.
+func digestOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // Server serves a protocol of JSON-RPC 2.0 over POST requests and WebSockets.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 )
 
 // batchVersion is the only protocol version with batches (arrays of messages).

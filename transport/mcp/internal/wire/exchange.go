@@ -12,7 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 )
 
 // Exchange is one request in progress. Its methods are safe for concurrent use.

@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/internal/words"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // question is a request of the server that waits for the client's answer.

@@ -14,9 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/seal"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // Method handles requests of one JSON-RPC method in place of the mcp-go server. The client gets an *Error as it is. For

@@ -14,9 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/internal/jsonrpc"
 )
 
 // Session is the state of one client, for protocol versions with sessions. An idle session costs no more than this

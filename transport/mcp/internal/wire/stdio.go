@@ -9,9 +9,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/internal/lines"
+	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/internal/lines"
-	"github.com/seed889630bf/lastword/transport/server"
 )
 
 const (

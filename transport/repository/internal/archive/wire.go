@@ -6,8 +6,8 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/seed889630bf/lastword/internal/dial"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // progressStep is the number of bytes between two calls of progress.

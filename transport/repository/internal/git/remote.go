@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/seed889630bf/lastword/internal/dial"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
 // Allow says which URLs are allowed besides https at public addresses.

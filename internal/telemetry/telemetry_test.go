@@ -1,0 +1,229 @@
+package telemetry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/telemetry"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// chat is a job whose task fails once, calls a model and a tool, and fails for good where it is told to.
+func chat(ctx context.Context, t *actors.TaskContext, fail bool) (string, error) {
+	if t.Attempt() == 1 {
+		return "", supervision.RetryAfter(0, errors.New("busy"))
+	}
+	if calls, _ := messages.TraceOf(ctx).IDs(); calls != trace {
+		return "", errors.New("the task's calls are of the trace " + calls)
+	}
+	for _, body := range []messages.Body{
+		messages.LLMStarted{Call: "m1", Model: "tiny", Provider: "127.0.0.1:8080"},
+		messages.LLMCompleted{Call: "m1", Model: "tiny-q4", Evidence: "done-marker", Verdict: "completed", FirstTokenMS: 40,
+			FinishReason: "stop", Usage: &messages.Usage{PromptTokens: new(int64(7)), CompletionTokens: new(int64(5))}},
+		messages.ToolStarted{Call: "t1", Tool: "search"},
+		messages.ToolCompleted{Call: "t1"},
+	} {
+		if err := t.Emit(body, ""); err != nil {
+			return "", err
+		}
+	}
+	if fail {
+		return "", messages.Errorf(messages.CauseProviderError, "the model said no")
+	}
+	return "done", nil
+}
+
+const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+// collector keeps the spans that it is sent, by name.
+type collector struct {
+	mu    sync.Mutex
+	spans map[string]map[string]any
+	all   int
+}
+
+func (c *collector) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	var request struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct{ Spans []map[string]any }
+		}
+	}
+	_ = json.NewDecoder(r.Body).Decode(&request) // what is missing is judged
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, resource := range request.ResourceSpans {
+		for _, scope := range resource.ScopeSpans {
+			for _, s := range scope.Spans {
+				c.spans[s["name"].(string)] = s
+				c.all++
+			}
+		}
+	}
+}
+
+// attributes are those of the span of the name, each value in the form of OTLP.
+func (c *collector) attributes(name string) map[string]string {
+	all := map[string]string{}
+	list, _ := c.spans[name]["attributes"].([]any)
+	for _, one := range list {
+		pair := one.(map[string]any)
+		value, _ := json.Marshal(pair["value"]) // it was JSON
+		all[pair["key"].(string)] = string(value)
+	}
+	return all
+}
+
+func TestMetricsAndTraces(t *testing.T) {
+	kept := &collector{spans: map[string]map[string]any{}}
+	at := httptest.NewServer(kept)
+	defer at.Close()
+	observer := telemetry.New(telemetry.Config{Collector: at.URL, Service: "test",
+		Gauges: map[string]telemetry.Gauge{"readers": {Help: "Readers.", Read: func() float64 { return 3 }}}})
+	system, err := actors.New(context.Background(), actors.Config{Observe: observer.Observe,
+		Jobs: []actors.Definition{actors.Func("chat", chat)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range []string{"true", "false"} {
+		id, err := system.Submit(context.Background(), messages.Request{Job: "chat", Input: json.RawMessage(input), Principal: "mia",
+			Labels: map[string]string{messages.TraceLabel: "00-" + trace + "-" + parent + "-01",
+				messages.TraceStateLabel: "vendor=1", "context": "c1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range system.Events(t.Context(), id, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := system.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	observer.Close()
+	const model = `gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="tiny"`
+	out := httptest.NewRecorder()
+	observer.ServeHTTP(out, httptest.NewRequest("GET", "/metrics", nil))
+	for _, line := range []string{
+		`lastword_runs_started_total{job="chat"} 2`,
+		`lastword_runs_ended_total{cause="",job="chat",status="completed"} 1`,
+		`lastword_runs_ended_total{cause="provider_error",job="chat",status="failed"} 1`,
+		`lastword_run_duration_seconds_count{job="chat",status="completed"} 1`,
+		`lastword_task_failures_total{cause="error",job="chat"} 2`,
+		`lastword_task_restarts_total{job="chat"} 2`,
+		`lastword_model_tokens_total{direction="read",principal="mia"} 14`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_bucket{` + model + `,le="0.04"} 2`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="",` + model + `} 2`,
+		`gen_ai_client_token_usage_sum{` + model + `,gen_ai_token_type="input"} 14`,
+		`gen_ai_client_token_usage_bucket{` + model + `,gen_ai_token_type="output",le="4"} 0`,
+		`gen_ai_client_token_usage_bucket{` + model + `,gen_ai_token_type="output",le="16"} 2`,
+		`lastword_tool_calls_total{job="chat"} 2`,
+		`lastword_readers 3`,
+		`lastword_spans_dropped_total 0`,
+	} {
+		if !strings.Contains(out.Body.String(), line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out.Body)
+		}
+	}
+	if failed := kept.spans["task chat"]; failed == nil || kept.attributes("task chat")["error.type"] != `{"stringValue":"error"}` {
+		t.Errorf("the attempt that failed is %v", failed)
+	}
+	delete(kept.spans, "task chat")
+	above := parent // each span is below the one before
+	for _, want := range []struct {
+		name, kind string
+		attributes map[string]string
+	}{
+		{"invoke_workflow chat", "1", map[string]string{"gen_ai.workflow.name": `{"stringValue":"chat"}`,
+			"gen_ai.conversation.id": `{"stringValue":"c1"}`}},
+		{"invoke_agent chat", "1", map[string]string{"gen_ai.agent.name": `{"stringValue":"chat"}`,
+			"lastword.attempt": `{"intValue":"2"}`}},
+		{"chat tiny", "3", map[string]string{"gen_ai.operation.name": `{"stringValue":"chat"}`,
+			"gen_ai.provider.name": `{"stringValue":"openai"}`, "gen_ai.request.model": `{"stringValue":"tiny"}`,
+			"gen_ai.response.model":               `{"stringValue":"tiny-q4"}`,
+			"gen_ai.response.finish_reasons":      `{"arrayValue":{"values":[{"stringValue":"stop"}]}}`,
+			"gen_ai.response.time_to_first_chunk": `{"doubleValue":0.04}`, "gen_ai.usage.input_tokens": `{"intValue":"7"}`,
+			"gen_ai.usage.output_tokens": `{"intValue":"5"}`, "server.address": `{"stringValue":"127.0.0.1"}`,
+			"server.port": `{"intValue":"8080"}`}},
+		{"execute_tool search", "1", map[string]string{"gen_ai.tool.name": `{"stringValue":"search"}`,
+			"gen_ai.tool.call.id": `{"stringValue":"t1"}`, "gen_ai.operation.name": `{"stringValue":"execute_tool"}`}},
+	} {
+		s, got := kept.spans[want.name], kept.attributes(want.name)
+		if s["traceId"] != trace || s["traceState"] != "vendor=1" || s["parentSpanId"] != above || fmt.Sprint(s["kind"]) != want.kind {
+			t.Errorf("%s is %v, want it below %s", want.name, s, above)
+		}
+		for key, value := range want.attributes {
+			if got[key] != value {
+				t.Errorf("%s: %s is %s, want %s", want.name, key, got[key], value)
+			}
+		}
+		if want.kind != "3" && !strings.HasPrefix(want.name, "execute_tool") {
+			above, _ = s["spanId"].(string)
+		}
+	}
+	if len(kept.spans) != 4 {
+		t.Errorf("spans: %v", kept.spans)
+	}
+}
+
+func TestRequestSpans(t *testing.T) {
+	kept := &collector{spans: map[string]map[string]any{}}
+	at := httptest.NewServer(kept)
+	defer at.Close()
+	observer := telemetry.New(telemetry.Config{Collector: at.URL})
+	inside, mux := messages.Trace{}, http.NewServeMux()
+	mux.HandleFunc("POST /v1/runs/{id}/input/{name}", func(w http.ResponseWriter, r *http.Request) {
+		inside = messages.TraceOf(r.Context())
+		w.WriteHeader(http.StatusAccepted)
+	})
+	door := observer.Requests(mux)
+	request := httptest.NewRequest("POST", "/v1/runs/r_abc/input/name", nil)
+	of := func(flags string) context.Context {
+		return messages.WithTrace(t.Context(), messages.Trace{Parent: "00-" + trace + "-" + parent + "-" + flags})
+	}
+	door.ServeHTTP(httptest.NewRecorder(), request.WithContext(of("00"))) // its caller does not keep the trace
+	if inside.Sampled() {
+		t.Errorf("the door was told %v", inside)
+	}
+	door.ServeHTTP(httptest.NewRecorder(), request.WithContext(of("01")))
+	door.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("DROP", "/v1/odd", nil))
+	observer.Close()
+	out := httptest.NewRecorder()
+	observer.ServeHTTP(out, httptest.NewRequest("GET", "/metrics", nil))
+	for _, line := range []string{"lastword_http_requests_in_flight 0",
+		`lastword_http_requests_total{method="POST",route="/v1/runs/{id}/input/{name}",status="202"} 2`,
+		`lastword_http_requests_total{method="other",route="other",status="404"} 1`} {
+		if !strings.Contains(out.Body.String(), line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out.Body)
+		}
+	}
+	if kept.all != 2 {
+		t.Errorf("%d requests have spans, want 2", kept.all)
+	}
+	s := kept.spans["POST /v1/runs/{id}/input/{name}"]
+	if s == nil || s["traceId"] != trace || s["parentSpanId"] != parent || inside.Parent != "00-"+trace+"-"+s["spanId"].(string)+"-01" {
+		t.Errorf("the request's span is %v; the door was told %v", s, inside)
+	}
+}
+
+// A collector that does not answer costs spans, and no run waits for it.
+func TestCollectorThatIsGone(t *testing.T) {
+	observer := telemetry.New(telemetry.Config{Collector: "http://127.0.0.1:1/v1/traces"})
+	observer.Observe(messages.Event{RunID: "r_a", Seq: 1, From: 1, Body: messages.RunQueued{Job: "chat"}})
+	observer.Observe(messages.Event{RunID: "r_a", Seq: 2, From: 2, Body: messages.RunCompleted{}})
+	observer.Close()
+	out := httptest.NewRecorder()
+	observer.ServeHTTP(out, httptest.NewRequest("GET", "/metrics", nil))
+	if !strings.Contains(out.Body.String(), "lastword_spans_dropped_total 1\n") {
+		t.Errorf("%s", out.Body)
+	}
+}
