@@ -187,8 +187,11 @@ func (m *machine) afford(e *emission) (ok bool) {
 		if !m.budgeted {
 			break
 		}
-		if s := m.ledger.Fold.Peek(); e.bill != nil && s.Purse != nil && len(s.Purse.Warned) > 0 {
-			e.bill.note = "\n\n[Of the budget are left: " + s.Left(m.now).Described() + ". Finish within it.]"
+		if e.bill != nil {
+			e.bill.note = "" // of a try before the parent gave more
+			if s := m.ledger.Fold.Peek(); s.Purse != nil && len(s.Purse.Warned) > 0 {
+				e.bill.note = "\n\n[Of the budget are left: " + s.Left(m.now).Described() + ". Finish within it.]"
+			}
 			b.Reserved.Input += int64(len(e.bill.note)+2) / 3 // a token has three bytes or more
 		}
 		if b, unit, err = m.reserve(b); err == nil {
