@@ -208,7 +208,8 @@ func (m *machine) afford(e *emission) (ok bool) {
 			unit, err = unitTime, m.errSpent(unitTime)
 		}
 	case messages.LLMCompleted:
-		if m.withdraw(b.Call) {
+		if _, made := m.ledger.Fold.Call(b.Call); !made && m.budgeted {
+			m.withdraw(b.Call)
 			err = errSilenced
 		}
 		e.body = m.priced(b)
@@ -406,9 +407,9 @@ func (m *machine) askParent(what any, unit int, tried *uint8) bool {
 	return true
 }
 
-// withdraw forgets the start of a call that waits for more budget. It reports whether there is one: a cancel came before
-// the parent's reply, and the call was not made.
-func (m *machine) withdraw(call string) bool {
+// withdraw forgets the start of a call that waits for more budget: a cancel came before the parent's reply, and the call
+// was not made.
+func (m *machine) withdraw(call string) {
 	i := slices.IndexFunc(m.short, func(what any) bool {
 		e, ok := what.(*emission)
 		if !ok {
@@ -420,7 +421,6 @@ func (m *machine) withdraw(call string) bool {
 	if i >= 0 {
 		m.short[i] = nil // the parent's reply is still to come
 	}
-	return i >= 0
 }
 
 // refilled takes what the parent has given, and handles again what waits longest for it.
