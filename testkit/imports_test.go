@@ -118,7 +118,7 @@ var rules = []rule{
 	{pkgs: "internal/lines", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/internal/*", ours: "messages internal/stable internal/words"},
 	{pkgs: "internal/dial", ours: "messages internal/words", tests: "golang.org/x/net/dns/dnsmessage"},
-	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words", tests: "lastword/internal/server"},
+	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words transport/door/seal", tests: "lastword/internal/server"},
 	{pkgs: "transport/door/seal"},
 	{pkgs: "internal/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model internal/words"},

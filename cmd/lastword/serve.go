@@ -234,6 +234,7 @@ func (s *serveFlags) resource() string { return cmp.Or(s.publicURL, host.MCPPath
 func (s *serveChecked) entrance(runtime *host.Server) (*auth.Middleware, error) {
 	config := auth.Config{Proxy: s.proxy, Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
 		Rate: float64(s.rate), Open: max(s.connections/2, 1), RunTokens: &runtime.RunTokens, Terminal: runtime.Terminal, Log: runtime.Slog()}
+	config.Keys, config.Rows = runtime.Sealing()
 	if s.tokens != "" {
 		tokens, err := auth.LoadTokens(s.tokens)
 		if err != nil {

@@ -211,7 +211,7 @@ func TestServeAnswersWhereItSays(t *testing.T) {
 	}
 }
 
-// A session goes on after a kill, with the key in the folder of trust, and at another server with the same --session-key.
+// A session of MCP goes on after a kill, with the key in the folder of trust, and at another server with the same --session-key.
 func TestSessionsOutliveServers(t *testing.T) {
 	dir, own := t.TempDir(), filepath.Join(t.TempDir(), "trust")
 	key := filepath.Join(dir, "key")

@@ -194,6 +194,5 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request, _ *struct{}
 }
 
 func (s *Server) closeSession(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
-	auth.CloseSession(w, r)
-	return nil
+	return auth.CloseSession(w, r)
 }

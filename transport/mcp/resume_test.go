@@ -177,7 +177,7 @@ func said(body messages.Body) string {
 // broke is asked again on the stream that goes on, and a late answer to the first one answers nothing.
 func TestSessionGoesOnAfterARestart(t *testing.T) {
 	rows := map[string][]byte{}
-	config := mcp.Config{Keys: seal.New(nil), Sessions: mcp.Rows{
+	config := mcp.Config{Keys: seal.New(nil), Sessions: seal.Rows{
 		Get: func(_ context.Context, name string) ([]byte, uint64, error) { return rows[name], 0, nil },
 		Set: func(_ context.Context, name string, row []byte, _ uint64) error { rows[name] = row; return nil }}}
 	first, system := doorTo(t, config, testJobs())

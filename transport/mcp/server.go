@@ -52,7 +52,7 @@ type Config struct {
 	// Keys seal what clients keep: ids of sessions, and states of calls. Servers with the same clients need the same
 	// keys; nil means a random key. Sessions keep what changes of sessions; without functions that ends with the process.
 	Keys     seal.Keys
-	Sessions Rows
+	Sessions seal.Rows
 	// Heartbeat is the longest time that a stream is silent; 0 means 15 s. Idle is how long a session without requests
 	// and open streams stays in memory; 0 means 30 min.
 	Heartbeat, Idle time.Duration
@@ -122,9 +122,6 @@ func New(config Config) *Server {
 // Library returns the mcp-go server, as its own type. It is for protocol tests that add their own handlers. These must
 // notify through [RequestOf] and check scopes themselves.
 func (s *Server) Library() any { return s.mcp }
-
-// Rows keep what changes of sessions.
-type Rows = wire.Rows
 
 // Request is a client's request in progress. Fault is the JSON-RPC error that Request.Fail answers with.
 type (

@@ -68,6 +68,9 @@ func (s *Server) makeSealing(folder trust.Folder) error {
 	return err
 }
 
+// Sealing returns what seals the sessions of clients, and what keeps their changes.
+func (s *Server) Sealing() (seal.Keys, seal.Rows) { return s.sealing, s.rows }
+
 // readSealing reads the file of --session-key.
 func readSealing(file string, secrets *redact.Secrets) (keys seal.Keys, err error) {
 	f, info, err := regular.Open(file)

@@ -59,6 +59,7 @@ type Server struct {
 	// signed is the key that has signed last, and before the one before it. The lock of keys guards both.
 	signed, before ed25519.PrivateKey
 	sealing        seal.Keys // of what clients keep; nil without a folder of trust
+	rows           seal.Rows // of their sessions
 	// stopBeside stops schedules and webhooks. forgetSecret removes the file of Terminal.
 	stopBeside, forgetSecret func()
 	// WaitForAnswers, if not nil, waits for the calls that are in progress.
@@ -123,10 +124,11 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, journal.Close())}
 	}
 	s.jobs.startTools(s.Log)
+	s.rows = seal.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: c.Store.Shared()}
 	s.Handler = mcp.New(mcp.Config{Runs: offered{s.system, s.jobs}, Open: s.jobs.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: c.instructions(), Log: s.Log, Retention: c.retention,
 		Redact: c.program.Secrets.Bytes, People: s.people, AgentsConfirm: c.agentsConfirm, Keys: s.sealing, Wrap: c.offer(s.jobs.wrapped),
-		Sessions: mcp.Rows{Get: journal.GetSession, Set: journal.SetSession, Shared: c.Store.Shared()}})
+		Sessions: s.rows})
 	if s.jobs.wrapped != nil {
 		s.jobs.wrapped.door.Store(s.Handler)
 	}

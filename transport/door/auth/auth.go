@@ -3,7 +3,6 @@ package auth
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // Config configures a Middleware. The zero Config is for a server on loopback that needs no tokens.
@@ -56,6 +56,10 @@ type Config struct {
 	// Metadata is where clients without a valid token find the resource metadata (RFC 9728): a URL, or a path on the
 	// called host. Behind a TLS proxy it must be a URL.
 	Metadata string
+	// Keys seal the sessions of browsers; nil means a random key, so that sessions end with the process. Rows keep which of
+	// them were closed; without Get, memory does.
+	Keys seal.Keys
+	Rows seal.Rows
 	// Accepted, if not nil, is called with each valid token, so that the token can be removed from all output.
 	Accepted func(token string)
 	// Log gets refused tokens and changes of the token file; nil discards them.
@@ -76,7 +80,6 @@ type Middleware struct {
 	proxy    *Proxy
 	runs     *RunTokens
 	terminal string
-	page     string // value of the page's cookie, on a server without tokens
 	hosts    hosts
 	origins  origins
 	maxBody  int64
@@ -120,10 +123,10 @@ func New(c Config) (*Middleware, error) {
 		return nil, err
 	}
 	return &Middleware{
-		tokens: c.Tokens, issued: c.Issued, proxy: c.Proxy, runs: c.RunTokens, terminal: c.Terminal, page: rand.Text() + rand.Text(),
+		tokens: c.Tokens, issued: c.Issued, proxy: c.Proxy, runs: c.RunTokens, terminal: c.Terminal,
 		hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
-		sessions: new(sessions),
+		sessions: &sessions{keys: seal.New(c.Keys), rows: seal.NewRows(c.Rows)},
 		shares:   &shares{open: c.Open, bodies: c.Bodies, each: map[string]*share{}},
 		byName:   newBuckets[string](c.Rate, c.Burst),
 		byAddr:   newBuckets[netip.Addr](c.Rate, c.Burst),

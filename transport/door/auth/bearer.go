@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // grant is the authorization of a request with a valid token. The request's context holds it.
@@ -20,7 +21,7 @@ type grant struct {
 	checks  *Middleware
 	request *http.Request
 	token   entry
-	session *digest                 // the browser session that stands for the token; nil if there is none
+	session *session                // the browser session that stands for the token; nil if there is none
 	weak    bool                    // nothing says that a page of this server sent the session, so it may read at most
 	checked atomic.Pointer[[]entry] // the list of tokens that the token was last found in
 }
@@ -49,10 +50,8 @@ func (p *grant) valid() bool {
 		_, live := p.checks.runs.lookup(p.token.digest)
 		return live
 	}
-	if p.session != nil {
-		if _, open := p.checks.sessions.token(*p.session); !open {
-			return false
-		}
+	if p.session != nil && !p.checks.sessions.open(p.session.Name) {
+		return false
 	}
 	if !p.token.until.IsZero() {
 		return time.Now().Before(p.token.until)
@@ -127,12 +126,14 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			}
 			known = err == nil
 		}
-	} else if key, weak, is := ofSession(r); is {
-		p.session, p.weak, sends = &key, weak, true
-		if of, open := m.sessions.token(key); open {
-			if p.token, known = of, time.Now().Before(of.until); of.until.IsZero() {
-				p.token, known = m.tokens.lookup(of.digest)
-			}
+	} else if cookie, weak, is := ofSession(r); is {
+		p.weak, sends = weak, true
+		if p.session, known = m.sessions.find(cookie); known {
+			p.token, known = m.opened(p.session)
+		}
+		if known && !weak && time.Since(time.Unix(p.session.Used, 0)) > seal.Renewal {
+			renewed := m.sessions.cookie(*p.session)
+			http.SetCookie(w, sessionCookie(r, renewed))
 		}
 	}
 	switch {
@@ -152,6 +153,19 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
 	}
 	return p, known
+}
+
+// opened returns the token that opened the session. ok is false if it is not valid any more.
+func (m *Middleware) opened(s *session) (e entry, ok bool) {
+	copy(e.digest[:], s.Token)
+	switch {
+	case s.Until != 0:
+		e.principal, e.until = s.Who, time.Unix(s.Until, 0)
+		return e, m.issued != nil && time.Now().Before(e.until)
+	case m.tokens == nil:
+		return e, false
+	}
+	return m.tokens.lookup(e.digest)
 }
 
 // issue checks a token of an issuer.

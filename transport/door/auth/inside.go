@@ -32,6 +32,9 @@ type RunTokens struct {
 	live map[digest]entry
 }
 
+// digest is the SHA-256 of a token.
+type digest = [sha256.Size]byte
+
 // runPrefix begins the tokens of runs.
 const runPrefix = tokenPrefix + "run_"
 

@@ -3,7 +3,6 @@ package auth
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
 )
@@ -35,14 +34,21 @@ func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool
 	sent := r.Header.Get(terminalField)
 	r.Header.Del(terminalField)
 	at := Place("")
-	switch key, _, ok := ofSession(r); {
+	page := func() bool {
+		cookie, _, ok := ofSession(r)
+		if ok {
+			_, ok = m.sessions.keys.Open(pageUse, cookie)
+		}
+		return ok
+	}
+	switch {
 	case m.terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.terminal)) == 1:
 		at = Terminal
 	case !own || !told:
-	case session, m.tokens == nil && ok && key == sha256.Sum256([]byte(m.page)):
+	case session, m.tokens == nil && page():
 		at = Page
 	case m.tokens == nil:
-		http.SetCookie(w, sessionCookie(r, http.Cookie{Value: m.page}))
+		http.SetCookie(w, sessionCookie(r, http.Cookie{Value: m.sessions.keys.Seal(pageUse, nil)}))
 	}
 	return r.WithContext(context.WithValue(r.Context(), placeKey{}, at))
 }

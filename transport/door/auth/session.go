@@ -1,87 +1,115 @@
 package auth
 
 import (
+	"context"
 	"crypto/rand"
-	"crypto/sha256"
+	"encoding/json"
 	"net/http"
-	"slices"
 	"sync"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // SessionCookie is the prefix of the name of the cookie that holds a browser's session; the called port follows.
 // Browsers need it because EventSource and WebSocket cannot set header fields.
 const SessionCookie = "lastword_session_"
 
-// mostSessions is the maximum number of sessions of a principal, and mostOfAll that of all. One more ends the oldest.
+// What cookies are sealed for: the session of a token, and the page of a server without tokens.
 const (
-	mostSessions = 64
-	mostOfAll    = 16 << 10
+	sessionUse = "page session"
+	pageUse    = "page"
 )
 
-// sessions holds the open browser sessions, by the digests of their ids. A session ends when it is closed, when its
-// token is revoked, or when the server ends. mu guards the maps.
+const (
+	mostStates = 16 << 10        // sessions whose state is in memory
+	rowTime    = 5 * time.Second // maximum time to read or write a row
+)
+
+// session is what a browser's cookie seals: any process with the key knows which token opened the session. The session
+// ends when it is closed, when its token ends, or [seal.Life] after its last request.
+type session struct {
+	Name   string    `json:"n"`
+	Token  []byte    `json:"t"` // digest of the token
+	Who    Principal `json:"p"` // of a token of an issuer
+	Until  int64     `json:"u,omitempty"`
+	Secure bool      `json:"s,omitempty"` // browsers send the cookie over https alone
+	Used   int64     `json:"a"`
+}
+
+// sessions tells which browser sessions are closed. Rows keep it, and the states that were read lately are in memory. mu
+// guards these.
 type sessions struct {
+	keys   seal.Keys
+	rows   seal.Rows
 	mu     sync.Mutex
-	tokens map[digest]entry    // the token that opened each session
-	of     map[string][]digest // session keys by principal, the oldest first
-	all    []digest            // those and some that are closed, the oldest first
+	states map[string]sessionState // by the session's name
 }
 
-type digest = [sha256.Size]byte
+type sessionState struct {
+	closed bool
+	read   time.Time
+}
 
-// open opens a session for a token and returns its id.
-func (s *sessions) open(by entry) (id string) {
-	id = rand.Text() + rand.Text()
+// cookie returns the session's cookie as of now.
+func (s *sessions) cookie(of session) http.Cookie {
+	of.Used = time.Now().Unix()
+	plain, _ := json.Marshal(of) // it has strings and numbers
+	return http.Cookie{Value: s.keys.Seal(sessionUse, plain), Secure: of.Secure}
+}
+
+// find returns the session of a cookie. ok is false if it is not open.
+func (s *sessions) find(cookie string) (of *session, ok bool) {
+	plain, ok := s.keys.Open(sessionUse, cookie)
+	if !ok || json.Unmarshal(plain, &of) != nil || time.Since(time.Unix(of.Used, 0)) > seal.Life {
+		return nil, false
+	}
+	return of, s.open(of.Name)
+}
+
+// open reports whether nobody has closed the session. If its row cannot be read, it is what it was.
+func (s *sessions) open(name string) bool {
+	s.mu.Lock()
+	state, known := s.states[name]
+	s.mu.Unlock()
+	if known && (state.closed || !s.rows.Shared || time.Since(state.read) < seal.Recheck) {
+		return !state.closed
+	}
+	ctx, stop := context.WithTimeout(context.Background(), rowTime)
+	defer stop()
+	row, _, err := s.rows.Get(ctx, rowOf(name))
+	if err != nil {
+		return known
+	}
+	return !s.learn(name, len(row) > 0)
+}
+
+// learn notes whether a session is closed, and returns it: one that was closed stays so.
+func (s *sessions) learn(name string, closed bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tokens == nil {
-		s.tokens, s.of = map[digest]entry{}, map[string][]digest{}
+	if closed = closed || s.states[name].closed; s.states == nil || len(s.states) >= mostStates {
+		s.states = map[string]sessionState{} // they are read again
 	}
-	name := by.principal.Name
-	if list := s.of[name]; len(list) == mostSessions {
-		delete(s.tokens, list[0])
-		s.of[name] = slices.Delete(list, 0, 1)
-	}
-	key := sha256.Sum256([]byte(id))
-	s.tokens[key], s.of[name] = by, append(s.of[name], key)
-	if s.all = append(s.all, key); len(s.tokens) > mostOfAll || len(s.all) > 2*mostOfAll {
-		s.all = slices.DeleteFunc(s.all, func(k digest) bool { _, open := s.tokens[k]; return !open })
-	}
-	if len(s.tokens) > mostOfAll {
-		s.forget(s.all[0])
-	}
-	return id
+	s.states[name] = sessionState{closed, time.Now()}
+	return closed
 }
 
-// token returns the token that opened a session. ok is false if the session is not open.
-func (s *sessions) token(key digest) (of entry, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	of, ok = s.tokens[key]
-	return of, ok
+// close ends a session here at once, and at other nodes within [seal.Recheck].
+func (s *sessions) close(name string) error {
+	s.learn(name, true)
+	ctx, stop := context.WithTimeout(context.Background(), rowTime)
+	defer stop()
+	err := s.rows.Set(ctx, rowOf(name), []byte("{}"), 0)
+	if messages.CodeOf(err) == messages.CodeConflict {
+		return nil // another request has closed it
+	}
+	return err
 }
 
-// close forgets a session. It also removes it from the list of its caller.
-func (s *sessions) close(key digest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forget(key)
-}
-
-// forget is close. mu must be held.
-func (s *sessions) forget(key digest) {
-	by, open := s.tokens[key]
-	if !open {
-		return
-	}
-	name := by.principal.Name
-	delete(s.tokens, key)
-	if s.of[name] = slices.DeleteFunc(s.of[name], func(k digest) bool { return k == key }); len(s.of[name]) == 0 {
-		delete(s.of, name)
-	}
-}
+// rowOf returns the name of the row that a closed session has.
+func rowOf(name string) string { return "page-" + name }
 
 // OpenSession answers a request that has a token with the cookie of a new session. secure limits the cookie to https.
 // Errors: invalid_input if the server needs no token; its page has a session without asking.
@@ -90,32 +118,41 @@ func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	if !ok {
 		return messages.InvalidInput("this server asks for no token; call without a session")
 	}
-	setSession(w, r, http.Cookie{Value: p.checks.sessions.open(p.token), Secure: secure})
+	s := session{Name: rand.Text(), Token: p.token.digest[:], Secure: secure}
+	if !p.token.until.IsZero() {
+		s.Who, s.Until = p.token.principal, p.token.until.Unix()
+	}
+	setSession(w, r, p.checks.sessions.cookie(s))
 	return nil
 }
 
 // CloseSession ends the session of the request and deletes the browser's cookie. Streams that use the session end too.
-func CloseSession(w http.ResponseWriter, r *http.Request) {
+// An error means that the session may go on after a restart.
+func CloseSession(w http.ResponseWriter, r *http.Request) error {
 	if p, ok := r.Context().Value(grantKey{}).(*grant); ok && p.session != nil {
-		p.checks.sessions.close(*p.session)
+		if err := p.checks.sessions.close(p.session.Name); err != nil {
+			return err
+		}
 	}
 	setSession(w, r, http.Cookie{MaxAge: -1})
+	return nil
 }
 
 // setSession answers with the cookie.
 func setSession(w http.ResponseWriter, r *http.Request, c http.Cookie) {
+	w.Header().Del("Set-Cookie") // the session that is closed may just have been renewed
 	http.SetCookie(w, sessionCookie(r, c))
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// ofSession returns the key of the request's session. ok is false unless a page of this server sent the request,
+// ofSession returns the cookie of the request's session. ok is false unless a page of this server sent the request,
 // according to the browser. weak says that the browser does not tell.
-func ofSession(r *http.Request) (key digest, weak, ok bool) {
+func ofSession(r *http.Request) (cookie string, weak, ok bool) {
 	c, err := r.Cookie(sessionCookie(r, http.Cookie{}).Name) // the port, because browsers send cookies to all ports of a host
 	if err != nil {
-		return key, false, false
+		return "", false, false
 	}
 	own, told := fromPage(r)
-	return sha256.Sum256([]byte(c.Value)), !told, own
+	return c.Value, !told, own
 }

@@ -1,3 +1,3 @@
 // Package seal seals what a client keeps for its server: the names of sessions, and states of calls. Clients can neither
-// read nor change it. A sealed name is no credential: whoever sends one says who it is by other means.
+// read nor change it. Rows keep what changes later.
 package seal

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,28 +13,14 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 const (
-	sessionUse = "MCP session" // what ids of sessions are sealed for
-	mostID     = 1 << 10       // bytes of an id; longer capabilities go into the session's row
-	// sessionLife is how long a session is known after its last request. A session in use says so in its row once in
-	// sessionUsed, so it may take as much longer.
-	sessionLife, sessionUsed = 24 * time.Hour, time.Hour
-	// recheck is how long a change at another node may go unseen.
-	recheck = 2 * time.Second
-	rowTime = 5 * time.Second // maximum time to write a row
+	sessionUse = "MCP session"   // what ids of sessions are sealed for
+	mostID     = 1 << 10         // bytes of an id; longer capabilities go into the session's row
+	rowTime    = 5 * time.Second // maximum time to write a row
 )
-
-// Rows keep what changes of sessions, each in a row with the session's name, for a day after its last change.
-type Rows struct {
-	// Get returns a row and its revision: nil and 0 if there is none.
-	Get func(ctx context.Context, name string) (row []byte, revision uint64, err error)
-	// Set stores the row if its revision is still the same. Errors: conflict.
-	Set func(ctx context.Context, name string, row []byte, revision uint64) error
-	// Shared says that other nodes change rows, too.
-	Shared bool
-}
 
 // ticket is what initialize fixed of a session. The session's id seals it, so any process with the key restores the
 // session. It is no credential: the caller of each request must be the one that it names.
@@ -91,13 +75,13 @@ func (s *Server) find(r *http.Request) (*Session, error) {
 		return nil, nil
 	}
 	session, now := s.sessions.find(t.Name), time.Now()
-	if session == nil || s.config.Rows.Shared && now.UnixNano()-session.learned.Load() > int64(recheck) {
+	if session == nil || s.config.Rows.Shared && now.UnixNano()-session.learned.Load() > int64(seal.Recheck) {
 		saved, _, err := s.row(r.Context(), t.Name)
 		used := time.Unix(max(t.Began, saved.Used), 0)
 		switch {
 		case err != nil:
 			return nil, err
-		case saved.Closed || now.Sub(used) > sessionLife+sessionUsed || t.Digest != "" && t.Digest != messages.Digest(string(saved.Capabilities)):
+		case saved.Closed || now.Sub(used) > seal.Life+seal.Renewal || t.Digest != "" && t.Digest != messages.Digest(string(saved.Capabilities)):
 			if session != nil {
 				s.sessions.drop(session)
 			}
@@ -136,7 +120,7 @@ func (s *Session) learn(saved row, used time.Time) {
 
 // stay makes the session's row say once in a while that the session is in use.
 func (s *Session) stay(ctx context.Context) {
-	if time.Since(time.Unix(s.used.Load(), 0)) < sessionUsed {
+	if time.Since(time.Unix(s.used.Load(), 0)) < seal.Renewal {
 		return
 	}
 	if err := s.change(ctx, func(*row) {}); err != nil {
@@ -199,32 +183,4 @@ func (s *Server) row(ctx context.Context, name string) (saved row, revision uint
 		err = json.Unmarshal(text, &saved)
 	}
 	return saved, revision, err
-}
-
-// memory returns Rows that end with the process.
-func memory() Rows {
-	type kept struct {
-		row []byte
-		at  time.Time
-	}
-	var mu sync.Mutex
-	all, swept := map[string]kept{}, time.Now()
-	return Rows{
-		Get: func(_ context.Context, name string) ([]byte, uint64, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			return all[name].row, 0, nil
-		},
-		Set: func(_ context.Context, name string, row []byte, _ uint64) error {
-			mu.Lock()
-			defer mu.Unlock()
-			now := time.Now()
-			if now.Sub(swept) > sessionUsed {
-				swept = now
-				maps.DeleteFunc(all, func(_ string, k kept) bool { return now.Sub(k.at) > sessionLife+sessionUsed })
-			}
-			all[name] = kept{row, now}
-			return nil
-		},
-	}
 }

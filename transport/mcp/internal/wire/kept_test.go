@@ -19,14 +19,14 @@ import (
 )
 
 // rows returns a store of rows for the servers of a test. Shared ones check revisions, as those of several nodes do.
-func rows(shared bool) wire.Rows {
+func rows(shared bool) seal.Rows {
 	type kept struct {
 		row      []byte
 		revision uint64
 	}
 	var mu sync.Mutex
 	all := map[string]kept{}
-	return wire.Rows{Shared: shared,
+	return seal.Rows{Shared: shared,
 		Get: func(_ context.Context, name string) ([]byte, uint64, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -92,7 +92,7 @@ func TestChangesOutliveTheServer(t *testing.T) {
 	keys, kept := seal.New(nil), rows(false)
 	broken := kept
 	broken.Get = func(context.Context, string) ([]byte, uint64, error) { return nil, 0, errors.New("the disk is full") }
-	start := func(rows wire.Rows) string {
+	start := func(rows seal.Rows) string {
 		f := newFixture(t, wire.Config{Keys: keys, Rows: rows})
 		f.mcp.AddTool(mcp.NewTool("level"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(string(server.ClientSessionFromContext(ctx).(server.SessionWithLogging).GetLogLevel())), nil

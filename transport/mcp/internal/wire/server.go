@@ -38,7 +38,7 @@ type Config struct {
 	// of them; without functions they are in memory. Restored is called when the client of a restored session listens
 	// again, with the resources that it subscribed to.
 	Keys     seal.Keys
-	Rows     Rows
+	Rows     seal.Rows
 	Restored func(ctx context.Context, session *Session, uris []string)
 	// Door writes the streams; nil means one with defaults.
 	Door *door.Door
@@ -72,9 +72,7 @@ func New(config Config) *Server {
 	config.Idle = cmp.Or(config.Idle, 30*time.Minute)
 	config.Sessions, config.Requests = cmp.Or(config.Sessions, 10_000), cmp.Or(config.Requests, 1_000)
 	config.Message = cmp.Or(config.Message, 16<<20)
-	if config.Keys = seal.New(config.Keys); config.Rows.Get == nil {
-		config.Rows = memory()
-	}
+	config.Keys, config.Rows = seal.New(config.Keys), seal.NewRows(config.Rows)
 	s := &Server{config: config, mcp: config.MCP, log: config.Log, epoch: rand.Text()[:8]}
 	s.sessions.limit, s.sessions.idle = config.Sessions, config.Idle
 	if config.Info.Name != "" {
