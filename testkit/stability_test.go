@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 const (
 	mostPublic   = 60
 	mostPromised = 20
+	mostNames    = 1500
 )
 
 var publicRow = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\| (.+) \\|$")
@@ -55,9 +57,49 @@ func TestPublicPackages(t *testing.T) {
 			t.Errorf("docs/stability.md lists %s, which nobody can import", pkg)
 		}
 	}
+	names := 0
+	for _, src := range readModule(t) {
+		if !src.test && !src.main && public[src.pkg] {
+			names += exported(t, filepath.Join("..", src.path))
+		}
+	}
+	if names > mostNames {
+		t.Errorf("programs outside see %d names, %d are the most: unexport those without a user outside", names, mostNames)
+	}
 	if len(public) > mostPublic || len(promised) > mostPromised {
 		t.Errorf("%d packages can be imported and %d are promised; %d and %d are the most", len(public), len(promised), mostPublic, mostPromised)
 	}
+}
+
+// exported returns how many names of a file programs outside can use, without deprecated ones.
+func exported(t *testing.T, name string) (n int) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+	must(t, err)
+	ast.FileExports(file)
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch d := node.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || ast.IsExported(strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*")) {
+				n += count(d.Doc, 1)
+			}
+			return false
+		case *ast.TypeSpec:
+			n += count(d.Doc, 1)
+		case *ast.ValueSpec:
+			n += count(d.Doc, len(d.Names))
+		case *ast.GenDecl:
+			return count(d.Doc, 1) > 0
+		}
+		return true
+	})
+	return n
+}
+
+func count(doc *ast.CommentGroup, n int) int {
+	if strings.Contains(doc.Text(), "Deprecated:") {
+		return 0
+	}
+	return n
 }
 
 // TestPromisesNamePromises holds that no signature of a promised package names a type of a package without a promise.

@@ -225,9 +225,3 @@ func TestInput(t *testing.T) {
 		}
 	}
 }
-
-func TestDefinitionWithoutAConfig(t *testing.T) {
-	if _, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{chat.Define(nil)}}); messages.CodeOf(err) != messages.CauseInvalidInput {
-		t.Errorf("New: %v", err)
-	}
-}

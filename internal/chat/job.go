@@ -144,16 +144,12 @@ type Result struct {
 
 // Define returns the definition of the job. It calls config for each run.
 func Define(config func(in Input) (Config, error)) actors.Definition {
-	var wrong error
-	if config == nil {
-		wrong = messages.InvalidInput("Define needs a function that returns the Config of a chat")
-	}
 	return actors.Definition{Name: Name, JobSpec: messages.JobSpec{
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
 		Input:       jobschema.Input[Input](), ModelInput: jobschema.ForModels[Input](), Output: jobschema.Result[Result](),
 		PromptField: "message", AskField: "asks", OpenWorld: true, Messages: true,
-	}, Wrong: wrong, New: actors.Typed(func(in Input) (actors.Job, error) {
+	}, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config(in)
 		if err != nil {
 			return actors.Job{}, err

@@ -135,14 +135,3 @@ func Define(config Config) actors.Definition {
 		Input: func() json.RawMessage { return input }, OpenWorld: true,
 	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
-
-// Result decodes the result of a plan that has completed.
-func Result[T any](s messages.State) (result T, err error) {
-	switch {
-	case s.End == nil:
-		return result, messages.Errorf(messages.CodeUnavailable, "the plan %s has not ended", s.RunID)
-	case s.Status != messages.Completed:
-		return result, messages.Errorf(s.End.Cause, "the plan %s is %s", s.RunID, s.Status)
-	}
-	return result, json.Unmarshal(s.End.Result, &result)
-}
