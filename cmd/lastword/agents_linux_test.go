@@ -74,9 +74,6 @@ func TestAgentGoesOnAndKeepsAnswers(t *testing.T) {
 		var says strings.Builder
 		cmd.Stderr = &says
 		out, err := cmd.Output()
-		if err != nil && strings.Contains(says.String(), "has ended") {
-			return "" // its process ended in the middle of the stream: a person reads the folder then
-		}
 		if err != nil {
 			t.Fatalf("%q: %v\n%s", args, err, &says)
 		}
