@@ -37,11 +37,11 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show, nil)
 }
 
-// WatchWith is Watch with other options than limits, and with a door to a model that the job uses; nil is none.
-func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *ModelDoor) error {
+// WatchWith is Watch with other options than limits, and with the door of an agent; nil is none.
+func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *AgentDoor) error {
 	var jobs []actors.Definition
 	if d != nil {
-		jobs = append(jobs, d.define())
+		jobs = d.define()
 	}
 	system, runStore, done, err := p.Open(ctx, in, jobs...)
 	if err != nil {
