@@ -133,32 +133,30 @@ func (d *AgentDoor) serve(system *actors.System) (stop func(), err error) {
 	}
 	d.url = "http://" + listener.Addr().String()
 	mux := http.NewServeMux()
-	handle := func(path string, to http.Handler) {
-		mux.Handle(path, entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if auth.From(r.Context()).Inside == nil { // without a token it is nobody's
-				http.Error(w, "the door is for the agent of a run", http.StatusUnauthorized)
-				return
-			}
-			to.ServeHTTP(w, r)
-		})))
-	}
+	inside := entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if auth.From(r.Context()).Inside == nil { // without a token it is nobody's
+			http.Error(w, "the door is for the agent of a run", http.StatusUnauthorized)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	tools := mcp.New(mcp.Config{Runs: system, Open: d.jobs.artifact, Name: "lastword", Title: "lastword", Version: build.This().Full(),
 		Instructions: d.jobs.instructions(), Redact: d.Program.Secrets.Bytes})
 	if err := lmstxt.RegisterGenerate(tools); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	handle(MCPPath, tools)
+	mux.Handle(MCPPath, tools)
 	if d.Model != "" {
 		to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Redact: d.Program.Secrets.Bytes,
 			Models: func(context.Context, string) ([]string, error) { return []string{d.Model}, nil }})
 		openai.Add(to, func(api *door.Handler, paths ...string) {
 			for _, path := range paths {
-				handle(path, api)
+				mux.Handle(path, api)
 			}
 		})
 	}
 	end := RunBeside(func(ctx context.Context) {
-		_ = server.Serve(ctx, listener, mux, server.Limits{Drain: time.Second}) // the agent says what it lacks
+		_ = server.Serve(ctx, listener, inside, server.Limits{Drain: time.Second}) // the agent says what it lacks
 	})
 	return func() { end(); tools.Close(); d.jobs.close() }, nil
 }

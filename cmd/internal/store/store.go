@@ -7,9 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -219,7 +217,10 @@ func (s *Stopped) Outputs(ctx context.Context) (folders []string, err error) {
 		Rows(ctx context.Context, part string) (map[string]json.RawMessage, error)
 	}); ok {
 		rows, failed := kept.Rows(ctx, outputs)
-		folders, err = slices.Sorted(maps.Keys(rows)), failed
+		for folder := range rows {
+			folders = append(folders, folder)
+		}
+		err = failed
 	}
 	return folders, err
 }
