@@ -356,6 +356,24 @@ func TestNoVariablesOfAnOuterAgent(t *testing.T) {
 	}
 }
 
+// TestSettingsOfOpenCode: they are JSON, whatever the model's name has.
+func TestSettingsOfOpenCode(t *testing.T) {
+	dir, model := t.TempDir(), "a\x01\u00a0\"b"
+	if err := os.WriteFile(filepath.Join(dir, "opencode"), []byte("#!/bin/sh\n/usr/bin/printenv OPENCODE_CONFIG_CONTENT >&2\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	config := agent.Config{ThroughDoor: model}
+	config.Command.Inside = func(*actors.TaskContext, func(messages.Request) error) ([]string, func()) {
+		return []string{"LASTWORD_SERVER=http://here", "LASTWORD_TOKEN=t\x7f"}, func() {}
+	}
+	s := runOf(t, agent.Input{Agent: "opencode", Prompt: "p", Dir: t.TempDir()}, nil, config, nil)
+	var settings struct{ Model string }
+	if len(s.Log.Lines) != 1 || json.Unmarshal([]byte(s.Log.Lines[0].Text), &settings) != nil || settings.Model != "lastword/"+model {
+		t.Errorf("the settings are %+v: %v", s.Log.Lines, s.End.Error)
+	}
+}
+
 // TestDeafAgent: an agent that answers no cancel, keeps its stdin open and ignores TERM ends soon.
 func TestDeafAgent(t *testing.T) {
 	began := time.Time{}

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"fmt"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -76,9 +76,10 @@ func serverOf(inside []string) (url, token string) {
 
 // opencodeDoor is a provider in OpenCode's settings.
 func opencodeDoor(url, token, model string) []string {
-	const provider = `{"model":%q,"small_model":%q,"provider":{"lastword":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%q,"apiKey":%q},"models":{%q:{"tool_call":true}}}}}`
-	text := fmt.Sprintf(provider, "lastword/"+model, "lastword/"+model, url, token, model)
-	return []string{"OPENCODE_CONFIG_CONTENT=" + text}
+	text, _ := json.Marshal(map[string]any{"model": "lastword/" + model, "small_model": "lastword/" + model, "provider": map[string]any{
+		"lastword": map[string]any{"npm": "@ai-sdk/openai-compatible", "options": map[string]string{"baseURL": url, "apiKey": token},
+			"models": map[string]any{model: map[string]bool{"tool_call": true}}}}}) // of strings
+	return []string{"OPENCODE_CONFIG_CONTENT=" + string(text)}
 }
 
 // ofProgram returns what is known of an agent by the name that it gives itself, such as @agentclientprotocol/codex-acp.

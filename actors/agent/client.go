@@ -174,8 +174,8 @@ func (c *client) servers() []any {
 	if !strings.HasPrefix(url, "http:") || c.can.at("agentCapabilities.mcpCapabilities.http") != true {
 		return []any{}
 	}
-	const server = `{"type":"http","name":"lastword","url":%q,"headers":[{"name":"Authorization","value":%q}]}`
-	return []any{json.RawMessage(fmt.Sprintf(server, url+"/mcp", "Bearer "+token))}
+	return []any{map[string]any{"type": "http", "name": "lastword", "url": url + "/mcp",
+		"headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + token}}}}
 }
 
 // logIn logs in by a key that a variable holds, and then enters again. It starts no other way to log in.

@@ -153,7 +153,7 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 		inside := c.Inside
 		c.Inside = func(t *actors.TaskContext, may func(messages.Request) error) ([]string, func()) {
 			variables, end := inside(t, may)
-			return of.through(config.ThroughDoor, variables), end
+			return append(of.through(config.ThroughDoor, variables), variables...), end
 		}
 	}
 	if of.askEnv != "" && (in.Mode == "" || in.Mode == AskMode) {

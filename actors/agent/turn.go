@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -375,7 +376,7 @@ func (u *turn) close(stop string, failed error) error {
 
 // counted is what the agent's model has used. Behind lastword's own door to a model, the door counts it.
 func (u *turn) counted() *messages.Usage {
-	if url, _ := serverOf(u.Inside); url == "" && len(u.Inside) > 0 {
+	if slices.ContainsFunc(u.Inside, func(v string) bool { return !strings.HasPrefix(v, "LASTWORD_") }) {
 		return nil
 	}
 	return u.usage

@@ -64,6 +64,7 @@ func TestBackupIsRestored(t *testing.T) {
 	}
 	key := run(t, nil, "key", "--state", at("kept")).stdout
 	s.ends(syscall.SIGKILL)
+	said(exit.Completed, "# Garden", "runs", "files", string(generated), "llms.txt", "--state", at("kept"))
 	must(t, os.RemoveAll(at("kept")))
 
 	said(exit.Configuration, "give --files FOLDER, too", "restore", at("b.tar.gz"), "--state", at("new"))

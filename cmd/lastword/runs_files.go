@@ -20,13 +20,12 @@ import (
 	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
-	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
 // runsFilesCommand returns the command that lists the files of a run, prints one, or writes them below a folder.
 func runsFilesCommand(remote *host.Remote) *cobra.Command {
 	out, force := "", false
-	cmd := &cobra.Command{Use: "files <run> [name]", RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+	cmd := &cobra.Command{Use: "files <run> [name]", RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 		id, err := runNamed(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
@@ -42,7 +41,7 @@ func runsFilesCommand(remote *host.Remote) *cobra.Command {
 		case out != "":
 			return fetchFiles(cmd.Context(), c, state, out, force)
 		case len(args) > 1:
-			return fetchFile(cmd.Context(), c, id, state.Artifacts[0], terminal.Shown(cmd.OutOrStdout()))
+			return fetchFile(cmd.Context(), c, state, state.Artifacts[0], terminal.Shown(cmd.OutOrStdout()))
 		}
 		return printFiles(cmd.OutOrStdout(), state.Artifacts)
 	})}
@@ -92,14 +91,13 @@ func printFiles(out io.Writer, files []messages.Artifact) error {
 
 // fetchFiles writes the files below the folder under their names. A name leads nowhere else, and to no hidden file. It
 // replaces no file without force, and writes none if one is refused.
-func fetchFiles(ctx context.Context, c *api.Client, s messages.State, folder string, force bool) error {
+func fetchFiles(ctx context.Context, c host.Source, s messages.State, folder string, force bool) error {
 	root, err := confined.MakeRoot(folder)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for i, a := range s.Artifacts {
-		s.Artifacts[i].Path = a.Name // the server's own place for it
+	for _, a := range s.Artifacts {
 		_, there := root.Lstat(a.Name)
 		switch err := confined.Name(a.Name); {
 		case err != nil:
@@ -108,11 +106,11 @@ func fetchFiles(ctx context.Context, c *api.Client, s messages.State, folder str
 			return messages.Errorf(messages.CodeConflict, "%s has the file %s already; --force replaces it", folder, a.Name)
 		}
 	}
-	return downloadAll(ctx, c, s, root)
+	return downloadAll(ctx, c, s, root, func(a messages.Artifact) string { return a.Name })
 }
 
 // download writes the run's files below the folder, as generate does on this machine.
-func download(ctx context.Context, c *api.Client, s messages.State, folder string) error {
+func download(ctx context.Context, c host.Source, s messages.State, folder string) error {
 	s.Artifacts = slices.DeleteFunc(slices.Clone(s.Artifacts), func(a messages.Artifact) bool { return a.Partial })
 	if len(s.Artifacts) == 0 {
 		return nil
@@ -122,13 +120,13 @@ func download(ctx context.Context, c *api.Client, s messages.State, folder strin
 		return err
 	}
 	defer root.Close()
-	return downloadAll(ctx, c, s, root)
+	return downloadAll(ctx, c, s, root, func(a messages.Artifact) string { return cmp.Or(a.Path, a.Name) })
 }
 
-// downloadAll writes the run's files to their paths. Each file is written atomically.
-func downloadAll(ctx context.Context, c *api.Client, s messages.State, root *os.Root) error {
+// downloadAll writes the run's files to their places. Each file is written atomically.
+func downloadAll(ctx context.Context, c host.Source, s messages.State, root *os.Root, place func(messages.Artifact) string) error {
 	for _, a := range s.Artifacts {
-		err := confined.Write(root, cmp.Or(a.Path, a.Name), 0o644, func(file io.Writer) error { return fetchFile(ctx, c, s.RunID, a, file) })
+		err := confined.Write(root, place(a), 0o644, func(file io.Writer) error { return fetchFile(ctx, c, s, a, file) })
 		if err != nil {
 			return fmt.Errorf("cannot download %s: %w", a.Name, err)
 		}
@@ -137,8 +135,8 @@ func downloadAll(ctx context.Context, c *api.Client, s messages.State, root *os.
 }
 
 // fetchFile copies one file to w, and checks that it is the one in the run's log.
-func fetchFile(ctx context.Context, c *api.Client, id messages.RunID, a messages.Artifact, w io.Writer) error {
-	from, err := c.Artifact(ctx, id, a.Name)
+func fetchFile(ctx context.Context, c host.Source, s messages.State, a messages.Artifact, w io.Writer) error {
+	from, err := host.OpenArtifact(ctx, c, s, a)
 	if err != nil {
 		return err
 	}

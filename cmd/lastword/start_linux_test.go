@@ -79,6 +79,27 @@ schedules:
 	}
 }
 
+// The files of a run are found by the folder of the process that wrote them, also from elsewhere, until they are gone.
+func TestFilesOfAProcessThatHasEnded(t *testing.T) {
+	dir := plant(t, gardenText)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if got := run(t, nil, "generate", at("garden"), "--state", at("kept"), "--out", at("files")); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	for _, c := range []struct {
+		args, says string
+		code       int
+	}{{"last", "llms.txt ", 0}, {"last llms.txt", "# Garden", 0}, {"last --out " + at("copies"), "", 0}, {"last llms.txt", "is gone", 1}} {
+		got := run(t, nil, append([]string{"runs", "files", "--state", at("kept")}, strings.Fields(c.args)...)...)
+		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) {
+			t.Errorf("%+v: %+v", c, got)
+		}
+		if _, err := os.Stat(at("copies/llms.txt")); err == nil {
+			must(t, os.RemoveAll(at("files")))
+		}
+	}
+}
+
 // The name of a file leads nowhere else: not out of the folder, and to no hidden file.
 func TestFilesOfARunGoNowhereElse(t *testing.T) {
 	for _, name := range []string{"../x", "/tmp/x", ".bashrc", "a/../../x", ".git/hooks/x", "a/.env", "a\u202eb", ""} {

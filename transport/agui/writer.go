@@ -203,7 +203,7 @@ func (w *writer) messages(run *transcript.Transcript) []json.RawMessage {
 		id := w.id(item.ID)
 		switch item.Kind {
 		case transcript.Text:
-			add(event{"id": id, "role": "assistant", "content": item.Text()})
+			add(event{"id": id, "role": "assistant", "content": item.Text(), "metadata": event{"mediaType": item.MediaType}})
 		case transcript.Thought:
 			add(event{"id": id, "role": "reasoning", "content": item.Text()})
 		case transcript.Tool:

@@ -9,7 +9,7 @@ import (
 )
 
 // Rows returns the small values of a part by name: what a server keeps beside its runs.
-func (j *Journal) Rows(ctx context.Context, part string) (map[string]json.RawMessage, error) {
+func (j *store) Rows(ctx context.Context, part string) (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	err := each(ctx, j.db, "SELECT name, value FROM rows WHERE part = ?", func(rows *sql.Rows) error {
 		var name, value string

@@ -154,9 +154,9 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var door *host.ModelDoor
-	if config.ThroughDoor = o.behindDoor; o.behindDoor != "" {
-		door = &host.ModelDoor{Program: o.program, Endpoint: &o.endpoint, Model: o.behindDoor}
+	var door *host.AgentDoor
+	if config.ThroughDoor = o.behindDoor; o.behindDoor != "" || !o.headless {
+		door = &host.AgentDoor{Program: o.program, Endpoint: &o.endpoint, Model: o.behindDoor, Out: o.Show.Folder}
 		config.Command.Inside = door.Inside
 	}
 	job, err := agent.Job(o.in, line, config)

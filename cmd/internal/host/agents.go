@@ -13,14 +13,19 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
+	"github.com/seed889630bf/lastword/internal/lmstxt"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/openai"
 )
 
@@ -75,40 +80,49 @@ func (o offered) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	return o.System.Submit(ctx, q)
 }
 
-// ModelDoor is lastword's own door to one model, for an agent of this process: each answer is a sub-run of the agent's
-// run, so that its budget counts it. The agent gets a token that was made for its run, and never a key.
-type ModelDoor struct {
+// AgentDoor is lastword's own server for an agent of this process, on loopback. By MCP the agent starts generate as
+// sub-runs of its run. A door to one model, if there is one, makes each answer a sub-run, so that the budget counts it. The
+// agent gets a token that was made for its run, and never a key.
+type AgentDoor struct {
 	Program  *Program
 	Endpoint *settings.Endpoint
-	Model    string
+	Model    string // "" is none
+	Out      string // folder below which generate writes
+	jobs     *catalog
 	tokens   auth.RunTokens
 	url      string
 }
 
-// define returns the job that answers. The server of models is asked as the flags say.
-func (d *ModelDoor) define() actors.Definition {
-	return prompt.Define(sync.OnceValues(func() (prompt.Config, error) {
+// define returns the jobs of the door. The server of models is asked as the flags say.
+func (d *AgentDoor) define() []actors.Definition {
+	c := &Checked{Flags: Flags{program: d.Program, Out: settings.Absolute(d.Out), Read: d.Program.Source()}}
+	d.jobs = c.newCatalog(&toolbox.Box{}, nil)
+	jobs := slices.DeleteFunc(d.jobs.steps().Jobs, func(job actors.Definition) bool { return job.Name != generate.Name })
+	if d.Model == "" {
+		return jobs
+	}
+	return append(jobs, prompt.Define(sync.OnceValues(func() (prompt.Config, error) {
 		client, err := d.Endpoint.Client(0)
 		if err != nil {
 			return prompt.Config{}, err
 		}
 		return prompt.Config{Stream: client.Stream, Model: d.Model, Provider: d.Endpoint.Host()}, nil
-	}))
+	})))
 }
 
-// Inside is [command.Config.Inside]: the token is for the model alone.
-func (d *ModelDoor) Inside(t *actors.TaskContext, _ func(messages.Request) error) (variables []string, end func()) {
-	return insideAt(&d.tokens, "", d.url, t, func(q messages.Request) error {
+// Inside is [command.Config.Inside]: the token is for what the door offers alone.
+func (d *AgentDoor) Inside(t *actors.TaskContext, _ func(messages.Request) error) (variables []string, end func()) {
+	return insideAt(&d.tokens, "/", d.url, t, func(q messages.Request) error {
 		var in prompt.Input
-		if q.Job == prompt.Name && json.Unmarshal(q.Input, &in) == nil && in.Model == d.Model {
+		if q.Job == generate.Name || d.Model != "" && q.Job == prompt.Name && json.Unmarshal(q.Input, &in) == nil && in.Model == d.Model {
 			return nil
 		}
-		return messages.Errorf(auth.CodeForbidden, "the token is for the model %s alone", d.Model)
+		return messages.Errorf(auth.CodeForbidden, "the token is for generate and the model %q alone", d.Model)
 	})
 }
 
 // serve serves the door on this machine until stop is called.
-func (d *ModelDoor) serve(system *actors.System) (stop func(), err error) {
+func (d *AgentDoor) serve(system *actors.System) (stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -118,21 +132,31 @@ func (d *ModelDoor) serve(system *actors.System) (stop func(), err error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	d.url = "http://" + listener.Addr().String()
-	to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Redact: d.Program.Secrets.Bytes,
-		Models: func(context.Context, string) ([]string, error) { return []string{d.Model}, nil }})
 	mux := http.NewServeMux()
-	openai.Add(to, func(api *door.Handler, paths ...string) {
-		for _, path := range paths {
-			mux.Handle(path, entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if auth.From(r.Context()).Inside == nil { // without a token it is nobody's
-					http.Error(w, "the door is for the agent of a run", http.StatusUnauthorized)
-					return
-				}
-				api.ServeHTTP(w, r)
-			})))
+	inside := entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if auth.From(r.Context()).Inside == nil { // without a token it is nobody's
+			http.Error(w, "the door is for the agent of a run", http.StatusUnauthorized)
+			return
 		}
+		mux.ServeHTTP(w, r)
+	}))
+	tools := mcp.New(mcp.Config{Runs: system, Open: d.jobs.artifact, Name: "lastword", Title: "lastword", Version: build.This().Full(),
+		Instructions: d.jobs.instructions(), Redact: d.Program.Secrets.Bytes})
+	if err := lmstxt.RegisterGenerate(tools); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	mux.Handle(MCPPath, tools)
+	if d.Model != "" {
+		to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Redact: d.Program.Secrets.Bytes,
+			Models: func(context.Context, string) ([]string, error) { return []string{d.Model}, nil }})
+		openai.Add(to, func(api *door.Handler, paths ...string) {
+			for _, path := range paths {
+				mux.Handle(path, api)
+			}
+		})
+	}
+	end := RunBeside(func(ctx context.Context) {
+		_ = server.Serve(ctx, listener, inside, server.Limits{Drain: time.Second}) // the agent says what it lacks
 	})
-	return RunBeside(func(ctx context.Context) {
-		_ = server.Serve(ctx, listener, mux, server.Limits{Drain: time.Second}) // the agent says what it lacks
-	}), nil
+	return func() { end(); tools.Close(); d.jobs.close() }, nil
 }

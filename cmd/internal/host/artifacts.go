@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
 // outputs holds the files of runs. All are below one folder, where each principal has a folder of its own.
@@ -62,6 +63,32 @@ func (o *outputs) local(ctx context.Context, run messages.State, a messages.Arti
 		return nil, errGone(run, a)
 	}
 	return f, nil
+}
+
+// OpenArtifact opens a file of a run where the run is read from: the server, or the folder of one that has stopped.
+func OpenArtifact(ctx context.Context, c Source, run messages.State, a messages.Artifact) (io.ReadCloser, error) {
+	in, stopped := c.(*store.Stopped)
+	if !stopped {
+		return c.(*api.Client).Artifact(ctx, run.RunID, a.Name)
+	}
+	folders, err := in.Outputs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return openKept(ctx, folders, run, a)
+}
+
+// openKept opens the file below one of the folders. A job of a command line writes below its folder itself.
+func openKept(ctx context.Context, folders []string, run messages.State, a messages.Artifact) (*os.File, error) {
+	for _, folder := range folders {
+		o := &outputs{quota: quota{out: folder}}
+		for _, from := range []messages.State{run, {RunID: run.RunID}} {
+			if f, err := o.local(ctx, from, a); err == nil || ctx.Err() != nil {
+				return f, err
+			}
+		}
+	}
+	return nil, errGone(run, a)
 }
 
 // saved downloads the copy of the file that the run's node has saved.

@@ -146,7 +146,7 @@ func (r *Remote) live() (*api.Client, error) {
 	r.URL = owner.URL
 	c, err := r.Client()
 	if err == nil && strings.HasSuffix(owner.URL, ownSocket) {
-		c.UntilGone(r.isGone)
+		c.UntilGone(r.isGone, r.left)
 	}
 	return c, err
 }
@@ -155,6 +155,19 @@ func (r *Remote) live() (*api.Client, error) {
 func (r *Remote) isGone() bool {
 	_, open := store.FindOwner(r.State)
 	return r.State != "" && !open
+}
+
+// left yields the events that the process which had the folder open has left there.
+func (r *Remote) left(ctx context.Context, id messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		in, err := store.OpenStopped(r.Program.Env, r.State)
+		if err != nil {
+			yield(messages.Event{}, &exit.Error{Code: exit.Configuration, Err: err})
+			return
+		}
+		defer in.Close()
+		in.Follow(ctx, id, want)(yield)
+	}
 }
 
 // answers reports whether a server is at the URL, if that is a socket.

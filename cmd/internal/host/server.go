@@ -106,6 +106,10 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		tools.Close()
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
+	if err := journal.WritesBelow(ctx, c.Out); err != nil {
+		tools.Close()
+		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, journal.Close())}
+	}
 	for _, warning := range journal.Warnings {
 		s.Log.Warn("journal", zap.String("warning", warning))
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/internal/server"
@@ -35,15 +37,18 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show, nil)
 }
 
-// WatchWith is Watch with other options than limits, and with a door to a model that the job uses; nil is none.
-func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *ModelDoor) error {
+// WatchWith is Watch with other options than limits, and with the door of an agent; nil is none.
+func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *AgentDoor) error {
 	var jobs []actors.Definition
 	if d != nil {
-		jobs = append(jobs, d.define())
+		jobs = d.define()
 	}
 	system, runStore, done, err := p.Open(ctx, in, jobs...)
 	if err != nil {
 		return err
+	}
+	if err := runStore.WritesBelow(ctx, show.Folder); err != nil {
+		return errors.Join(err, done())
 	}
 	if d != nil {
 		stop, err := d.serve(system)
@@ -56,7 +61,7 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 	defer show.View.Leave()
 	stop := func() {}
 	if show.Kept && (show.Ask != nil || show.Served) {
-		if stop, err = p.reachable(system, runStore, in.Folder(p.Env)); err != nil {
+		if stop, err = p.reachable(system, runStore, in.Folder(p.Env), show.Folder); err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
 		}
 	}
@@ -75,7 +80,7 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 const ownSocket = "runs.sock"
 
 // reachable serves the runs on a socket in their folder, so that "lastword runs --state" can answer their questions.
-func (p *Program) reachable(system *actors.System, runStore *store.Store, folder string) (stop func(), err error) {
+func (p *Program) reachable(system *actors.System, runStore *store.Store, folder, output string) (stop func(), err error) {
 	path := filepath.Join(folder, ownSocket)
 	_ = os.Remove(path) // left by a process that was killed; this process owns the folder
 	listener, err := net.Listen("unix", path)
@@ -89,7 +94,10 @@ func (p *Program) reachable(system *actors.System, runStore *store.Store, folder
 	}
 	forget := leaveSecret(p.Env, "unix:"+path, secret)
 	end := RunBeside(func(ctx context.Context) {
-		api := entrance.Wrap(http.New(door.New(door.Config{Runs: system, Redact: p.Secrets.Bytes})))
+		api := entrance.Wrap(http.New(door.New(door.Config{Runs: system, Redact: p.Secrets.Bytes,
+			Open: func(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+				return openKept(ctx, []string{settings.Absolute(output)}, run, a)
+			}})))
 		_ = server.Serve(ctx, listener, api, server.Limits{Drain: time.Second}) // the run continues without it
 	})
 	return func() { forget(); end() }, nil

@@ -145,6 +145,17 @@ type Store struct {
 	close    func() error
 }
 
+// outputs is the part of the rows that names the folders below which runs wrote files.
+const outputs = "outputs"
+
+// WritesBelow keeps the folder below which runs of the journal write files, for whoever reads the journal later.
+func (s *Store) WritesBelow(ctx context.Context, folder string) error {
+	if s.SetRows == nil || folder == "" {
+		return nil
+	}
+	return s.SetRows(ctx, outputs, map[string]json.RawMessage{settings.Absolute(folder): json.RawMessage("{}")})
+}
+
 // Announce tells other processes the URL of the server.
 func (s *Store) Announce(url string) error {
 	if s.announce == nil {
@@ -199,6 +210,20 @@ func OpenStopped(env environment.Variables, dir string) (*Stopped, error) {
 
 // Close closes the folder.
 func (s *Stopped) Close() error { return s.close() }
+
+// Outputs returns the folders that [Store.WritesBelow] keeps.
+func (s *Stopped) Outputs(ctx context.Context) (folders []string, err error) {
+	if kept, ok := s.journal.(interface {
+		Rows(ctx context.Context, part string) (map[string]json.RawMessage, error)
+	}); ok {
+		rows, failed := kept.Rows(ctx, outputs)
+		for folder := range rows {
+			folders = append(folders, folder)
+		}
+		err = failed
+	}
+	return folders, err
+}
 
 // List returns the runs that the query selects. There is only one page.
 func (s *Stopped) List(ctx context.Context, q messages.Query, _ string) ([]messages.Summary, string, error) {

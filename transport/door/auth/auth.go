@@ -168,33 +168,36 @@ func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middlewa
 // Wrap puts a door behind the checks. The door finds its caller with [From], and the caller's trace in the context. The
 // request has no Authorization field any more, so that no door can log or forward a token.
 func (m *Middleware) Wrap(door http.Handler) http.Handler {
-	return m.drained(func(w http.ResponseWriter, r *http.Request) {
-		r, ok := m.admit(w, r)
-		if !ok {
-			return
-		}
-		r = r.WithContext(messages.WithTrace(r.Context(), messages.ReadTrace(func(name string) string {
-			return strings.Join(r.Header.Values(name), ",")
-		})))
-		switch name, _ := m.proxy.caller(r); {
-		case name != "" || m.tokens == nil && m.proxy != nil && !ofRun(r):
-			m.enter(w, r, name, door)
-			return
-		case m.tokens == nil && !ofRun(r):
-			r.Header.Del("Authorization")
-			m.meter(w, r, door)
-			return
-		}
-		p, ok := m.authenticate(w, r)
-		if !ok || !m.within(w, m.byName.take(p.token.principal.Name)) || !m.confined(w, r, p.token.principal) {
-			return
-		}
-		p.request = m.locate(w, r, p.session != nil)
+	return m.drained(func(w http.ResponseWriter, r *http.Request) { m.check(w, r, door) })
+}
+
+// check is no part of Wrap, of which the compiler makes many copies.
+func (m *Middleware) check(w http.ResponseWriter, r *http.Request, door http.Handler) {
+	r, ok := m.admit(w, r)
+	if !ok {
+		return
+	}
+	r = r.WithContext(messages.WithTrace(r.Context(), messages.ReadTrace(func(name string) string {
+		return strings.Join(r.Header.Values(name), ",")
+	})))
+	switch name, _ := m.proxy.caller(r); {
+	case name != "" || m.tokens == nil && m.proxy != nil && !ofRun(r):
+		m.enter(w, r, name, door)
+		return
+	case m.tokens == nil && !ofRun(r):
 		r.Header.Del("Authorization")
-		ctx, stop := p.context()
-		defer stop()
-		m.share(w, r.WithContext(ctx), p.token.principal.Name, door)
-	})
+		m.meter(w, r, door)
+		return
+	}
+	p, ok := m.authenticate(w, r)
+	if !ok || !m.within(w, m.byName.take(p.token.principal.Name)) || !m.confined(w, r, p.token.principal) {
+		return
+	}
+	p.request = m.locate(w, r, p.session != nil)
+	r.Header.Del("Authorization")
+	ctx, stop := p.context()
+	defer stop()
+	m.share(w, r.WithContext(ctx), p.token.principal.Name, door)
 }
 
 // Public is like Wrap, but needs no token. It is for metadata and health checks.
@@ -219,14 +222,18 @@ const (
 func (m *Middleware) drained(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		serve(w, r)
-		if r.ProtoMajor != 1 || r.ContentLength >= 0 && r.ContentLength <= smallRest || r.Header.Get("Expect") != "" {
-			return
-		}
-		c := http.NewResponseController(w)
-		if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(drainTime)) == nil {
-			_, _ = io.CopyN(io.Discard, r.Body, drainBodies*m.maxBody) // the answer is out: an error helps nobody
-		}
+		m.drain(w, r)
 	})
+}
+
+func (m *Middleware) drain(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor != 1 || r.ContentLength >= 0 && r.ContentLength <= smallRest || r.Header.Get("Expect") != "" {
+		return
+	}
+	c := http.NewResponseController(w)
+	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(drainTime)) == nil {
+		_, _ = io.CopyN(io.Discard, r.Body, drainBodies*m.maxBody) // the answer is out: an error helps nobody
+	}
 }
 
 // admit makes the checks that need no token. It returns the request with a limited body.

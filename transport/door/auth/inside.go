@@ -17,7 +17,7 @@ type Inside struct {
 	Run messages.RunID
 	// Start starts a sub-run.
 	Start func(ctx context.Context, q messages.Request) (messages.RunID, error)
-	// Path is what the token is for instead of /v1/, or "".
+	// Path is what the token is for instead of /v1/, or ""; "/" is all.
 	Path string
 }
 
@@ -83,7 +83,7 @@ func ofRun(r *http.Request) bool {
 // confined refuses a program inside a run whatever is not about runs: sessions, and all other protocols.
 func (m *Middleware) confined(w http.ResponseWriter, r *http.Request, p Principal) bool {
 	switch {
-	case p.Inside == nil, p.Inside.Path == r.URL.Path, p.Inside.Path == "" && strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1/session":
+	case p.Inside == nil, p.Inside.Path == "/", p.Inside.Path == r.URL.Path, p.Inside.Path == "" && strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1/session":
 		return true
 	}
 	m.refuse(w, messages.Errorf(CodeForbidden, "the token was made for run %s, and is for %s alone", p.Inside.Run, cmp.Or(p.Inside.Path, "/v1/runs")))

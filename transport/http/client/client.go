@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net"
 	"net/http"
@@ -25,6 +26,7 @@ type Client struct {
 	token, terminal string
 	client          *http.Client
 	gone            func() bool
+	rest            func(context.Context, messages.RunID, messages.FollowOptions) iter.Seq2[messages.Event, error]
 }
 
 // New returns a client of the server at base, for example http://127.0.0.1:7878 or unix:/run/lastword.sock. token is ""
@@ -48,8 +50,11 @@ func New(base, token string) (*Client, error) {
 // AtTerminal makes the client send the secret of the server that says that a person is at a terminal here.
 func (c *Client) AtTerminal(secret string) { c.terminal = secret }
 
-// UntilGone makes readers wait for a server that does not answer only until gone says that it will not come back.
-func (c *Client) UntilGone(gone func() bool) { c.gone = gone }
+// UntilGone makes readers wait for a server that does not answer only until gone says that it will not come back. They
+// go on with rest then, which yields the events after those that they have; a reader of a tree ends.
+func (c *Client) UntilGone(gone func() bool, rest func(context.Context, messages.RunID, messages.FollowOptions) iter.Seq2[messages.Event, error]) {
+	c.gone, c.rest = gone, rest
+}
 
 // Submit starts a detached run. With a Key, it sends the request again if the response is lost, because the same key
 // gives the same run.

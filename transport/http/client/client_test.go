@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -109,6 +110,47 @@ func TestFollowThroughCuts(t *testing.T) {
 	}
 	if cuts.Load() < 2 {
 		t.Errorf("the connection was cut %d times", cuts.Load())
+	}
+}
+
+// A reader whose server ends before or in the middle of the stream goes on with what its process has left.
+func TestFollowGoesOnWithoutTheServer(t *testing.T) {
+	lines := []string{
+		`{"run_id":"r_a","seq":1,"ts":"2026-11-20T20:00:00Z","type":"run.queued","payload":{"job":"x","mode":"detached","limits":{}}}`,
+		`{"run_id":"r_a","seq":2,"ts":"2026-11-20T20:00:00Z","type":"run.started","payload":{"epoch":1}}`,
+		`{"run_id":"r_a","seq":3,"ts":"2026-11-20T20:00:00Z","type":"run.completed","payload":{"by":"run","artifacts":[]}}`,
+	}
+	for sent := range lines {
+		var had atomic.Bool
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if sent > 0 && !had.Swap(true) {
+				_, _ = io.WriteString(w, strings.Join(lines[:sent], "\n")+"\n")
+				return
+			}
+			panic(http.ErrAbortHandler)
+		}))
+		c, err := client.New(server.URL, "")
+		must(t, err)
+		c.UntilGone(func() bool { return true }, func(_ context.Context, _ messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
+			return func(yield func(messages.Event, error) bool) {
+				for _, line := range lines[want.After:] {
+					var e messages.Event
+					if err := json.Unmarshal([]byte(line), &e); !yield(e, err) {
+						return
+					}
+				}
+			}
+		})
+		n := uint64(0)
+		for e, err := range c.Follow(t.Context(), "r_a", messages.FollowOptions{}) {
+			must(t, err)
+			if n++; e.Seq != n {
+				t.Errorf("after %d lines of the server, event %d is the %d-th", sent, e.Seq, n)
+			}
+		}
+		if server.Close(); n != 3 {
+			t.Errorf("after %d lines of the server it reads %d", sent, n)
+		}
 	}
 }
 

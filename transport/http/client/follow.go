@@ -112,11 +112,7 @@ func (r *reader) connect(ctx context.Context) error {
 	defer watchdog.Stop()
 	response, err := r.client.send(ctx, http.MethodGet, r.path(), http.Header{"Accept": {"application/x-ndjson"}}, nil)
 	if err != nil && r.client.gone != nil && r.client.gone() {
-		code := messages.CauseTransportClosed // whoever has nothing yet may read what the process has left
-		if r.events > 0 {
-			code = messages.CauseShutdown
-		}
-		return messages.Errorf(code, "the process of run %s has ended: %v", r.id, err)
+		return r.goOn(ctx, err)
 	}
 	if err != nil {
 		return err
@@ -142,6 +138,23 @@ func (r *reader) connect(ctx context.Context) error {
 	default:
 		return r.client.unreachable(io.ErrUnexpectedEOF)
 	}
+}
+
+// goOn reads what the process of the run has left, since its server failed.
+func (r *reader) goOn(ctx context.Context, failed error) error {
+	if r.want.Tree {
+		return messages.Errorf(messages.CauseShutdown, "the process of run %s has ended: %v", r.id, failed)
+	}
+	for e, err := range r.client.rest(ctx, r.id, messages.FollowOptions{After: r.at[r.id].Seq, Filter: r.want.Filter}) {
+		if err == nil {
+			err = r.event(e)
+		}
+		if err != nil || r.done {
+			return err
+		}
+	}
+	r.done = true
+	return nil
 }
 
 // path returns the request's path, which asks for the events after the cursors.

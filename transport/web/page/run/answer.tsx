@@ -82,9 +82,11 @@ function Said({ feed, run }: { feed: Feed; run: RunTrace }) {
   feed.slow.value;
   const all = useSignal(false);
   const hidden = all.value ? 0 : Math.max(0, run.items.length - shown);
+  const gone = run.fold.state.streams.reduce((n, s) => n + (s.dropped ?? 0), 0);
   return (
     <section>
       {run.id !== feed.id && <h3 class="muted">{clean(run.root.name)}</h3>}
+      {gone > 0 && <p class="muted">The first {size(gone)} of the output are no longer kept, here or in the log: no search finds them. A larger <code>max_output</code> keeps more.</p>}
       {hidden > 0 && <button class="quiet" onClick={() => (all.value = true)}>Show {hidden} earlier</button>}
       {run.items.slice(hidden).map((item) => <AnswerItem key={item.kind + item.name} feed={feed} run={run} item={item} several={run.items.filter((i) => i.kind === "text").length > 1} />)}
       {run.fold.state.log.lines.length > 0 && !run.fold.stream("stderr") && <LogLines lines={run.fold.state.log.lines} />}

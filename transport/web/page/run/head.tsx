@@ -52,6 +52,8 @@ function Facts({ feed }: { feed: Feed }) {
   const now = useNow(!s.end);
   const queued = Date.parse(s.queued_at);
   const end = s.end ? Date.parse(s.end.at) : now;
+  const last = feed.tree.events.at(-1);
+  const silent = last && ![...feed.tree.runs.values()].some((r) => ["waiting", "held"].includes(lookOf(r.fold.state))) && lookOf(s) === "processing" ? now - Date.parse(last.ts) : 0;
   const restarts = s.tasks.reduce((n, t) => n + t.attempt - 1, 0) + s.recoveries;
   const used = costInWords(costOf(feed.tree.top.root, now));
   const labels = Object.entries(s.queued?.labels ?? {}).filter(([name]) => name !== "traceparent" && name !== "tracestate");
@@ -60,6 +62,7 @@ function Facts({ feed }: { feed: Feed }) {
       <span class="mono">{s.run_id}</span>
       {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{stamp(queued)}</time></span>}
       {s.queued_at && !feed.reading.value && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
+      {silent > 60_000 && <strong class="silent">no event for {duration(silent)}</strong>}
       {used && <span>{used}</span>}
       {spentOf(s.purse, s.queued?.limits.budget).map((words) => <span key={words}>{words}</span>)}
       {restarts > 0 && <span>restarted {restarts === 1 ? "once" : `${restarts} times`}</span>}
@@ -152,7 +155,8 @@ function Copy({ feed }: { feed: Feed }) {
     "run id": feed.id,
     "curl to watch it": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
     "curl to run it again": `curl '${location.origin}/v1/runs' -H 'Content-Type: application/json' -d '${JSON.stringify(requestOf(feed.tree.top.fold.state)).replaceAll("'", "'\\''")}'`,
-    "Go to watch it": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
+    "Go to watch it": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.FollowOptions{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
+    "command line to check its proof": `curl -o '${feed.id}.proof' '${url}/proof' && lastword verify '${feed.id}.proof'`,
     "command line": `lastword runs watch ${feed.id}${server}`,
   });
   async function copy(name: string, text: string) {

@@ -138,7 +138,7 @@ export function Output({ stream, name, growing, reading }: { stream: Stream; nam
       <div class="bar">
         <span class="stream-name muted mono">{clean(cut(name, 80))}</span>
         <input type="search" placeholder="Search the lines" aria-label={`Search the lines of ${name}`} value={words.value} onInput={(e) => (words.value = e.currentTarget.value)} />
-        <span class="muted num">{shown ? `${count.toLocaleString("en")} of ${plural(all.count, "line")}` : plural(count, "line")}{stream.dropped ? ", the first are no longer kept" : ""}</span>
+        <span class="muted num">{shown ? `${count.toLocaleString("en")} of ${plural(all.count, "line")}` : plural(count, "line")}</span>
       </div>
       <Virtual count={count} rowHeight={rowHeight} follow={!!follow.value && growing} onFollow={(end) => !reading && (follow.value = end)}
         style={{ height: `${Math.min(count, 30) * rowHeight + 16}px` }} class="output-lines mono" role="group" tabIndex={0} aria-label={`Lines of ${name}`}

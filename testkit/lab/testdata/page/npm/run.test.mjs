@@ -542,6 +542,23 @@ test("run: everything from a run is text", async (t) => {
   assert.deepEqual(elsewhere, []);
 });
 
+test("run: what is gone, and that nothing happens", async (t) => {
+  const server = await Server.start(t);
+  const closed = { stream: "out", bytes: 5, sha256: "4b9f2c32577beb1ebc8ab2a1e226faaa9176a81cd4eedbaa22f8a0db919972b5" };
+  const id = await server.submit({ title: "Long", tasks: [{ name: "x", steps: [{ do: "say", name: "out", text: "gone\n" }, emit("text.closed", closed), { do: "say", name: "out.2", text: "kept\n" }, emit("text.closed", { ...closed, dropped: true }), { do: "hang" }] }] });
+  const page = await open(t, server.url);
+  await page.clock.install();
+  await page.goto(`${server.url}/runs/${id}`);
+  await page.getByText("The first 5 B of the output are no longer kept").waitFor();
+  await page.getByRole("region", { name: "Output: out.2" }).getByText("1 line").waitFor();
+  assert.equal(await page.getByText("no event for").count(), 0);
+  await page.clock.fastForward("02:00");
+  await page.getByText(/no event for 2 min/).waitFor();
+  await accessible(page, "a silent run");
+  await server.call("POST", `/v1/runs/${id}/cancel`, {});
+  await page.getByText("no event for").waitFor({ state: "detached" });
+});
+
 test("run: a text of 10 MB in one line", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "One line", tasks: [{ name: "x", steps: [{ do: "say", name: "answer", text: "x".repeat(1000), times: 5_000 }, { do: "say", name: "out", text: "x".repeat(1000), times: 5_000 }, { do: "file", name: "line.txt", text: "y".repeat(3_000_000) }] }] });
