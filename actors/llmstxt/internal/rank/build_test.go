@@ -260,7 +260,6 @@ func TestSummaryIsWhatSaysMost(t *testing.T) {
 		{goMod + "-- cmd/x/main.go --\n// X is a command.\npackage main\n-- cmd/y/main.go --\n// Y too.\npackage main\n",
 			"X is a command.", "cmd/x/main.go"},
 		{"-- cmd/y/main.go --\n// Y is the only command.\npackage main\n", "Y is the only command.", "cmd/y/main.go"},
-		{"-- pyproject.toml --\n[project]\nname = \"x\"\n-- src/x/__init__.py --\n\"\"\"Reads and writes the tables of old ledgers.\"\"\"\n", "Reads and writes the tables of old ledgers.", "src/x/__init__.py"},
 		{"-- README.md --\n# 名前\n\nこれは表を読み書きするためのライブラリです。もっと詳しく。\n", "これは表を読み書きするためのライブラリです。もっと詳しく。", "README.md"},
 		{"-- a.txt --\nnothing\n", "", ""},
 	}

@@ -31,7 +31,6 @@ type text struct {
 	defines          []string
 	names            []string // identifiers that other files may define
 	notes            int      // lines of comments
-	declares         int      // number of declarations
 	aside            string   // why it is not for readers, or ""
 }
 
@@ -90,9 +89,6 @@ func (r *ranking) readSources() {
 		x.add(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
 		x.add(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
 		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
-		if texts[i].declares == 0 && !r.settings && x.entry == "" {
-			x.add(-0.3, "")
-		}
 	}
 }
 
@@ -120,7 +116,7 @@ func (v *survey) readText(x *item) (t text) {
 		t.aside = "kept for old callers, as it says"
 	}
 	t.exports = source.Reexports(f.Language, head)
-	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
+	t.notes = source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
 	return t
 }

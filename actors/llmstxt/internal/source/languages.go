@@ -189,8 +189,13 @@ func Note(name, text string) string {
 }
 
 // CommentLines counts the lines that are only comment, without the licence.
-func CommentLines(text string) int {
-	return countLines(text, 9, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc")
+func CommentLines(text string) (n int) {
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); len(t) > 8 && prose.StartsWithAny(t, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc") {
+			n++
+		}
+	}
+	return n
 }
 
 // IsCopy reports whether a file says that it was copied from elsewhere.
@@ -198,22 +203,4 @@ func IsCopy(text string) bool {
 	low := strings.ToLower(text[:min(len(text), 2000)])
 	return prose.ContainsAny(low, "is a copy of http", "copied from http", "vendored from", "copied verbatim",
 		"taken from http", "originally based on", "originally taken from", "ported from http")
-}
-
-// Declarations counts the lines that begin like declarations in most languages.
-func Declarations(text string) int {
-	return countLines(text, 0, "def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
-		"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ",
-		"static ", "extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ",
-		"module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "void ", "int ", "char ")
-}
-
-// countLines counts the lines that have at least so many bytes, and begin with one of the texts.
-func countLines(text string, least int, begins ...string) (n int) {
-	for line := range strings.Lines(text) {
-		if t := strings.TrimSpace(line); len(t) >= least && prose.StartsWithAny(t, begins...) {
-			n++
-		}
-	}
-	return n
 }
