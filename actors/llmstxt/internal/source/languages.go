@@ -60,8 +60,6 @@ func parse(names, text string) (l language.Language) {
 			l.Ecosystems = strings.Fields(value)
 		case key == "imports":
 			l.Imports = imports[value]
-		case key == "reexports":
-			l.Reexports = language.ScriptReexports
 		case key == "code":
 			l.Code = codes[value]
 		case key == "folders":
@@ -160,19 +158,11 @@ func Imports(name, text string) []string {
 	if l.Code != nil {
 		text = l.Code(text)
 	}
-	return eachLine(l.Imports, text)
-}
-
-// Reexports returns the modules that a file exports completely.
-func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
-
-// eachLine joins what read finds in lines of the length of imports. read may be nil.
-func eachLine(read func(line string) []string, text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if read != nil && len(line) >= 6 && len(line) <= 400 {
-			list = append(list, read(line)...)
+		if l.Imports != nil && len(line) >= 6 && len(line) <= 400 {
+			list = append(list, l.Imports(line)...)
 		}
 	}
 	return list
@@ -196,11 +186,4 @@ func CommentLines(text string) (n int) {
 		}
 	}
 	return n
-}
-
-// IsCopy reports whether a file says that it was copied from elsewhere.
-func IsCopy(text string) bool {
-	low := strings.ToLower(text[:min(len(text), 2000)])
-	return prose.ContainsAny(low, "is a copy of http", "copied from http", "vendored from", "copied verbatim",
-		"taken from http", "originally based on", "originally taken from", "ported from http")
 }
