@@ -15,7 +15,7 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader,
+var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader, jupyterReader,
 	exdocReader, doccReader, docsifyReader, hexoReader}
 
 // builder adds pages to a site, each once.

@@ -2,6 +2,7 @@ package literal
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -267,7 +268,9 @@ func (c *cursor) primary() any {
 	case t.kind == str:
 		return t.text
 	case t.kind == number:
-		return parseNumber(t.text)
+		if n, err := strconv.ParseFloat(t.text, 64); err == nil {
+			return n
+		}
 	case t.text == "`":
 		return c.template()
 	case t.text == "(":
@@ -292,9 +295,6 @@ func (c *cursor) word(name string) any {
 		return c.primary()
 	case name == "function", c.isAt(1, "=>"):
 		return c.function()
-	case name == "class":
-		c.skipItem()
-		return unknown(name)
 	}
 	c.at++
 	if v, ok := constants[name]; ok {
