@@ -32,16 +32,16 @@ func show(v any) (string, bool) {
 }
 
 var precedence = map[string]int{
-	"??": 1, "||": 1, "&&": 2, "===": 3, "!==": 3, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "in": 4, "instanceof": 4,
+	"??": 1, "||": 1, "or": 1, "&&": 2, "===": 3, "!==": 3, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "in": 4, "instanceof": 4,
 	"+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "**": 6,
 }
 
 func combine(operator string, a, b any) any {
 	known := !isUnknown(a) && !isUnknown(b)
 	switch {
-	case operator == "||" && truthy(a), operator == "??" && a != nil && !isUnknown(a):
+	case (operator == "||" || operator == "or") && truthy(a), operator == "??" && a != nil && !isUnknown(a):
 		return a
-	case operator == "||", operator == "??":
+	case operator == "||", operator == "or", operator == "??":
 		if isUnknown(b) {
 			return a
 		}
@@ -58,6 +58,9 @@ func combine(operator string, a, b any) any {
 }
 
 func add(a, b any) any {
+	if isList(a) && isList(b) { // in Python
+		return flat([]any{a, b})
+	}
 	x, ok := a.(float64)
 	y, also := b.(float64)
 	if ok && also {
