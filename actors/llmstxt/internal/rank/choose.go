@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
@@ -107,6 +108,10 @@ var lasting = []func(base string) bool{regexp.MustCompile(`(?i)^(agents|claude|g
 func (r *ranking) weighSetting(x *item) {
 	if x.Path == r.units[0].About.Path || x.Path == r.root().About.Path {
 		x.add(0.9, "manifest of the product")
+	}
+	low := strings.ToLower(path.Base(x.Path))
+	if prose.ContainsAny(low, "example", "sample", "default") && depth(x.Path) < 3 && low[0] != '.' {
+		x.add(0.5, "an example of settings")
 	}
 	if conventional.MatchString("/" + x.Path) {
 		x.add(0.4, "")
