@@ -91,8 +91,13 @@ func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources [
 // addOutline keeps the most important symbols, by line. If the file had no note, it takes one from the file's own
 // doc, or from the type with the file's name.
 func (r *ranking) addOutline(x *item) {
+	methods := make(map[string]int)
 	for _, s := range x.outline.Symbols {
-		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: weight(s)})
+		owner := strings.TrimSuffix(s.Name, lastName(s.Name))
+		methods[strings.TrimRight(owner, ".:#")]++
+	}
+	for _, s := range x.outline.Symbols {
+		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: r.weight(s) + min(12, methods[s.Name])})
 	}
 	stable.Sort(x.Symbols, func(p, q Symbol) int { return cmp.Compare(q.weight, p.weight) })
 	x.Symbols = x.Symbols[:min(len(x.Symbols), mostSymbols)]
@@ -182,12 +187,18 @@ var kindWeights = map[surface.Kind]int{
 	surface.Method: 4, surface.Variable: 2, surface.Constant: 2,
 }
 
-// weight rates a symbol: types and their constructors come before functions.
+// weight rates a symbol: names in the README's code first, then types and their constructors, then functions.
 // Documented symbols come before others.
-func weight(s surface.Symbol) int {
-	w := kindWeights[s.Kind]
+func (r *ranking) weight(s surface.Symbol) int {
+	w, last := kindWeights[s.Kind], lastName(s.Name)
 	if s.Kind == surface.Function && constructor.MatchString(s.Name) {
 		w += 8
+	}
+	if n := r.named.Words[last]; n > 0 && len(last) > 3 && (isDistinctive(last) || r.named.Members[last] > 0) {
+		w += 10 + min(n, 10)
+		if s.Kind != surface.Method {
+			w += 30
+		}
 	}
 	if s.Doc != "" {
 		w += 12

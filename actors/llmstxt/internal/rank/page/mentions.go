@@ -12,11 +12,13 @@ type Mentions struct {
 	Text    string
 	Targets map[string]bool // cleaned targets of links to local files
 	Words   map[string]int  // identifiers in code, with their number
+	Members map[string]int  // those of them that follow a dot or colons
 }
 
 // MentionsIn reads Markdown, reStructuredText and plain text.
 func MentionsIn(text string) Mentions {
-	m := Mentions{Text: text, Targets: make(map[string]bool), Words: make(map[string]int)}
+	m := Mentions{Text: text, Targets: make(map[string]bool), Words: make(map[string]int),
+		Members: make(map[string]int)}
 	for _, t := range localTargets(text) {
 		m.Targets[t] = true
 	}
@@ -24,6 +26,9 @@ func MentionsIn(text string) Mentions {
 		for w := range strings.FieldsFuncSeq(code, func(r rune) bool { return isGap(r) && !strings.ContainsRune(".:/", r) }) {
 			w = strings.Trim(w, ".:/")
 			m.Words[w]++
+			if i := strings.LastIndexAny(w, ".:"); i > 0 {
+				m.Members[w[i+1:]]++
+			}
 			for part := range strings.FieldsFuncSeq(w, isGap) {
 				m.Words[part]++
 			}
