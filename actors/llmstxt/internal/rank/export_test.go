@@ -16,7 +16,6 @@ func Read(p, text string) []string {
 	}
 	source.Imports(scan.Language(p), text)
 	page.MentionsIn(text).Path(p)
-	source.Declarations(text)
 	namesIn(text)
 	page.FeaturesOf(p, text)
 	return lines

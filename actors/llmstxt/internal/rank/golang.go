@@ -11,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/internal/stable"
-	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // goTree is the Go part of a repository: its packages, sorted by folder.
@@ -23,11 +22,10 @@ type goPackage struct {
 	name     string
 	importer string // its import path
 	files    []string
-	fanIn    int // number of packages in the repository that import it
 	place    scan.Place
 }
 
-// findGo returns the packages, with their importers counted.
+// findGo returns the packages.
 func (v *survey) findGo() goTree {
 	modules := v.goModules()
 	dirs := make(map[string]*goPackage)
@@ -46,7 +44,6 @@ func (v *survey) findGo() goTree {
 		}
 		p.files = append(p.files, f.Path)
 	}
-	v.countImporters(dirs)
 	return stable.Sorted(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 }
 
@@ -75,24 +72,6 @@ func importPath(dir string, modules map[string]string) string {
 		}
 		if at == "." {
 			return dir
-		}
-	}
-}
-
-// countImporters counts, for each package, the packages that import it.
-func (v *survey) countImporters(dirs map[string]*goPackage) {
-	byPath := make(map[string]*goPackage, len(dirs))
-	for _, p := range dirs {
-		byPath[p.importer] = p
-	}
-	seen := make(map[[2]string]bool)
-	for _, f := range v.repo.Files {
-		for _, imported := range f.Imports {
-			edge := [2]string{path.Dir(f.Path), imported}
-			if p := byPath[imported]; p != nil && p.dir != edge[0] && !seen[edge] {
-				seen[edge] = true
-				p.fanIn++
-			}
 		}
 	}
 }
@@ -130,10 +109,6 @@ const packageBytes = 256 << 10
 
 // findPackages gives points to the files that represent packages: those of Go, and those of a workspace.
 func (r *ranking) findPackages() {
-	most := 0
-	for _, p := range r.golang {
-		most = max(most, p.fanIn)
-	}
 	type doc struct{ file, note string }
 	for i, said := range each(r.survey, len(r.golang), func(v *survey, i int) (said doc) {
 		if p := v.golang[i]; p.place == scan.Product {
@@ -146,7 +121,6 @@ func (r *ranking) findPackages() {
 			continue
 		}
 		x.members, x.command, x.Note = p.dir, p.isCommand(), said.note
-		x.add(0.75*logShare(p.fanIn, most), "imported by "+words.Count(p.fanIn, "package"))
 		switch {
 		case p.dir == ".":
 			x.members = cmp.Or(moduleName(p.importer), p.name)

@@ -11,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 )
 
 // installLine returns the shortest command line in the README by which the package's own ecosystem installs it under
@@ -43,7 +42,7 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 		return true // because of its address
 	case v.installLine(m) != "":
 		return true
-	case placeholder || v.isApplication():
+	case placeholder:
 		return false
 	}
 	switch m.Ecosystem {
@@ -55,16 +54,6 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 		return described
 	}
 	return true
-}
-
-var applicationMark = regexp.MustCompile(`(?i)(^|/)(schema\.prisma|next\.config\.\w+|manage\.py|artisan|androidmanifest\.xml|` +
-	`application[\w-]*\.(properties|ya?ml)|config/routes\.rb|appsettings\.json|lib/\w+_web/router\.ex)$`)
-
-// isApplication reports whether the repository has a file that only applications have.
-func (v *survey) isApplication() bool {
-	return slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
-		return f.Place == scan.Product && depth(f.Path) < 5 && applicationMark.MatchString(f.Path)
-	})
 }
 
 // installCommand returns the command on a page, or else the usual command for a published package.

@@ -45,9 +45,6 @@ func (m *languageMix) add(f scan.File) {
 	m.sum += f.Size
 }
 
-// isMinor reports whether the language has less than a tenth of the code.
-func (m languageMix) isMinor(language string) bool { return 10*m.bytes[language] < m.sum }
-
 // share returns the percentage of code in the languages of an ecosystem.
 func (m languageMix) share(ecosystem string) int64 {
 	var sum int64

@@ -1,9 +1,7 @@
 package rank
 
 import (
-	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,8 +10,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	noun "github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -38,12 +34,9 @@ var (
 	kindNouns                = words.Of("kinds of things")
 	phraseStarts, phraseEnds = words.Of("phrase starts"), words.Of("phrase ends")
 	advice, orders           = words.Of("advice"), words.Of("orders")
-	distracting, praises     = words.Of("distractions"), words.Of("praises")
+	distracting              = words.Of("distractions")
 	noPurpose                = words.Of("no purpose")
 )
-
-// codePoints is the threshold below which the code is consulted, because README and manifest say little.
-const codePoints = -14
 
 // purpose returns the text with the most points of weigh. With equal points the order is README, manifest, code. It is
 // empty if no text clearly says what the project is: then a person must say it.
@@ -85,24 +78,7 @@ func (v *survey) purposes() []purpose {
 	}
 	list = append(list, purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
 	list = append(list, v.goPurposes()...)
-	for _, base := range words.Of("entry files") {
-		if f := v.shallowest(base); f != nil && !v.mix.isMinor(f.Language) {
-			list = append(list, purpose{text: source.Note(f.Language, v.head(f.Path, sourceBytes)), from: f.Path,
-				reason: "entry point", points: codePoints, least: -100, whole: true})
-		}
-	}
 	return list
-}
-
-// shallowest returns the file with the name that is nearest to the root, and the largest of several; nil if there is
-// none.
-func (v *survey) shallowest(name string) (best *scan.File) {
-	for f := range v.files(scan.Source) {
-		if path.Base(f.Path) == name && (best == nil || cmp.Or(depth(f.Path)-depth(best.Path), int(best.Size-f.Size)) < 0) {
-			best = f
-		}
-	}
-	return best
 }
 
 // skipLeadIn drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
@@ -124,9 +100,8 @@ func (v *survey) skipLeadIn(text string, first bool) string {
 // scorePurpose adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign.
 // It is "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
 func (v *survey) scorePurpose(p *purpose) (why string) {
-	low, names := strings.ToLower(p.text), v.names()
+	names := v.names()
 	sentence := strings.ToLower(prose.Sentence(p.text))
-	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
 	case noPurpose.In(sentence),
 		slices.ContainsFunc(names, func(name string) bool { return prose.SameWords(name, sentence) }):
@@ -148,15 +123,9 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 	default:
 		return ""
 	}
-	if kind != "" {
-		p.points += 14
-		why += fmt.Sprintf(", names its kind: %s", kind)
-	}
 	if utf8.RuneCountInString(sentence) <= 240 {
 		p.points += 14
 	}
-	p.points -= 12 * countOf(low, praises)
-	p.points -= 22 * countOf(low, distracting)
 	return why
 }
 
@@ -170,16 +139,6 @@ func openingOf(text string) string {
 		return first
 	}
 	return whole
-}
-
-// countOf counts the words of the list in the text, up to three.
-func countOf(s string, list words.List) (n int) {
-	for _, w := range list {
-		if n < 3 && strings.Contains(s, w) {
-			n++
-		}
-	}
-	return n
 }
 
 // names returns the names of the repository, in lower case.

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math/bits"
 	"path"
@@ -27,12 +26,11 @@ type Uses map[string][]string
 
 // text is what was read of a source.
 type text struct {
-	imports, exports []string
-	defines          []string
-	names            []string // identifiers that other files may define
-	notes            int      // lines of comments
-	declares         int      // number of declarations
-	aside            string   // why it is not for readers, or ""
+	imports []string
+	defines []string
+	names   []string // identifiers that other files may define
+	notes   int      // lines of comments
+	aside   string   // why it is not for readers, or ""
 }
 
 // readSources collects which sources use each other: by imports, and by names that others define.
@@ -44,7 +42,6 @@ func (r *ranking) readSources() {
 		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/2
 	}, "sources are larger or nearer to the root")
 	texts := make([]text, len(list))
-	seen := make(map[string]string)
 	defined := make(map[string][]*item)
 	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i]) }) {
 		x := list[i]
@@ -53,13 +50,6 @@ func (r *ranking) readSources() {
 		if t.aside != "" {
 			r.drop(x, t.aside)
 			continue
-		}
-		if key := fmt.Sprint(x.file.Size, t.names); x.file.Size > 200 && len(t.names) > 3 {
-			if other := seen[key]; other != "" {
-				r.drop(x, "the same text as "+other)
-				continue
-			}
-			seen[key] = x.Path
 		}
 		for _, name := range t.defines {
 			if same := defined[name]; len(same) <= mostDefiners && !slices.Contains(same, x) {
@@ -90,9 +80,6 @@ func (r *ranking) readSources() {
 		x.add(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
 		x.add(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
 		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
-		if texts[i].declares == 0 && !r.settings && x.entry == "" {
-			x.add(-0.3, "")
-		}
 	}
 }
 
@@ -113,20 +100,10 @@ func (v *survey) readText(x *item) (t text) {
 		t.aside = "a test, by its imports"
 		return t
 	}
-	if f.Kind == scan.Source && source.IsCopy(head) {
-		t.aside = "copied from elsewhere, as it says"
-	}
-	if forOldCallers.MatchString(head) {
-		t.aside = "kept for old callers, as it says"
-	}
-	t.exports = source.Reexports(f.Language, head)
-	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
+	t.notes = source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
 	return t
 }
-
-// forOldCallers matches sources whose first words are that they are deprecated.
-var forOldCallers = regexp.MustCompile(`(?i)^[\s"'#/*]*deprecated\b`)
 
 func isWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -210,7 +187,7 @@ func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]
 		}
 	}
 	folders := make(map[string]bool)
-	for to := range r.imports.Targets(x.file, append(t.imports, t.exports...)) {
+	for to := range r.imports.Targets(x.file, t.imports) {
 		if to.Path == "" {
 			continue
 		}

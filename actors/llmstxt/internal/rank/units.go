@@ -190,7 +190,7 @@ func (r *ranking) membersOf() (list []*Unit) {
 		if !declared {
 			isMember = u.About.Name != ""
 		}
-		if isMember && u.About.Ecosystem != "go" && !isBuildTree(u.About.Ecosystem) && !r.isInner(u) {
+		if isMember && u.About.Ecosystem != "go" && !isBuildTree(u.About.Ecosystem) {
 			list = append(list, u)
 		}
 	}
@@ -201,14 +201,6 @@ func (r *ranking) membersOf() (list []*Unit) {
 		list = append(list, root)
 	}
 	return list[:min(len(list), mostMembers)]
-}
-
-// isInner reports whether the unit is a part of another package with the same ecosystem and name.
-func (v *survey) isInner(u *Unit) bool {
-	return slices.ContainsFunc(v.units[1:], func(outer *Unit) bool {
-		return strings.HasPrefix(u.Dir, outer.Dir+"/") && outer.About.Name == u.About.Name &&
-			outer.About.Ecosystem == u.About.Ecosystem
-	})
 }
 
 // isBuildTree reports whether subfolders with manifests are parts of one build, not packages.

@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	"github.com/seed889630bf/lastword/internal/stable"
@@ -13,7 +12,7 @@ type Place struct {
 	*Node
 	Branch string // label of the branch of the navigation that the page is in; "" for pages above all branches
 	Order  int    // place in the navigation, from 1
-	Late   bool   // the page is one of many of its sort, or news
+	Late   bool   // the page is one of many of its sort
 }
 
 const (
@@ -23,9 +22,6 @@ const (
 	firstOfGroup  = 3  // pages of a long group that come with the others
 	leastSubgroup = 2
 )
-
-// news matches the titles and paths of pages that say how the project changes, or whose it is.
-var news = regexp.MustCompile(`(?i)^(change.?log|changes|release.?notes|releases|history|what.?s.new|blog|404|credits|authors|privacy( policy)?|terms( of (use|service))?)\b`)
 
 // Ranked returns each page once, in the order in which pages deserve a link: breadth first, from all branches in turn.
 // Breadth and fairness between branches predict what maintainers choose; names add nothing.
@@ -60,7 +56,7 @@ func (s *Site) Ranked() []Place {
 	for _, b := range open(append(top, root.Children...)) {
 		if len(b.Children) == 0 {
 			if b.Page != "" {
-				add(Place{Node: b, Late: isNews(b)})
+				add(Place{Node: b})
 			}
 			continue
 		}
@@ -145,7 +141,7 @@ func rounds(branch *Node) []Place {
 	var walk func(n *Node, depth, place int, late bool)
 	walk = func(n *Node, depth, place int, late bool) {
 		if n.Page != "" {
-			all = append(all, timed{Place{Node: n, Branch: branch.Label, Late: late || isNews(n)}, float64(depth) + 0.5*float64(place)})
+			all = append(all, timed{Place{Node: n, Branch: branch.Label, Late: late}, float64(depth) + 0.5*float64(place)})
 		}
 		leaves := 0
 		for _, c := range n.Children {
@@ -171,6 +167,3 @@ func rounds(branch *Node) []Place {
 	}
 	return places
 }
-
-// isNews reports whether a page is one of those that a maintainer leaves out first.
-func isNews(n *Node) bool { return news.MatchString(cmp.Or(n.Label, n.Title, stem(n.Page))) }

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
@@ -12,10 +11,12 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader, jupyterReader, mystReader,
+var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader, jupyterReader,
 	exdocReader, doccReader, docsifyReader, hexoReader}
 
 // builder adds pages to a site, each once.
@@ -90,20 +91,27 @@ func readYAML(text string) (v any) {
 	return v
 }
 
-var jsonExtra = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"|//[^\n]*|(?s:/\*.*?\*/)|,(?:\s|//[^\n]*|(?s:/\*.*?\*/))*[\]}]`)
-
 // readJSON returns the value of a JSON text. It accepts comments, and commas after last items.
-func readJSON(text string) (v any) {
-	text = jsonExtra.ReplaceAllStringFunc(text, func(part string) string {
-		switch part[0] {
-		case '/':
-			return " "
-		case ',':
-			return part[len(part)-1:]
+func readJSON(text string) any {
+	return dataOf(literal.Read(".json", func(string) string { return text }))
+}
+
+// dataOf converts a value of a program to the form of YAML.
+func dataOf(v any) any {
+	switch v := v.(type) {
+	case *literal.Object:
+		data := make(map[string]any)
+		for key, x := range v.All() {
+			data[key] = dataOf(x)
 		}
-		return part
-	})
-	_ = json.Unmarshal([]byte(text), &v) // what cannot be read is no configuration
+		return data
+	case []any:
+		for i := range v {
+			v[i] = dataOf(v[i])
+		}
+	case literal.Unknown:
+		return nil
+	}
 	return v
 }
 

@@ -85,7 +85,7 @@ func (d *docc) topics(file string, depth int) (nodes []*Node) {
 // article returns an article with those that it lists. Links to symbols have no page.
 func (d *docc) article(name string, depth int) *Node {
 	file, ok := d.files[name]
-	if !ok || depth == maxDepth {
+	if !ok || depth == maxToctrees {
 		return nil
 	}
 	n := d.node(file, "", d.url(name))

@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"path"
 
@@ -70,12 +69,10 @@ func (s *docs) folder(dir string) (*Node, float64) {
 func (s *docs) categoryFile(dir string) front {
 	file := path.Join(s.dir, dir, "_category_")
 	file = s.first(file+".json", file+".yml", file+".yaml")
-	settings := front{}
-	if path.Ext(file) != ".json" {
-		return mapOf(readYAML(s.Text(file)))
+	if path.Ext(file) == ".json" {
+		return mapOf(readJSON(s.Text(file)))
 	}
-	_ = json.Unmarshal([]byte(s.Text(file)), &settings)
-	return settings
+	return mapOf(readYAML(s.Text(file)))
 }
 
 // linked returns the page of a folder: the one that its settings name, or an index.

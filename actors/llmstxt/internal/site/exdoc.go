@@ -62,21 +62,38 @@ func exList(text, option string) string {
 	if at == nil {
 		return ""
 	}
-	p := &python{rest: text[at[1]:]} // brackets and texts of Elixir are those of Python
+	rest := text[at[1]:]
 	for more := true; more; {
-		p.rest = strings.TrimLeft(p.rest, " \n")
-		if _, arguments, ok := strings.Cut(p.rest, "("); ok && strings.HasPrefix(p.rest, "Path.wildcard(") {
-			p.rest = arguments
-			p.skip(")")
-		} else if p.rest != "" && p.rest[0] == '[' {
-			p.rest = p.rest[1:]
-			p.skip("]")
+		rest = strings.TrimLeft(rest, " \n")
+		if start := exStart.FindString(rest); start != "" {
+			rest = exSkip(rest[len(start):])
 		} else {
 			break
 		}
-		p.rest, more = strings.CutPrefix(strings.TrimLeft(p.rest, ")] \n"), "++")
+		rest, more = strings.CutPrefix(strings.TrimLeft(rest, ")] \n"), "++")
 	}
-	return text[at[1] : len(text)-len(p.rest)]
+	return text[at[1] : len(text)-len(rest)]
+}
+
+var (
+	exStart = regexp.MustCompile(`^(Path\.wildcard\(|\[)`)
+	exMark  = regexp.MustCompile(`"(?:\\.|[^"\\])*"|[\[\](){}]`)
+)
+
+// exSkip returns what follows the list or the arguments that a text begins with.
+func exSkip(text string) string {
+	open := 1
+	for _, at := range exMark.FindAllStringIndex(text, -1) {
+		if c := text[at[0]]; strings.IndexByte("([{", c) >= 0 {
+			open++
+		} else if c != '"' {
+			open--
+		}
+		if open == 0 {
+			return text[at[0]:]
+		}
+	}
+	return ""
 }
 
 // extra is a page of ExDoc: its file, and the options that it has.

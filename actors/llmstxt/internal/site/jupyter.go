@@ -10,20 +10,16 @@ import (
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var (
-	jupyterReader = reader{config: regexp.MustCompile(`(^|/)_toc\.ya?ml$`), read: readJupyterBook}
-	mystReader    = reader{config: regexp.MustCompile(`(^|/)myst\.ya?ml$`), read: readMyST}
-)
+var jupyterReader = reader{config: regexp.MustCompile(`(^|/)_toc\.ya?ml$`), read: readJupyterBook}
 
 // jupyter reads a book of Jupyter Book. Its pages are paths below dir.
 type jupyter struct {
 	*builder
 	dir string
-	url func(page string) string
 }
 
 func readJupyterBook(r *Repository, config string) *Site {
-	j := &jupyter{newBuilder(r, "Jupyter Book", config), folderOf(config), func(page string) string { return trimExt(page) + ".html" }}
+	j := &jupyter{newBuilder(r, "Jupyter Book", config), folderOf(config)}
 	settings := mapOf(readYAML(r.Text(path.Join(j.dir, "_config.yml"))))
 	j.Base = baseURL(mapOf(settings["html"])["baseurl"])
 	toc := readYAML(r.Text(config))
@@ -36,21 +32,9 @@ func readJupyterBook(r *Repository, config string) *Site {
 	return j.Site
 }
 
-func readMyST(r *Repository, config string) *Site {
-	j := &jupyter{newBuilder(r, "MyST", config), folderOf(config), func(page string) string {
-		return strings.ToLower(strings.ReplaceAll(stem(page), "_", "-"))
-	}}
-	project := mapOf(mapOf(readYAML(r.Text(config)))["project"])
-	j.Root.Children = j.places(listOf(project["toc"]))
-	if len(j.Root.Children) > 0 {
-		j.Root.Children[0].URL = "" // the first page is the home of the site
-	}
-	return j.Site
-}
-
 // inside returns the places that an entry of a table of contents holds.
 func (j *jupyter) inside(entry front) (nodes []*Node) {
-	for _, key := range []string{"parts", "subtrees", "chapters", "sections", "entries", "children"} {
+	for _, key := range []string{"parts", "subtrees", "chapters", "sections", "entries"} {
 		nodes = append(nodes, j.places(listOf(entry[key]))...)
 	}
 	return nodes
@@ -62,12 +46,9 @@ func (j *jupyter) places(entries []any) (nodes []*Node) {
 		if name, ok := x.(string); ok {
 			entry = front{"file": name}
 		}
-		if entry.flag("hidden") {
-			continue
-		}
 		label := cmp.Or(entry.text("title"), entry.text("caption"), entry.text("part"))
 		n := j.file(entry.text("file"), label)
-		children := append(j.globbed(cmp.Or(entry.text("glob"), entry.text("pattern"))), j.inside(entry)...)
+		children := append(j.globbed(entry.text("glob")), j.inside(entry)...)
 		switch {
 		case n != nil:
 			n.Children = append(n.Children, children...)
@@ -91,7 +72,7 @@ func (j *jupyter) file(name, label string) *Node {
 	base := within(j.dir, name)
 	for _, suffix := range jupyterSuffixes {
 		if j.has(base + suffix) {
-			return j.node(base+suffix, label, j.url(relative(j.dir, base+suffix)))
+			return j.node(base+suffix, label, trimExt(relative(j.dir, base+suffix))+".html")
 		}
 	}
 	var moved []string
@@ -104,13 +85,13 @@ func (j *jupyter) file(name, label string) *Node {
 	if len(moved) == 0 {
 		moved = []string{base}
 	}
-	return j.node(moved[0], label, j.url(name+path.Ext(moved[0])))
+	return j.node(moved[0], label, name+".html")
 }
 
 func (j *jupyter) globbed(pattern string) (nodes []*Node) {
 	for _, p := range matching(j.below(j.dir), pattern) {
 		if slices.Contains(jupyterSuffixes[1:], path.Ext(p)) {
-			nodes = join(nodes, j.node(within(j.dir, p), "", j.url(p)))
+			nodes = join(nodes, j.node(within(j.dir, p), "", trimExt(p)+".html"))
 		}
 	}
 	return nodes

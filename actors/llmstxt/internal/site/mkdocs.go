@@ -25,6 +25,7 @@ type mkdocs struct {
 	folders map[string][]string
 	summary string          // name of the file of the literate-nav plugin, or ""
 	entered map[string]bool // folders whose navigation stands already
+	listed  map[string]bool // what the navigation of its folder names
 }
 
 func readMkDocs(r *Repository, config string) *Site {
@@ -38,7 +39,7 @@ func readMkDocs(r *Repository, config string) *Site {
 }
 
 func newMkDocs(b *builder, config string) *mkdocs {
-	m := &mkdocs{builder: b, config: mapOf(readYAML(b.Text(config))), entered: make(map[string]bool)}
+	m := &mkdocs{builder: b, config: mapOf(readYAML(b.Text(config))), entered: make(map[string]bool), listed: make(map[string]bool)}
 	dir := folderOf(config)
 	if parent := m.config.text("INHERIT"); parent != "" {
 		m.config = inherit(mapOf(readYAML(b.Text(within(dir, parent)))), m.config)
@@ -106,39 +107,76 @@ func excluded(rules *ignore.Rules, p string) bool {
 // all returns the navigation of the site.
 func (m *mkdocs) all() []*Node {
 	if nav := listOf(m.config["nav"]); len(nav) > 0 {
-		return m.nav(nav)
+		return m.nav("", nav)
 	}
 	return m.section("")
 }
 
-// nav returns the places that a list in the configuration names.
-func (m *mkdocs) nav(list []any) (nodes []*Node) {
+// nav returns the places that a list names: of the configuration, or of the file .pages or .nav.yml of a folder.
+func (m *mkdocs) nav(dir string, list []any) (nodes []*Node) {
 	for _, item := range list {
 		label, value := entry(item)
 		if children := listOf(value); children != nil {
-			nodes = join(nodes, group(label, m.nav(children)))
+			nodes = join(nodes, group(label, m.nav(dir, children)))
 		} else {
-			nodes = append(nodes, m.target(label, textOf(value))...)
+			nodes = append(nodes, m.target(dir, label, textOf(value))...)
 		}
 	}
 	return nodes
 }
 
-// target returns the places that a text in a navigation names. Links out of the site have none.
-func (m *mkdocs) target(label, name string) []*Node {
-	included, isSite := strings.CutPrefix(name, "!include ")
+// target returns the places that a text in a navigation names.
+func (m *mkdocs) target(dir, label, name string) (nodes []*Node) {
+	if config, ok := strings.CutPrefix(name, "!include "); ok {
+		return join(nil, m.include(label, strings.TrimSpace(config)))
+	}
+	for _, p := range m.named(dir, name) {
+		nodes = join(nodes, m.placeOf(p, label))
+	}
+	return nodes
+}
+
+// named returns the paths of the pages and folders that a text names. Links out of the site name none, and "..." names
+// those of the folder that nothing else names.
+func (m *mkdocs) named(dir, name string) (paths []string) {
+	p := path.Join(dir, name)
 	switch {
 	case name == "" || mkdocsLink.MatchString(name):
-		return nil
-	case isSite:
-		return join(nil, m.include(label, strings.TrimSpace(included)))
-	case strings.HasSuffix(name, "/"):
-		folder := path.Clean(name)
-		return join(nil, group(cmp.Or(label, readable(path.Base(folder))), m.section(folder)))
+	case strings.HasPrefix(name, "..."):
+		for _, name := range stable.Sorted(slices.Values(m.folders[dir]), mkdocsOrder) {
+			if p := path.Join(dir, name); !m.listed[p] {
+				paths = append(paths, p)
+			}
+		}
+		if m.settings(dir).text("order") == "desc" {
+			slices.Reverse(paths)
+		}
 	case strings.Contains(name, "*"):
-		return m.globbed(name)
+		return matching(slices.Concat(m.pages, slices.Sorted(maps.Keys(m.folders))), p)
+	case p == ".":
+		return []string{""}
+	default:
+		return []string{p}
 	}
-	return join(nil, m.pageAt(name, label))
+	return paths
+}
+
+// placeOf returns the Node of a page, or of a folder.
+func (m *mkdocs) placeOf(p, label string) *Node {
+	if m.folders[p] == nil {
+		return m.pageAt(p, label)
+	}
+	settings := m.settings(p)
+	if settings.flag("hide") {
+		return nil
+	}
+	return group(cmp.Or(label, settings.text("title"), readable(path.Base(p))), m.section(p))
+}
+
+// settings returns the file of a folder that says its title and order, as the plugins awesome-pages and awesome-nav read it.
+func (m *mkdocs) settings(dir string) front {
+	dir = within(m.dir, dir)
+	return mapOf(readYAML(m.Text(m.first(path.Join(dir, ".pages"), path.Join(dir, ".nav.yml")))))
 }
 
 var mkdocsLink = regexp.MustCompile(`^([a-z][a-z+.-]*:|/|#)`)
@@ -154,20 +192,6 @@ func (m *mkdocs) include(label, config string) *Node {
 	name := other.config.text("site_name")
 	other.prefix = strings.ToLower(strings.ReplaceAll(name, " ", "-")) + "/"
 	return group(cmp.Or(label, name), other.all())
-}
-
-// globbed returns the pages and folders that a pattern matches, without those that stand already.
-func (m *mkdocs) globbed(pattern string) (nodes []*Node) {
-	if folder, ok := strings.CutSuffix(pattern, "/"); ok {
-		for _, p := range matching(slices.Sorted(maps.Keys(m.folders)), folder) {
-			nodes = join(nodes, group(readable(path.Base(p)), m.section(p)))
-		}
-		return nodes
-	}
-	for _, p := range matching(m.pages, pattern) {
-		nodes = join(nodes, m.pageAt(p, ""))
-	}
-	return nodes
 }
 
 // pageAt returns the Node of a page, and nil for a file that is no page.
@@ -197,17 +221,35 @@ func (m *mkdocs) url(page string) string {
 	return name + "/"
 }
 
-// section returns the places in a folder: those of its summary, of its file .pages, or all.
+// section returns the places in a folder: those of its summary, of its own navigation, or all.
 func (m *mkdocs) section(dir string) []*Node {
-	if dir = strings.TrimPrefix(path.Clean(dir), "."); m.entered[dir] {
+	if m.entered[dir] {
 		return nil
 	}
 	m.entered[dir] = true
 	if summary := within(m.dir, path.Join(dir, m.summary)); m.summary != "" && m.has(summary) {
 		return m.summarized(dir, listItems(m.Text(summary)))
 	}
-	names := stable.Sorted(slices.Values(m.folders[dir]), mkdocsOrder)
-	return (&arrangement{m, dir, names, make(map[string]bool)}).nodes()
+	settings := m.settings(dir)
+	nav := append(listOf(settings["nav"]), listOf(settings["arrange"])...)
+	if nav == nil {
+		nav = []any{"..."}
+	}
+	m.list(dir, nav)
+	return m.nav(dir, nav)
+}
+
+// list remembers what a navigation names, so that "..." leaves it out.
+func (m *mkdocs) list(dir string, nav []any) {
+	for _, item := range nav {
+		_, value := entry(item)
+		m.list(dir, listOf(value))
+		if name := textOf(value); !strings.HasPrefix(name, "...") {
+			for _, p := range m.named(dir, name) {
+				m.listed[p] = true
+			}
+		}
+	}
 }
 
 // mkdocsOrder puts the page of a folder first, and folders last.
@@ -227,13 +269,9 @@ func mkdocsOrder(a, b string) int {
 // summarized returns the places of a summary of the literate-nav plugin.
 func (m *mkdocs) summarized(dir string, items []*listItem) (nodes []*Node) {
 	for _, item := range items {
-		var found []*Node
-		switch {
-		case item.target != "" && mkdocsLink.MatchString(item.target):
-		case item.target != "":
-			found = m.target(item.label, path.Join(dir, item.target)+slashOf(item.target))
-		case strings.Contains(item.label, "*"):
-			found = m.globbed(path.Join(dir, item.label))
+		found := m.target(dir, item.label, item.target)
+		if item.target == "" && strings.Contains(item.label, "*") {
+			found = m.target(dir, "", item.label)
 		}
 		if children := m.summarized(dir, item.items); len(found) == 1 {
 			found[0].Children = append(found[0].Children, children...)

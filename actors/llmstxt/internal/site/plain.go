@@ -5,7 +5,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -82,7 +81,7 @@ func (f *plainFolder) places(dir string) (nodes []*Node, first int) {
 
 // spot returns the place of a page or of a folder; it has no Node if there is nothing to show.
 func (f *plainFolder) spot(p string, isFolder bool) spot {
-	position, numbered, name := numberOfName(path.Base(p))
+	name, position, numbered := unnumbered(path.Base(p))
 	s := spot{rank: 1, link: noLink, position: noPosition, name: strings.ToLower(path.Base(p))}
 	if numbered {
 		s.position = position
@@ -162,19 +161,4 @@ func allLinks(markdown string) (links []*listItem) {
 		return ast.WalkContinue, nil
 	})
 	return links
-}
-
-var (
-	numberedName = regexp.MustCompile(`^(\d{1,9})\s*[-_.]+\s*([^-_.\s].*)$`)
-	datedName    = regexp.MustCompile(`^\d+[-_.]\d+`) // a date or a version
-)
-
-// numberOfName returns the number at the start of a name, whether there is one, and what follows it.
-func numberOfName(name string) (n float64, ok bool, rest string) {
-	m := numberedName.FindStringSubmatch(name)
-	if m == nil || datedName.MatchString(name) {
-		return 0, false, name
-	}
-	n, _ = strconv.ParseFloat(m[1], 64)
-	return n, true, m[2]
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
 )
 
 var sphinxReader = reader{config: regexp.MustCompile(`(^|/)conf\.py$`), read: readSphinx}
@@ -23,7 +25,7 @@ type sphinx struct {
 }
 
 func readSphinx(r *Repository, config string) *Site {
-	settings := assignments(r.Text(config))
+	settings := mapOf(dataOf(literal.Assignments(strings.ReplaceAll(r.Text(config), "\r\n", "\n"))))
 	s := &sphinx{builder: newBuilder(r, "Sphinx", config), dir: folderOf(config), suffixes: suffixes(settings), end: ".html"}
 	s.Base = baseURL(settings["html_baseurl"])
 	if published := r.readTheDocs(); published.text("builder") == "dirhtml" {

@@ -16,13 +16,12 @@ var vitepressReader = reader{config: regexp.MustCompile(`(^|/)\.v(ite|ue)press/c
 // vitepress reads a site of VitePress or VuePress.
 type vitepress struct {
 	*builder
-	vue     bool
-	dir     string // of the pages
-	base    string // path of the site, with slashes around it
-	clean   bool   // URLs have no extension
-	moved   map[string]string
-	rewrite []rewrite
-	links   []link // of the navigation bar
+	vue   bool
+	dir   string            // of the pages
+	base  string            // path of the site, with slashes around it
+	clean bool              // URLs have no extension
+	moved map[string]string // the file of a page that is published elsewhere
+	links []link            // of the navigation bar
 }
 
 // link is a link in the navigation bar.
@@ -223,10 +222,8 @@ func (v *vitepress) find(to string) (file, url string) {
 		candidates = []string{name + "index.md", name + "README.md"}
 	}
 	for _, page := range candidates {
-		for _, source := range v.sources(page) {
-			if file := within(v.dir, source); v.has(file) {
-				return file, v.url(page)
-			}
+		if file := within(v.dir, cmp.Or(v.moved[page], page)); v.has(file) {
+			return file, v.url(page)
 		}
 	}
 	return "", ""
@@ -242,56 +239,12 @@ func (v *vitepress) url(page string) string {
 	return name + ".html"
 }
 
-// rewrite is a pattern for files that are published elsewhere.
-type rewrite struct {
-	published *regexp.Regexp
-	source    string
-}
-
-const maxRewrites = 100
-
-var parameter = regexp.MustCompile(`\\?:(\w+)(\\?\*|\\?\(\\?\.\\?\*\\?\))?`)
-
 // rewrites reads where files are published.
 func (v *vitepress) rewrites(setting any) {
 	v.moved = make(map[string]string)
-	o, ok := setting.(*literal.Object)
-	if !ok {
-		return
-	}
-	for source, to := range o.All() {
-		published := textOf(to)
-		if !parameter.MatchString(source) {
-			v.moved[published] = source
-			continue
-		}
-		pattern := parameter.ReplaceAllStringFunc(regexp.QuoteMeta(published), func(p string) string {
-			m := parameter.FindStringSubmatch(p)
-			if m[2] != "" {
-				return "(?P<" + m[1] + ">.*)"
-			}
-			return "(?P<" + m[1] + ">[^/]+)"
-		})
-		if re, err := regexp.Compile("^" + pattern + "$"); err == nil && published != "" && len(v.rewrite) < maxRewrites {
-			v.rewrite = append(v.rewrite, rewrite{re, source})
+	if o, ok := setting.(*literal.Object); ok {
+		for source, to := range o.All() {
+			v.moved[textOf(to)] = source
 		}
 	}
-}
-
-// sources returns the paths of the files that may be published as a page.
-func (v *vitepress) sources(page string) (files []string) {
-	if source := v.moved[page]; source != "" {
-		files = append(files, source)
-	}
-	for _, r := range v.rewrite {
-		if m := r.published.FindStringSubmatch(page); m != nil {
-			files = append(files, parameter.ReplaceAllStringFunc(r.source, func(p string) string {
-				if i := r.published.SubexpIndex(parameter.FindStringSubmatch(p)[1]); i > 0 {
-					return m[i]
-				}
-				return ""
-			}))
-		}
-	}
-	return append(files, page)
 }

@@ -60,8 +60,6 @@ func parse(names, text string) (l language.Language) {
 			l.Ecosystems = strings.Fields(value)
 		case key == "imports":
 			l.Imports = imports[value]
-		case key == "reexports":
-			l.Reexports = language.ScriptReexports
 		case key == "code":
 			l.Code = codes[value]
 		case key == "folders":
@@ -160,19 +158,11 @@ func Imports(name, text string) []string {
 	if l.Code != nil {
 		text = l.Code(text)
 	}
-	return eachLine(l.Imports, text)
-}
-
-// Reexports returns the modules that a file exports completely.
-func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
-
-// eachLine joins what read finds in lines of the length of imports. read may be nil.
-func eachLine(read func(line string) []string, text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if read != nil && len(line) >= 6 && len(line) <= 400 {
-			list = append(list, read(line)...)
+		if l.Imports != nil && len(line) >= 6 && len(line) <= 400 {
+			list = append(list, l.Imports(line)...)
 		}
 	}
 	return list
@@ -189,29 +179,9 @@ func Note(name, text string) string {
 }
 
 // CommentLines counts the lines that are only comment, without the licence.
-func CommentLines(text string) int {
-	return countLines(text, 9, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc")
-}
-
-// IsCopy reports whether a file says that it was copied from elsewhere.
-func IsCopy(text string) bool {
-	low := strings.ToLower(text[:min(len(text), 2000)])
-	return prose.ContainsAny(low, "is a copy of http", "copied from http", "vendored from", "copied verbatim",
-		"taken from http", "originally based on", "originally taken from", "ported from http")
-}
-
-// Declarations counts the lines that begin like declarations in most languages.
-func Declarations(text string) int {
-	return countLines(text, 0, "def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
-		"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ",
-		"static ", "extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ",
-		"module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "void ", "int ", "char ")
-}
-
-// countLines counts the lines that have at least so many bytes, and begin with one of the texts.
-func countLines(text string, least int, begins ...string) (n int) {
+func CommentLines(text string) (n int) {
 	for line := range strings.Lines(text) {
-		if t := strings.TrimSpace(line); len(t) >= least && prose.StartsWithAny(t, begins...) {
+		if t := strings.TrimSpace(line); len(t) > 8 && prose.StartsWithAny(t, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc") {
 			n++
 		}
 	}

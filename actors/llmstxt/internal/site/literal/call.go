@@ -178,6 +178,8 @@ func (c *cursor) call(f, of any, name string, args []any) any {
 	case of == nil && name == "require" && len(args) > 0:
 		from, _ := args[0].(string)
 		return c.load(from).value("default")
+	case (name == "get" || name == "getenv") && len(args) == 2: // of a setting and its default, in Python
+		return args[1]
 	case name == "resolve" || name == "join" || name == "fileURLToPath":
 		return joined(args)
 	case owner.Name == "Object" && name == "assign":

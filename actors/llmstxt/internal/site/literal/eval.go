@@ -2,6 +2,7 @@ package literal
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -127,12 +128,20 @@ func (c *cursor) binary(above int) any {
 		case t.kind != str && precedence[t.text] > above:
 			c.at++
 			v = combine(t.text, v, c.binary(precedence[t.text]))
-			if text, ok := v.(string); ok {
-				c.steps -= len(text) / 16
-			}
+			c.pay(v)
 		default:
 			return v
 		}
+	}
+}
+
+// pay counts the size of a value that was put together as steps.
+func (c *cursor) pay(v any) {
+	switch v := v.(type) {
+	case string:
+		c.steps -= len(v) / 16
+	case []any:
+		c.steps -= len(v)
 	}
 }
 
@@ -265,11 +274,19 @@ func (c *cursor) primary() any {
 	c.at++
 	switch {
 	case t.kind == str:
-		return t.text
+		return c.adjacent(t.text)
 	case t.kind == number:
-		return parseNumber(t.text)
+		if n, err := strconv.ParseFloat(t.text, 64); err == nil {
+			return n
+		}
 	case t.text == "`":
-		return c.template()
+		return c.adjacent(c.template())
+	case t.text == "(" && c.python:
+		list := c.items(")")
+		if len(list) == 1 && c.peek(-2).text != "," {
+			return list[0]
+		}
+		return list
 	case t.text == "(":
 		v := c.expression()
 		for c.eat(",") {
@@ -282,7 +299,15 @@ func (c *cursor) primary() any {
 	return unknown(t.text)
 }
 
-var constants = map[string]any{"true": true, "false": false, "null": nil, "undefined": nil}
+// adjacent joins the texts of Python that stand side by side.
+func (c *cursor) adjacent(v any) any {
+	if next := c.peek(0); c.python && !next.fresh && (next.kind == str || next.text == "`") {
+		return combine("+", v, c.nested(c.primary))
+	}
+	return v
+}
+
+var constants = map[string]any{"true": true, "false": false, "null": nil, "undefined": nil, "True": true, "False": false, "None": nil}
 
 func (c *cursor) word(name string) any {
 	next := c.peek(1)
@@ -292,9 +317,6 @@ func (c *cursor) word(name string) any {
 		return c.primary()
 	case name == "function", c.isAt(1, "=>"):
 		return c.function()
-	case name == "class":
-		c.skipItem()
-		return unknown(name)
 	}
 	c.at++
 	if v, ok := constants[name]; ok {

@@ -24,6 +24,7 @@ type module struct {
 	toks    []token
 	scope   *scope
 	exports map[string]any
+	python  bool
 }
 
 // scope holds what names stand for: values, later or imported.

@@ -2,7 +2,6 @@ package literal
 
 import (
 	"strconv"
-	"strings"
 )
 
 func truthy(v any) bool {
@@ -33,16 +32,16 @@ func show(v any) (string, bool) {
 }
 
 var precedence = map[string]int{
-	"??": 1, "||": 1, "&&": 2, "===": 3, "!==": 3, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "in": 4, "instanceof": 4,
+	"??": 1, "||": 1, "or": 1, "&&": 2, "===": 3, "!==": 3, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "in": 4, "instanceof": 4,
 	"+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "**": 6,
 }
 
 func combine(operator string, a, b any) any {
 	known := !isUnknown(a) && !isUnknown(b)
 	switch {
-	case operator == "||" && truthy(a), operator == "??" && a != nil && !isUnknown(a):
+	case (operator == "||" || operator == "or") && truthy(a), operator == "??" && a != nil && !isUnknown(a):
 		return a
-	case operator == "||", operator == "??":
+	case operator == "||", operator == "or", operator == "??":
 		if isUnknown(b) {
 			return a
 		}
@@ -54,20 +53,14 @@ func combine(operator string, a, b any) any {
 		return a
 	case operator == "+" && known:
 		return add(a, b)
-	case strings.HasSuffix(operator, "==") && scalar(a) && scalar(b):
-		return a == b
-	case strings.HasPrefix(operator, "!=") && scalar(a) && scalar(b):
-		return a != b
 	}
 	return unknown(operator)
 }
 
-func scalar(v any) bool {
-	_, ok := show(v)
-	return ok || v == nil
-}
-
 func add(a, b any) any {
+	if isList(a) && isList(b) { // in Python
+		return flat([]any{a, b})
+	}
 	x, ok := a.(float64)
 	y, also := b.(float64)
 	if ok && also {
@@ -82,14 +75,8 @@ func add(a, b any) any {
 }
 
 func negate(operator string, v any) any {
-	n, ok := v.(float64)
-	switch {
-	case operator == "!" && !isUnknown(v):
+	if operator == "!" && !isUnknown(v) {
 		return !truthy(v)
-	case operator == "-" && ok:
-		return -n
-	case operator == "+" && ok:
-		return n
 	}
 	return unknown(operator)
 }
@@ -107,22 +94,9 @@ func member(v any, name string) any {
 }
 
 func index(v, key any) any {
-	list, ok := v.([]any)
-	n, isNumber := key.(float64)
-	if ok && isNumber && n >= 0 && int(n) < len(list) {
-		return list[int(n)]
-	}
 	name, _ := show(key)
+	if n, err := strconv.Atoi(name); err == nil && isList(v) && n >= 0 && n < len(v.([]any)) {
+		return v.([]any)[n]
+	}
 	return member(v, name)
-}
-
-func parseNumber(text string) any {
-	text = strings.ReplaceAll(text, "_", "")
-	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
-		return float64(n)
-	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return n
-	}
-	return unknown(text)
 }

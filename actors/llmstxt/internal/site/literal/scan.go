@@ -55,6 +55,11 @@ func scan(text string) []token {
 			s.toks[from].fresh, fresh = fresh, false
 		}
 	}
+	return s.end()
+}
+
+// end pairs what is open with the end.
+func (s *scanner) end() []token {
 	for _, o := range s.open {
 		s.toks[o].pair = len(s.toks)
 	}

@@ -41,7 +41,7 @@ func Package(ctx context.Context, files []Source) surface.Outline {
 		if text = bytes.TrimSpace(text); len(text) > len(p.out.Doc) {
 			p.out.Doc = string(text)
 		}
-		if name != "main" {
+		if p.src = surface.Normal(files[i].Text); name != "main" {
 			p.file(files[i].Path, file)
 		}
 	}
@@ -59,6 +59,7 @@ type goPackage struct {
 	ctx context.Context
 	set *gotoken.FileSet
 	at  map[string]int // index of a name in out.Symbols: files for other systems declare it again
+	src []byte         // of the file that is read
 	out surface.Outline
 }
 
@@ -123,7 +124,7 @@ func (p *goPackage) add(path string, pos gotoken.Pos, doc string, s surface.Symb
 
 // function adds an exported function, or an exported method of an exported type.
 func (p *goPackage) function(path string, d *ast.FuncDecl) {
-	s := surface.Symbol{Name: d.Name.Name, Kind: surface.Function, Signature: goFunction(d)}
+	s := surface.Symbol{Name: d.Name.Name, Kind: surface.Function, Signature: p.text(d.Pos(), d.Type.End())}
 	if !ast.IsExported(s.Name) {
 		return
 	}
@@ -167,7 +168,7 @@ func (p *goPackage) general(path string, d *ast.GenDecl) {
 		for _, spec := range d.Specs {
 			if t, ok := spec.(*ast.TypeSpec); ok && t.Name.IsExported() {
 				doc := cmp.Or(t.Doc.Text(), single(d), t.Comment.Text())
-				p.add(path, t.Pos(), doc, surface.Symbol{Name: t.Name.Name, Kind: surface.Type, Signature: goType(t)})
+				p.add(path, t.Pos(), doc, surface.Symbol{Name: t.Name.Name, Kind: surface.Type, Signature: "type " + p.text(t.Pos(), t.Type.Pos()) + " " + p.typeOf(t.Type)})
 			}
 		}
 	case gotoken.CONST, gotoken.VAR:

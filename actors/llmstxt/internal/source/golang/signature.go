@@ -4,138 +4,59 @@ import (
 	"cmp"
 	"go/ast"
 	gotoken "go/token"
+	"regexp"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
 )
 
-// goWriter writes declarations on one line. It stops after a limit, because signatures are cut much earlier and types
-// may nest without end.
-type goWriter struct{ strings.Builder }
+var (
+	remark   = regexp.MustCompile(`(?s)(^|[ \t])(//[^\n]*|/\*.*?\*/)`)
+	lineEnd  = regexp.MustCompile(`([^\s(,{+|&=.])[ \t]*\n\s*([^\s)}])`)
+	listEdge = regexp.MustCompile(`(\() | ?, (\))`)
+)
 
-// put writes texts, expressions and lists of them in a row. It skips nil.
-func (w *goWriter) put(parts ...any) {
-	for _, part := range parts {
-		if w.Len() >= 4*surface.SignatureRunes {
-			return
-		}
-		switch p := part.(type) {
-		case string:
-			w.WriteString(p)
-		case []*ast.Ident:
-			putAll(w, p, ", ", func(n *ast.Ident) { w.put(n) })
-		case []ast.Expr:
-			putAll(w, p, ", ", func(e ast.Expr) { w.put(e) })
-		case *ast.FieldList:
-			if p != nil {
-				putAll(w, p.List, ", ", w.field)
-			}
-		case ast.Expr:
-			w.expr(p)
-		}
-	}
+// text returns what stands between two places on one line, without comments. It is cut, because signatures are cut much
+// earlier and types may nest without end.
+func (p *goPackage) text(from, to gotoken.Pos) string {
+	text := p.src[p.set.PositionFor(from, false).Offset:p.set.PositionFor(to, false).Offset]
+	text = text[:min(len(text), 8*surface.SignatureRunes)]
+	text = lineEnd.ReplaceAll(remark.ReplaceAll(text, nil), []byte("$1; $2"))
+	return listEdge.ReplaceAllString(prose.Tidy(string(text)), "$1$2")
 }
 
-func putAll[T any](w *goWriter, list []T, separator string, put func(T)) {
-	for i, item := range list {
-		if i > 0 {
-			w.put(separator)
-		}
-		put(item)
+func (p *goPackage) node(n ast.Node) string { return p.text(n.Pos(), n.End()) }
+
+// typeOf returns a type. Of structs and interfaces it shows the exported part.
+func (p *goPackage) typeOf(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StructType:
+		return p.members("struct", t.Fields)
+	case *ast.InterfaceType:
+		return p.members("interface", t.Methods)
 	}
+	return p.node(t)
 }
 
-func goFunction(d *ast.FuncDecl) string {
-	var w goWriter
-	w.put("func ")
-	if d.Recv != nil {
-		w.put("(", d.Recv, ") ")
-	}
-	w.put(d.Name)
-	w.signature(d.Type)
-	return w.String()
-}
-
-func goType(t *ast.TypeSpec) string {
-	var w goWriter
-	w.put("type ", t.Name)
-	w.typeParams(t.TypeParams)
-	w.put(" ")
-	if t.Assign.IsValid() {
-		w.put("= ")
-	}
-	w.put(t.Type)
-	return w.String()
-}
-
-func (w *goWriter) typeParams(list *ast.FieldList) {
-	if list != nil {
-		w.put("[", list, "]")
-	}
-}
-
-// signature writes type parameters, parameters and results, without the word func.
-func (w *goWriter) signature(t *ast.FuncType) {
-	w.typeParams(t.TypeParams)
-	w.put("(", t.Params, ")")
-	switch {
-	case t.Results == nil || len(t.Results.List) == 0:
-	case len(t.Results.List) == 1 && len(t.Results.List[0].Names) == 0:
-		w.put(" ", t.Results.List[0].Type)
-	default:
-		w.put(" (", t.Results, ")")
-	}
-}
-
-func (w *goWriter) field(f *ast.Field) {
-	if len(f.Names) > 0 {
-		w.put(f.Names, " ")
-	}
-	w.put(f.Type)
-}
-
-// members writes the exported part of a struct or interface.
-func (w *goWriter) members(keyword string, list *ast.FieldList) {
-	var shown []*ast.Field
-	if list != nil {
-		for _, f := range list.List {
-			if exported := public(f); exported != nil {
-				shown = append(shown, exported)
-			}
+func (p *goPackage) members(keyword string, list *ast.FieldList) string {
+	var shown []string
+	for _, f := range list.List {
+		name, names := typeName(f.Type), joined(exported(f.Names))
+		switch method, ok := f.Type.(*ast.FuncType); {
+		case len(f.Names) == 0 && name != "" && !ast.IsExported(name), len(f.Names) > 0 && names == "":
+		case names == "":
+			shown = append(shown, p.node(f.Type))
+		case ok && method.Func == 0: // a method of an interface
+			shown = append(shown, names+p.node(method))
+		default:
+			shown = append(shown, names+" "+p.typeOf(f.Type))
 		}
 	}
 	if len(shown) == 0 {
-		w.put(keyword, "{}")
-		return
+		return keyword + "{}"
 	}
-	w.put(keyword, " { ")
-	putAll(w, shown, "; ", w.member)
-	w.put(" }")
-}
-
-// member writes a field, or the method of an interface, whose type has no word func of its own.
-func (w *goWriter) member(f *ast.Field) {
-	if method, ok := f.Type.(*ast.FuncType); ok && len(f.Names) == 1 && method.Func == 0 {
-		w.put(f.Names[0])
-		w.signature(method)
-		return
-	}
-	w.field(f)
-}
-
-// public returns the field with its exported names, or nil if it has none.
-func public(f *ast.Field) *ast.Field {
-	if len(f.Names) == 0 {
-		if name := typeName(f.Type); name != "" && !ast.IsExported(name) {
-			return nil
-		}
-		return f
-	}
-	kept := *f
-	if kept.Names = exported(f.Names); len(kept.Names) == 0 {
-		return nil
-	}
-	return &kept
+	return keyword + " { " + strings.Join(shown, "; ") + " }"
 }
 
 func exported(names []*ast.Ident) []*ast.Ident {
@@ -148,64 +69,35 @@ func exported(names []*ast.Ident) []*ast.Ident {
 	return kept
 }
 
-// expr writes types completely, and values as far as they are informative.
-func (w *goWriter) expr(e ast.Expr) {
-	switch t := e.(type) {
-	case *ast.Ident:
-		w.put(t.Name)
-	case *ast.BasicLit:
-		w.put(t.Value)
-	case *ast.SelectorExpr:
-		w.put(t.X, ".", t.Sel)
-	case *ast.StarExpr:
-		w.put("*", t.X)
-	case *ast.ParenExpr:
-		w.put("(", t.X, ")")
-	case *ast.UnaryExpr:
-		w.put(t.Op.String(), t.X)
-	case *ast.BinaryExpr:
-		w.put(t.X, " "+t.Op.String()+" ", t.Y)
-	case *ast.FuncType:
-		w.put("func")
-		w.signature(t)
-	case *ast.StructType:
-		w.members("struct", t.Fields)
-	case *ast.InterfaceType:
-		w.members("interface", t.Methods)
-	default:
-		w.composed(e)
+func joined(names []*ast.Ident) string {
+	var list []string
+	for _, n := range names {
+		list = append(list, n.Name)
 	}
+	return strings.Join(list, ", ")
 }
 
-// composed writes the expressions that consist of others. Elements and bodies become "…".
-func (w *goWriter) composed(e ast.Expr) {
+// valueOf returns a value as far as it is informative. Elements and bodies become "…".
+func (p *goPackage) valueOf(e ast.Expr) string {
 	switch t := e.(type) {
-	case *ast.ArrayType:
-		w.put("[", t.Len, "]", t.Elt)
-	case *ast.MapType:
-		w.put("map[", t.Key, "]", t.Value)
-	case *ast.ChanType:
-		w.put(channels[t.Dir], t.Value)
-	case *ast.Ellipsis:
-		w.put("...", t.Elt)
-	case *ast.IndexExpr:
-		w.put(t.X, "[", t.Index, "]")
-	case *ast.IndexListExpr:
-		w.put(t.X, "[", t.Indices, "]")
-	case *ast.CallExpr:
-		w.put(t.Fun, "(", t.Args, ")")
 	case *ast.CompositeLit:
-		w.put(t.Type, "{…}")
+		if t.Type == nil {
+			return "{…}"
+		}
+		return p.node(t.Type) + "{…}"
 	case *ast.FuncLit:
-		w.put(t.Type, " {…}")
-	case *ast.SliceExpr:
-		w.put(t.X, "[…]")
-	case *ast.TypeAssertExpr:
-		w.put(t.X)
+		return p.node(t.Type) + " {…}"
+	case *ast.UnaryExpr:
+		return t.Op.String() + p.valueOf(t.X)
+	case *ast.CallExpr:
+		var args []string
+		for _, a := range t.Args {
+			args = append(args, p.valueOf(a))
+		}
+		return p.node(t.Fun) + "(" + strings.Join(args, ", ") + ")"
 	}
+	return p.node(e)
 }
-
-var channels = map[ast.ChanDir]string{ast.SEND: "chan<- ", ast.RECV: "<-chan ", ast.SEND | ast.RECV: "chan "}
 
 // values adds the exported constants or variables of a declaration. A documented one is a symbol of its own. A run of
 // names without docs is one symbol with the first name, because such names are read together.
@@ -240,27 +132,26 @@ func (p *goPackage) run(path string, d *ast.GenDecl, specs []*ast.ValueSpec) {
 		s.Kind = surface.Variable
 	}
 	doc := cmp.Or(v.Doc.Text(), single(d), v.Comment.Text())
-	var w goWriter
-	w.put(d.Tok.String(), " ")
-	if len(specs) == 1 {
-		w.value(v)
-	} else {
-		doc = d.Doc.Text()
-		w.put("( ")
-		putAll(&w, specs, "; ", w.value)
-		w.put(" )")
+	var values []string
+	for _, v := range specs {
+		values = append(values, p.value(v))
 	}
-	s.Signature = w.String()
+	s.Signature = d.Tok.String() + " " + strings.Join(values, "; ")
+	if len(specs) > 1 {
+		doc = d.Doc.Text()
+		s.Signature = d.Tok.String() + " ( " + strings.Join(values, "; ") + " )"
+	}
 	p.add(path, v.Names[0].Pos(), doc, s)
 }
 
-// value writes the exported names of a spec, its type, and its value if there is only one name.
-func (w *goWriter) value(v *ast.ValueSpec) {
-	w.put(exported(v.Names))
+// value returns the exported names of a spec, its type, and its value if there is only one name.
+func (p *goPackage) value(v *ast.ValueSpec) string {
+	s := joined(exported(v.Names))
 	if v.Type != nil {
-		w.put(" ", v.Type)
+		s += " " + p.typeOf(v.Type)
 	}
 	if len(v.Values) == 1 && len(v.Names) == 1 {
-		w.put(" = ", v.Values[0])
+		s += " = " + p.valueOf(v.Values[0])
 	}
+	return s
 }

@@ -136,14 +136,6 @@ func ScriptImports(line string) []string {
 	return nil
 }
 
-// ScriptReexports reads "export * from 'module'".
-func ScriptReexports(line string) []string {
-	if rest, ok := strings.CutPrefix(line, "export * from"); ok {
-		return []string{between(rest, `'"`, `'"`)}
-	}
-	return nil
-}
-
 // ScriptFolders returns where scripts look for a path that is not relative.
 func ScriptFolders(_, unit string) []string {
 	return []string{path.Join(unit, "src"), unit, path.Join(unit, "src/lib"), "src", "."}
