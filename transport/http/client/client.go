@@ -209,6 +209,14 @@ func (c *Client) Keys(ctx context.Context) ([]string, error) {
 	return list.Keys, err
 }
 
+// Days returns what is left of today's tokens of models: the caller's, or with the scope admin those of all who have used
+// some. It is empty if the server sets no ceiling.
+func (c *Client) Days(ctx context.Context) ([]messages.DayTokens, error) {
+	var list struct{ Days []messages.DayTokens }
+	err := c.call(ctx, http.MethodGet, "/v1/budget", nil, nil, &list)
+	return list.Days, err
+}
+
 func pathOf(id messages.RunID) string { return "/v1/runs/" + url.PathEscape(string(id)) }
 
 func set(v url.Values, name, value string) {
