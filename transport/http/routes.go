@@ -159,9 +159,13 @@ type job struct {
 	Name        string          `json:"name" doc:"The name that a request gives" example:"generate"`
 	Description string          `json:"description" doc:"What the job does"`
 	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of the input"`
+	Server      string          `json:"server,omitempty" doc:"The server whose tool a run calls"`
+	Tool        string          `json:"tool,omitempty" doc:"The tool of the other server"`
 }
 
-func describe(of messages.JobInfo) job { return job{of.Name, of.Description, of.Input.JSON()} }
+func describe(of messages.JobInfo) job {
+	return job{of.Name, of.Description, of.Input.JSON(), of.Server, of.Tool}
+}
 
 type jobList struct {
 	Jobs []job `json:"jobs" doc:"The jobs that can be started"`

@@ -83,13 +83,13 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 func (c *Client) Jobs(ctx context.Context) (jobs []messages.JobInfo, err error) {
 	var list struct {
 		Jobs []struct {
-			Name, Description string
-			Schema            json.RawMessage
+			Name, Description, Server, Tool string
+			Schema                          json.RawMessage
 		}
 	}
 	err = c.call(ctx, http.MethodGet, "/v1/jobs", nil, nil, &list)
 	for _, j := range list.Jobs {
-		jobs = append(jobs, messages.JobInfo{Name: j.Name, JobSpec: messages.JobSpec{Description: j.Description,
+		jobs = append(jobs, messages.JobInfo{Name: j.Name, JobSpec: messages.JobSpec{Description: j.Description, Server: j.Server, Tool: j.Tool,
 			Input: func() json.RawMessage { return j.Schema }}})
 	}
 	return jobs, err
