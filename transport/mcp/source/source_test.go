@@ -46,7 +46,9 @@ func TestCallsSayTheSame(t *testing.T) {
 	_, tools := open(t, stdio(t, "modern"))
 	ctx := messages.WithTrace(t.Context(), messages.Trace{Parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", State: "a=b"})
 	got, err := tools["meta"].Call(ctx, source.Call{ID: "c1", Run: "r1", Key: "k1", Arguments: json.RawMessage("{}"),
-		Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) { return json.RawMessage("true"), nil }})
+		Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
+			return json.RawMessage("true"), nil
+		}})
 	plainly, asked, _ := strings.Cut(got, "\n")
 	var a, b map[string]any
 	if err != nil || json.Unmarshal([]byte(plainly), &a) != nil || json.Unmarshal([]byte(asked), &b) != nil || !reflect.DeepEqual(a, b) ||
