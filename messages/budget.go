@@ -165,6 +165,15 @@ func (u *Usage) Amount() (b Budget) {
 	return b
 }
 
+// DayTokens are the tokens of models that a principal's runs may use on a day (UTC).
+type DayTokens struct {
+	Principal string `json:"principal,omitempty"`
+	Day       string `json:"day" doc:"As year-month-day, in UTC"`
+	Ceiling   int64  `json:"ceiling"`
+	Drawn     int64  `json:"drawn" doc:"What servers have taken of it for their runs; they draw some before they use it"`
+	Left      int64  `json:"left" doc:"What is not drawn, and what this server has drawn and its runs have not used"`
+}
+
 // Purse is what a run has spent, and what of its budget is bound.
 type Purse struct {
 	// Spent is what the run and its ended sub-runs have spent.

@@ -78,6 +78,8 @@ type JobSpec struct {
 	// ReadOnly, Destructive, Idempotent and OpenWorld tell clients about effects. The zero values mean a job that
 	// writes, destroys nothing, and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Server and Tool name the tool of another server that a run calls, if that is all that the job does.
+	Server, Tool string
 	// Messages says that a run takes what is said to it while it works.
 	Messages bool
 	// Limits apply to runs whose callers set none.

@@ -204,7 +204,7 @@ var rules = []rule{
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors internal/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "internal/regular messages internal/stable internal/words supervision/fault actors actors/journal actors/agent internal/command internal/schedule internal/webhook " +
+		ours: "internal/regular messages internal/stable internal/words supervision/fault actors actors/journal actors/agent actors/wrap internal/command internal/schedule internal/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client internal/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/lastword", ours: jobs + "internal/issuer internal/server internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",

@@ -28,6 +28,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, journal.
 		{"a job goes on after its last kept step", runtimeSuite.kept},
 		{"a run that waits for people goes on waiting", runtimeSuite.waiting},
 		{"a family goes on wherever its node dies", runtimeSuite.familyGoesOn},
+		{"a family spends no more than its budget wherever its node dies", runtimeSuite.familySpends},
 		{"a node that closes hands over", runtimeSuite.handOver},
 		{"an attached run ends when no node has a caller", runtimeSuite.attached},
 		{"a node that slept while its run waited lets go of it", runtimeSuite.sleeper},

@@ -327,6 +327,62 @@ func (s runtimeSuite) familyGoesOn() {
 	})
 }
 
+// familySpends kills the node of a parent and its children, which call models until the budget is used up, at each append.
+func (s runtimeSuite) familySpends() {
+	const most = 4
+	pay := func(ctx context.Context, t *actors.TaskContext) error {
+		for n := 1; ; n++ {
+			call := fmt.Sprintf("m%d.%d", t.Attempt(), n)
+			if _, err := t.AskModel(messages.LLMStarted{Call: call, Model: "tiny"}, "", 7, 5); messages.CodeOf(err) == messages.CodeBudget {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			err := errors.Join(faultplan.Pause(ctx, 10*time.Millisecond), t.Emit(messages.LLMCompleted{Call: call, Model: "tiny",
+				Evidence: "done-marker", Verdict: "completed", Usage: &messages.Usage{PromptTokens: new(int64(7))}}, ""))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	child := actors.Job{Name: "payer", Restart: true, Tasks: []actors.Task{{Name: "pay", Run: pay}}}
+	parent := actors.Job{Name: "parent", Restart: true, Tasks: []actors.Task{{Name: "raise", Run: func(ctx context.Context, t *actors.TaskContext) error {
+		for range 2 {
+			run, err := t.Start(ctx, child, actors.Options{})
+			if err == nil {
+				_, err = run.Wait(ctx)
+			}
+			if err != nil && messages.CodeOf(err) != messages.CodeBudget {
+				return err
+			}
+		}
+		return nil
+	}}}}
+	s.atEachAppend("", []fate{dies, sleeps}, func(w *world, first *mortal) {
+		a, b := w.node("a", first, parent, child), w.node("b", w.journal, parent, child)
+		run, err := a.Start(w.within(5*time.Second), parent, actors.Options{Key: "family",
+			Limits: messages.Limits{Budget: messages.Budget{ModelCalls: most}}})
+		if err != nil {
+			return
+		}
+		w.follow(b, run.ID(), 0).all(w, 10*time.Minute)
+		time.Sleep(2 * time.Minute) // who slept, wakes
+		end, calls := w.end(run.ID()), 0
+		w.ends(end, completed)
+		w.settled(run.ID())
+		for _, c := range end.Children {
+			for _, e := range w.log(c.Child) {
+				if e.Kind() == messages.KindLLMStarted {
+					calls++
+				}
+			}
+		}
+		if spent := end.Spent().ModelCalls; calls < most/2 || calls > most || spent != int64(calls) {
+			w.complain("%d calls of %d are made, and the parent says %d", calls, most, spent)
+		}
+	})
+}
+
 // family lets the node of a parent die or sleep, and checks that no child is left.
 func (w *world) family(first *mortal, second actors.Journal) {
 	a := w.node("a", first)

@@ -349,7 +349,7 @@ func budgetCommand(p *host.Program) *cobra.Command {
 				}
 				return printAccounts(cmd, c, "run", asJSON, func(yield func(found, error) bool) { tree(cmd.Context(), c, id, yield) })
 			}
-			return printAccounts(cmd, c, by, asJSON, func(yield func(found, error) bool) {
+			err := printAccounts(cmd, c, by, asJSON, func(yield func(found, error) bool) {
 				n := 0
 				for run, err := range f.pick(cmd, c) {
 					if n++; !yield(run, err) || n == limit {
@@ -357,6 +357,10 @@ func budgetCommand(p *host.Program) *cobra.Command {
 					}
 				}
 			})
+			if server, ok := c.(*api.Client); ok && err == nil {
+				err = printDays(cmd, server, asJSON)
+			}
+			return err
 		}),
 	}
 	cmd.ValidArgsFunction = completeRuns(remote)
@@ -369,6 +373,31 @@ func budgetCommand(p *host.Program) *cobra.Command {
 	remote.AddReadFlags(cmd, flags)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	return cmd
+}
+
+// printDays prints what principals have left of today's tokens, if the server sets a ceiling.
+func printDays(cmd *cobra.Command, c *api.Client, asJSON bool) error {
+	days, err := c.Days(cmd.Context())
+	if len(days) == 0 || err != nil {
+		if messages.CodeOf(err) == messages.CodeNotFound { // the server is of an older version
+			err = nil
+		}
+		return err
+	}
+	type line struct {
+		Today messages.DayTokens `json:"today"`
+	}
+	var lines []line
+	rows := [][]string{{"PRINCIPAL", "DAY", "TOKENS", "DRAWN", "LEFT"}}
+	for _, of := range days {
+		lines = append(lines, line{of})
+		rows = append(rows, []string{cmp.Or(of.Principal, "-"), of.Day, fmt.Sprint(of.Ceiling), fmt.Sprint(of.Drawn), fmt.Sprint(of.Left)})
+	}
+	if asJSON {
+		return terminal.PrintLines(cmd.OutOrStdout(), lines)
+	}
+	fmt.Fprintln(cmd.OutOrStdout())
+	return terminal.Rows(cmd.OutOrStdout(), rows)
 }
 
 // tree yields the run and its sub-runs.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -318,6 +319,31 @@ func TestServeBoundsFiles(t *testing.T) {
 	}
 	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != "" {
 		t.Errorf("it wrote %q", got)
+	}
+	s.ends(syscall.SIGTERM)
+}
+
+// A caller sees what is left of the own day, and an operator everybody's.
+func TestServeShowsWhatIsLeft(t *testing.T) {
+	dir := plant(t, gardenText)
+	mia, ops := tokenFor(t, dir, "mia"), tokenFor(t, dir, "--scope", "admin", "ops")
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--allow-local", "--model-tokens-per-day", "1600")
+	if a := s.call(mia, "generate", `{"repository":"garden","full":"none"}`); a.IsError {
+		t.Fatalf("%+v", a)
+	}
+	shown := func(token string, flags ...string) string {
+		must(t, os.WriteFile(filepath.Join(dir, "token"), []byte(token), 0o600))
+		return run(t, nil, append([]string{"budget", "--server", s.base(), "--token-file", filepath.Join(dir, "token")}, flags...)...).stdout
+	}
+	const table = `\n\nPRINCIPAL +DAY +TOKENS +DRAWN +LEFT\n`
+	for _, c := range []struct{ got, want string }{
+		{shown(mia), table + `mia +\d{4}-\d\d-\d\d +1600 +200 +1600\n$`},
+		{shown(ops), table + `mia .*\nops +\S+ +1600 +0 +1600\n$`},
+		{shown(mia, "--json"), `\n\{"today":\{"principal":"mia","day":"[-\d]+","ceiling":1600,"drawn":200,"left":1600\}\}\n$`},
+	} {
+		if !regexp.MustCompile(c.want).MatchString(c.got) {
+			t.Errorf("it shows\n%s, and not %s", c.got, c.want)
+		}
 	}
 	s.ends(syscall.SIGTERM)
 }

@@ -40,6 +40,8 @@ func strangers(t *testing.T, names string) (url, recording string) {
 			answer = `{"runs":[` + state + `]}`
 		case path == "/v1/key":
 			answer = `{"keys":["` + steering + `"]}`
+		case path == "/v1/budget":
+			answer = `{"days":[{"principal":"` + steering + `","day":"` + steering + `"}]}`
 		case path == "/v1/jobs":
 			answer = `{"jobs":[{"name":"x","description":"` + steering + `","schema":{"properties":{"a` + names + `":{"description":"` + steering + `"}}}}]}`
 		case path == "/schedules":

@@ -310,6 +310,10 @@ func TestWrapToolsAreJobs(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), `"text": "by name"`) {
 		t.Errorf("%s, %v", out, err)
 	}
+	out, err = binary(t, dir, "start", "b/echo", at, "--text", "for people").Output()
+	if err != nil || string(out) != "for people\n[hologram; --json prints it]\n" {
+		t.Errorf("for people it prints %q, %v", out, err)
+	}
 	if out, err := binary(t, dir, "start", "b/echo", at, "--text", "3", "--number", "x").CombinedOutput(); err == nil {
 		t.Errorf("an unknown argument is taken: %s", out)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/plan/internal/expression"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // graph is a checked plan that is ready to run.
@@ -295,13 +296,16 @@ func (s *scope) tool(i int) {
 	server, _ := input["server"].(string)
 	name, _ := input["tool"].(string)
 	var tools []string
+	var form messages.JSONSchema
 	for _, d := range s.jobs {
-		if of, tool, is := strings.Cut(d.Name, "/"); is && of == server {
-			tools = append(tools, tool)
+		if d.Tool == "" || d.Server != server {
+			continue
+		}
+		if tools = append(tools, d.Tool); d.Tool == name {
+			form = d.Input
 		}
 	}
-	job := jobOf(s.jobs, server+"/"+name)
-	if job == nil {
+	if form == nil {
 		if len(tools) > 0 && !strings.Contains(name, "${") {
 			s.wrong(s.of(i, "input.tool"), "the server %s has no tool %s%s", server, name, words.Meant(name, tools))
 		}
@@ -312,7 +316,7 @@ func (s *scope) tool(i int) {
 		arguments = given
 	}
 	text, err := json.Marshal(arguments)
-	schema, bad := validate.Compile(job.Input.JSON())
+	schema, bad := validate.Compile(form.JSON())
 	if err != nil || bad != nil || bytes.Contains(text, []byte("${")) {
 		return // the server judges
 	}
@@ -341,14 +345,14 @@ func (s *scope) work(i int) {
 		s.input(i, sub.plan.inputForm(), "the plan")
 	case n.Job != "":
 		job := jobOf(s.jobs, n.Job)
-		if job != nil && strings.Contains(n.Job, "/") {
+		if job != nil && job.Tool != "" {
 			s.wrong(s.of(i, "job"), "a step calls this tool with job: tool, and the input server, tool and arguments")
 			break
 		}
 		if job == nil {
 			var names []string
 			for _, d := range s.jobs {
-				if !strings.Contains(d.Name, "/") {
+				if d.Tool == "" {
 					names = append(names, d.Name)
 				}
 			}

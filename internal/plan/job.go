@@ -98,7 +98,7 @@ const inputSchema = `{"type":"object","additionalProperties":false,"required":["
 	`"$defs":{"job":{"description":"the jobs that steps may start","enum":`
 
 // StepJobs returns those of the jobs of a server that its job plan lets steps start, and for [Check] the tools of other
-// servers, as SERVER/TOOL. Errors: not_found without such a job.
+// servers. Errors: not_found without such a job.
 func StepJobs(jobs []messages.JobInfo) (steps []actors.Definition, err error) {
 	plan := slices.IndexFunc(jobs, func(j messages.JobInfo) bool { return j.Name == Name })
 	if plan < 0 {
@@ -111,7 +111,7 @@ func StepJobs(jobs []messages.JobInfo) (steps []actors.Definition, err error) {
 		return nil, err
 	}
 	for _, j := range jobs {
-		if slices.Contains(schema.Defs.Job.Enum, j.Name) || strings.Contains(j.Name, "/") {
+		if slices.Contains(schema.Defs.Job.Enum, j.Name) || j.Tool != "" {
 			steps = append(steps, actors.Definition{Name: j.Name, JobSpec: j.JobSpec})
 		}
 	}

@@ -32,6 +32,24 @@ type Config struct {
 type Gauge struct {
 	Help string
 	Read func() float64
+	// Each returns the values by principal, in place of Read.
+	Each func() map[string]float64
+}
+
+// perPrincipal collects a gauge that has a value for each principal.
+type perPrincipal struct {
+	of   *prometheus.Desc
+	each func() map[string]float64
+}
+
+// Describe tells the registry the metric's name and labels.
+func (p perPrincipal) Describe(to chan<- *prometheus.Desc) { to <- p.of }
+
+// Collect reads the values.
+func (p perPrincipal) Collect(to chan<- prometheus.Metric) {
+	for principal, v := range p.each() {
+		to <- prometheus.MustNewConstMetric(p.of, prometheus.GaugeValue, v, principal)
+	}
 }
 
 // Observer derives metrics and traces from milestones. It is safe for concurrent use; mu guards the fields below it.
@@ -102,6 +120,10 @@ func New(c Config) *Observer {
 	}}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for name, gauge := range c.Gauges {
+		if gauge.Each != nil {
+			registry.MustRegister(perPrincipal{prometheus.NewDesc("lastword_"+name, gauge.Help, []string{"principal"}, nil), gauge.Each})
+			continue
+		}
 		add.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read)
 	}
 	if c.Collector != "" {

@@ -52,8 +52,8 @@ type node struct {
 	cables [3]*cable
 }
 
-// principal is who starts runs, unless a test says otherwise; other has a quota of its own.
-const principal, other = "ann", "bob"
+// principal is who starts runs, unless a test says otherwise; other uses up a quota, and spender the tokens of a day.
+const principal, other, spender = "ann", "bob", "cid"
 
 // runsEach is the quota of a principal.
 const runsEach = 100
@@ -139,7 +139,7 @@ func (c *cluster) build(binary, module, pkg string) {
 }
 
 func (c *cluster) addTokens(lastword, file string) {
-	for _, who := range []string{principal, other} {
+	for _, who := range []string{principal, other, spender} {
 		out, err := exec.Command(lastword, "token", "add", "--file", file, who).Output()
 		if err != nil {
 			c.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -273,6 +274,49 @@ func (c *cluster) keys() {
 			}
 		}
 		c.ends(round%len(c.nodes), runs[:1], completed)
+	}
+}
+
+// tokensEach is what each principal's runs may use of a model a day.
+const tokensEach = 10_000_000
+
+// tokensOfADay uses up the tokens of a principal at all nodes at once. Each call takes more than the node has estimated, so a
+// node may exceed the ceiling by its last.
+func (c *cluster) tokensOfADay() {
+	const call = 400_000
+	c.model.Always(testkit.Text("hello"), testkit.Finish("stop"), testkit.Usage(call-1, 1), testkit.Done())
+	var calls atomic.Int64
+	var all sync.WaitGroup
+	for i := range c.nodes {
+		all.Go(func() {
+			to, code := c.as(spender, i), messages.Code("")
+			for n := 0; code == "" && n <= tokensEach/call; n++ {
+				run, err := to.Submit(c.Context(), askModel)
+				if code = messages.CodeOf(err); code != "" {
+					break
+				}
+				for e, err := range to.Follow(c.Context(), run, messages.FollowOptions{}) {
+					if failed, is := e.Body.(messages.RunFailed); is {
+						code = failed.Error.Code
+					} else if e.IsTerminal() {
+						calls.Add(1)
+					}
+					must(c, err)
+				}
+			}
+			if code != messages.CodeBudget && code != messages.CauseLimitExceeded {
+				c.Errorf("%s ends with %q after %d calls of %d tokens", c.nodes[i].name, code, calls.Load(), call)
+			}
+		})
+	}
+	all.Wait()
+	if used := calls.Load() * call; used < tokensEach || used > tokensEach+int64(len(c.nodes))*call {
+		c.Errorf("%d tokens of %d are used", used, tokensEach)
+	}
+	for i := range c.nodes {
+		if days, err := c.as(spender, i).Days(c.Context()); len(days) != 1 || days[0].Drawn != tokensEach || days[0].Left != 0 {
+			c.Errorf("%s says %+v, %v", c.nodes[i].name, days, err)
+		}
 	}
 }
 

@@ -2,12 +2,15 @@
 
 package lab_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
 // make cluster runs all of it. CI, and make test, leave out what takes long.
 func TestCluster(t *testing.T) {
-	c := startCluster(t, root, "--nats-streams", "3")
+	c := startCluster(t, root, "--nats-streams", "3", "--model-tokens-per-day", fmt.Sprint(tokensEach))
 	for _, s := range []struct {
 		name string
 		long bool
@@ -16,6 +19,7 @@ func TestCluster(t *testing.T) {
 		{"every node serves every run", false, (*cluster).everywhere},
 		{"a key is one run at every node", false, (*cluster).keys},
 		{"a caller's quota counts at every node", false, (*cluster).quota},
+		{"the tokens of a day are counted once for all nodes", false, (*cluster).tokensOfADay},
 		{"a killed node loses its runs to another", false, (*cluster).killedNode},
 		{"a plan goes on at another node", false, (*cluster).plan},
 		{"a paused node loses its runs, and stops its tasks", true, (*cluster).pausedNode},

@@ -61,6 +61,9 @@ type Config struct {
 	// are nil if logs are not signed.
 	Prove func(ctx context.Context, run messages.RunID, w io.Writer) error
 	Keys  func(ctx context.Context) ([]string, error)
+	// Days returns what is left of today's tokens: of the principal, or of all others who have used some, too. nil means that
+	// days have no ceilings.
+	Days func(ctx context.Context, principal string, all bool) ([]messages.DayTokens, error)
 	// Version is the version of the program.
 	Version string
 	// Heartbeat is the longest time that a stream is silent; 0 means 15 s. WriteTimeout is how long a client may take

@@ -25,7 +25,7 @@ func (s *Server) runRoutes() {
 			"200": s.streams("The run at its end, or its events", messages.State{})}}, s.startRun)
 	raw(s, auth.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
 		Summary: "List the caller's runs", Description: "The newest first, in pages. A stream has the first page as list, and then " +
-			"the runs that are new, have another status or ask something else as runs.",
+			"the runs that are new, have another status, ask something else or have spent more as runs.",
 		Responses: map[string]*huma.Response{"200": s.streams("The list", runList{})}}, s.listRuns)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Run", Method: method, Path: path, Tags: tags,
@@ -118,6 +118,9 @@ func (s *Server) serverRoutes() {
 		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket"}}}, s.serveWebSocket)
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "getKey", Method: http.MethodGet, Path: "/v1/key", Tags: tags,
 		Summary: "Get the keys that sign proofs", Description: "Their public halves (Ed25519), the newest first."}, s.getKey)
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "getBudget", Method: http.MethodGet, Path: "/v1/budget", Tags: tags,
+		Summary: "Get what is left of today", Description: "The caller's tokens of models, or with the scope admin those of " +
+			"all who have used some. Empty if the server sets no ceiling."}, s.getBudget)
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }
@@ -156,9 +159,13 @@ type job struct {
 	Name        string          `json:"name" doc:"The name that a request gives" example:"generate"`
 	Description string          `json:"description" doc:"What the job does"`
 	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of the input"`
+	Server      string          `json:"server,omitempty" doc:"The server whose tool a run calls"`
+	Tool        string          `json:"tool,omitempty" doc:"The tool of the other server"`
 }
 
-func describe(of messages.JobInfo) job { return job{of.Name, of.Description, of.Input.JSON()} }
+func describe(of messages.JobInfo) job {
+	return job{of.Name, of.Description, of.Input.JSON(), of.Server, of.Tool}
+}
 
 type jobList struct {
 	Jobs []job `json:"jobs" doc:"The jobs that can be started"`
@@ -186,6 +193,18 @@ func (s *Server) getJob(ctx context.Context, in *jobInput) (job, error) {
 		return job{}, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
 	}
 	return describe(all[i]), nil
+}
+
+type dayList struct {
+	Days []messages.DayTokens `json:"days" doc:"One for each principal"`
+}
+
+func (s *Server) getBudget(ctx context.Context, _ *struct{}) (list dayList, err error) {
+	list.Days = []messages.DayTokens{}
+	if p := auth.From(ctx); s.Days != nil {
+		list.Days, err = s.Days(ctx, p.Name, p.May(auth.Admin))
+	}
+	return list, err
 }
 
 // openSession sets a session cookie, which the browser then sends instead of the token.

@@ -53,8 +53,8 @@ func (c *changes) take() (runs []messages.RunID, all bool) {
 	return runs, all
 }
 
-// watch tells the client which of the caller's runs are new, have another status or ask something else, until ctx is
-// done. The message "list" means that any run may have changed: the client should read the list again.
+// watch tells the client which of the caller's runs are new, have another status, ask something else or have spent more,
+// until ctx is done. The message "list" means that any run may have changed: the client should read the list again.
 func (s *subscription) watch(ctx context.Context) {
 	defer s.cancel()
 	c := s.connection
@@ -98,8 +98,8 @@ func (s *Server) streamList(w http.ResponseWriter, r *http.Request, form form, q
 	}
 }
 
-// watchList calls tell with the caller's runs that are new, have another status or ask something else, and with nil if
-// any run may have changed, which it does first. It returns an error when ctx is done, when draining is closed, or when
+// watchList calls tell with the caller's runs that are new, have another status, ask something else or have spent more, and
+// with nil if any run may have changed, which it does first. It returns an error when ctx is done, when draining is closed, or when
 // tell fails. Of the query, only the job and the labels count.
 func (s *Server) watchList(ctx context.Context, draining <-chan struct{}, q messages.Query, tell func([]messages.Summary) error) error {
 	defer s.Enter()()
@@ -150,6 +150,6 @@ func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.
 		if told[now.RunID] = now; now.Status.IsEnded() {
 			delete(told, now.RunID)
 		}
-		return known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && slices.Equal(had.OpenRequests, now.OpenRequests)
+		return known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && had.Spent() == now.Spent() && slices.Equal(had.OpenRequests, now.OpenRequests)
 	}), err
 }

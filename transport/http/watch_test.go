@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -63,9 +64,16 @@ func (l *listed) until(id messages.RunID, status messages.Status) {
 	}
 }
 
-// A client that watches the list has the statuses that the list has, and hears nothing of the texts in between.
+// A client that watches the list has the statuses that the list has and what runs have spent, and hears nothing of the texts in
+// between.
 func TestWatchTheList(t *testing.T) {
-	w := newWorld(t)
+	pay := make(chan struct{})
+	w := newWorld(t, actors.Func("pay", func(ctx context.Context, t *actors.TaskContext, _ tale) (string, error) {
+		<-pay
+		err := t.Emit(messages.UsageReported{By: "program", Usage: messages.Usage{PromptTokens: new(int64(7))}}, "")
+		<-ctx.Done()
+		return "", err
+	}))
 	before := w.start(`{"hang":true,"word":"before"}`)
 	l := w.watch()
 	l.until(before, messages.Processing)
@@ -78,6 +86,13 @@ func TestWatchTheList(t *testing.T) {
 	l.until(before, messages.Canceled)
 	w.answer(asks)
 	l.until(asks, messages.Completed)
+	pays, err := w.system.Submit(t.Context(), messages.Request{Job: "pay"})
+	must(t, err)
+	l.until(pays, messages.Processing)
+	close(pay)
+	for now := l.runs[pays]; now.Spent().Input != 7; now = l.runs[pays] {
+		l.next()
+	}
 	again := w.watch()
 	if !maps.EqualFunc(l.runs, again.runs, func(a, b messages.Summary) bool { return a.Status == b.Status && a.Cause == b.Cause }) {
 		t.Errorf("who watched has %v, who comes has %v", l.runs, again.runs)

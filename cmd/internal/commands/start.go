@@ -1,17 +1,20 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/wrap"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -187,7 +190,32 @@ func (s *starter) start(cmd *cobra.Command, job messages.JobInfo) error {
 	if s.show(d, job.Name); !d.Quiet {
 		d.Ask = s.Program.Asker(cmd, s.Place()).Ask
 	}
+	if !d.JSON && !d.JSONL && d.Outcome == nil {
+		d.Print = func(w io.Writer, ended messages.State) error { return printResult(w, ended, job) }
+	}
 	return host.WatchOwn(cmd.Context(), run, d, func(messages.State) error { return nil })
+}
+
+// printResult prints the result of a run that has completed and has printed nothing else. Of a tool's result it prints the texts.
+func printResult(w io.Writer, s messages.State, job messages.JobInfo) error {
+	said := func(t messages.Stream) bool { return messages.IsAnswer(t.Name) || strings.HasPrefix(t.Name, "stdout") }
+	text := messages.Plain(s.End.Result)
+	if s.Status != messages.Completed || text == "" || slices.ContainsFunc(s.Streams, said) {
+		return nil
+	}
+	var tool struct {
+		Content []struct{ Type, Text string }
+	}
+	if (job.Tool != "" || job.Name == wrap.Name) && json.Unmarshal(s.End.Result, &tool) == nil {
+		var texts []string
+		for _, part := range tool.Content {
+			if texts = append(texts, part.Text); part.Type != "text" {
+				texts[len(texts)-1] = "[" + part.Type + "; --json prints it]"
+			}
+		}
+		text = cmp.Or(strings.Join(texts, "\n"), text)
+	}
+	return terminal.PrintText(w, text)
 }
 
 // complete completes the names of the server's jobs, the flags of the job's input, and their values.

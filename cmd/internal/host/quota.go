@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -158,6 +160,52 @@ func (s *spending) spent(principal string, tokens int64) {
 			in.used += min(max(tokens, 0), mostTokens)
 		}
 	})
+}
+
+// days returns what is left today: of the principal, or of all others who have used some, too. A draw between its two looks
+// makes it less.
+func (s *spending) days(ctx context.Context, principal string, all bool) (list []messages.DayTokens, err error) {
+	held, names, today := map[string]int64{}, []string{principal}, time.Time{}
+	s.change(func() {
+		today = s.day
+		for name, in := range s.each {
+			held[name] = in.drawn - in.used - in.bound
+		}
+	})
+	ctx, cancel := context.WithTimeout(ctx, drawTime)
+	defer cancel()
+	drawn, err := s.drawn.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !drawn.Day.Equal(today) {
+		drawn.Drawn = nil
+	}
+	if all {
+		names = slices.Collect(maps.Keys(drawn.Drawn))
+		if slices.Sort(names); !slices.Contains(names, principal) {
+			names = append(names, principal)
+		}
+	}
+	for _, name := range names {
+		list = append(list, messages.DayTokens{Principal: name, Day: today.Format(time.DateOnly), Ceiling: s.limit,
+			Drawn: drawn.Drawn[name], Left: min(max(s.limit-drawn.Drawn[name]+held[name], 0), s.limit)})
+	}
+	return list, nil
+}
+
+// left is days as metrics: what is left, by the principal who has used some. It has nothing if the store does not answer.
+func (s *spending) left() map[string]float64 {
+	each := map[string]float64{}
+	if s.limit > 0 {
+		list, _ := s.days(context.Background(), "", true)
+		for _, of := range list {
+			if of.Drawn > 0 {
+				each[of.Principal] = float64(of.Left)
+			}
+		}
+	}
+	return each
 }
 
 // giveBack returns what was drawn today and not used.

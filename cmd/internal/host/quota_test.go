@@ -49,7 +49,7 @@ func TestTokensOfADay(t *testing.T) {
 		tokens := c.newSpending()
 		tokens.limit = 20
 		config := c.systemConfig(tokens)
-		metrics := c.newObserver(func() actors.Stats { return actors.Stats{} }, zero, zero)
+		metrics := c.newObserver(func() actors.Stats { return actors.Stats{} }, zero, zero, tokens.left)
 		defer metrics.Close()
 		config.Jobs, config.Observe = []actors.Definition{actors.Func("spend", spend)}, metrics.Observe
 		system, err := actors.New(t.Context(), config)
@@ -80,8 +80,15 @@ func TestTokensOfADay(t *testing.T) {
 		}
 		read := httptest.NewRecorder()
 		metrics.ServeHTTP(read, httptest.NewRequest("GET", "/metrics", nil))
-		if !strings.Contains(read.Body.String(), `lastword_model_tokens_total{direction="read",principal="mia"} 14`) {
-			t.Errorf("%s", read.Body)
+		for _, want := range []string{`lastword_model_tokens_total{direction="read",principal="mia"} 14`,
+			`lastword_model_tokens_left{principal="mia"} 0`, `lastword_model_tokens_left{principal="bob"} 8`} {
+			if !strings.Contains(read.Body.String(), want+"\n") {
+				t.Errorf("%s is not in %s", want, read.Body)
+			}
+		}
+		list, err := tokens.days(t.Context(), "eve", false)
+		if len(list) != 1 || list[0] != (messages.DayTokens{Principal: "eve", Day: "2000-01-01", Ceiling: 20, Left: 20}) {
+			t.Errorf("who has used nothing: %+v, %v", list, err)
 		}
 		time.Sleep(2 * time.Hour)
 		if err := start("mia", "false", ""); err != nil {

@@ -159,7 +159,7 @@ func (s *Server) startRuntime(ctx context.Context) (beside []func(context.Contex
 			return nil, err
 		}
 		s.Metrics = s.jobs.newObserver(func() actors.Stats { return s.system.Stats() },
-			func() float64 { return float64(s.API.Readers()) }, s.ready)
+			func() float64 { return float64(s.API.Readers()) }, s.ready, s.tokens.left)
 		config.Observe = s.observe
 	}
 	s.system, err = s.jobs.program.start(ctx, config)
@@ -215,6 +215,9 @@ func (s *Server) newAPI() {
 	to.Prove, to.Keys = s.prove, func(ctx context.Context) ([]string, error) {
 		keys, err := s.keys.load(ctx)
 		return keys.Texts(), err
+	}
+	if s.tokens.limit > 0 {
+		to.Days = s.tokens.days
 	}
 	s.API = http.New(to)
 	s.newDialects(to)

@@ -13,7 +13,7 @@ import (
 
 // newObserver returns the observer for metrics and, if OpenTelemetry's variables name a collector, traces. The
 // functions are called when the metrics are read.
-func (f *Flags) newObserver(system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
+func (f *Flags) newObserver(system func() actors.Stats, readers, ready func() float64, left func() map[string]float64) *telemetry.Observer {
 	env := f.Env()
 	stat := func(help string, read func(actors.Stats) float64) telemetry.Gauge {
 		return telemetry.Gauge{Help: help, Read: func() float64 { return read(system()) }}
@@ -33,8 +33,9 @@ func (f *Flags) newObserver(system func() actors.Stats, readers, ready func() fl
 			"sessions_local": {Help: "1 if sessions hold at this node of several alone.", Read: func() float64 {
 				return map[bool]float64{true: 1}[f.localSessions()]
 			}},
-			"tasks_abandoned":  stat("Tasks that did not heed their cancel.", func(s actors.Stats) float64 { return float64(s.AbandonedTasks) }),
-			"actors_abandoned": stat("Actors that did not stop.", func(s actors.Stats) float64 { return float64(s.AbandonedActors) }),
+			"model_tokens_left": {Help: "Tokens of models that each principal who has used some may still use today (UTC).", Each: left},
+			"tasks_abandoned":   stat("Tasks that did not heed their cancel.", func(s actors.Stats) float64 { return float64(s.AbandonedTasks) }),
+			"actors_abandoned":  stat("Actors that did not stop.", func(s actors.Stats) float64 { return float64(s.AbandonedActors) }),
 		},
 	})
 }

@@ -150,7 +150,7 @@ func view(of calls.Input) door.View {
 	}
 	_ = json.Unmarshal(of.Shown, &t) // a list has read it
 	name := of.Server + "/" + of.Tool
-	return door.View{JobInfo: messages.JobInfo{Name: name, JobSpec: messages.JobSpec{Title: t.Title, Description: t.Description, OpenWorld: true,
+	return door.View{JobInfo: messages.JobInfo{Name: name, JobSpec: messages.JobSpec{Title: t.Title, Description: t.Description, OpenWorld: true, Server: of.Server, Tool: of.Tool,
 		Input: func() json.RawMessage { return t.InputSchema }}},
 		Whole: func(q messages.Request) messages.Request {
 			of.Arguments = q.Input

@@ -88,13 +88,13 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 func (c *Client) Jobs(ctx context.Context) (jobs []messages.JobInfo, err error) {
 	var list struct {
 		Jobs []struct {
-			Name, Description string
-			Schema            json.RawMessage
+			Name, Description, Server, Tool string
+			Schema                          json.RawMessage
 		}
 	}
 	err = c.call(ctx, http.MethodGet, "/v1/jobs", nil, nil, &list)
 	for _, j := range list.Jobs {
-		jobs = append(jobs, messages.JobInfo{Name: j.Name, JobSpec: messages.JobSpec{Description: j.Description,
+		jobs = append(jobs, messages.JobInfo{Name: j.Name, JobSpec: messages.JobSpec{Description: j.Description, Server: j.Server, Tool: j.Tool,
 			Input: func() json.RawMessage { return j.Schema }}})
 	}
 	return jobs, err
@@ -212,6 +212,14 @@ func (c *Client) Keys(ctx context.Context) ([]string, error) {
 	var list struct{ Keys []string }
 	err := c.call(ctx, http.MethodGet, "/v1/key", nil, nil, &list)
 	return list.Keys, err
+}
+
+// Days returns what is left of today's tokens of models: the caller's, or with the scope admin those of all who have used
+// some. It is empty if the server sets no ceiling.
+func (c *Client) Days(ctx context.Context) ([]messages.DayTokens, error) {
+	var list struct{ Days []messages.DayTokens }
+	err := c.call(ctx, http.MethodGet, "/v1/budget", nil, nil, &list)
+	return list.Days, err
 }
 
 func pathOf(id messages.RunID) string { return "/v1/runs/" + url.PathEscape(string(id)) }

@@ -176,9 +176,8 @@ func (c *connection) send(ctx context.Context, tool string, call Call) (json.Raw
 // askPlainly has mcp-go's client ask only if the server wants to know more: the client encodes each request four times.
 func (c *connection) askPlainly(ctx context.Context, tool string, token int64, ours *request) error {
 	r := transport.JSONRPCRequest{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(ownIDs + token), Method: string(mcp.MethodToolsCall)}
-	trace := messages.TraceOf(ctx)
 	level, _ := c.level.Load().(string)
-	r.Params = callParams{tool, ours.call.Arguments, callMeta{token, ours.call.Key, trace.Parent, trace.State, level, c.standing}}
+	r.Params = callParams{tool, ours.call.Arguments, standingMeta{metaOf(ctx, token, ours), level, c.standing}}
 	answer, err := c.link.SendRequest(ctx, r)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -199,15 +198,26 @@ const ownIDs = 1 << 30
 type callParams struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Meta      callMeta        `json:"_meta"`
+	Meta      standingMeta    `json:"_meta"`
 }
 
+// callMeta is what a call itself says in _meta.
 type callMeta struct {
 	Token  int64  `json:"progressToken"`
 	Key    string `json:"io.github.seed889630bf.lastword/key,omitempty"`
 	Parent string `json:"traceparent,omitempty"`
 	State  string `json:"tracestate,omitempty"`
-	Level  string `json:"io.modelcontextprotocol/logLevel,omitempty"`
+}
+
+func metaOf(ctx context.Context, token int64, ours *request) callMeta {
+	trace := messages.TraceOf(ctx)
+	return callMeta{token, ours.call.Key, trace.Parent, trace.State}
+}
+
+// standingMeta has what mcp-go's client would add.
+type standingMeta struct {
+	callMeta
+	Level string `json:"io.modelcontextprotocol/logLevel,omitempty"`
 	standing
 }
 
@@ -235,13 +245,9 @@ func (c *connection) ask(ctx context.Context, tool string, token int64, ours *re
 	if len(ours.call.Arguments) > 0 {
 		r.Params.Arguments = ours.call.Arguments
 	}
-	r.Params.Meta = &mcp.Meta{ProgressToken: token, AdditionalFields: map[string]any{}}
-	for name, value := range messages.TraceOf(ctx).Fields() {
-		r.Params.Meta.AdditionalFields[name] = value
-	}
-	if ours.call.Key != "" {
-		r.Params.Meta.AdditionalFields[keyField] = ours.call.Key
-	}
+	meta, _ := json.Marshal(metaOf(ctx, token, ours)) // of texts
+	r.Params.Meta = &mcp.Meta{}
+	_ = json.Unmarshal(meta, r.Params.Meta)
 	if !ours.call.Task {
 		_, err := c.client.CallTool(ctx, r)
 		return err
@@ -278,9 +284,6 @@ func (p *pending) tellOne(n note) error {
 	total, _ := n.params["total"].(float64)
 	return p.Progress(int64(done), int64(total), "")
 }
-
-// keyField is the field of _meta with the key of a call.
-const keyField = "io.github.seed889630bf.lastword/key"
 
 // begin registers a call. Its token identifies it in progress notifications.
 func (c *connection) begin(p *pending) (token int64) {

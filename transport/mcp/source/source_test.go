@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
@@ -36,6 +38,22 @@ func TestCalls(t *testing.T) {
 				t.Errorf("%s, %s: %q, %v", era, c.tool, got, err)
 			}
 		}
+	}
+}
+
+// A call says the same of itself over a pipe and, once the server asks something, through mcp-go's client.
+func TestCallsSayTheSame(t *testing.T) {
+	_, tools := open(t, stdio(t, "modern"))
+	ctx := messages.WithTrace(t.Context(), messages.Trace{Parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", State: "a=b"})
+	got, err := tools["meta"].Call(ctx, source.Call{ID: "c1", Run: "r1", Key: "k1", Arguments: json.RawMessage("{}"),
+		Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
+			return json.RawMessage("true"), nil
+		}})
+	plainly, asked, _ := strings.Cut(got, "\n")
+	var a, b map[string]any
+	if err != nil || json.Unmarshal([]byte(plainly), &a) != nil || json.Unmarshal([]byte(asked), &b) != nil || !reflect.DeepEqual(a, b) ||
+		a["traceparent"] == nil || a["tracestate"] != "a=b" || a["io.github.seed889630bf.lastword/key"] != "k1" || a["progressToken"] == nil {
+		t.Errorf("over the pipe %s, through mcp-go's client %s, %v", plainly, asked, err)
 	}
 }
 
