@@ -64,7 +64,7 @@ func (g *generation) tasks() []actors.Task {
 		return err
 	}
 	understand := func(ctx context.Context, t *actors.TaskContext) (err error) {
-		about, by, err = g.understand(ctx, t, about, by)
+		about, by, err = g.understand(ctx, t, got, about, by)
 		return err
 	}
 	write := func(ctx context.Context, t *actors.TaskContext) error { return g.write(ctx, t, got, about, by) }

@@ -1,12 +1,14 @@
 package generate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
@@ -19,7 +21,7 @@ import (
 
 // understand is the task in which the model reads the repository and describes it.
 func (g *generation) understand(
-	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, by consulted,
+	ctx context.Context, t *actors.TaskContext, got fetched, about *llmstxt.Analysis, by consulted,
 ) (*llmstxt.Analysis, consulted, error) {
 	if about == nil {
 		t.Summarize("taken from the cache")
@@ -29,7 +31,7 @@ func (g *generation) understand(
 		t.Summarize("skipped: there is no model")
 		return about, by, nil
 	}
-	live := &llmstxt.Live{}
+	live := &live{begun: sync.OnceFunc(func() { _ = g.show(ctx, t, got, about) })} // the task write meets the error again
 	answer, other, err := g.answer(ctx, t, about, by.model, live)
 	if by.other = other; err != nil {
 		if by.cause, err = g.withoutModel(ctx, t, err); err != nil {
@@ -42,6 +44,30 @@ func (g *generation) understand(
 	}
 	t.Summarize(fmt.Sprintf("%s by %s", words.Count(len(answer.Notes), "note"), by.name()))
 	return about.Describe(answer, "written by "+by.name()), by, nil
+}
+
+// live are the texts of the answer while they come. begun is called before each piece.
+type live struct {
+	llmstxt.Live
+	begun func()
+}
+
+// show lets readers have llms.txt without notes while the model writes them.
+func (g *generation) show(ctx context.Context, t *actors.TaskContext, got fetched, about *llmstxt.Analysis) error {
+	out, err := g.place(got.material, got.out).openFolder(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	files, err := about.Files(ctx, g.output(out, consulted{}), caller(t))
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if _, err := files.List[0].Write(&text); err != nil {
+		return err
+	}
+	return (&writer{t: t, out: out}).show(llmstxt.NameTxt, text.Bytes())
 }
 
 // closeTexts closes the streamed texts with the parts of the answer that the files use.
@@ -64,7 +90,7 @@ func closeTexts(t *actors.TaskContext, answer llmstxt.Answer, opened []string) e
 // answer asks the model, with less material each time the server says that the context is too small. other is the
 // model that answered instead, or "".
 func (g *generation) answer(
-	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, m *Model, live *llmstxt.Live,
+	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, m *Model, live *live,
 ) (said llmstxt.Answer, other string, err error) {
 	least := leastMaterial * bytesOfToken
 	budget := m.material(llmstxt.PromptBytes)
@@ -104,7 +130,7 @@ type reply struct {
 
 // ask gets the answer from the cache, the run's log or the model.
 func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about llmstxt.Material,
-	title string, budget int, live *llmstxt.Live) (r reply, err error) {
+	title string, budget int, live *live) (r reply, err error) {
 	key := g.answerKey(m.Name, about)
 	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &r.said) == nil && r.said.Problems() == nil &&
 		r.said.Grounded(about, title) {
@@ -113,6 +139,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	live.Say = func(stream, text string) {
+		live.begun()
 		if err := t.AppendTyped(stream, messages.TextMarkdown, text); err != nil {
 			stop(err) // ends the stream
 		}

@@ -117,6 +117,31 @@ func textIn(t *testing.T, out string) string {
 	return read(t, filepath.Join(out, "local", "garden", "llms.txt"))
 }
 
+// While a model writes its notes, readers have llms.txt without them, and know it. Seed: "Stream incremental status and
+// partial artifacts".
+func TestLlmsTxtBeforeTheNotes(t *testing.T) {
+	out, shown := t.TempDir(), ""
+	folder := filepath.Join(out, "local", "garden")
+	job := asking(t, modeled(sample(t, nil), out), oracleOf(says(description)))
+	write := job.Tasks[4].Run
+	job.Tasks[4].Run = func(ctx context.Context, task *actors.TaskContext) error {
+		shown = read(t, filepath.Join(folder, "llms.txt.partial"))
+		return write(ctx, task)
+	}
+	var parts []messages.ArtifactPartial
+	for e, err := range start(t, open(t, actors.Config{}), job).Events(t.Context(), 0) {
+		must(t, err)
+		if b, ok := e.Body.(messages.ArtifactPartial); ok {
+			parts = append(parts, b)
+		}
+	}
+	if len(parts) != 1 || parts[0].Name != "llms.txt" || parts[0].Task != "understand" || parts[0].SHA256 != messages.Digest(shown) ||
+		!strings.HasPrefix(shown, "# Garden\n") || strings.Contains(shown, "How to begin.") || !strings.Contains(textIn(t, out), "How to begin.") {
+		t.Errorf("%+v; readers had\n%s\nand then\n%s", parts, shown, textIn(t, out))
+	}
+	same(t, "files", names(tree(t, folder)), []string{"llms.json", "llms.txt"})
+}
+
 func TestModelDescribes(t *testing.T) {
 	o, out := oracleOf(says(description)), t.TempDir()
 	state := completed(t, asking(t, modeled(sample(t, nil), out), o))
@@ -159,6 +184,7 @@ func TestMilestonesWithModel(t *testing.T) {
 		"task.started: understand started",
 		"step.kept: step answer begins",
 		"llm.started: asking m at here",
+		"artifact.partial: llms.txt has 387 bytes so far",
 		"llm.completed: m answered",
 		"step.kept: step answer is done",
 		"text.done: purpose: 1 line",
@@ -303,7 +329,9 @@ func TestModelFaults(t *testing.T) {
 			required := modeled(dir, t.TempDir())
 			required.RequireModel = true
 			failed(t, asking(t, required, oracleOf(c.parts)), c.cause)
-			same(t, "files", names(tree(t, required.Out)), nil)
+			if left := slices.DeleteFunc(names(tree(t, required.Out)), func(n string) bool { return n == "local/garden/llms.txt.partial" }); len(left) > 0 {
+				t.Errorf("it leaves %v", left)
+			}
 		})
 	}
 }

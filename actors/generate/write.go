@@ -29,6 +29,7 @@ func (g *generation) write(
 		return err
 	}
 	defer out.Close()
+	_ = confined.Remove(out.Root, out.fileOf(llmstxt.NameTxt)+partialSuffix) // shown while the model was asked
 	n, err := out.sweep()
 	if err != nil {
 		return err
@@ -275,7 +276,7 @@ type partial struct {
 // Write passes on the data.
 func (p *partial) Write(data []byte) (int, error) {
 	if text := p.first[:bytes.LastIndexByte(p.first, '\n')+1]; len(text) > 0 {
-		if err := p.show(text); err != nil {
+		if err := p.writer.show(p.name, text); err != nil {
 			return 0, err
 		}
 	}
@@ -287,13 +288,13 @@ func (p *partial) Write(data []byte) (int, error) {
 }
 
 // show writes the file of the first part, and announces it.
-func (p *partial) show(text []byte) error {
-	file := p.out.fileOf(p.name) + partialSuffix
-	if err := confined.Write(p.out.Root, file, 0o644, func(to io.Writer) error { _, err := to.Write(text); return err }); err != nil {
+func (w *writer) show(name string, text []byte) error {
+	file := w.out.fileOf(name) + partialSuffix
+	if err := confined.Write(w.out.Root, file, 0o644, func(to io.Writer) error { _, err := to.Write(text); return err }); err != nil {
 		return err
 	}
-	a := messages.Artifact{Name: p.name, Path: path.Join(p.out.dir, file), Bytes: int64(len(text)), SHA256: messages.Digest(string(text)), Partial: true}
-	return p.t.Emit(messages.ArtifactPartial{Artifact: a}, fmt.Sprintf("%s has %d bytes so far", a.Name, a.Bytes))
+	a := messages.Artifact{Name: name, Path: path.Join(w.out.dir, file), Bytes: int64(len(text)), SHA256: messages.Digest(string(text)), Partial: true}
+	return w.t.Emit(messages.ArtifactPartial{Artifact: a}, fmt.Sprintf("%s has %d bytes so far", a.Name, a.Bytes))
 }
 
 // render writes the text. Its bytes are accounted for first.

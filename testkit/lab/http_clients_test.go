@@ -47,6 +47,7 @@ func TestHTTPClients(t *testing.T) {
 		})
 	}
 	t.Run("generated clients", func(t *testing.T) { newWebKit(t).generated(t) })
+	t.Run("generated clients of npm", func(t *testing.T) { newWebKit(t).typed(t) })
 	t.Run("linter", func(t *testing.T) { newWebKit(t).lint(t) })
 }
 
@@ -304,6 +305,30 @@ func (w *webKit) generated(t *testing.T) {
 		}
 		if args[0] == "run" && strings.Count(string(out), "run.completed") != 2 {
 			t.Errorf("the clients follow %s", out)
+		}
+	}
+}
+
+// typed has Spectral judge the document, and npm's two generators read it. What they make compiles, and starts, lists and
+// follows a run.
+func (w *webKit) typed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make nightly runs this")
+	}
+	dir := npmInstall(t, "openapi")
+	w.document(t, filepath.Join(dir, "openapi.json"))
+	for _, args := range [][]string{
+		{"node_modules/@stoplight/spectral-cli/dist/index.js", "lint", "--ruleset=spectral.json", "--fail-severity=hint", "openapi.json"},
+		{"node_modules/openapi-typescript/bin/cli.js", "openapi.json", "-o", "types.ts"},
+		{"node_modules/orval/dist/bin/orval.mjs", "--config", "orval.config.mjs"},
+		{"node_modules/typescript/bin/tsc", "-p", "."},
+		{"main.ts"},
+	} {
+		cmd := exec.CommandContext(t.Context(), nodeOf(dir), args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "BASE="+w.direct)
+		out, err := cmd.CombinedOutput()
+		if err != nil || args[0] == "main.ts" && !bytes.Contains(out, []byte("run.completed")) {
+			t.Fatalf("%s: %v\n%s", args[0], err, out)
 		}
 	}
 }

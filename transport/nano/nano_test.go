@@ -232,6 +232,18 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
+// After a restart, and at another node, an id is not found, from any number on: the log may have merged what the numbers meant.
+func TestOldIDsAreNotFound(t *testing.T) {
+	runs := &stories.Teller{}
+	began := call(t, open(runs), "ada", `{"prompt":"plain","stream":true}`).Result
+	again := open(runs)
+	for from := range 2 {
+		if r := call(t, again, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d}`, began.StreamID, from)); r.Error == nil || r.Error.Code != -32001 {
+			t.Errorf("from %d: %+v", from, r)
+		}
+	}
+}
+
 // A stream that somebody watches does not expire, however long the run says nothing.
 func TestWatchedStreamsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -210,7 +210,7 @@ func (s *server) find(c *rpc.Caller, id string) (*stream, error) {
 	one := s.streams[id]
 	switch {
 	case one == nil || one.principal != auth.From(c.Context).Name:
-		return refuse(notFound, "there is no such stream")
+		return refuse(notFound, "this server knows no such stream, and no id from before its start; the run's id is in its first answer")
 	case one.gone:
 		return refuse(expired, "the stream has expired; the run's id is in its first answer")
 	case !one.streams:

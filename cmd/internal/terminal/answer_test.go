@@ -102,6 +102,10 @@ func TestPipesGetEveryCharacter(t *testing.T) {
 			t.Errorf("stdout has %q, want %q", stdout.String(), want)
 		}
 	}
+	var piped bytes.Buffer // as chat with tools prints an answer, and plan run a result
+	if err := PrintText(&piped, text); err != nil || piped.String() != text {
+		t.Errorf("a pipe has %q (%v), want %q", piped.String(), err, text)
+	}
 }
 
 // A second attempt is printed only where it differs from the first, and then as a whole.

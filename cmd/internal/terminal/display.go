@@ -386,8 +386,11 @@ func PrintLines[T any](w io.Writer, list []T) error {
 	return nil
 }
 
-// PrintText prints the text of a model or plan, without control characters.
+// PrintText prints the text of a model, job or plan: a pipe gets every character, a terminal none that controls it.
 func PrintText(w io.Writer, text string) error {
-	_, err := fmt.Fprintln(w, strings.TrimSuffix(words.WithoutControls(text), "\n"))
+	if IsTerminal(w) {
+		text = words.WithoutControls(text)
+	}
+	_, err := fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
 	return err
 }

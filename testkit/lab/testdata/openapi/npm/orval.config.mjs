@@ -1,0 +1,1 @@
+export default {lastword: {input: './openapi.json', output: {target: './orval.ts', client: 'fetch', baseUrl: process.env.BASE}}};
