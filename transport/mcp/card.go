@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -18,7 +20,7 @@ const (
 	cardType      = "text/html;profile=mcp-app"
 )
 
-//go:embed card/run.html
+//go:embed card/run.html.gz
 var cardPage string
 
 // showsCards reports whether the client has declared that it shows pages.
@@ -33,32 +35,26 @@ func showsCards(ctx context.Context) bool {
 }
 
 // addCard adds the card, which only clients that show it are told of.
-func (s *Server) addCard() error {
+func (s *Server) addCard() {
+	s.mcp.AddResource(mcp.Resource{URI: cardURI, Name: "run-card", MIMEType: cardType, Description: "A card that shows a run."},
+		server.ResourceHandlerFunc(s.reading(func(context.Context, string) (Contents, error) {
+			return Contents{MIMEType: cardType, Text: words.Unpack(cardPage)}, nil
+		})))
 	hooks := s.mcp.GetHooks()
-	hooks.AddAfterListResourceTemplates(func(ctx context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
-		result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(t mcp.ResourceTemplate) bool { return t.MIMEType == cardType })
-	})
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
-		if showsCards(ctx) {
-			result.Resources = append(slices.Clip(result.Resources), mcp.NewResource(cardURI, "run-card", mcp.WithMIMEType(cardType),
-				mcp.WithResourceDescription("A card that shows a run.")))
+		i := slices.IndexFunc(result.Resources, func(r mcp.Resource) bool { return r.URI == cardURI })
+		if i >= 0 && !showsCards(ctx) {
+			result.Resources = append(result.Resources[:i], result.Resources[i+1:]...) // the list belongs to this response
 		}
 	})
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 		if !showsCards(ctx) {
 			return
 		}
-		for i, tool := range result.Tools { // the slice belongs to this response
-			if tool.Name == startTool || tool.Name == "run_get" || s.jobs[tool.Name] != nil {
-				result.Tools[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": cardURI}})
+		for i := range result.Tools { // the slice belongs to this response
+			if t := &result.Tools[i]; t.Name == startTool || t.Name == "run_get" || s.jobs[t.Name] != nil {
+				t.Meta = &mcp.Meta{AdditionalFields: map[string]any{"ui": map[string]string{"resourceUri": cardURI}}}
 			}
 		}
 	})
-	return s.AddResource(Resource{Template: "ui://lastword/{card}", Name: "run-card", Title: "Run", MIMEType: cardType},
-		func(_ context.Context, uri string) (Contents, error) {
-			if uri != cardURI {
-				return Contents{}, ErrNoResource
-			}
-			return Contents{MIMEType: cardType, Text: cardPage}, nil
-		})
 }

@@ -14,7 +14,9 @@ import (
 func TestRunCard(t *testing.T) {
 	const mime = "text/html;profile=mcp-app"
 	asks := actors.Func("asks", func(ctx context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
-		go func() { _, _ = t.Ask(ctx, messages.InputRequired{Request: "sure", InputKind: messages.InputConfirmation, Prompt: "Really?"}) }()
+		go func() {
+			_, _ = t.Ask(ctx, messages.InputRequired{Request: "sure", InputKind: messages.InputConfirmation, Prompt: "Really?"})
+		}()
 		_, err := t.Ask(ctx, messages.InputRequired{Request: "name", Prompt: "Who?"})
 		return "", err
 	})
