@@ -223,3 +223,22 @@ func (s *System) injectWork(t *TaskContext, name string) (err error) {
 		record: func(e emission) { _ = t.work.Conclude(&e) }})
 	return err
 }
+
+// affords returns an error for amounts that no budget has, or that are above the ceiling.
+func (c Ceilings) affords(b messages.Budget) error {
+	most := c.Budget.Amounts()
+	for unit, asked := range b.Amounts() {
+		if most[unit] > 0 && asked > most[unit] {
+			return messages.InvalidInput("the budget's %s=%s is above %s, which this server allows", messages.BudgetUnits[unit],
+				messages.FormatAmount(unit, asked), messages.FormatAmount(unit, most[unit]))
+		}
+	}
+	return b.Check()
+}
+
+func checkOnBudget(o messages.OnBudget) error {
+	if o != "" && o != messages.BudgetEnd && o != messages.BudgetAsk {
+		return messages.InvalidInput("on_budget is %s or %s, not %.32q", messages.BudgetEnd, messages.BudgetAsk, o)
+	}
+	return nil
+}

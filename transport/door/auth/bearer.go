@@ -160,7 +160,7 @@ func (m *Middleware) opened(s *session) (e entry, ok bool) {
 	copy(e.digest[:], s.Token)
 	switch {
 	case s.Until != 0:
-		e.principal, e.until = s.Who, time.Unix(s.Until, 0)
+		e.principal, e.until = Principal{Name: s.Principal, Scopes: s.Scopes}, time.Unix(s.Until, 0)
 		return e, m.issued != nil && time.Now().Before(e.until)
 	case m.tokens == nil:
 		return e, false

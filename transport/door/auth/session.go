@@ -30,12 +30,14 @@ const (
 // session is what a browser's cookie seals: any process with the key knows which token opened the session. The session
 // ends when it is closed, when its token ends, or [seal.Life] after its last request.
 type session struct {
-	Name   string    `json:"n"`
-	Token  []byte    `json:"t"` // digest of the token
-	Who    Principal `json:"p"` // of a token of an issuer
-	Until  int64     `json:"u,omitempty"`
-	Secure bool      `json:"s,omitempty"` // browsers send the cookie over https alone
-	Used   int64     `json:"a"`
+	Name   string `json:"n"`
+	Token  []byte `json:"t"` // digest of the token
+	Used   int64  `json:"a"`
+	Secure bool   `json:"s,omitempty"` // browsers send the cookie over https alone
+	// Until is when the token of an issuer ends, and Principal and Scopes are what it says; a file has those of others.
+	Until     int64   `json:"u,omitempty"`
+	Principal string  `json:"p,omitempty"`
+	Scopes    []Scope `json:"c,omitempty"`
 }
 
 // sessions tells which browser sessions are closed. Rows keep it, and the states that were read lately are in memory. mu
@@ -120,7 +122,7 @@ func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	}
 	s := session{Name: rand.Text(), Token: p.token.digest[:], Secure: secure}
 	if !p.token.until.IsZero() {
-		s.Who, s.Until = p.token.principal, p.token.until.Unix()
+		s.Until, s.Principal, s.Scopes = p.token.until.Unix(), p.token.principal.Name, p.token.principal.Scopes
 	}
 	setSession(w, r, p.checks.sessions.cookie(s))
 	return nil
