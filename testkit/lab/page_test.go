@@ -35,7 +35,9 @@ func TestPage(t *testing.T) {
 	}
 	self, err := os.Executable()
 	must(t, err)
-	cmd.Env = append(os.Environ(), "SERVER="+self, "SERVER_SETUP="+pageServer, "SHOTS="+shots)
+	card, err := filepath.Abs(filepath.Join(root, "transport", "mcp", "card", "run.html"))
+	must(t, err)
+	cmd.Env = append(os.Environ(), "CARD="+card, "SERVER="+self, "SERVER_SETUP="+pageServer, "SHOTS="+shots)
 	if err := cmd.Run(); err != nil {
 		t.Error(err)
 	}

@@ -58,8 +58,8 @@ func (by By) seen(ctx context.Context) By {
 	return by
 }
 
-// mayAnswer returns an error (forbidden) if the caller may not answer the question. It leaves the question open.
-func (d *Door) mayAnswer(ctx context.Context, by By, run messages.State, request string) error {
+// MayAnswer returns an error (forbidden) if the caller may not answer the question. It leaves the question open.
+func (d *Door) MayAnswer(ctx context.Context, by By, run messages.State, request string) error {
 	by = by.seen(ctx)
 	rule := answers[by].others
 	i := slices.IndexFunc(run.Inputs, func(in messages.Input) bool { return in.Request == request })

@@ -270,7 +270,7 @@ func (d *Door) Leave(ctx context.Context, id messages.RunID) {
 func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request string, value json.RawMessage) error {
 	run, err := d.owned(ctx, auth.AnswerRuns, id)
 	if err == nil {
-		err = d.mayAnswer(ctx, by, run, request)
+		err = d.MayAnswer(ctx, by, run, request)
 	}
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func (d *Door) Say(ctx context.Context, by By, id messages.RunID, said messages.
 	run, err := d.owned(ctx, auth.WriteRuns, id)
 	for _, in := range run.Inputs {
 		if err == nil && said.Mode == messages.Interrupt && !in.Closed && !run.Status.IsEnded() {
-			err = d.mayAnswer(ctx, by, run, in.Request)
+			err = d.MayAnswer(ctx, by, run, in.Request)
 		}
 	}
 	if err == nil && len(said.Content) > messages.MessageBytes {

@@ -90,13 +90,9 @@ func (b *behind) methods(own map[string]wire.Method) map[string]wire.Method {
 }
 
 // caller returns who calls, and what the client declares of what servers may ask. Clients without a session answer only
-// the questions of runs.
+// during calls of tools.
 func caller(ctx context.Context, x *wire.Exchange) Caller {
-	declared := x.Capabilities()
-	if x.Modern() {
-		declared = mcp.ClientCapabilities{Elicitation: declared.Elicitation}
-	}
-	return Caller{Principal: auth.From(ctx).Name, Capabilities: source.Declare(declared, !x.Modern())}
+	return Caller{Principal: auth.From(ctx).Name, Capabilities: source.Declare(x.Capabilities(), !x.Modern())}
 }
 
 // entry is an entry of a list as clients see it.
@@ -110,7 +106,7 @@ type entry struct {
 // left out, and the operator hears of it.
 func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (all []entry, ttl int64) {
 	who := caller(ctx, x)
-	defer b.attend(ctx, x, "")()
+	defer b.attend(ctx, x, "", nil)()
 	servers := b.Behind.Servers()
 	lists := make([]*source.List, len(servers))
 	var listing sync.WaitGroup
@@ -337,7 +333,7 @@ func (b *behind) find(ctx context.Context, x *wire.Exchange, method, name string
 
 // pass passes a request on.
 func (b *behind) pass(ctx context.Context, x *wire.Exchange, server, method string, params json.RawMessage) (json.RawMessage, error) {
-	defer b.attend(ctx, x, "")()
+	defer b.attend(ctx, x, "", nil)()
 	result, err := b.Behind.Pass(ctx, server, caller(ctx, x), method, edit(params, "_meta", nil))
 	if err == nil && x.Modern() && method == "resources/read" { // older servers do not say it
 		for member, text := range map[string]string{"ttlMs": "0", "cacheScope": `"private"`} {

@@ -125,13 +125,16 @@ func shownOf(raw json.RawMessage) json.RawMessage {
 // await follows the run from the cursor on, for as long as a call may take. A client that leaves before ends the run, if
 // its protocol says so.
 func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRequest, r task.Resumed, at cursor.Cursor, asTask bool) (any, error) {
-	defer b.attend(ctx, x, r.Run)()
 	wait := b.Wait
 	if asTask {
 		wait = max(b.TaskAfter, 0)
 	}
 	within, stop := context.WithTimeout(ctx, wait)
 	defer stop()
+	defer b.attend(ctx, x, r.Run, stop)()
+	if len(b.asker.Wishes(x, r.Run)) > 0 { // they came before this call
+		stop()
+	}
 	state, _, err := b.follow(within, streamWrap, r.Run, at)
 	switch {
 	case ctx.Err() != nil:
@@ -150,7 +153,7 @@ func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRe
 		return b.outcome(ctx, state)
 	case asTask:
 		return b.tasks.Reply(x, state), nil
-	case x.Modern() && x.Elicits() && !r.Left && len(wire.Questions(state)) > 0:
+	case x.Modern() && x.Elicits() && !r.Left && len(wire.Questions(state)) > 0, len(b.asker.Wishes(x, r.Run)) > 0:
 		return b.asker.Required(ctx, req, state), nil
 	}
 	return stillWorks(state).library(), nil

@@ -17,6 +17,7 @@ import (
 type host struct {
 	principal string
 	run       messages.RunID
+	stop      func() // ends the wait for the run
 }
 
 // Changed says that a list, or the resource with the URI, of a server behind this one has changed.
@@ -29,12 +30,12 @@ func (s *Server) Changed(method, uri string) {
 }
 
 // attend says that x waits for the run, or for a server behind, until the returned function is called. So the servers
-// can ask its client.
-func (b *behind) attend(ctx context.Context, x *wire.Exchange, run messages.RunID) (leave func()) {
+// can ask its client. stop ends its wait, if servers then ask in the result.
+func (b *behind) attend(ctx context.Context, x *wire.Exchange, run messages.RunID, stop func()) (leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before, was := b.hosts[x]
-	b.hosts[x] = host{auth.From(ctx).Name, run}
+	b.hosts[x] = host{auth.From(ctx).Name, run, stop}
 	close(b.came)
 	b.came = make(chan struct{})
 	return func() {
@@ -54,6 +55,11 @@ const hostTimeout = 5 * time.Second
 func (s *Server) AskClient(ctx context.Context, principal, run, method string, params json.RawMessage) (answer json.RawMessage, err error) {
 	b, late := s.behind, time.NewTimer(hostTimeout)
 	defer late.Stop()
+	wish, end, err := b.asker.Wish(messages.RunID(run), mcp.MCPMethod(method), params)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
 	for {
 		x, came := b.host(principal, messages.RunID(run))
 		if x != nil {
@@ -62,6 +68,10 @@ func (s *Server) AskClient(ctx context.Context, principal, run, method string, p
 		}
 		select {
 		case <-came:
+		case <-wish.Taken: // the client takes its time
+			late.Stop()
+		case answer := <-wish.Answer:
+			return answer, nil
 		case <-late.C:
 			return nil, fmt.Errorf("no client waits that could answer %s", method)
 		case <-ctx.Done():
@@ -70,11 +80,15 @@ func (s *Server) AskClient(ctx context.Context, principal, run, method string, p
 	}
 }
 
-// host returns the exchange of a client that can be asked, or nil and what is closed when another one comes.
+// host returns the exchange of a client that can be asked, or nil and what is closed when another one comes. It ends the
+// waits of clients without a session that then get wishes.
 func (b *behind) host(principal string, run messages.RunID) (*wire.Exchange, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for x, waits := range b.hosts {
+		if waits.stop != nil && len(b.asker.Wishes(x, waits.run)) > 0 {
+			waits.stop()
+		}
 		if x.Session() != nil && (waits.run == run || run == "") && (waits.principal == principal || principal == "") {
 			return x, b.came
 		}

@@ -62,6 +62,20 @@ func newKit() kit {
 		text, err := json.Marshal(answer.Content)
 		return protocol.NewToolResultText(string(answer.Action) + " " + string(text)), err
 	})
+	k.AddTool(protocol.NewTool("wish"), func(ctx context.Context, _ protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+		var sample protocol.CreateMessageRequest
+		sample.MaxTokens = 7
+		//lint:ignore SA1019 servers use it
+		said, err := server.ServerFromContext(ctx).RequestSampling(ctx, sample)
+		if err != nil {
+			return nil, err
+		}
+		roots, err := server.ServerFromContext(ctx).RequestRoots(ctx, protocol.ListRootsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		return protocol.NewToolResultText(said.Model + " " + roots.Roots[0].URI), nil
+	})
 	return k
 }
 
@@ -217,7 +231,7 @@ func testServe(t *testing.T, how era) {
 	if how.modern && list.TTLMs != 30_000 {
 		t.Errorf("the list holds for %d ms", list.TTLMs)
 	}
-	if got := fmt.Sprint(list.Tools); got != "[{ask} {crash} {refuse} {slow} {steps} {run_wait} {run_answer} {run_cancel}]" {
+	if got := fmt.Sprint(list.Tools); got != "[{ask} {crash} {refuse} {slow} {steps} {wish} {run_wait} {run_answer} {run_cancel}]" {
 		t.Errorf("the tools are %s", got)
 	}
 	var heard []string
@@ -264,4 +278,63 @@ func testServe(t *testing.T, how era) {
 	} else if m := x.response(); !strings.Contains(string(m.Result), "input_required") {
 		t.Errorf("%s", m.Result)
 	}
+}
+
+// A client without a session gets a server's requests for a message of its model and for its roots in results, as it gets
+// questions, also as a task. A client that does not declare them gets none.
+func TestServeWishes(t *testing.T) {
+	answers := map[string]any{"sampling/createMessage": map[string]any{"model": "m", "role": "assistant", "content": map[string]any{"type": "text", "text": "hi"}},
+		"roots/list": map[string]any{"roots": []any{map[string]any{"uri": "file:///srv"}}}}
+	answer := func(t *testing.T, text json.RawMessage, method string) (state string, responses map[string]any) {
+		var asks struct {
+			RequestState  string
+			InputRequests map[string]struct {
+				Method string
+				Params struct{ MaxTokens int }
+			}
+		}
+		must(t, json.Unmarshal(text, &asks))
+		responses = map[string]any{}
+		for name, r := range asks.InputRequests {
+			if responses[name] = answers[method]; r.Method != method || r.Params.MaxTokens != map[string]int{"sampling/createMessage": 7}[method] {
+				t.Errorf("asks %+v, not for %s", r, method)
+			}
+		}
+		if len(responses) != 1 {
+			t.Fatalf("%s is not asked for: %s", method, text)
+		}
+		return asks.RequestState, responses
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := mcp.Serve(newKit().MCPServer, wrapping(t))
+		t.Cleanup(s.Close)
+		able := map[string]any{"sampling": map[string]any{}, "roots": map[string]any{}}
+		c := dialAs(t, s, modernStdio, as{principal: "ann", capabilities: able})
+		m := c.callTool("wish", map[string]any{}, nil).response()
+		for _, method := range []string{"sampling/createMessage", "roots/list"} {
+			state, responses := answer(t, m.Result, method)
+			m = c.again("wish", map[string]any{}, state, responses, nil).response()
+		}
+		if r := m.toolResult(t); r.Content[0].Text != "m file:///srv" {
+			t.Errorf("%s", m.Result)
+		}
+
+		able["extensions"] = both["extensions"]
+		c = dialAs(t, s, modernStdio, as{principal: "ann", capabilities: able})
+		var task struct{ TaskID string }
+		must(t, json.Unmarshal(c.callTool("wish", map[string]any{}, nil).response().result(t), &task))
+		for _, method := range []string{"sampling/createMessage", "roots/list"} {
+			synctest.Wait()
+			_, responses := answer(t, c.do("tasks/get", map[string]any{"taskId": task.TaskID}).result(t), method)
+			c.do("tasks/update", map[string]any{"taskId": task.TaskID, "inputResponses": responses}).result(t)
+		}
+		synctest.Wait()
+		if text := c.do("tasks/get", map[string]any{"taskId": task.TaskID}).result(t); !strings.Contains(string(text), "m file:///srv") {
+			t.Errorf("%s", text)
+		}
+		c = dialAs(t, s, modernStdio, as{principal: "ann"})
+		if m := c.callTool("wish", map[string]any{}, nil).response(); m.Error == nil || !strings.Contains(m.Error.Message, "sampling") {
+			t.Errorf("%s %+v", m.Result, m.Error)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -68,11 +69,14 @@ type RunQuestion struct {
 	Prompt  string `json:"prompt"`
 	// Schema is the JSON Schema of the answer, if there is one.
 	Schema json.RawMessage `json:"schema,omitempty"`
+	// AsksPerson says that the caller may not answer it; Page is where people do, if there is a page.
+	AsksPerson bool   `json:"asks_person,omitempty"`
+	Page       string `json:"page,omitempty"`
 }
 
 // Result returns a tool's answer for a run, with its RunResult as structured content. A run that failed or was canceled
 // is an error.
-func (s *Server) Result(_ context.Context, state messages.State) *Result {
+func (s *Server) Result(ctx context.Context, state messages.State) *Result {
 	run := RunResult{RunID: state.RunID, Job: state.Queued.Job, Status: statusOf(state), Seq: state.Seq, Message: nextStep(state)}
 	run.Artifacts, run.MoreArtifacts = listedArtifacts(state.Artifacts)
 	if end := state.End; end != nil {
@@ -82,7 +86,13 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 		}
 	}
 	for _, in := range wire.Questions(state) { // a run that has ended has none
-		run.Questions = append(run.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
+		q := RunQuestion{Request: in.Request, Prompt: in.Prompt, Schema: in.Schema}
+		if q.AsksPerson = s.runs.MayAnswer(ctx, door.Agent, state, in.Request) != nil; q.AsksPerson && s.config.People != nil {
+			if page := s.config.People(); page != "" {
+				q.Page = page + "/runs/" + string(state.RunID)
+			}
+		}
+		run.Questions = append(run.Questions, q)
 	}
 	if r := s.behind.result(state); r != nil {
 		return &Result{content: r.Content, Structured: run, IsError: r.IsError}

@@ -47,9 +47,10 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 	return &Resumed{c.Run, c.After, left}, err
 }
 
-// Answer passes the responses to the run's open questions, and returns when they are visible in its State. It ignores
+// Answer passes the responses to the run's wishes and open questions, and returns when they are visible in its State. It ignores
 // unknown and outdated keys. left says that a response had no answer. bad says why a response could not be used.
 func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (left bool, bad, err error) {
+	a.grant(state.RunID, responses)
 	given := map[string]bool{}
 	for _, q := range wire.Questions(state) {
 		response, ok := responses[q.Request]

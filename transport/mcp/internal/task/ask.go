@@ -3,10 +3,12 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -18,23 +20,32 @@ import (
 type Asker struct {
 	runs wire.Runs
 	keys seal.Keys
+
+	mu     sync.Mutex
+	wishes map[string]*Wish // by name
 }
 
 // NewAsker returns an Asker. keys seal the states that clients carry.
-func NewAsker(runs wire.Runs, keys seal.Keys) *Asker { return &Asker{runs, keys} }
+func NewAsker(runs wire.Runs, keys seal.Keys) *Asker {
+	return &Asker{runs: runs, keys: keys, wishes: map[string]*Wish{}}
+}
 
-// Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the sealed
-// state with which the retried call finds the run.
+// Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, the wishes, and the
+// sealed state with which the retried call finds the run.
 func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
 	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
-	b := server.NewInputRequestBuilder("")
-	for _, q := range wire.Questions(state) {
-		c.Questions = append(c.Questions, q.Request)
-		b.Elicit(q.Request, Elicitation(q))
+	x := wire.From(ctx)
+	requests := a.Wishes(x, state.RunID)
+	if x.Elicits() {
+		for _, q := range wire.Questions(state) {
+			requests[q.Request] = mcp.NewElicitationInputRequest(Elicitation(q))
+		}
 	}
+	c.Questions = slices.Collect(maps.Keys(requests))
 	plain, _ := json.Marshal(c) // it has strings and numbers
-	return b.RequestState(a.keys.Seal(stateUse, plain)).ToolResult()
+	return &mcp.CallToolResult{Result: mcp.Result{ResultType: mcp.ResultTypeInputRequired},
+		MultiRoundTripResult: mcp.MultiRoundTripResult{InputRequests: requests, RequestState: a.keys.Seal(stateUse, plain)}}
 }
 
 // mostAsked is how often one call repeats a question whose answers do not fit.

@@ -146,7 +146,12 @@ func (t *Tasks) detailed(ctx context.Context, state messages.State, elicits bool
 }
 
 func (t *Tasks) getTask(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	return t.detailed(ctx, state, x.Elicits()), nil
+	d := t.detailed(ctx, state, x.Elicits())
+	if wishes := t.config.Asker.Wishes(x, state.RunID); len(wishes) > 0 && !state.Status.IsEnded() {
+		maps.Copy(wishes, d.Inputs)
+		d.Status, d.Inputs = mcp.TaskStatusInputRequired, wishes
+	}
+	return d, nil
 }
 
 // updateTask passes answers on to the task's questions.

@@ -1,0 +1,61 @@
+package mcp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// Hosts that show pages get the run card, and no others hear of it. It tells where a person answers what an agent may not.
+func TestRunCard(t *testing.T) {
+	const mime = "text/html;profile=mcp-app"
+	asks := actors.Func("asks", func(ctx context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
+		go func() {
+			_, _ = t.Ask(ctx, messages.InputRequired{Request: "sure", InputKind: messages.InputConfirmation, Prompt: "Really?"})
+		}()
+		_, err := t.Ask(ctx, messages.InputRequired{Request: "name", Prompt: "Who?"})
+		return "", err
+	})
+	inEachEra(t, func(t *testing.T, how era) {
+		s, _ := doorTo(t, mcp.Config{People: func() string { return "http://localhost:1" }}, []actors.Definition{asks})
+		add(t, s, mcp.JobTool{Job: "asks"})
+		for _, shows := range []bool{true, false} {
+			types := map[bool][]string{true: {mime}, false: {"text/plain"}}[shows]
+			c := dialAs(t, s, how, as{principal: "ann", capabilities: map[string]any{"extensions": map[string]any{
+				"io.modelcontextprotocol/ui": map[string]any{"mimeTypes": types}}}})
+			list := string(c.do("tools/list", nil).result(t))
+			if n := strings.Count(list, `"_meta":{"ui":{"resourceUri":"ui://lastword/run"}}`); n != map[bool]int{true: 3}[shows] {
+				t.Errorf("%t: %d tools have the card: %s", shows, n, list)
+			}
+			all := string(c.do("resources/list", nil).result(t)) + string(c.do("resources/templates/list", nil).result(t))
+			if n := strings.Count(all, "ui://"); n != map[bool]int{true: 1}[shows] {
+				t.Errorf("%t: the resources are %s", shows, all)
+			}
+		}
+		c := dialAs(t, s, how, as{principal: "ann"})
+		card := read[struct {
+			Contents []struct{ Text, MIMEType string }
+		}](t, c.do("resources/read", map[string]any{"uri": "ui://lastword/run"}).result(t)).Contents[0]
+		if card.MIMEType != mime || len(card.Text) > 20_000 || strings.Contains(card.Text, "//") && strings.Contains(card.Text, "http") ||
+			!strings.Contains(card.Text, "ui/initialize") {
+			t.Errorf("the card is %s of %d bytes: %s", card.MIMEType, len(card.Text), card.Text)
+		}
+		type answer struct {
+			StructuredContent mcp.RunResult
+		}
+		run := read[answer](t, c.callTool("run_start", map[string]any{"job": "asks", "input": map[string]any{}}, nil).response().result(t)).StructuredContent
+		for len(run.Questions) < 2 {
+			run = read[answer](t, c.callTool("run_get", map[string]any{"run_id": run.RunID}, nil).response().result(t)).StructuredContent
+		}
+		for _, q := range run.Questions {
+			if person := q.Request == "sure"; q.AsksPerson != person || (q.Page == "http://localhost:1/runs/"+string(run.RunID)) != person {
+				t.Errorf("%+v", q)
+			}
+		}
+		c.callTool("run_cancel", map[string]any{"run_id": run.RunID}, nil).response().result(t)
+	})
+}
