@@ -25,7 +25,7 @@ type Config struct {
 	Journal Journal
 	// Node names this node in run.started.
 	Node string
-	// Jobs are the kinds of job that Submit can start. Each has a name of its own.
+	// Jobs are the kinds of job that Submit can start. Each has its own name.
 	Jobs []Definition
 
 	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.

@@ -195,7 +195,7 @@ type Stats struct {
 	// RefusedEvents counts events that were not legal. LostFinishes counts terminals that came after the run's
 	// terminal.
 	RefusedEvents, LostFinishes int64
-	// AbandonedTasks and AbandonedActors count what did not end in time. Each may hold a goroutine for good.
+	// AbandonedTasks and AbandonedActors count what did not end in time. Each may hold a goroutine permanently.
 	AbandonedTasks, AbandonedActors int64
 	// JournalRetries counts appends that failed or went unanswered, and were tried again. LateJournalAnswers counts
 	// answers that came too late or twice. Retries of tasks are in the runs' logs.

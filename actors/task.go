@@ -390,7 +390,7 @@ func (a *taskActor) Receive(c actor.Context) {
 // taskName returns the name of the task whose actor this is.
 func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
 
-// start runs the task's function in a routine of its own. A cancel that came before is passed on at once.
+// start runs the task's function in its own routine. A cancel that came before is passed on at once.
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
 	ctx := messages.WithTrace(context.Background(), now.run.trace)

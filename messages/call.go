@@ -235,7 +235,7 @@ func (f *Fold) openCall(id string, model bool) int {
 // legalCall checks that the id is new and that its task may speak.
 func (f *Fold) legalCall(id, task string) *Refusal {
 	if id == "" || f.call(id) >= 0 {
-		return violates(ruleCall, "call %q has no name of its own", id)
+		return violates(ruleCall, "call %q repeats a name", id)
 	}
 	return f.legalSpeaker(task)
 }

@@ -38,7 +38,7 @@ import (
 // map[string]any has the answers to questions by their Request; a func(messages.InputRequired) any gives them; a
 // func() actors.Definition makes the job anew for the node that goes on, which shares no memory with the killed one. A
 // question without an answer fails the test, which says its name and prompt. If the input has a field out, each run gets
-// an empty folder of its own there. Unbroken, the job must complete, and always do the same. Work that ignores a
+// its own empty folder there. Unbroken, the job must complete, and always do the same. Work that ignores a
 // cancel must end by itself. Time stands still while the program of a command runs.
 func Check(t *testing.T, definition actors.Definition, input any, with ...any) {
 	t.Helper()

@@ -52,14 +52,14 @@ type Config struct {
 	Idle, Timeout time.Duration
 	// Headless starts the agent for programs, and reads its JSON lines. AllowDenied is as for the function Headless.
 	Headless, AllowDenied bool
-	// Allowed lists what people have allowed for good. Without it the agents themselves keep such answers.
+	// Allowed lists what people have permanently allowed. Without it the agents themselves keep such answers.
 	Allowed interface {
 		Has(pin string) (bool, error)
 		Add(what, pin string) error
 	}
 
 	// ThroughDoor is the model that agents get through the server of Command.Inside, which counts its tokens; "" means that
-	// they ask a model of their own.
+	// they ask their own model.
 	ThroughDoor string
 
 	program, root string // of the run

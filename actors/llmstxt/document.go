@@ -171,7 +171,7 @@ func newDocument(index *rank.Index, repo *scan.Repository) Document {
 	return d
 }
 
-// write writes llms.json. The only errors are those of w.
+// write writes llms.json. Only w causes errors.
 func (d Document) write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

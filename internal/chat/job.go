@@ -158,7 +158,7 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	})}
 }
 
-// Job returns the job for the input. A run whose node is gone continues after its last step in the log. If a tool
+// Job returns the job for the input. A run whose node was lost continues after its last step in the log. If a tool
 // that is not idempotent was under way, it fails with node_lost. Errors: invalid_input, limit_exceeded.
 func Job(in Input, config Config) (actors.Job, error) {
 	if err := in.check(); err != nil {

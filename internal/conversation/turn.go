@@ -39,7 +39,7 @@ func (t *Turn) begin(b Beginning) error {
 	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Folder: b.Folder,
 		Held: t.journal.hold()}
 	gone := begun.Held && s.owner.Held || b.Over != "" && b.Over == s.owner.Owner
-	if s.busy(b.Owner, now) && !gone { // it held the lock, so its process is gone
+	if s.busy(b.Owner, now) && !gone { // it held the lock, so its process has ended
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1

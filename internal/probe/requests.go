@@ -81,9 +81,9 @@ func thoughts(ctx context.Context, p *prober) Result {
 	p.thinks = r.field != "" || r.thought != "" || r.stray
 	switch {
 	case r.field != "" && (r.thought != "" || r.stray):
-		return warn("configure the server's reasoning parser", "thoughts come in a field of their own and in the text")
+		return warn("configure the server's reasoning parser", "thoughts come in a separate field and in the text")
 	case r.field != "":
-		return pass("in a field of their own")
+		return pass("in a separate field")
 	case r.stray:
 		p.learned.Server.Thoughts = string(decode.Implicit)
 		return warn("configure the server's reasoning parser; until then the commands go by the profile",

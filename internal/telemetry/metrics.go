@@ -60,7 +60,7 @@ type Observer struct {
 
 	mu     sync.Mutex
 	runs   map[messages.RunID]*run // runs that have not ended
-	models map[string]bool         // models that have metrics of their own
+	models map[string]bool         // models that have their own metrics
 }
 
 // mostModels limits the number of metrics, because callers may ask for models of any name.

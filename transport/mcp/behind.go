@@ -147,7 +147,7 @@ func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (
 // longestList is for how many milliseconds a list of servers behind holds at most.
 const longestList = 60_000
 
-// nameOf returns the name by which clients know an entry, for good: its own, unless several servers or this one have it.
+// nameOf returns the name by which clients always know an entry: its own, unless several servers or this one have it.
 // mu must be held.
 func (b *behind) nameOf(method string, o origin, shared bool) string {
 	for _, shown := range []string{o.name, prefixed(method, o)} {

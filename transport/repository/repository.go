@@ -197,7 +197,7 @@ func (o Options) remote(ctx context.Context, address source.Address) (*source.Re
 	if address.Ref == "" && address.Rest == "" {
 		m.Branch = head.Ref
 	}
-	// A part of a repository has a name of its own.
+	// A part of a repository has its own name.
 	m.Name = strings.TrimSuffix(path.Base(cmp.Or(head.Dir, address.URL)), ".git")
 	m.Key = address.URL + " " + head.Commit + " " + head.Dir + " " + m.Branch
 	return m, nil

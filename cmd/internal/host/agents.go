@@ -59,7 +59,7 @@ func (c *catalog) guarded(q messages.Request) []string {
 	return slices.DeleteFunc(started(q), func(job string) bool { return job != "run" && job != agent.Name && c.file.Jobs[job] == nil })
 }
 
-// mayStart returns an error (forbidden) if the caller may not start the job. Coding agents need a scope of their own, and
+// mayStart returns an error (forbidden) if the caller may not start the job. Coding agents need their own scope, and
 // without tokens a person: the page or a terminal. What runs inside a run may start what [command.Command.Starts] lists.
 func (c *catalog) mayStart(ctx context.Context, q messages.Request) error {
 	p := auth.From(ctx)

@@ -149,7 +149,7 @@ type clients struct {
 	byServer map[serverKey]*llm.Client
 }
 
-// serverKey identifies a server. A server that was guessed gets no API key, so it needs a client of its own.
+// serverKey identifies a server. A server that was guessed gets no API key, so it needs its own client.
 type serverKey struct {
 	url     string
 	guessed bool

@@ -73,7 +73,7 @@ const (
 )
 
 // Middleware checks requests before a door sees them. It is safe for concurrent use: its fields never change, and those
-// behind pointers have locks of their own.
+// behind pointers have their own locks.
 type Middleware struct {
 	tokens   *Tokens
 	issued   func(ctx context.Context, token string) (Principal, time.Time, error)
@@ -158,7 +158,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// Refusing returns the same checks, for a protocol that answers errors in a format of its own.
+// Refusing returns the same checks, for a protocol that answers errors in its own format.
 func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middleware {
 	protocol := *m
 	protocol.refuse = refuse

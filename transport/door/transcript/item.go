@@ -137,7 +137,7 @@ type Op struct {
 	// Offset, in bytes, and Text belong to Append and Retract.
 	Offset int
 	Text   string
-	// Cut says that an item was marked as done without an event of its own. Gone says that a retracted item does not
+	// Cut says that an item was marked as done without its own event. Gone says that a retracted item does not
 	// exist any more.
 	Cut, Gone bool
 	// Run is the transcript after the operation.
