@@ -50,7 +50,7 @@ type Config struct {
 	HandOver bool
 	// LogBytes is the most that the log of one run may hold: 64 MiB.
 	LogBytes int64
-	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs
+	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds the active runs of one principal: 32; runs
 	// without a principal count towards MaxRuns alone.
 	MaxRuns, MaxRunsPerPrincipal int
 	// Prices returns the price of a model, or false if it is not known. nil knows none. With it, the end of each call of a

@@ -78,7 +78,7 @@ type Definition struct {
 	Name string
 	// JobSpec is what doors, plans and people need to know: title, schemas, effects.
 	messages.JobSpec
-	// Restart and NoRestart set the same fields of every [Job] that New makes. Version is that of jobs without one.
+	// Restart and NoRestart set the same fields of every [Job] that New makes. Version is the version of jobs without one.
 	Restart, NoRestart bool
 	Version            string
 	// New makes a job from its JSON input. Bad input is an invalid_input error.

@@ -26,7 +26,7 @@ const mostChildren = 1000
 // Start starts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
 // more is written; a start with the same key then finds the run, or starts it. An Attached run is cancelled when ctx
 // is done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded,
-// conflict, unavailable, and those of Config.Spend.
+// conflict, unavailable, and the errors of Config.Spend.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
 	queued, err := s.queued(&job, o, false)

@@ -189,7 +189,7 @@ type counts struct {
 
 // Stats are a System's counters since its start.
 type Stats struct {
-	// Active counts the runs and sub-runs that have not ended. Waiting counts those of them that wait for people.
+	// Active counts the runs and sub-runs that have not ended. Waiting counts the runs among them that wait for people.
 	Active, Waiting int
 	Started, Ended  int64
 	// RefusedEvents counts events that were not legal. LostFinishes counts terminals that came after the run's

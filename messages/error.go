@@ -180,7 +180,7 @@ const (
 type Refusal struct {
 	// RunID is the run whose log refused the event.
 	RunID RunID
-	// Seq and Kind are those of the event.
+	// Seq and Kind identify the event.
 	Seq  uint64
 	Kind Kind
 	// Rule is the rule that it breaks.

@@ -26,7 +26,7 @@ type Node struct {
 
 // Counters are a Node's counters. They are read one after the other; each is exact by itself.
 type Counters struct {
-	// Tasks is the number of live task goroutines, including those of abandoned tasks.
+	// Tasks is the number of live task goroutines, including goroutines of abandoned tasks.
 	Tasks int64
 	// AbandonedTasks and AbandonedActors count what did not end in time. Set an alarm on them: each may hold a
 	// goroutine permanently.

@@ -414,7 +414,7 @@ func CheckLog(after uint64, events []messages.Event) error {
 		case e.From > after+1 || e.Seq <= after:
 			return fmt.Errorf("event at %d: %d..%d does not continue %d", i, e.From, e.Seq, after)
 		case e.RunID != events[0].RunID:
-			return fmt.Errorf("event at %d: of run %q among those of %q", i, e.RunID, events[0].RunID)
+			return fmt.Errorf("event at %d: of run %q among the events of run %q", i, e.RunID, events[0].RunID)
 		case e.IsTerminal() && i < len(events)-1:
 			return fmt.Errorf("event at %d: %s is followed by %d more", i, e.Kind(), len(events)-1-i)
 		}

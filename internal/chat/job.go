@@ -127,7 +127,7 @@ type Result struct {
 	Text string `json:"text"`
 	// Citations are the names that the answer cites, in the order of the text.
 	Citations []Citation `json:"citations,omitempty"`
-	// Confidence is high, medium or low: that of a structured answer; medium for a text; low if Degraded. It is ""
+	// Confidence is high, medium or low: taken from a structured answer; medium for a text; low if Degraded. It is ""
 	// without stages.
 	Confidence string `json:"confidence,omitempty"`
 	// Degraded says what the stages went on without.

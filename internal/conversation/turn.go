@@ -76,7 +76,7 @@ func (t *Turn) write(r record) error {
 // System returns the system prompt of this turn, or of the last turn that had one.
 func (t *Turn) System() string { return t.state.system }
 
-// History returns the messages for the model: those of earlier turns and of this turn.
+// History returns the messages for the model, from earlier turns and from this turn.
 func (t *Turn) History() []model.Message { return t.state.history() }
 
 // Lacks returns what History does not have: how many messages a summary stands for, and how many lines cannot be read.

@@ -24,7 +24,7 @@ import (
 // RPC() json.RawMessage is a JSON-RPC error of a server.
 type Behind interface {
 	Servers() []string
-	// List returns a list, such as that of tools/list.
+	// List returns a list, such as the result of tools/list.
 	List(ctx context.Context, server string, c Caller, method string) (*List, error)
 	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
 	// Result returns the result of a run that no log holds, or nil.

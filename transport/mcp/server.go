@@ -42,7 +42,7 @@ type Config struct {
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
 	// Name, Title and Version identify the server to clients. Instructions says what it is for.
 	Name, Title, Version, Instructions string
-	// People and AgentsConfirm are those of [door.Config].
+	// People and AgentsConfirm are the fields of [door.Config].
 	People        func() string
 	AgentsConfirm bool
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.

@@ -61,7 +61,7 @@ type options struct {
 // new stream has 3 in a cluster, and 1 on a single server.
 func Replicas(n int) Option { return func(o *options) { o.replicas = n } }
 
-// Retention is the longest time that ended runs are kept; the default is 24 hours, as that of a System. The stream
+// Retention is the longest time that ended runs are kept; the default is 24 hours, as in a System. The stream
 // itself removes messages that are older by another week.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 

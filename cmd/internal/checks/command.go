@@ -152,7 +152,7 @@ func (c *checker) print(w io.Writer) error {
 	return err
 }
 
-// Rules in addition to those of the format.
+// Rules beside the rules of the format.
 const (
 	ruleTarget  llmstxt.Rule = "link-target" // a relative link must lead to a file
 	ruleSummary llmstxt.Rule = "no-summary"

@@ -63,7 +63,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 	return cmd
 }
 
-// record writes the events of the run, and then those of its sub-runs.
+// record writes the events of the run, and then the events of its sub-runs.
 func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.Encoder) error {
 	var children []messages.RunID
 	for e, err := range c.Follow(ctx, id, messages.FollowOptions{}) {

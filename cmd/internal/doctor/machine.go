@@ -187,7 +187,7 @@ func Proxy(endpoint *settings.Endpoint) probe.Result {
 		return Fine(id, "none")
 	}
 	if endpoint.Proxy != "" {
-		return Fine(id, "that of --proxy")
+		return Fine(id, "--proxy is set")
 	}
 	for _, address := range []string{endpoint.URL(), "https://github.com/"} {
 		r, err := http.NewRequest(http.MethodGet, address, nil)

@@ -20,7 +20,7 @@ import (
 // ModelFinder finds the model that describes a repository. It is safe for concurrent use.
 type ModelFinder struct {
 	Endpoint settings.Endpoint
-	Servers  []string // URLs that "auto" tries; nil means those of this machine
+	Servers  []string // URLs that "auto" tries; nil means the servers of this machine
 	clients  clients
 	names    modelNames
 }

@@ -40,7 +40,7 @@ type Item struct {
 	ID, Name string
 	// Task is the task that the item belongs to; "" is the run itself.
 	Task string
-	// MediaType is that of a text; a text without one is Markdown if it is an answer, and plain otherwise.
+	// MediaType is the media type of a text; a text without one is Markdown if it is an answer, and plain otherwise.
 	MediaType string
 	// Segment is the number of the segment in which the item began, from 1.
 	Segment int
