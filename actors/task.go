@@ -244,7 +244,7 @@ func (t *TaskContext) Summarize(words string) {
 	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 
-// Result sets the run's result, which run.completed carries as JSON. degraded means that it is less than was asked
+// Result sets the run's result, which run.completed carries as JSON. degraded means that it lacks something that was asked
 // for. It counts if this attempt completes. The last task that sets a result decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)

@@ -306,7 +306,7 @@ func (f *Fold) forfeit(task string) {
 	}
 }
 
-// UsageReported says what was spent where no llm.completed says it: by a program, or by an agent with models of its own.
+// UsageReported says what was spent where no llm.completed says it: by a program, or by an agent with its own models.
 type UsageReported struct {
 	// Task reports it; "" is the run itself.
 	Task string `json:"task,omitempty"`

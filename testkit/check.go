@@ -102,7 +102,7 @@ func brokenPromises(t *testing.T, definition actors.Definition, input any, with 
 	of := subjectOf(t, definition, input, with)
 	whole := &breaking{subject: of}
 	if whole.run(t); whole.end.Status != messages.Completed {
-		t.Fatalf("unbroken, the job does not complete: it is %s, %+v", whole.end.Status, whole.end.End)
+		t.Fatalf("the job does not complete even without a fault: it is %s, %+v", whole.end.Status, whole.end.End)
 	}
 	for _, how := range []way{crashing, hanging, cancelling, restarting, refusing} {
 		for _, at := range whole.points {

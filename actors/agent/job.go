@@ -35,8 +35,8 @@ const Idle = 5 * time.Minute
 type Input struct {
 	Agent   string `json:"agent" jsonschema:"name of the agent, such as claude"`
 	Prompt  string `json:"prompt" jsonschema:"what the agent is to do"`
-	Dir     string `json:"dir,omitempty" jsonschema:"folder in which it works; the default is the first that is allowed"`
-	Session string `json:"session,omitempty" jsonschema:"session to go on with: the one that an earlier result names, or last for the newest of the folder"`
+	Dir     string `json:"dir,omitempty" jsonschema:"folder in which the agent works; default: the first allowed folder"`
+	Session string `json:"session,omitempty" jsonschema:"session to continue: a name from an earlier result, or last for the newest session of the folder"`
 	Mode    string `json:"mode,omitempty" jsonschema:"mode of the agent; ask, the default, asks people before it changes something"`
 }
 

@@ -124,7 +124,7 @@ func notCopied(ctx context.Context, dir string, err error) error {
 		return fmt.Errorf("%w\nruns that servers share with --nats are in JetStream: nats stream backup copies them", err)
 	}
 	if found, unread := store.CheckDatabase(ctx, dir); unread == nil && len(found.Faults) > 0 {
-		return fmt.Errorf("the database in %s is damaged and cannot be copied: restore an earlier backup; lastword verify --all tells which runs are whole", dir)
+		return fmt.Errorf("the database in %s is damaged and cannot be copied: restore an earlier backup; lastword verify --all lists the damaged runs", dir)
 	}
 	return err
 }

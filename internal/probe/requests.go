@@ -91,13 +91,13 @@ func thoughts(ctx context.Context, p *prober) Result {
 	case r.thought != "":
 		return pass("between tags in the text: %q", words.Clip(r.raw, 80))
 	}
-	return pass("the model does not think aloud")
+	return pass("the model sends no thoughts")
 }
 
 // thoughtsOff tries the fields that may switch thinking off.
 func thoughtsOff(ctx context.Context, p *prober) Result {
 	if hello := p.hello(ctx); !p.thinks && hello.field == "" && hello.thought == "" {
-		return skip("the model does not think aloud")
+		return skip("the model sends no thoughts")
 	}
 	for _, field := range [][2]string{{"chat_template_kwargs", `{"enable_thinking":false}`}, {"reasoning_effort", `"none"`},
 		{"think", "false"}} {

@@ -28,7 +28,7 @@ type eventsInput struct {
 	Wait     waitTime        `query:"wait" doc:"Longest to wait for an event, of a long poll: 5s or a number of seconds, up to 5 minutes"`
 	Tree     bool            `query:"tree" doc:"The events of sub-runs come as well"`
 	Snapshot bool            `query:"snapshot" doc:"A stream begins with the State; the events are those after it"`
-	Done     string          `query:"done" enum:"digest" doc:"digest leaves a text over 32 KiB out of what repeats it, where the reader has it from deltas"`
+	Done     string          `query:"done" enum:"digest" doc:"With digest, later events do not repeat a text over 32 KiB that the reader has from deltas"`
 	Accept   string          `header:"Accept" doc:"text/event-stream, application/x-ndjson, or application/json for a long poll"`
 }
 

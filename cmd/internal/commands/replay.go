@@ -257,7 +257,7 @@ func (b *playback) page(ctx context.Context, p *host.Program) (net.Listener, htt
 	if err != nil {
 		return nil, nil, err
 	}
-	context.AfterFunc(ctx, func() { _ = system.Close(context.WithoutCancel(ctx)) }) // it has no runs of its own
+	context.AfterFunc(ctx, func() { _ = system.Close(context.WithoutCancel(ctx)) }) // it has no runs
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err

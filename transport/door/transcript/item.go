@@ -48,7 +48,7 @@ type Item struct {
 	// it.
 	Opened, Latest messages.Body
 	// Closed says that the item is complete. Cut says that the end of its task or run
-	// closed it, and no event of its own.
+	// closed it, and no separate event.
 	Closed, Cut bool
 
 	text    []byte
