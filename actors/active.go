@@ -37,7 +37,7 @@ type activeRun struct {
 	said        atomic.Int32  // number of open messages
 	beating     atomic.Bool   // the journal has not answered the last beat
 	leaving     atomic.Bool   // the actor has left the run for another node to continue
-	refused     bool          // the journal refused a block for good: all that is left is to end the run
+	refused     bool          // the journal refused a block permanently: all that is left is to end the run
 	// unborn holds the children that the log of a restarted run names, but that have no log yet.
 	unborn map[messages.RunID]bool
 

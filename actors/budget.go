@@ -14,7 +14,7 @@ import (
 // Price is what a model costs, in [messages.Currency] for a million tokens.
 type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
 
-// Cost returns what the call cost. Tokens that the server had read before, or has stored, have prices of their own.
+// Cost returns what the call cost. Tokens that the server had read before, or has stored, have their own prices.
 func (p Price) Cost(u messages.Usage) messages.Cost {
 	in, out := u.Tokens()
 	var read, write int64

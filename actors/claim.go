@@ -117,7 +117,7 @@ func (o *owner) launch(r *activeRun, c journal.Claim) {
 	}
 }
 
-// adopt takes over a run that this node did not open. A run without an owner starts; a run whose owner is gone starts
+// adopt takes over a run that this node did not open. A run without an owner starts; a run whose owner was lost starts
 // again or ends. It returns the run if it only ends it.
 func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	if !o.runs.closedBy(nil) {
@@ -177,7 +177,7 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	r.mu.Lock()
 	r.claim = c
 	r.mu.Unlock()
-	o.takeOver(r, messages.Errorf(messages.CauseNodeLost, "the node that ran it is gone, and %v", why))
+	o.takeOver(r, messages.Errorf(messages.CauseNodeLost, "the node that ran it was lost, and %v", why))
 	return r
 }
 
@@ -386,7 +386,7 @@ func (a *journalActor) start(c actor.Context) {
 	}
 }
 
-// loop starts the named loop in a goroutine of its own.
+// loop starts the named loop in its own goroutine.
 func (a *journalActor) loop(c actor.Context, name string) {
 	f := map[string]func(context.Context) error{
 		"claims": a.system.owner.claimAll, "beats": a.system.owner.beatAll, "notes": a.system.readers.watch, "retention": a.system.owner.expireAll}[name]

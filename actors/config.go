@@ -25,7 +25,7 @@ type Config struct {
 	Journal Journal
 	// Node names this node in run.started.
 	Node string
-	// Jobs are the kinds of job that Submit can start. Each has a name of its own.
+	// Jobs are the kinds of job that Submit can start. Each has its own name.
 	Jobs []Definition
 
 	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
@@ -50,7 +50,7 @@ type Config struct {
 	HandOver bool
 	// LogBytes is the most that the log of one run may hold: 64 MiB.
 	LogBytes int64
-	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs
+	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds the active runs of one principal: 32; runs
 	// without a principal count towards MaxRuns alone.
 	MaxRuns, MaxRunsPerPrincipal int
 	// Prices returns the price of a model, or false if it is not known. nil knows none. With it, the end of each call of a

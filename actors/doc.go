@@ -4,13 +4,13 @@
 //	import "github.com/seed889630bf/lastword/actors"
 //
 // A [System] is one node; the example below embeds one. [System.Start] runs a [Job], which is a list of tasks. [Func]
-// makes a job of one plain function. A [Task] is a blocking function in a goroutine of its own. It reports through
+// makes a job of one plain function. A [Task] is a blocking function in its own goroutine. It reports through
 // its [TaskContext], and fails if it returns an error or panics. A failed task is tried again if its error is
 // retryable: supervision.RetryAfter(0, err), or a messages.Error whose Retryable is true. [Task].Policy says how
 // often. Tasks may ask people ([TaskContext.Ask]) and start sub-runs ([TaskContext.Start]).
 //
 // [Do] makes a step of a task. The run's log keeps the step's result, so that no later attempt, on this node or
-// another, repeats it. With [Job].Restart, a run whose node is gone continues after its last step.
+// another, repeats it. With [Job].Restart, a run whose node was lost continues after its last step.
 //
 // Readers pull by cursor ([Run.Events], [System.Events], [System.Follow]). A slow reader costs the run nothing, and
 // gets merged deltas. An actor subscribes instead ([System.Subscribe]). A journal.Archive reads a journal beside the

@@ -173,17 +173,17 @@ func ExampleTask() {
 			if t.Attempt() < 3 {
 				return supervision.RetryAfter(0, errors.New("the server is busy"))
 			}
-			return supervision.Permanent(errors.New("the page is gone"))
+			return supervision.Permanent(errors.New("the page no longer exists"))
 		}}
 	run := must(system.Start(context.Background(), actors.Job{Name: "fetch", Tasks: []actors.Task{fetch}}, actors.Options{}))
 	state := must(run.Wait(context.Background()))
 	done, _ := state.Task("fetch")
 	fmt.Println(state.Status, done.Attempt, state.End.Error)
 	// Output:
-	// failed 3 the page is gone
+	// failed 3 the page no longer exists
 }
 
-// A task starts sub-runs. They have logs of their own, and are cancelled with their parent.
+// A task starts sub-runs. They have their own logs, and are cancelled with their parent.
 func ExampleTaskContext_Start() {
 	square := actors.Func("square", func(_ context.Context, _ *actors.TaskContext, n int) (int, error) { return n * n, nil })
 	system := newNode(actors.Config{Jobs: []actors.Definition{square}})

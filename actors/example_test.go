@@ -108,7 +108,7 @@ func Example_ownJob() {
 	// completed 21 <nil>
 }
 
-// sale is a job of three steps. A run whose node is gone goes on after the last step that is kept.
+// sale is a job of three steps. A run whose node was lost goes on after the last step that is kept.
 func sale(say func(step string), third func(context.Context) error) actors.Job {
 	work := func(ctx context.Context, t *actors.TaskContext) error {
 		item, err := actors.Do(ctx, t, "reserve", func(context.Context) (string, error) {

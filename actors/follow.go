@@ -27,7 +27,7 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 
 // Follow yields the events that a reader selects, in batches, until the run's terminal. Readers of one run share the
 // encoded form of an event ([messages.Event.JSON]). An event without a body is only a cursor that has passed filtered
-// events. Errors are those of [System.Events].
+// events. Errors: as for [System.Events].
 func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		f := &follower{system: s, want: o, yield: yield, wake: make(log.Wake, 1)}

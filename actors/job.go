@@ -31,7 +31,7 @@ type Job struct {
 	// since a task begins after the task before it has returned.
 	Tasks []Task
 	// Restart says that the job may be called again. Then another node, or the next start of this one, continues a
-	// run whose node is gone. Every task that had begun gets another attempt, from the first on. Steps that [Do] has
+	// run whose node was lost. Every task that had begun gets another attempt, from the first on. Steps that [Do] has
 	// kept are not repeated, answers and sub-runs in the log are found again, and [TaskContext.Earlier] returns the
 	// rest of the log.
 	//
@@ -39,7 +39,7 @@ type Job struct {
 	// or if the run was waiting for people. Else it fails with node_lost. A run whose task with Once had begun never
 	// starts again: to continue in the middle of such work, make it a step with [DoOnce].
 	Restart bool
-	// NoRestart says that no node may call the job again after its node is gone, whatever else the job says.
+	// NoRestart says that no node may call the job again after its node was lost, whatever else the job says.
 	NoRestart bool
 	// Version is the version of the job's code, and is in run.queued. If a run goes on with another version, a kept
 	// step that the code no longer asks for is an error, and not a notice.
@@ -78,7 +78,7 @@ type Definition struct {
 	Name string
 	// JobSpec is what doors, plans and people need to know: title, schemas, effects.
 	messages.JobSpec
-	// Restart and NoRestart set the same fields of every [Job] that New makes. Version is that of jobs without one.
+	// Restart and NoRestart set the same fields of every [Job] that New makes. Version is the version of jobs without one.
 	Restart, NoRestart bool
 	Version            string
 	// New makes a job from its JSON input. Bad input is an invalid_input error.

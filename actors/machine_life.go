@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// begin takes ownership of a run that nobody has started, or whose node is gone. Nothing is shown, called or emitted
+// begin takes ownership of a run that nobody has started, or whose node was lost. Nothing is shown, called or emitted
 // before the owning event is durable.
 func (m *machine) begin() {
 	state := m.ledger.Fold.Peek()
@@ -31,7 +31,7 @@ func (m *machine) start() {
 	case state.Status == messages.Pending:
 		_ = m.record(messages.RunStarted{Node: m.node, Epoch: m.epoch}, m.job.Name+" started")
 	default:
-		_ = m.ledger.Recover(m.now, m.job.Name+" starts again: its node is gone", func(rewind *messages.Rewind) messages.Body {
+		_ = m.ledger.Recover(m.now, m.job.Name+" starts again: its node was lost", func(rewind *messages.Rewind) messages.Body {
 			return messages.RunRecovered{Node: m.node, Epoch: m.epoch, Restart: true, Rewind: rewind}
 		})
 		m.adoptChildren()
@@ -216,7 +216,7 @@ func (m *machine) expire(cause messages.Code) {
 // hung.
 func (m *machine) attemptDue(a *attempt) {
 	switch m.phase.(type) {
-	case *ending, settling: // the attempt has returned, and its children have limits of their own
+	case *ending, settling: // the attempt has returned, and its children have their own limits
 		return
 	}
 	if a != m.current && a != m.working {

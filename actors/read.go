@@ -68,7 +68,7 @@ func (s *System) DeleteLog(ctx context.Context, id messages.RunID) error {
 // Deprecated: Use [System.DeleteLog].
 func (s *System) Forget(ctx context.Context, id messages.RunID) error { return s.DeleteLog(ctx, id) }
 
-// Run is a handle on a run. Its methods are those of [System], without the id. It is safe for concurrent use.
+// Run is a handle on a run. Its methods are the methods of [System], without the id. It is safe for concurrent use.
 type Run struct {
 	system *System
 	id     messages.RunID

@@ -29,7 +29,7 @@ func checkLimit(t *testing.T, run *actors.Run, limit time.Duration) messages.Sta
 	return state
 }
 
-// "If a store refuses for good all the same, the run drops what was refused, says so, and ends": whichever block it is,
+// "If a store refuses permanently all the same, the run drops what was refused, says so, and ends": whichever block it is,
 // and a reader who saw what was dropped gets a log that keeps the law.
 func TestRefusedForGood(t *testing.T) {
 	for at := 2; at <= 6; at++ {
@@ -67,7 +67,7 @@ func TestRefusedForGood(t *testing.T) {
 	}
 }
 
-// A store that refuses everything but the first block for good: nobody can end the run, and nobody waits for it.
+// A store that refuses everything but the first block permanently: nobody can end the run, and nobody waits for it.
 func TestRefusedToTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(b journal.Block) testkit.Disturbance {
@@ -94,7 +94,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 	})
 }
 
-// A sub-run whose terminal the store refuses for good does not hold its parent, whether that waits for it or is cancelled.
+// A sub-run whose terminal the store refuses permanently does not hold its parent, whether that waits for it or is cancelled.
 func TestChildWithoutALastWord(t *testing.T) {
 	for _, canceled := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestChildWithoutALastWord(t *testing.T) {
 	}
 }
 
-// A first block that is refused for good is the error of whoever starts the run.
+// A first block that is refused permanently is the error of whoever starts the run.
 func TestFirstBlockRefusedForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(journal.Block) testkit.Disturbance {
@@ -152,7 +152,7 @@ func TestFirstBlockRefusedForGood(t *testing.T) {
 // "A child that has no log does not hold its parent: sub-run refused by the store, store back, parent cancelled: all end
 // within the cancel limits. Close too."
 func TestChildThatTheStoreDidNotTake(t *testing.T) {
-	for name, d := range map[string]testkit.Disturbance{"for a while": {Refuse: true}, "for good": {Never: true}} {
+	for name, d := range map[string]testkit.Disturbance{"for a while": {Refuse: true}, "permanently": {Never: true}} {
 		for _, back := range []bool{true, false} {
 			if !back && d.Refuse {
 				continue // then its parent waits for the store, and Close says so

@@ -113,7 +113,7 @@ func (r *retried) repeat(s *messages.State) {
 	r.kept = r.kept[:i]
 }
 
-// take adds the results that a run has kept, and the steps of which nobody knows how they ended. Errors are not
+// take adds the results that a run has kept, and the steps whose end nobody knows. Errors are not
 // inherited.
 func (r *retried) take(s *messages.State, task string) {
 	for _, k := range s.Kept {

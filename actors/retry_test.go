@@ -12,7 +12,7 @@ import (
 )
 
 // A retry makes the steps again that no run has kept, under the key of the first run; from a step on it makes the kept ones,
-// too, under a key of its own. Runs of other callers and jobs, and runs that go on, leave it nothing.
+// too, under its own key. Runs of other callers and jobs, and runs that go on, leave it nothing.
 func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 	var made []string // keys of the steps that were made
 	fails := map[string]bool{}

@@ -189,7 +189,7 @@ func (a *activeRuns) excludeRun(id messages.RunID, why error) {
 	}
 }
 
-// unendable returns why nobody can end the run, or nil: the journal has refused its terminal for good.
+// unendable returns why nobody can end the run, or nil: the journal has refused its terminal permanently.
 func (a *activeRuns) unendable(id messages.RunID) error {
 	if why, never := errors.AsType[log.Unstorable](locked(&a.mu, func() error { return a.broken[id] })); never {
 		return why

@@ -214,7 +214,7 @@ func (s *System) Send(ctx context.Context, id messages.RunID, said messages.Said
 	return s.say(ctx, journal.Command{Run: id, ID: said.Message, Say: &said})
 }
 
-// Revoke takes a message back that nobody has taken. Errors: not_found; conflict if the run has it; and those of Send.
+// Revoke takes a message back that nobody has taken. Errors: not_found; conflict if the run has it; and the errors of Send.
 func (s *System) Revoke(ctx context.Context, id messages.RunID, message string) error {
 	_, err := s.say(ctx, journal.Command{Run: id, ID: message, Revoke: true, Say: &messages.Said{Message: message}})
 	return err

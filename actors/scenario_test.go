@@ -33,7 +33,7 @@ type stage struct {
 	hint   string // how to repeat a plan, by its seed; "" where the test itself is the way
 }
 
-// onStage plays on a System of its own, and at the end demands that everything is at rest: no actor of a run is alive,
+// onStage plays on its own System, and at the end demands that everything is at rest: no actor of a run is alive,
 // no goroutine is left but the deaf ones, and those were counted exactly; a goroutine of anybody else's fails the bubble.
 func onStage(t *testing.T, play func(*stage)) {
 	t.Helper()
@@ -247,7 +247,7 @@ func TestScenarioResponsive(t *testing.T) {
 	}
 }
 
-// TestScenarioLate has a task return, with success or an error of its own, after its deadline: it is failed by the
+// TestScenarioLate has a task return, with success or its own error, after its deadline: it is failed by the
 // deadline whatever it says.
 func TestScenarioLate(t *testing.T) {
 	for _, late := range []error{nil, errors.New("its own")} {

@@ -196,7 +196,7 @@ func (o *childOver) event() messages.ChildEnded {
 		Spent: o.spent, Added: o.added, Estimated: o.estimated}
 }
 
-// retryUntilDone calls f on a goroutine of its own. If f returns false or crashes, it calls f again a second later.
+// retryUntilDone calls f on its own goroutine. If f returns false or crashes, it calls f again a second later.
 func (s *System) retryUntilDone(f func() bool) { s.node.Call(&retryCall{s, loopPause, f}) }
 
 // retryCall is a call that is repeated after a pause until f returns true.
@@ -334,7 +334,7 @@ func (o *owner) takeOver(r *activeRun, why *messages.Error) {
 }
 
 // handleLost handles a run whose live log was dropped, because another node owns it or because the journal refuses its
-// events for good.
+// events permanently.
 func (o *owner) handleLost(r *activeRun) {
 	refused, never := errors.AsType[log.Unstorable](r.log.Dropped())
 	if never && r.log.Durable() > 0 {
@@ -355,7 +355,7 @@ func (o *owner) handleLost(r *activeRun) {
 	}
 }
 
-// endRefused ends a run whose last block the journal refuses for good. It drops the refused events, and the terminal
+// endRefused ends a run whose last block the journal refuses permanently. It drops the refused events, and the terminal
 // follows the last durable event. If that is refused too, nobody can end the run.
 func (o *owner) endRefused(old *activeRun, why log.Unstorable) bool {
 	if old.refused {

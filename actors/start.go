@@ -26,7 +26,7 @@ const mostChildren = 1000
 // Start starts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
 // more is written; a start with the same key then finds the run, or starts it. An Attached run is cancelled when ctx
 // is done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded,
-// conflict, unavailable, and those of Config.Spend.
+// conflict, unavailable, and the errors of Config.Spend.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
 	queued, err := s.queued(&job, o, false)
@@ -93,7 +93,7 @@ func traced(ctx context.Context, labels map[string]string) map[string]string {
 	return all
 }
 
-// keyed returns the id of the run with the key. Only one log can have that id, so keys need no store of their own.
+// keyed returns the id of the run with the key. Only one log can have that id, so keys need no separate store.
 func (a *activeRuns) keyed(principal, key string) messages.RunID {
 	salt := a.journal.Salt()
 	h := hmac.New(sha256.New, salt[:])
@@ -119,7 +119,7 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	return run.ID(), nil
 }
 
-// Submit starts a sub-run of a job in Config.Jobs, by its name and JSON input. Errors: those of [TaskContext.Start].
+// Submit starts a sub-run of a job in Config.Jobs, by its name and JSON input. Errors: as for [TaskContext.Start].
 func (t *TaskContext) Submit(ctx context.Context, q messages.Request) (*Run, error) {
 	job, err := t.attempt.run.system.makeJob(q.Job, q.Input)
 	if err != nil {
@@ -184,7 +184,7 @@ func checkJobs(jobs []Definition) error {
 	seen := map[string]bool{}
 	for _, d := range jobs {
 		if d.Name == "" || d.New == nil || seen[d.Name] {
-			return messages.InvalidInput("a job needs a name of its own and a function New: look at %q in Config.Jobs", d.Name)
+			return messages.InvalidInput("a job needs its own name and a function New: look at %q in Config.Jobs", d.Name)
 		}
 		if d.Wrong != nil {
 			return messages.InvalidInput("the job %s of Config.Jobs cannot work: %v", d.Name, d.Wrong)

@@ -147,7 +147,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, about St
 	case first != nil:
 		return nil, first
 	case known && before.Step == "":
-		return nil, messages.InvalidInput("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
+		return nil, messages.InvalidInput("step %q has been asked for in this attempt: each step of a task needs its own name", name)
 	}
 	within, _ := ctx.Value(withinStep{}).(string)
 	kept := messages.StepKept{Step: name, Input: input, Optional: about.Optional, Within: within}

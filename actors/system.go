@@ -189,13 +189,13 @@ type counts struct {
 
 // Stats are a System's counters since its start.
 type Stats struct {
-	// Active counts the runs and sub-runs that have not ended. Waiting counts those of them that wait for people.
+	// Active counts the runs and sub-runs that have not ended. Waiting counts the runs among them that wait for people.
 	Active, Waiting int
 	Started, Ended  int64
 	// RefusedEvents counts events that were not legal. LostFinishes counts terminals that came after the run's
 	// terminal.
 	RefusedEvents, LostFinishes int64
-	// AbandonedTasks and AbandonedActors count what did not end in time. Each may hold a goroutine for good.
+	// AbandonedTasks and AbandonedActors count what did not end in time. Each may hold a goroutine permanently.
 	AbandonedTasks, AbandonedActors int64
 	// JournalRetries counts appends that failed or went unanswered, and were tried again. LateJournalAnswers counts
 	// answers that came too late or twice. Retries of tasks are in the runs' logs.

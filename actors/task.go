@@ -244,7 +244,7 @@ func (t *TaskContext) Summarize(words string) {
 	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 
-// Result sets the run's result, which run.completed carries as JSON. degraded means that it is less than was asked
+// Result sets the run's result, which run.completed carries as JSON. degraded means that it lacks something that was asked
 // for. It counts if this attempt completes. The last task that sets a result decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)
@@ -390,7 +390,7 @@ func (a *taskActor) Receive(c actor.Context) {
 // taskName returns the name of the task whose actor this is.
 func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
 
-// start runs the task's function in a routine of its own. A cancel that came before is passed on at once.
+// start runs the task's function in its own routine. A cancel that came before is passed on at once.
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
 	ctx := messages.WithTrace(context.Background(), now.run.trace)

@@ -247,7 +247,7 @@ func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time 
 	case w.stopped:
 		return time.Time{}
 	case !w.requested.IsZero() && now.Sub(w.requested) >= patience && len(w.run.log.OpenChildren()) > 0:
-		w.requested = now // its children have limits of their own
+		w.requested = now // its children have their own limits
 		return now.Add(patience)
 	case !w.requested.IsZero() && now.Sub(w.requested) >= patience:
 		w.stopped = true

@@ -13,7 +13,7 @@ import (
 
 // Budget is an amount in each unit that a tree of runs spends. As a limit, zero sets none.
 type Budget struct {
-	// Tokens are those of Input and Output together.
+	// Tokens are the sum of Input and Output.
 	Tokens int64 `json:"tokens,omitempty"`
 	// Input counts the tokens of requests to models, those that a server had read before included.
 	Input int64 `json:"input,omitempty"`
@@ -168,10 +168,10 @@ func (u *Usage) Amount() (b Budget) {
 // DayTokens are the tokens of models that a principal's runs may use on a day (UTC).
 type DayTokens struct {
 	Principal string `json:"principal,omitempty"`
-	Day       string `json:"day" doc:"As year-month-day, in UTC"`
+	Day       string `json:"day" doc:"The day in UTC, as year-month-day"`
 	Ceiling   int64  `json:"ceiling"`
-	Drawn     int64  `json:"drawn" doc:"What servers have taken of it for their runs; they draw some before they use it"`
-	Left      int64  `json:"left" doc:"What is not drawn, and what this server has drawn and its runs have not used"`
+	Drawn     int64  `json:"drawn" doc:"Tokens that servers have reserved for their runs, used or not"`
+	Left      int64  `json:"left" doc:"Tokens that no server has reserved, and tokens that this server has reserved but not used"`
 }
 
 // Purse is what a run has spent, and what of its budget is bound.
@@ -186,7 +186,7 @@ type Purse struct {
 	// Added is what people have added to the budget, and Refilled what the parent has.
 	Added    Budget `json:"added,omitzero"`
 	Refilled Budget `json:"refilled,omitzero"`
-	// Warned are the units of which 80 % were used.
+	// Warned are the units of budget that are used to 80 %.
 	Warned []string `json:"warned,omitempty"`
 }
 
@@ -306,7 +306,7 @@ func (f *Fold) forfeit(task string) {
 	}
 }
 
-// UsageReported says what was spent where no llm.completed says it: by a program, or by an agent with models of its own.
+// UsageReported says what was spent where no llm.completed says it: by a program, or by an agent with its own models.
 type UsageReported struct {
 	// Task reports it; "" is the run itself.
 	Task string `json:"task,omitempty"`
@@ -408,7 +408,7 @@ func (f *Fold) grant(i int, c ChildState, more Budget) {
 	f.children.put(&f.s.Children, i, c)
 }
 
-// Warning returns a unit of which at least 80 % were spent and nobody warned, or false.
+// Warning returns a unit that is spent to 80 % or more and without a warning, or false.
 func (s *State) Warning(now time.Time) (w BudgetWarning, ok bool) {
 	limit, left := s.Budget().Amounts(), s.Left(now)
 	spent := s.Spent().Amounts()

@@ -55,7 +55,7 @@ type LLMCompleted struct {
 	Verdict string `json:"verdict"`
 	// Error says why the call failed; nil for other verdicts.
 	Error *Error `json:"error,omitempty"`
-	// Calls are the tools that the answer calls, in order. Nobody runs those of an answer that was cut.
+	// Calls are the tools that the answer calls, in order. Nobody runs the calls of a cut answer.
 	Calls []ToolCall `json:"calls,omitempty"`
 	// ThoughtsIn is the member of the answer that had the thoughts. Extra is a JSON object: members of the answer that
 	// nobody reads here, and that go back to the server with it.
@@ -85,11 +85,11 @@ type Usage struct {
 	PromptTokens *int64 `json:"prompt_tokens,omitempty"`
 	// CompletionTokens counts the tokens of the answer, its thoughts included.
 	CompletionTokens *int64 `json:"completion_tokens,omitempty"`
-	// ReasoningTokens counts those of its thoughts.
+	// ReasoningTokens counts the tokens of its thoughts.
 	ReasoningTokens *int64 `json:"reasoning_tokens,omitempty"`
-	// CachedTokens counts those of the request that the server had read before.
+	// CachedTokens counts the request's tokens that the server had read before.
 	CachedTokens *int64 `json:"cached_tokens,omitempty"`
-	// CacheWriteTokens counts those of the request that the server has stored.
+	// CacheWriteTokens counts the request's tokens that the server has stored.
 	CacheWriteTokens *int64 `json:"cache_write_tokens,omitempty"`
 	// Cost is what the call cost by the operator's prices, or by the agent's own word.
 	Cost *Cost `json:"cost,omitempty"`
@@ -235,7 +235,7 @@ func (f *Fold) openCall(id string, model bool) int {
 // legalCall checks that the id is new and that its task may speak.
 func (f *Fold) legalCall(id, task string) *Refusal {
 	if id == "" || f.call(id) >= 0 {
-		return violates(ruleCall, "call %q has no name of its own", id)
+		return violates(ruleCall, "call %q repeats a name", id)
 	}
 	return f.legalSpeaker(task)
 }

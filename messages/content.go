@@ -44,7 +44,7 @@ func (TextDelta) info() *KindInfo { return textDelta }
 
 var textDelta = deltaRow[TextDelta](KindTextDelta, false, "A piece of a text.")
 
-// ThoughtDelta is a piece of a thought; its fields are those of a TextDelta.
+// ThoughtDelta is a piece of a thought; it has the fields of a TextDelta.
 type ThoughtDelta TextDelta
 
 func (ThoughtDelta) info() *KindInfo { return thoughtDelta }
@@ -74,7 +74,7 @@ type TextDone struct {
 	Text string `json:"text" text:"any"`
 	// SHA256 is the lower-case hexadecimal digest of Text.
 	SHA256 string `json:"sha256"`
-	// MediaType is that of the first delta.
+	// MediaType is the media type of the first delta.
 	MediaType string `json:"media_type,omitempty"`
 	// Omitted says that the wire leaves Text out, because the reader has it and asks for digests. Bytes is its length.
 	Bytes   int  `json:"bytes,omitempty"`

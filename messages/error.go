@@ -167,7 +167,7 @@ const (
 	ruleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
 	ruleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
-	ruleInput    Rule = "input"    // a request has a name of its own, unless a secret is asked for again; its answer names it
+	ruleInput    Rule = "input"    // a request has its own name, unless a secret is asked for again; its answer names it
 	ruleMessage  Rule = "message"  // a message is delivered in its order or dropped, once, before its run ends
 	ruleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
 	ruleStep     Rule = "step"     // a step ends after it started; what is kept of a task's step is kept once
@@ -180,7 +180,7 @@ const (
 type Refusal struct {
 	// RunID is the run whose log refused the event.
 	RunID RunID
-	// Seq and Kind are those of the event.
+	// Seq and Kind identify the event.
 	Seq  uint64
 	Kind Kind
 	// Rule is the rule that it breaks.

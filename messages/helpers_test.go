@@ -208,7 +208,7 @@ func samples() []messages.Body {
 	}
 }
 
-// sampleEvents gives the samples numbers of their own, and spans to those that may have one.
+// sampleEvents gives the samples their own numbers, and spans to those that may have one.
 func sampleEvents() []messages.Event {
 	var out []messages.Event
 	for i, b := range samples() {

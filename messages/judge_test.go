@@ -355,7 +355,7 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 	return RuleBody
 }
 
-// keep: a step begins or ends; it ends for good unless its error is retryable.
+// keep: a step begins or ends; it ends permanently unless its error is retryable.
 func (j *judge) keep(b StepKept) Rule {
 	key, becomes := b.Task+"/"+b.Step, "ended"
 	switch {

@@ -171,7 +171,7 @@ func (m *model) read(h history) {
 		w.served = append(w.served, m.served(r.events))
 	}
 	w.from(0, 0, messages.State{})
-	for i, r := range h { // a reader may come at any time with a State of its own
+	for i, r := range h { // a reader may come at any time with its own State
 		for c, s := range r.states {
 			w.resume(i, c, s)
 		}

@@ -41,7 +41,7 @@ func (b ThoughtDone) written() Body {
 	return b
 }
 
-// DoneOf returns the done event of a text or thought as that of a text.
+// DoneOf returns the done event of a text or thought, as a text's event.
 func DoneOf(b Body) (d TextDone, ok bool) {
 	switch b := b.(type) {
 	case TextDone:

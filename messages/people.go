@@ -124,7 +124,7 @@ func (b InputRequired) legal(f *Fold) *Refusal {
 		return violates(ruleInput, "the request has no name")
 	}
 	if i := f.input(b.Request); i >= 0 && !f.asksAgain(f.s.Inputs[i], b) {
-		return violates(ruleInput, "request %q has no name of its own", b.Request)
+		return violates(ruleInput, "request %q repeats a name", b.Request)
 	}
 	if _, known := inputTimeouts[b.InputKind]; !known || b.TimeoutMS < 0 {
 		return violates(RuleBody, "request %q is of no known kind: %q, %d ms", b.Request, b.InputKind, b.TimeoutMS)

@@ -238,7 +238,7 @@ func (b StepKept) legal(f *Fold) *Refusal {
 	again := before.Begun && !b.Begun || before.Error != nil && before.Error.Retryable
 	switch {
 	case b.Step == "" || b.Task == "" || known && !again:
-		return violates(ruleStep, "step %q of task %q has no name of its own, or is kept", b.Step, b.Task)
+		return violates(ruleStep, "step %q of task %q repeats a name, or is kept", b.Step, b.Task)
 	case b.Begun == (b.Result != nil || b.Error != nil) || b.Result != nil && b.Error != nil || b.Again && !b.Begun:
 		return violates(RuleBody, "step %q begins, perhaps again, has a result or has an error", b.Step)
 	case b.Begun && f.s.Canceling:

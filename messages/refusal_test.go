@@ -310,7 +310,7 @@ func tasks() []mutation {
 		{"complete another attempt", "full", RuleTask, body(func(b *TaskCompleted) { b.Attempt++ })},
 		{"fail another attempt", "full", RuleTask, body(func(b *TaskFailed) { b.Attempt++ })},
 		{"restart what is running", "full", RuleTask, insert(begun, TaskRestarted{Task: "a", Attempt: 2})},
-		{"restart what failed for good", "full", RuleTask, body(func(b *TaskFailed) { b.WillRetry = false })},
+		{"restart what failed permanently", "full", RuleTask, body(func(b *TaskFailed) { b.WillRetry = false })},
 		{"fail what is completed", "full", RuleTask, insert(ofKind(KindTaskCompleted), TaskFailed{Task: "a", Attempt: 2, Cause: CauseError, Error: failure})},
 		{"fail without an error", "full", RuleBody, body(func(b *TaskFailed) { b.Error = nil })},
 		{"fail for no known cause", "full", RuleBody, body(func(b *TaskFailed) { b.Cause = "moon" })},

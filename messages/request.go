@@ -8,7 +8,7 @@ const CallbackLabel = "callback_url"
 // CallbackFormLabel is the label with the protocol of those callbacks. Without it they are events in JSON.
 const CallbackFormLabel = "callback_form"
 
-// ContextLabel is the label with the conversation of which a run is a turn.
+// ContextLabel is the label that names a turn's conversation.
 const ContextLabel = "context"
 
 // RetryLabel is the label with the first of the runs that a run retries: it goes on with the steps that these have kept.

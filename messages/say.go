@@ -94,7 +94,7 @@ var messageQueued = row(MessageQueued{}, KindMessageQueued, "messages", "Somebod
 			return violates(RuleBody, "%v", err)
 		}
 		return when(f.message(b.Message) >= 0 || f.OpenMessages() >= MostMessages, ruleMessage,
-			"message %q has no name of its own, or there are %d already", b.Message, MostMessages)
+			"message %q repeats a name, or there are %d already", b.Message, MostMessages)
 	}),
 	apply: to(func(b MessageQueued, f *Fold) {
 		f.messages.put(&f.s.Messages, -1, Message{Said: b.Said, Seq: f.s.Seq, Position: f.OpenMessages() + 1})

@@ -124,7 +124,7 @@ type Stream struct {
 	Thought bool `json:"thought,omitempty"`
 	// Closed says that nothing follows.
 	Closed bool `json:"closed,omitempty"`
-	// MediaType is that of its first delta.
+	// MediaType is the media type of its first delta.
 	MediaType string `json:"media_type,omitempty"`
 	// Index is the ordinal of the stream's next delta.
 	Index uint64 `json:"index"`

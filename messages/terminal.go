@@ -169,7 +169,7 @@ func (f *Fold) end(w ending) {
 }
 
 // Terminal returns the terminal to write when the run should end as wanted. After an accepted cancel it is always
-// run.canceled. The artifacts are those of the State.
+// run.canceled. The artifacts come from the State.
 func (s State) Terminal(wanted Body) Body {
 	list, count := s.Artifacts, 0
 	if sizeOf(reflect.ValueOf(list)) > mostRepeated {

@@ -59,7 +59,7 @@ func (c *Crash) withText() Crash {
 	return asked
 }
 
-// asking calls f, which asks err. What somebody has thrown is asked in a goroutine of its own, because its methods may
+// asking calls f, which asks err. What somebody has thrown is asked in its own goroutine, because its methods may
 // panic or call Goexit.
 func asking(err error, f func()) {
 	if !isCaught(err) {

@@ -8,7 +8,7 @@
 //   - The node's dispatcher keeps goroutines whose stacks have grown, and resumes a mailbox after a Goexit.
 //   - [Children] manages the children of one actor. Each child has exactly one [Exit], after everything that it sent.
 //     A child that does not stop in time is abandoned and counted, because Go cannot kill a goroutine.
-//   - [Routine] is blocking work in goroutines of its own. Credits bound the mailbox that it writes to. A panic in
+//   - [Routine] is blocking work in its own goroutines. Credits bound the mailbox that it writes to. A panic in
 //     any of its goroutines is the task's error, and does not end the process.
 //   - [NewSupervisor] supervises the few static children of a node: a limit for restarts, ordered start and stop, and
 //     escalation. A restart is always a stop and a new actor with an empty mailbox.

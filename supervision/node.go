@@ -26,17 +26,17 @@ type Node struct {
 
 // Counters are a Node's counters. They are read one after the other; each is exact by itself.
 type Counters struct {
-	// Tasks is the number of live task goroutines, including those of abandoned tasks.
+	// Tasks is the number of live task goroutines, including goroutines of abandoned tasks.
 	Tasks int64
 	// AbandonedTasks and AbandonedActors count what did not end in time. Set an alarm on them: each may hold a
-	// goroutine for good.
+	// goroutine permanently.
 	AbandonedTasks, AbandonedActors int64
 	// SwallowedCrashes counts crashes without consequence: an actor crashed while it was already stopping.
 	SwallowedCrashes int64
 }
 
 // NewNode returns a Node that runs in the given actor system and never ends that system. If system is nil, the node
-// makes one with an address of its own, in which the library logs to log; a nil log is silent. Call [Node.Close] at
+// makes one with its own address, in which the library logs to log; a nil log is silent. Call [Node.Close] at
 // the end.
 func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	if system == nil {
@@ -49,7 +49,7 @@ func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	return n
 }
 
-// newSystem makes an actor system with an address of its own.
+// newSystem makes an actor system with its own address.
 func newSystem(log *slog.Logger) *actor.ActorSystem {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -187,7 +187,7 @@ func TestPinnedLateEndUnregistersTheSuccessor(t *testing.T) {
 }
 
 // Every system has the same address and counts its ids from 1: a PID of one is a PID of another.
-// On it stands the address that a node gives a system of its own.
+// On it stands the address that a node gives its own system.
 func TestPinnedSystemsShareAnAddress(t *testing.T) {
 	pinned(t, func(u upstream) {
 		var here, there record

@@ -164,7 +164,7 @@ type ChildSpec struct {
 // Exit reports the end of a child.
 type Exit struct {
 	Name string
-	// PID is that of the ended incarnation. Keeping it keeps the dead actor in memory.
+	// PID is the PID of the ended incarnation. Keeping it keeps the dead actor in memory.
 	PID *actor.PID
 	// Err is nil if the parent asked for the end, or if the child said goodbye. It is a [*Crash] if the child
 	// crashed, even when asked to stop; [ErrKilled] if somebody else stopped it; [ErrAbandoned] if it did not stop in

@@ -10,7 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Routine is blocking work in goroutines of its own. It belongs to one incarnation of its owner: a later actor with
+// Routine is blocking work in its own goroutines. It belongs to one incarnation of its owner: a later actor with
 // the same PID hears nothing of it. Its methods are safe for concurrent use.
 type Routine struct {
 	node        *Node

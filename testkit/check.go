@@ -38,7 +38,7 @@ import (
 // map[string]any has the answers to questions by their Request; a func(messages.InputRequired) any gives them; a
 // func() actors.Definition makes the job anew for the node that goes on, which shares no memory with the killed one. A
 // question without an answer fails the test, which says its name and prompt. If the input has a field out, each run gets
-// an empty folder of its own there. Unbroken, the job must complete, and always do the same. Work that ignores a
+// its own empty folder there. Unbroken, the job must complete, and always do the same. Work that ignores a
 // cancel must end by itself. Time stands still while the program of a command runs.
 func Check(t *testing.T, definition actors.Definition, input any, with ...any) {
 	t.Helper()
@@ -102,7 +102,7 @@ func brokenPromises(t *testing.T, definition actors.Definition, input any, with 
 	of := subjectOf(t, definition, input, with)
 	whole := &breaking{subject: of}
 	if whole.run(t); whole.end.Status != messages.Completed {
-		t.Fatalf("unbroken, the job does not complete: it is %s, %+v", whole.end.Status, whole.end.End)
+		t.Fatalf("the job does not complete even without a fault: it is %s, %+v", whole.end.Status, whole.end.End)
 	}
 	for _, how := range []way{crashing, hanging, cancelling, restarting, refusing} {
 		for _, at := range whole.points {
@@ -414,7 +414,7 @@ func CheckLog(after uint64, events []messages.Event) error {
 		case e.From > after+1 || e.Seq <= after:
 			return fmt.Errorf("event at %d: %d..%d does not continue %d", i, e.From, e.Seq, after)
 		case e.RunID != events[0].RunID:
-			return fmt.Errorf("event at %d: of run %q among those of %q", i, e.RunID, events[0].RunID)
+			return fmt.Errorf("event at %d: of run %q among the events of run %q", i, e.RunID, events[0].RunID)
 		case e.IsTerminal() && i < len(events)-1:
 			return fmt.Errorf("event at %d: %s is followed by %d more", i, e.Kind(), len(events)-1-i)
 		}

@@ -233,7 +233,7 @@ var rules = []rule{
 // forTests are packages beside testkit that only tests import.
 var forTests = []string{"internal/fatal", "internal/faultplan", "internal/standin", "internal/stories"}
 
-// inLab reports whether the package is of the lab, a module of its own beside testkit.
+// inLab reports whether the package is of the lab, a separate module beside testkit.
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 
 const lab = "testkit/lab"
@@ -604,7 +604,7 @@ var sourcesOfModule = sync.OnceValues(func() (sources []source, err error) {
 			return fs.SkipDir
 		}
 		if _, err := fs.Stat(root, path.Join(name, "go.mod")); d.IsDir() && name != "." && name != lab && err == nil {
-			return fs.SkipDir // a module of its own
+			return fs.SkipDir // a separate module
 		}
 		if d.IsDir() || path.Ext(base) != ".go" {
 			return nil

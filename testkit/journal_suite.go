@@ -51,7 +51,7 @@ var journalTests = []struct {
 	{"a head says where the log ends", (*journalSuite).heads},
 	{"a log can be read from any cursor", (*journalSuite).cursors},
 	{"recovery may skip the reserve", (*journalSuite).recovery},
-	{"a block that has no JSON is refused for good", (*journalSuite).unstorable},
+	{"a block that has no JSON is refused permanently", (*journalSuite).unstorable},
 	{"the blocks of a log prove it", (*journalSuite).chained},
 	{"a run that is not known is not found", (*journalSuite).unknown},
 	{"many runs append at once", (*journalSuite).many},
@@ -87,7 +87,7 @@ type journalSuite struct {
 	answers []int // how many answers each append got
 }
 
-// block makes a block of events that continue the log, with an id of its own.
+// block makes a block of events that continue the log, with its own id.
 func (s *journalSuite) block(events []messages.Event) journal.Block {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -116,6 +116,30 @@ func TestPagesNamePaths(t *testing.T) {
 	}
 }
 
+var testsOf = regexp.MustCompile("`((?:actors|cmd|internal|messages|supervision|testkit|transport)[\\w/]*)` ((?:(?:Test|Fuzz)[\\w/]+(?:, )?)+)")
+
+// TestPagesNameTests holds that a test that a page names after its package is there.
+func TestPagesNameTests(t *testing.T) {
+	for name := range readPages(t) {
+		data, err := os.ReadFile(filepath.Join("..", name))
+		must(t, err)
+		for _, m := range testsOf.FindAllSubmatch(data, -1) {
+			var source []byte
+			files, _ := filepath.Glob(filepath.Join("..", string(m[1]), "*_test.go"))
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				must(t, err)
+				source = append(source, text...)
+			}
+			for test := range strings.SplitSeq(strings.TrimSuffix(string(m[2]), ", "), ", ") {
+				if test, _, _ = strings.Cut(test, "/"); !strings.Contains(string(source), "func "+test+"(") {
+					t.Errorf("%s names %s of %s, which has no such test", name, test, m[1])
+				}
+			}
+		}
+	}
+}
+
 var (
 	station    = regexp.MustCompile("(?m)^\\| `([^`]+\\.[a-z]+)` \\| (.*) \\|$")
 	identifier = regexp.MustCompile("`(?:\\w+\\.)*(\\w+)`")

@@ -59,7 +59,7 @@ type runtimeSuite struct {
 	worlds *int // how many the case has come to
 }
 
-// in runs f in a bubble of its own, with an empty journal. Its errors begin with what.
+// in runs f in its own bubble, with an empty journal. Its errors begin with what.
 func (s runtimeSuite) in(what string, f func(*world)) {
 	s.t.Helper()
 	if s.t.Failed() {
@@ -185,7 +185,7 @@ var (
 	nodeLost    = outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
 	canceled    = outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
 	unavailable = outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
-	// settled is the end of a cancelled run whose node is gone; unstarted that of a run cancelled before it began
+	// settled is the end of a cancelled run whose node was lost; unstarted that of a run cancelled before it began
 	settled   = outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
 	unstarted = outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
 )

@@ -24,7 +24,7 @@ type Stage struct {
 	t      *testing.T
 }
 
-// System runs play with a System of its own, in a bubble of virtual time ([synctest.Test]), whose *testing.T play
+// System runs play with its own System, in a bubble of virtual time ([synctest.Test]), whose *testing.T play
 // gets. It closes the System at the end; a leftover goroutine fails the test. It replaces the config's Inject.
 func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 	t.Helper()

@@ -153,7 +153,7 @@ func TestSixShapes(t *testing.T) {
 		"says success and stays":    {"claude", prints(t, "claude-text", "exec sleep 600"), "completed", "lingered"},
 		"says success and fails":    {"claude", prints(t, "claude-text", "exit 3"), "completed", "lingered"},
 		"has no last word":          {"opencode", prints(t, "opencode-text", "exec sleep 600"), "completed", "lingered"},
-		"waits on stdin":            {"codex", prints(t, "codex-text", "cat"), "completed", ""},
+		"waits for its stdin":       {"codex", prints(t, "codex-text", "cat"), "completed", ""},
 		"a child holds the pipe":    {"gemini", prints(t, "gemini-yolo", "sleep 600 & exit 0"), "completed", ""},
 		"a permission nobody sees":  {"claude", shell(`echo '{"type":"control_request","request":{"subtype":"can_use_tool","tool_name":"Bash"}}'; exec sleep 600`), "error permission_refused", ""},
 		"a refused call":            {"claude", shell(`echo '{"type":"result","subtype":"success","result":"Done.","permission_denials":[{"tool_name":"Bash"}]}'`), "error permission_refused", ""},
@@ -218,13 +218,13 @@ func TestPermissionShowsWhole(t *testing.T) {
 	}
 }
 
-// kept is a list in memory of what is allowed for good.
+// kept is a list in memory of what is allowed permanently.
 type kept map[string]bool
 
 func (k kept) Has(pin string) (bool, error) { return k[pin], nil }
 func (k kept) Add(_, pin string) error      { k[pin] = true; return nil }
 
-// TestAnswersForGood: an answer for good holds for the same call, or for changes of the same file, and for nothing else.
+// TestAnswersForGood: a permanent answer holds for the same call, or for changes of the same file, and for nothing else.
 // A choice of a mode is the agent's.
 func TestAnswersForGood(t *testing.T) {
 	list := kept{}

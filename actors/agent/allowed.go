@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// always is what an answer for good covers: later calls that are the same, by the same agent, for the same caller, in the
+// always is what a permanent answer covers: later calls that are the same, by the same agent, for the same caller, in the
 // same root. lastword keeps it, and tells the agent to allow one call: so the user can take it back.
 type always struct {
 	what, pin string
@@ -19,7 +19,7 @@ type always struct {
 	wide      []string // the agent's options for more
 }
 
-// cover returns what an answer for good covers, or the zero always if nothing can be kept.
+// cover returns what a permanent answer covers, or the zero always if nothing can be kept.
 func (c *client) cover(call *call, of object, options []object) always {
 	var a always
 	for _, o := range options {
@@ -77,17 +77,17 @@ func (c *client) isKept(a always) (bool, error) {
 	}
 	has, err := c.config.Allowed.Has(a.pin)
 	if err == nil && has {
-		err = c.Task.Log(messages.LogInfo, fmt.Sprintf("allowed by %s, an answer for good: %s", a.id(), a.what))
+		err = c.Task.Log(messages.LogInfo, fmt.Sprintf("allowed by %s, a permanent answer: %s", a.id(), a.what))
 	}
 	return has, err
 }
 
-// keep keeps the answer, if it is one for good, and returns the one for the agent.
+// keep keeps the answer, if it is permanent, and returns the one for the agent.
 func (c *client) keep(a always, chosen string) string {
 	if a.pin == "" || !slices.Contains(a.wide, chosen) {
 		return chosen
 	}
-	says := fmt.Sprintf("allowed for good as %s: %s", a.id(), a.what)
+	says := fmt.Sprintf("allowed permanently as %s: %s", a.id(), a.what)
 	if err := c.config.Allowed.Add(a.what, a.pin); err != nil {
 		says = fmt.Sprintf("allowed once, because the list cannot be written: %v", err)
 	}

@@ -81,7 +81,7 @@ func (c *client) wholeOf(call *call, of object, options []object, always always)
 		fmt.Fprintf(&b, "\n%s: %s", o.text("optionId"), cmp.Or(o.text("name"), o.text("kind")))
 		switch {
 		case always.pin != "" && o.text("kind") == "allow_always":
-			fmt.Fprintf(&b, " (for good: lastword keeps the answer for %s; lastword agent allowed takes it back)", always.what)
+			fmt.Fprintf(&b, " (permanently: lastword keeps the answer for %s; lastword agent allowed takes it back)", always.what)
 		case strings.HasSuffix(o.text("kind"), "_always"):
 			fmt.Fprintf(&b, " (wider than this call: %s keeps the answer, and asks no more)", c.name)
 		}

@@ -31,7 +31,7 @@ const (
 )
 
 // snapshots compare a folder before and after a run: what agents say of their changes is unreliable. They use a
-// repository of their own, so that neither the folder's repository nor its settings matter. Files that the folder's
+// their own repository, so that neither the folder's repository nor its settings matter. Files that the folder's
 // .gitignore names are left out.
 type snapshots struct {
 	dir, repository string

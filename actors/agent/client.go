@@ -378,7 +378,7 @@ func (c *client) verdict(why, exit error) error {
 	case c.stop == "":
 		return messages.Errorf(messages.CauseTransportClosed, "%s has ended before it answered: %v", c.name, cmp.Or(exit, fmt.Errorf("it exited with 0")))
 	case c.stop == "max_tokens", c.stop == "max_turn_requests":
-		return messages.LimitExceeded("%s has reached a limit of its own: %s", c.name, c.stop)
+		return messages.LimitExceeded("%s has reached its own limit: %s", c.name, c.stop)
 	case c.stop == "refusal":
 		return messages.Errorf(codeRefused, "the model of %s refuses to go on", c.name)
 	case c.stop == "cancelled":

@@ -35,8 +35,8 @@ const Idle = 5 * time.Minute
 type Input struct {
 	Agent   string `json:"agent" jsonschema:"name of the agent, such as claude"`
 	Prompt  string `json:"prompt" jsonschema:"what the agent is to do"`
-	Dir     string `json:"dir,omitempty" jsonschema:"folder in which it works; the default is the first that is allowed"`
-	Session string `json:"session,omitempty" jsonschema:"session to go on with: the one that an earlier result names, or last for the newest of the folder"`
+	Dir     string `json:"dir,omitempty" jsonschema:"folder in which the agent works; default: the first allowed folder"`
+	Session string `json:"session,omitempty" jsonschema:"session to continue: a name from an earlier result, or last for the newest session of the folder"`
 	Mode    string `json:"mode,omitempty" jsonschema:"mode of the agent; ask, the default, asks people before it changes something"`
 }
 
@@ -52,14 +52,14 @@ type Config struct {
 	Idle, Timeout time.Duration
 	// Headless starts the agent for programs, and reads its JSON lines. AllowDenied is as for the function Headless.
 	Headless, AllowDenied bool
-	// Allowed lists what people have allowed for good. Without it the agents themselves keep such answers.
+	// Allowed lists what people have permanently allowed. Without it the agents themselves keep such answers.
 	Allowed interface {
 		Has(pin string) (bool, error)
 		Add(what, pin string) error
 	}
 
 	// ThroughDoor is the model that agents get through the server of Command.Inside, which counts its tokens; "" means that
-	// they ask a model of their own.
+	// they ask their own model.
 	ThroughDoor string
 
 	program, root string // of the run

@@ -330,7 +330,7 @@ func TestStreamWithoutEnd(t *testing.T) {
 	}
 }
 
-// The calls of one voice, in one attempt and over attempts, have names of their own, and so have their thoughts.
+// The calls of one voice, in one attempt and over attempts, have their own names, and so have their thoughts.
 func TestToldNamesCalls(t *testing.T) {
 	stream := script(done, model.Thought{Text: "Hm."}, model.ThoughtDone{Text: "Hm."}, model.Text{Text: "{}"})
 	events, state := tell(t, func(ctx context.Context, task *actors.TaskContext) error {

@@ -63,7 +63,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A second local repository of one name gets a folder of its own, for as long as the first one exists.
+// A second local repository with the same name gets another folder, for as long as the first one exists.
 func TestLocalRepositoriesOfOneName(t *testing.T) {
 	out, first, second := t.TempDir(), sample(t, nil), sample(t, nil)
 	link := filepath.Join(t.TempDir(), "garden")

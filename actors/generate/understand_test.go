@@ -459,7 +459,7 @@ func TestResultsOfModelsAreCached(t *testing.T) {
 	}
 }
 
-// A run whose node is gone after the answer goes on with it: the model is not asked again, by any node.
+// A run whose node was lost after the answer goes on with it: the model is not asked again, by any node.
 func TestALostRunKeepsTheAnswer(t *testing.T) {
 	o, journal := oracleOf(says(description)), journal.NewMemory()
 	in := modeled(sample(t, nil), t.TempDir())

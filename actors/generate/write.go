@@ -263,7 +263,7 @@ const partialBytes = 256 << 10
 // partialSuffix follows the name of a file that has only the first part of another one.
 const partialSuffix = ".partial"
 
-// partial shows readers the first part of a long file, in a file of its own. What is written first is at least
+// partial shows readers the first part of a long file, in another file. What is written first is at least
 // partialBytes long if more follows.
 type partial struct {
 	*writer

@@ -19,7 +19,7 @@ type Fault struct {
 	Says string        `json:"says"`
 }
 
-// Rules that a Fault can name besides those of [messages.State.Apply].
+// Rules that a Fault can name besides the rules of [messages.State.Apply].
 const (
 	RuleBlock messages.Rule = "block" // a block holds the bytes that were written
 	ruleChain messages.Rule = "chain" // a block follows the one before it, and so does the hash over the milestones

@@ -58,7 +58,7 @@ func (b Block) Stored() (StoredBlock, error) {
 	return s, nil
 }
 
-// Seal sets Before and Digest, and returns the chain's hash after the block. The events must be those of Lines.
+// Seal sets Before and Digest, and returns the chain's hash after the block. Lines must hold the same events.
 func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
 	b.Before = before
 	b.Digest = b.sum()

@@ -42,14 +42,14 @@ type Entry struct {
 	At     time.Time `json:"at"`
 	// Opening counts how often the store was opened.
 	Opening int64 `json:"opening,omitempty"`
-	// Run, Status, Seq and Chain are those of the log; an entry of the kind opened has none.
+	// Run, Status, Seq and Chain describe the log; an entry of the kind opened has none.
 	Run    messages.RunID  `json:"run_id,omitempty"`
 	Status messages.Status `json:"status,omitempty"`
 	Seq    uint64          `json:"seq,omitempty"`
 	Chain  string          `json:"chain,omitempty"`
 	// Blocks is the hash over the digests of the log's blocks, see [Hash.With], or "" if it is unknown.
 	Blocks string `json:"blocks,omitempty"`
-	// Position is that of the log's last block in a store of several ledgers. The first entry has the position that the
+	// Position is the place of the log's last block in a store of several ledgers. The first entry has the position that the
 	// store had: no log that ended up to it has an entry of its end.
 	Position uint64 `json:"position,omitempty"`
 	// Salt is the digest of the store's salt. Runs and Removed count the runs that had ended, and the records of removed
@@ -332,7 +332,7 @@ func (x *Ends) Rest(salt string, records [][]byte) (all []Fault) {
 			Says: fmt.Sprintf("the runs without an entry are not the %d that ended before the ledger began", x.first.Runs)})
 	}
 	if salt != x.first.Salt {
-		all = append(all, Fault{Rule: RuleLedger, Says: "the salt is not that of the ledger"})
+		all = append(all, Fault{Rule: RuleLedger, Says: "the salt does not belong to the ledger"})
 	}
 	return all
 }
@@ -351,7 +351,7 @@ func (x *Ends) Records(records [][]byte, opening int64) (all []Fault) {
 	}
 	for _, n := range recorded {
 		if n != 0 {
-			all = append(all, Fault{Rule: RuleLedger, Says: "the records of removed runs are not those of the ledger"})
+			all = append(all, Fault{Rule: RuleLedger, Says: "the records of removed runs differ from the ledger"})
 			break
 		}
 	}

@@ -127,7 +127,7 @@ func (p *proofReader) read() error {
 		case first:
 			var h proofHead
 			if json.Unmarshal(line, &h) != nil || h.Form != proofForm {
-				return p.fault("its first line is not that of a proof; lastword runs proof makes one")
+				return p.fault("its first line does not begin a proof; lastword runs proof makes one")
 			}
 			p.audit.Run = h.Run
 		case bytes.HasPrefix(line, []byte(`{"block":`)):

@@ -24,18 +24,18 @@ type Document struct {
 	Options       DocumentOptions `json:"options"`
 	Title         string          `json:"title"`
 	Summary       string          `json:"summary,omitempty"`
-	SummaryFrom   string          `json:"summary_from,omitempty" jsonschema:"path of the file that the summary was taken from, or the word model"`
-	SummaryReason string          `json:"summary_reason,omitempty" jsonschema:"why that file and not another"`
+	SummaryFrom   string          `json:"summary_from,omitempty" jsonschema:"path of the file that has the summary, or the word model"`
+	SummaryReason string          `json:"summary_reason,omitempty" jsonschema:"why lastword chose that file"`
 	Facts         []Fact          `json:"facts"`
 	Sections      []Section       `json:"sections"`
-	Dropped       []Dropped       `json:"dropped" jsonschema:"what the budget had no room for, the least important first"`
+	Dropped       []Dropped       `json:"dropped" jsonschema:"links that the budget left no room for, the least important first"`
 	Passed        []Passed        `json:"passed" jsonschema:"the best files that were not chosen"`
-	Left          []Left          `json:"left" jsonschema:"what was not read"`
-	Secrets       []Secret        `json:"secrets,omitempty" jsonschema:"the secrets that were redacted, the first thousand of them"`
-	Degraded      bool            `json:"degraded" jsonschema:"whether this is less than was asked for"`
+	Left          []Left          `json:"left" jsonschema:"files that lastword did not read"`
+	Secrets       []Secret        `json:"secrets,omitempty" jsonschema:"redacted secrets, at most the first thousand"`
+	Degraded      bool            `json:"degraded" jsonschema:"true if the result lacks something that the request asked for"`
 	Cause         string          `json:"degraded_cause,omitempty"`
-	// Artifacts are the files that were written with this one.
-	Artifacts []Artifact `json:"artifacts" jsonschema:"the files that were written with this one"`
+	// Artifacts are the files that the same run wrote.
+	Artifacts []Artifact `json:"artifacts" jsonschema:"the files that the same run wrote"`
 }
 
 // Artifact is a file that was written.
@@ -53,7 +53,7 @@ type Tool struct {
 
 // DocumentSource is where the material comes from.
 type DocumentSource struct {
-	Remote string `json:"remote,omitempty" jsonschema:"https form, without credentials"`
+	Remote string `json:"remote,omitempty" jsonschema:"https URL of the remote, without credentials"`
 	Commit string `json:"commit,omitempty"`
 	Folder string `json:"folder,omitempty" jsonschema:"the folder that was read, below the top of the repository"`
 	Path   string `json:"path,omitempty" jsonschema:"the local folder or archive that relative links start from, relative to this file's folder"`
@@ -65,10 +65,10 @@ type DocumentOptions struct {
 	Full        string `json:"full" jsonschema:"what llms-full.txt holds: none, selected or all"`
 	Ctx         bool   `json:"ctx"`
 	LinkStyle   string `json:"link_style"`
-	Ref         string `json:"ref,omitempty" jsonschema:"what links lead to: commit or relative; the default branch if it is left out"`
+	Ref         string `json:"ref,omitempty" jsonschema:"target of links: commit or relative; without it, the default branch"`
 	BaseURL     string `json:"base_url,omitempty"`
-	SizeBudget  int64  `json:"size_budget,omitempty" jsonschema:"bytes of any one file"`
-	TokenBudget int64  `json:"token_budget,omitempty" jsonschema:"tokens of llms-full.txt, and of llms-ctx.txt"`
+	SizeBudget  int64  `json:"size_budget,omitempty" jsonschema:"maximum bytes of each file"`
+	TokenBudget int64  `json:"token_budget,omitempty" jsonschema:"maximum tokens of llms-full.txt, and of llms-ctx.txt"`
 	Model       string `json:"model,omitempty"`
 }
 
@@ -109,7 +109,7 @@ type Symbol struct {
 
 // Dropped is a link or a file that exceeds the budget, wholly or in part.
 type Dropped struct {
-	Artifact string `json:"artifact" jsonschema:"the file that it is missing from"`
+	Artifact string `json:"artifact" jsonschema:"the file that lacks it"`
 	Path     string `json:"path"`
 }
 
@@ -171,7 +171,7 @@ func newDocument(index *rank.Index, repo *scan.Repository) Document {
 	return d
 }
 
-// write writes llms.json. The only errors are those of w.
+// write writes llms.json. Only w causes errors.
 func (d Document) write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

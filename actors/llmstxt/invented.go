@@ -66,7 +66,7 @@ var starts = regexp.MustCompile(`^(an?|is|in|of|on|to|as|at|by|if|it|its|or|we|u
 	`exposes?|registers?|serves?|opens?|finds?|fetch(es)?|includes?|allows?|enables?|controls?|formats?|prints?|selects?|installs?|deploys?|connects?|draws?|\w+ing|` +
 	`guides?|reference|overview|page|file|notes?|steps?|instructions|examples?|settings|options|functions?|classes|types|helpers?|tools?|commands?|library|code|main|entry|project)$`)
 
-// holds reports whether the page holds the text as a word of its own, or its plural.
+// holds reports whether the page holds the text as a separate word, or its plural.
 func holds(page, text string) bool {
 	for at := 0; ; at++ {
 		i := strings.Index(page[at:], text)

@@ -74,7 +74,7 @@ func mergeOwn(index *rank.Index, f ownFile, most int) *rank.Index {
 }
 
 // fill adds the links that the file lacks while there is room, to the section of the same name, or else after all
-// others. Several symbols of one file are kept if each link leads to a line of its own.
+// others. Several symbols of one file are kept if each link leads to its own line.
 func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room int) {
 	for _, s := range out.Sections {
 		room -= len(s.Links)

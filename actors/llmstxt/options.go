@@ -22,7 +22,7 @@ type Options struct {
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
 	// LinkBase is for a repository without a remote, or with one at a host whose form of links is unknown.
 	LinkBase   string `json:"link_base,omitempty" form:"value=URL" jsonschema:"base URL for links without a remote"`
-	SizeBudget int64  `json:"size_budget,omitempty" form:"minimum=2048,value=bytes,brief=most bytes of a file" jsonschema:"maximum bytes of each file; drops what matters least"`
+	SizeBudget int64  `json:"size_budget,omitempty" form:"minimum=2048,value=bytes,brief=most bytes of a file" jsonschema:"maximum bytes of each file; it drops the least important links"`
 	// TokenBudget 0 means DefaultTokens, unless there is a SizeBudget or Full is FullAll.
 	TokenBudget int64 `json:"token_budget,omitempty" form:"minimum=-1,value=tokens,brief=most tokens of a file" jsonschema:"maximum tokens of llms-full.txt (default 250000), -1 for no limit"`
 	MaxLinks    int   `json:"max_links,omitempty" form:"minimum=1,value=number,programs" jsonschema:"maximum number of links in llms.txt (default 100)"`
@@ -30,7 +30,7 @@ type Options struct {
 	Include []string `json:"include,omitempty" form:"value=pattern,programs" jsonschema:"list only files that match a pattern such as docs/**"`
 	Exclude []string `json:"exclude,omitempty" form:"value=pattern,programs" jsonschema:"list no files that match a pattern such as docs/internal/"`
 	// NoMemory leaves out the comment by which a later run knows what this one has offered.
-	NoMemory    bool `json:"no_memory,omitempty" form:"programs" jsonschema:"leave out the comment that tells a later run which links people have deleted"`
+	NoMemory    bool `json:"no_memory,omitempty" form:"programs" jsonschema:"leave out the comment from which a later run knows deleted links"`
 	BudgetFail  bool `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
 	CountTokens bool `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
 	// Secrets applies to the text of files. Titles, notes and the material for a model never contain secrets. Models

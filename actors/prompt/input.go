@@ -21,23 +21,23 @@ type Input struct {
 	Text string `json:"text" form:"minLength=1"`
 	// Earlier is the conversation before the text, the oldest message first, with calls of Functions and their
 	// results. The text may be empty if it does not end with the user, or if there is only a system prompt.
-	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
+	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"earlier messages, oldest first"`
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty" form:"value=prompt,brief=" jsonschema:"system prompt"`
 	// Model is the server's name of the model, or [Auto].
-	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"its name, or auto for the loaded one"`
+	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"name of the model, or auto for the loaded model"`
 	// MaxTokens bounds the answer, including thoughts; 0 leaves the limit to the server.
 	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1,value=tokens,brief=with thoughts" jsonschema:"maximum tokens of the answer, with thoughts"`
-	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2,brief=" jsonschema:"0 takes the likeliest word"`
-	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of words"`
-	Seed        *int64   `json:"seed,omitempty" jsonschema:"to repeat an answer"`
+	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2,brief=" jsonschema:"randomness of the answer; 0 takes the likeliest word"`
+	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"the model chooses among the likeliest words with this share"`
+	Seed        *int64   `json:"seed,omitempty" jsonschema:"number that makes an answer repeatable"`
 	Stop        []string `json:"stop,omitempty" form:"maxItems=16,value=text,brief=" jsonschema:"text that ends the answer"`
 	// Functions are tools of the caller that the model may call. The result has the calls.
-	Functions []model.Tool `json:"functions,omitempty" form:"programs" jsonschema:"your tools: the result has the calls of them"`
+	Functions []model.Tool `json:"functions,omitempty" form:"programs" jsonschema:"your tools; the result has the model's calls"`
 	// Choice of functions is auto, none, required, or the name of a function.
 	Choice string `json:"choice,omitempty" form:"programs"`
 	// Format says that the text must be JSON, of the schema if there is one.
-	Format *model.Format `json:"format,omitempty" form:"programs" jsonschema:"the answer is JSON of this form"`
+	Format *model.Format `json:"format,omitempty" form:"programs" jsonschema:"form of the answer, as JSON"`
 	// Extra holds further members of the request, such as ttl, top_k or chat_template_kwargs.
 	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the request, such as {\"top_k\":40}"`
 }

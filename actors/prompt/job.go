@@ -45,7 +45,7 @@ type Result struct {
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
 	// Calls are calls of the caller's functions. An answer that was cut has none.
 	Calls []model.ToolCall `json:"calls,omitempty" form:"programs"`
-	// ThoughtsIn and Extra are those of the answer: its next request needs them.
+	// ThoughtsIn and Extra belong to the answer: its next request needs them.
 	ThoughtsIn string `json:"thoughts_in,omitempty" form:"programs"`
 	Extra      string `json:"extra,omitempty" form:"programs"`
 }

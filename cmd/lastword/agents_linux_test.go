@@ -64,8 +64,8 @@ read a; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
 read a; echo '{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s-7","toolCall":{"toolCallId":"c1","title":"touch made","rawInput":{"command":"touch made"},"kind":"execute"},"options":[{"optionId":"once","kind":"allow_once"},{"optionId":"ever","kind":"allow_always"},{"optionId":"no","kind":"reject_once"}]}}'
 read a; echo "$a" >&2; touch made; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; cat >/dev/null`
 
-// An agent in the background outlives the command that started it, and a person at another terminal answers it. An
-// answer for good is kept: it answers the same question later, the log names it, and the person takes it back.
+// An agent in the background outlives the command that started it, and a person at another terminal answers it. A
+// permanent answer is kept: it answers the same question later, the log names it, and the person takes it back.
 func TestAgentGoesOnAndKeepsAnswers(t *testing.T) {
 	dir, home := t.TempDir(), binary(t, "").Env
 	put(t, filepath.Join(dir, "agent"), asksOnce)
@@ -101,7 +101,7 @@ func TestAgentGoesOnAndKeepsAnswers(t *testing.T) {
 		t.Fatal("it asks nobody")
 	}
 	if said := answer("1", "ever"); !strings.Contains(said, `\"optionId\":\"once\"`) {
-		t.Errorf("the agent keeps an answer for good: %s", said)
+		t.Errorf("the agent keeps a permanent answer: %s", said)
 	}
 	id, _, _ := strings.Cut(strings.Split(lastword("agent", "allowed"), "\n")[1], " ")
 	if asks("2") || !strings.Contains(lastword("runs", "events", "last", "--state", "2"), "allowed by "+id) {

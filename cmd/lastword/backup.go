@@ -35,7 +35,7 @@ func restoreCommand(p *host.Program) *cobra.Command {
 		"empty `folder` for the server (default: the one of serve)", "empty `folder` for the files of runs: --out of serve")
 }
 
-// foldersCommand returns a command that calls do with the file, the folder of --state and that of --files. A signal ends it
+// foldersCommand returns a command that calls do with the file, the folder of --state and the folder of --files. A signal ends it
 // in order: it removes what it has begun to write.
 func foldersCommand(p *host.Program, use, needs string, do func(cmd *cobra.Command, name, dir, files string) error,
 	aboutState, aboutFiles string) *cobra.Command {
@@ -124,7 +124,7 @@ func notCopied(ctx context.Context, dir string, err error) error {
 		return fmt.Errorf("%w\nruns that servers share with --nats are in JetStream: nats stream backup copies them", err)
 	}
 	if found, unread := store.CheckDatabase(ctx, dir); unread == nil && len(found.Faults) > 0 {
-		return fmt.Errorf("the database in %s is damaged and cannot be copied: restore an earlier backup; lastword verify --all tells which runs are whole", dir)
+		return fmt.Errorf("the database in %s is damaged and cannot be copied: restore an earlier backup; lastword verify --all lists the damaged runs", dir)
 	}
 	return err
 }

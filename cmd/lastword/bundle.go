@@ -55,7 +55,7 @@ func bundleCommand(p *host.Program) *cobra.Command {
 	b.doctor.remote.AddFlags(cmd, flags, "`URL` of a server, or unix:PATH (default: the one on this machine)")
 	flags.StringVar(&b.doctor.state, "state", "", "`folder` that keeps the runs' events (default: the one of serve)")
 	flags.StringVar(&b.admin, "admin", "", "`address` of the server's profiles (default: --admin of serve)")
-	flags.StringVar(&b.log, "log", "", "`file` with the server's log, of which the last 256 KiB are taken")
+	flags.StringVar(&b.log, "log", "", "`file` with the server's log; bundle takes the last 256 KiB")
 	flags.StringSliceVar(&b.runs, "run", nil, "`ids` of runs, or last")
 	settings.Must(cmd.MarkFlagDirname("state"))
 	settings.Must(cmd.MarkFlagFilename("log"))

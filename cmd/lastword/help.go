@@ -112,7 +112,7 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// flagGroups returns the command's flags in the order of their definition, and finally those of all commands.
+// flagGroups returns the command's flags in the order of their definition, and finally the flags of all commands.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	cmd.InitDefaultHelpFlag()
 	add := func(title string, f *pflag.Flag) {

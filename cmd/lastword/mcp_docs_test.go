@@ -136,7 +136,7 @@ func toolTable(t *testing.T, result json.RawMessage) string {
 		if a.ReadOnlyHint {
 			effects[0] = "reads"
 		}
-		for word, holds := range map[string]bool{"ends something": a.DestructiveHint, "same again": a.IdempotentHint,
+		for word, holds := range map[string]bool{"ends something": a.DestructiveHint, "repeatable": a.IdempotentHint,
 			"network": a.OpenWorldHint} {
 			if holds {
 				effects = append(effects, word)

@@ -68,7 +68,7 @@ func (a answered) uri() string {
 // code is that of the run's failure, or else of the call's.
 func (a answered) code() messages.Code { return cmp.Or(a.Structured.Error.Code, a.Meta.Error.Code) }
 
-// binary starts lastword in the folder, with a home and a cache of its own.
+// binary starts lastword in the folder, with a home and its own cache.
 func binary(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "lastword", args...)

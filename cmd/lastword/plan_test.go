@@ -220,7 +220,7 @@ result: "${steps.many.result} copies"
 `
 
 // Without a terminal a plan that asks prints the commands that answer, which do, and waits for them: at a server, and
-// with a folder of its own.
+// with its own folder.
 func TestPlanAsksElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "plan.yaml"), asksTwice)

@@ -68,7 +68,7 @@ type session struct {
 // its terminal has not yet shown: this one says by a bell that the program has ended, and outlives the reading.
 const leader = `trap : INT; "$@"; code=$?; printf '\a'; read _ <&3; exit $code`
 
-// start runs the program with a terminal of its own, in the environment and what is given here.
+// start runs the program with its own terminal, in the environment and what is given here.
 func start(t *testing.T, env []string, args ...string) *session {
 	t.Helper()
 	return startIn(t, "", t.TempDir(), env, args...)

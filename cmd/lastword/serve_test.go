@@ -121,7 +121,7 @@ func (s *served) request(token, method, name, params string) *http.Request {
 	return req
 }
 
-// asked calls a tool on a connection of its own. It returns once a handler reads the request, before the answer: a
+// asked calls a tool on its own connection. It returns once a handler reads the request, before the answer: a
 // server that stops closes the connections whose requests it has not read.
 func (s *served) asked(tool, arguments string) (answer func() []byte) {
 	s.t.Helper()
@@ -236,7 +236,7 @@ func TestSessionsOutliveServers(t *testing.T) {
 	}{
 		{[]string{"--state", "a", "--trust", own}, []string{"--state", "a", "--trust", own}, 200},
 		{[]string{"--state", "b", "--session-key", key}, []string{"--state", "c", "--session-key", key}, 200},
-		{[]string{"--state", "d"}, []string{"--state", "d"}, 404}, // each has a folder of its own
+		{[]string{"--state", "d"}, []string{"--state", "d"}, 404}, // each has its own folder
 	} {
 		s := serveHTTP(t, dir, c.first...)
 		session := post(s, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
@@ -493,7 +493,7 @@ func TestServeDoesNotWaitForAnswers(t *testing.T) {
 	}
 }
 
-// Streams without an end of their own are ended, and hold nobody up.
+// Streams without an end are ended, and hold nobody up.
 func TestServeEndsStreamsWithoutAnEnd(t *testing.T) {
 	s := serveHTTP(t, t.TempDir())
 	resp := s.post("", "subscriptions/listen", "", `"notifications":{"resourcesListChanged":true}`)

@@ -72,7 +72,7 @@ func (a *appender) add(e sent) {
 	}
 }
 
-// appenders read one event, or one page, over a connection of their own.
+// appenders read one event, or one page, over their own connection.
 var appenders = map[string]func(a *appender){
 	"SSE": func(a *appender) {
 		body := a.get("text/event-stream", "?last_event_id="+a.cursor)

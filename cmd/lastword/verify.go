@@ -29,9 +29,9 @@ import (
 type verifier struct {
 	at          host.Remote
 	all, asJSON bool
-	heads       bool                 // print the ledger's head, or compare it with those of files
+	heads       bool                 // print the ledger's head, or compare it with the heads in files
 	keys        []string             // keys that may have signed, as the user gave them
-	trusted     []string             // the same, or else those of the folder of trust; with NATS also those that these have signed
+	trusted     []string             // the same, or else the keys in the folder of trust; with NATS also the keys that these have signed
 	from        map[string]time.Time // from when keys in NATS count
 	files       string               // folder with the runs' files, or ""
 	dir         string               // state folder, or what is said of the cluster
@@ -56,7 +56,7 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	flags.BoolVar(&v.all, "all", false, "check every run, and the database")
 	flags.BoolVar(&v.heads, "heads", false, "check every run, and print the head of each ledger; or compare them with FILEs of earlier heads")
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
-	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed; lastword key prints them (default: those of the folder of trust)")
+	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`; one must have signed. lastword key prints them (default: the keys in the folder of trust)")
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
 	flags.StringVar(&v.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs of several servers (default: the one of serve)")
 	flags.StringVar(&v.creds, "nats-creds", "", "`file` with the credentials for --nats")
@@ -145,7 +145,7 @@ func (v *verifier) held(file string) error {
 	return err
 }
 
-// trust finds the keys to trust: those of --key, else those that the user's folder of trust has had.
+// trust finds the keys to trust: the keys of --key, else all keys that the user's folder of trust ever had.
 func (v *verifier) trust() error {
 	v.trusted = v.keys
 	if len(v.keys) > 0 {
@@ -246,7 +246,7 @@ func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
 	return v.at.Hinted(err)
 }
 
-// folder checks the logs in the state folder: those of the runs, or all if there are none.
+// folder checks the logs in the state folder: the logs of the runs, or all logs if no run is given.
 func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 	ctx := cmd.Context()
 	if v.dir, err = stateFolder(cmd, v.at.Program, v.at.State, serveState); err != nil {
@@ -397,7 +397,7 @@ func (v *verifier) untrusted() error {
 			"the ends; start one, and look again", words.Count(int64(l.Unentered), "run"))
 	case l != nil && v.nats != "":
 		says = errors.New("nothing is damaged, but no key in the folder of trust has signed all of it, or the keys of the other servers: compare " +
-			"the keys that lastword key --nats prints with those of the servers, and sign them with --sign")
+			"the keys that lastword key --nats prints with the keys of the servers, and sign them with --sign")
 	case l == nil && v.all && v.dir != "":
 		says = errors.New("nothing is damaged, but there is no ledger of ends yet: lastword serve begins one, and signs it")
 	}

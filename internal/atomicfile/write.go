@@ -95,7 +95,7 @@ func Sweep(dir *os.Root, folder, prefix string) int {
 	return n
 }
 
-// removeUnlocked removes a file unless a process holds its lock, and reports whether the file is gone.
+// removeUnlocked removes a file unless a process holds its lock, and reports whether the file no longer exists.
 func removeUnlocked(dir *os.Root, name string) bool {
 	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {

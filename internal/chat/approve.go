@@ -202,7 +202,7 @@ func (u *turn) guard(calls []model.ToolCall, results []tool.Result) error {
 }
 
 // taint notes that the conversation has text of strangers. From now on each call of a tool that reaches the network
-// needs an answer of its own; where nobody answers, the tools are withheld.
+// needs its own answer; where nobody answers, the tools are withheld.
 func (u *turn) taint() error {
 	u.tainted = true
 	safe, withheld := u.Tools.Safe()

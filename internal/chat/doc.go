@@ -1,7 +1,7 @@
 // Package chat is the job of a chat turn: an assistant that may call tools, as a run with the single task turn.
 //
 // The task asks the model, runs the tools that the answer calls, and asks again with their results, until an answer
-// calls no tool: its text is the result. The text of each answer is a stream of its own, answer.1 and so on, and
+// calls no tool: its text is the result. The text of each answer is its own stream, answer.1 and so on, and
 // arrives as the model writes it; so do its thoughts. The log durably has llm.completed with the calls before the
 // first tool begins, each tool.started before its tool begins, and the results before the next request. A failed call
 // is a result for the model. [Bounds] end a turn that does not end by itself. With a context the turn continues a

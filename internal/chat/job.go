@@ -37,7 +37,7 @@ type Input struct {
 	Context string `json:"context,omitempty" jsonschema:"id of the conversation, new or known"`
 	// Earlier is the conversation before the message, the oldest message first, if the caller keeps the conversation.
 	// It must be empty if there is a Context.
-	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
+	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"earlier messages, oldest first"`
 	// System is the system prompt. If it is empty, the conversation's system prompt applies, if there is one.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
@@ -45,7 +45,7 @@ type Input struct {
 	// Extra holds further members of the turn's requests to the model, such as temperature.
 	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the requests, such as {\"top_k\":40}"`
 	// Tools names the tools of Config.Tools that the model may call; nil means all.
-	Tools []string `json:"tools,omitzero" jsonschema:"the only ones it may call, and unasked; ask_user if you answer"`
+	Tools []string `json:"tools,omitzero" jsonschema:"the only tools that it may call, without asking; ask_user if you answer"`
 	// Asks: the caller answers the run's questions, so the model may ask with ask_user.
 	Asks bool `json:"asks,omitempty" form:"programs" jsonschema:"you answer questions: the model may ask with ask_user"`
 	// Stages makes three tasks: understand, think and respond. Without it the model answers at once.
@@ -127,7 +127,7 @@ type Result struct {
 	Text string `json:"text"`
 	// Citations are the names that the answer cites, in the order of the text.
 	Citations []Citation `json:"citations,omitempty"`
-	// Confidence is high, medium or low: that of a structured answer; medium for a text; low if Degraded. It is ""
+	// Confidence is high, medium or low: taken from a structured answer; medium for a text; low if Degraded. It is ""
 	// without stages.
 	Confidence string `json:"confidence,omitempty"`
 	// Degraded says what the stages went on without.
@@ -158,7 +158,7 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	})}
 }
 
-// Job returns the job for the input. A run whose node is gone continues after its last step in the log. If a tool
+// Job returns the job for the input. A run whose node was lost continues after its last step in the log. If a tool
 // that is not idempotent was under way, it fails with node_lost. Errors: invalid_input, limit_exceeded.
 func Job(in Input, config Config) (actors.Job, error) {
 	if err := in.check(); err != nil {

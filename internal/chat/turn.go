@@ -163,7 +163,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	message := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls, ThoughtsIn: a.End.ThoughtsIn, Extra: a.End.Extra}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
-			u.spent.iterations++ // each answer needs a name of its own
+			u.spent.iterations++ // each answer needs its own name
 			if failed != nil {
 				return a, failed
 			}

@@ -258,7 +258,7 @@ func (c *channel) answer(all ...answer) {
 	}
 }
 
-// serve answers a line in a goroutine of its own. Meanwhile the program may continue.
+// serve answers a line in its own goroutine. Meanwhile the program may continue.
 func (c *channel) serve(f func(ctx context.Context) answer) error {
 	if err := c.wait(); err != nil {
 		return err

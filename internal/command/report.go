@@ -113,7 +113,7 @@ func (c *channel) child(ctx context.Context, l line) answer {
 	if err := c.x.mayStart(q); err != nil {
 		return refusal("child", l.Name, err)
 	}
-	answered := c.x.limits.ask() // the sub-run has limits of its own
+	answered := c.x.limits.ask() // the sub-run has its own limits
 	defer answered()
 	result, err := actors.Do(ctx, c.x.task, "child "+l.Name, func(ctx context.Context) (json.RawMessage, error) {
 		run, err := c.x.task.Submit(ctx, q)

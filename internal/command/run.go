@@ -441,7 +441,7 @@ func (l *limits) exited() {
 	}
 }
 
-// end stops the limits for good.
+// end stops the limits permanently.
 func (l *limits) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

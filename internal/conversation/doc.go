@@ -4,7 +4,7 @@
 // is an append-only log of JSON lines: messages, turns, summaries. So whatever happens to a turn, everything before
 // it can be read, and a damaged line costs only itself.
 //
-// One turn at a time has the conversation: until it ends, its process is gone, or its time has passed. Then another
+// One turn at a time has the conversation: until it ends, or its process has ended, or its time has passed. Then another
 // turn may take over. Turns are numbered, and what a turn writes after a later turn has begun does not count. A turn
 // that does not complete leaves a note in the conversation.
 //

@@ -56,7 +56,7 @@ func TestProcesses(t *testing.T) {
 	must(t, child.Process.Kill())
 	_ = child.Wait()
 	want(t, begin(t, s, "r_1", "hello").History(),
-		"user: from the child | assistant: (This turn was interrupted: its process is gone.) | user: hello")
+		"user: from the child | assistant: (This turn was interrupted: its process has ended.) | user: hello")
 }
 
 // Of many that begin at once, one has the conversation.

@@ -122,7 +122,7 @@ func (s *state) begin(r record) {
 	if s.turn > 0 && s.owner.Owner == r.Begin.Owner && s.owner.Owner != "" { // the same turn starts again from its beginning
 		s.messages, s.summary = slices.Clip(s.messages[:s.first]), s.before
 	} else if s.open && r.At.Before(s.owner.Until) {
-		s.end("its process is gone")
+		s.end("its process has ended")
 	} else if s.open {
 		s.end("its time has passed")
 	}

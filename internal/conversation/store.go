@@ -64,9 +64,9 @@ type Beginning struct {
 	// Owner names the turn, for example its run. An owner that begins again starts its turn from the beginning.
 	Owner   string
 	Message string // the user's message
-	// System is the system prompt. If it is empty, that of the turn before applies.
+	// System is the system prompt. If it is empty, the earlier turn's prompt applies.
 	System string
-	// Folder is the user's working folder, for lists; "" means that of the turn before.
+	// Folder is the user's working folder, for lists; "" means the earlier turn's folder.
 	Folder string
 	// Over names the owner of a turn that will never end, because its run has ended. This turn may take over.
 	Over string

@@ -184,7 +184,7 @@ func TestTurnThatIsOver(t *testing.T) {
 		}
 		turn, err := s.Begin("c_1", conversation.Beginning{Owner: "r_2", Message: "Two.", Over: "r_1"})
 		must(t, err)
-		want(t, turn.History(), "user: One. | assistant: (This turn was interrupted: its process is gone.) | user: Two.")
+		want(t, turn.History(), "user: One. | assistant: (This turn was interrupted: its process has ended.) | user: Two.")
 		must(t, turn.End(""))
 	})
 }

@@ -39,7 +39,7 @@ func (t *Turn) begin(b Beginning) error {
 	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Folder: b.Folder,
 		Held: t.journal.hold()}
 	gone := begun.Held && s.owner.Held || b.Over != "" && b.Over == s.owner.Owner
-	if s.busy(b.Owner, now) && !gone { // it held the lock, so its process is gone
+	if s.busy(b.Owner, now) && !gone { // it held the lock, so its process has ended
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
@@ -76,7 +76,7 @@ func (t *Turn) write(r record) error {
 // System returns the system prompt of this turn, or of the last turn that had one.
 func (t *Turn) System() string { return t.state.system }
 
-// History returns the messages for the model: those of earlier turns and of this turn.
+// History returns the messages for the model, from earlier turns and from this turn.
 func (t *Turn) History() []model.Message { return t.state.history() }
 
 // Lacks returns what History does not have: how many messages a summary stands for, and how many lines cannot be read.

@@ -90,7 +90,7 @@ func TestClientSpeaksHTTP2(t *testing.T) {
 	}
 }
 
-// A caller cannot go round the checks by asking the client for a URL of its own.
+// A caller cannot go round the checks by asking the client for its own URL.
 func TestClientChecksTheFirstURL(t *testing.T) {
 	s, p := web(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 	host := strings.TrimPrefix(s.URL, "https://")

@@ -86,7 +86,7 @@ const (
 	Slow      Weather = "slow"      // every append takes 1 to 3 ms
 	Refusing  Weather = "refusing"  // some appends are refused, never more than two in a row
 	Uncertain Weather = "uncertain" // some appends have an unknown outcome
-	Final     Weather = "final"     // one append is refused for good, if the run makes that many
+	Final     Weather = "final"     // one append is refused permanently, if the run makes that many
 )
 
 // FaultPlan says what goes wrong in one run. Equal seeds give equal plans.

@@ -27,7 +27,7 @@ const (
 type Config struct {
 	// Issuer is the URL of the authorization server, as its tokens name it; Audience is how they name this server.
 	Issuer, Audience string
-	// Scopes maps scopes of the issuer to those of this server, as NAME=SCOPE. Without a mapping only run:read and
+	// Scopes maps scopes of the issuer to scopes of this server, as NAME=SCOPE. Without a mapping only run:read and
 	// run:write mean what they say.
 	Scopes []string
 }
@@ -97,7 +97,7 @@ func (i *Issuer) Check(ctx context.Context, token string) (auth.Principal, time.
 	case about != nil:
 		return auth.Principal{}, time.Time{}, about
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
-		return auth.Principal{}, time.Time{}, refused("its signature is not that of a key of the issuer")
+		return auth.Principal{}, time.Time{}, refused("no key of the issuer made its signature")
 	case err != nil:
 		return auth.Principal{}, time.Time{}, refused("it is no JWT that is signed with an asymmetric key")
 	}
@@ -112,7 +112,7 @@ func (i *Issuer) Check(ctx context.Context, token string) (auth.Principal, time.
 func (i *Issuer) keyOf(ctx context.Context, t *jwt.Token) (any, error) {
 	kind, _ := t.Header["typ"].(string)
 	if kind = strings.ToLower(kind); strings.TrimPrefix(kind, "application/") != "at+jwt" {
-		return nil, refused("its typ is not at+jwt, as that of an access token is (RFC 9068)")
+		return nil, refused("its typ is not at+jwt, so it is no access token (RFC 9068)")
 	}
 	if t.Header["crit"] != nil { // RFC 7515, section 4.1.11: who does not know what it names refuses it
 		return nil, refused("it has a crit header")
@@ -123,7 +123,7 @@ func (i *Issuer) keyOf(ctx context.Context, t *jwt.Token) (any, error) {
 		return nil, err
 	}
 	if !key.fits(t.Method.Alg()) {
-		return nil, refused("its signature is not that of a key of the issuer")
+		return nil, refused("no key of the issuer made its signature")
 	}
 	return key.public, nil
 }

@@ -54,7 +54,7 @@ func (i *input) Read(p []byte) (int, error) {
 // ErrLong means that a line was too long and was skipped.
 var ErrLong = errors.New("the line is too long")
 
-// Next returns the next line that is not blank, in memory of its own. After ErrLong, Next can be called again.
+// Next returns the next line that is not blank, in its own memory. After ErrLong, Next can be called again.
 func (l *Reader) Next() ([]byte, error) {
 	var line []byte
 	for long := false; ; {

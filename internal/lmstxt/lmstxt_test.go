@@ -527,7 +527,7 @@ func TestCallersAreApart(t *testing.T) {
 	}
 }
 
-// A caller from elsewhere is told where files are in a folder of its own, and not where the server has that.
+// A caller from elsewhere is told where files are in its own folder, and not where the server has that.
 func TestRemoteCallersSeeNoFolderOfTheServer(t *testing.T) {
 	k := newKitIn(t, t.TempDir(), "")
 	k.inEachEra(func(c *client) {

@@ -14,7 +14,7 @@ import (
 // copyNode copies the page of a node of a repository's graph.
 func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) error {
 	if strings.ContainsAny(node, `/\`) {
-		return messages.InvalidInput("%s is no node's id; repo.graph.json has them", node)
+		return messages.InvalidInput("no node has the id %s; repo.graph.json lists the ids", node)
 	}
 	dirs := folders(repo)
 	err := d.copyPage(ctx, dirs, node, w)

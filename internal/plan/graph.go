@@ -239,7 +239,7 @@ func (s *scope) step(i int) {
 	}
 	if n.Repeat != nil {
 		if n.ForEach != nil {
-			s.wrong(s.of(i, "repeat"), "a step has for_each or repeat; put one of them into a plan of its own")
+			s.wrong(s.of(i, "repeat"), "a step has for_each or repeat; put one of them into its own plan")
 		}
 		own["round"] = expression.Integer
 		n.until = s.condition(n.Repeat.Until, s.names(own, i), s.of(i, "repeat.until"))

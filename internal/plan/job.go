@@ -97,7 +97,7 @@ const inputSchema = `{"type":"object","additionalProperties":false,"required":["
 	`"run":{"type":"string","description":"an earlier run of the plan, for from"}},` +
 	`"$defs":{"job":{"description":"the jobs that steps may start","enum":`
 
-// StepJobs returns those of the jobs of a server that its job plan lets steps start, and for [Check] the tools of other
+// StepJobs returns the jobs of a server that steps of its job plan may start, and for [Check] the tools of other
 // servers. Errors: not_found without such a job.
 func StepJobs(jobs []messages.JobInfo) (steps []actors.Definition, err error) {
 	plan := slices.IndexFunc(jobs, func(j messages.JobInfo) bool { return j.Name == Name })

@@ -85,7 +85,7 @@ func tooMany(what string, have, most int) Problems {
 	return Problems{{Problem: fmt.Sprintf("the plan has %d %s; it may have %d, so make several plans of it", have, what, most)}}
 }
 
-// size returns the number of steps, including those of nested plans.
+// size returns the number of steps, including steps of nested plans.
 func (p *Plan) size() (n int) {
 	for _, s := range p.Steps {
 		if n++; s.Plan != nil {

@@ -66,7 +66,7 @@ func endingOf(s messages.State) ending {
 	case s.Status == messages.Canceled:
 		e.message = "the run was cancelled"
 	case s.End.Degraded:
-		e.message = cmp.Or(model.EndOf(s).Lack(), "its result is less than was asked for")
+		e.message = cmp.Or(model.EndOf(s).Lack(), "its result lacks something that was asked for")
 	}
 	if len(s.End.Result) > 0 {
 		_ = json.Unmarshal(s.End.Result, &e.result) // the runtime wrote it as JSON

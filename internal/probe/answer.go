@@ -86,7 +86,7 @@ func cancel(ctx context.Context, p *prober) Result {
 // reply is the outcome of one request.
 type reply struct {
 	raw    string    // the text, including thoughts in it
-	field  string    // the thoughts in a field of their own
+	field  string    // the thoughts in a separate field
 	end    model.End // the outcome, as the client sees it
 	failed error
 	// These are derived from raw by split.

@@ -115,7 +115,7 @@ func answerPairs() map[string]pair {
 		}},
 		"terminator": {bad: []stage{{answers: script([]testkit.Piece{testkit.Text("one"), testkit.Finish("stop")}), status: probe.Warn}}},
 		"thoughts": {good: stage{answers: script(hi(), append([]testkit.Piece{testkit.Thought("Hm.")}, say("391")...)),
-			says: "a field"}, bad: []stage{
+			says: "a separate field"}, bad: []stage{
 			{answers: script(hi(), say("Hm, easy.</think>\n\n391")), status: probe.Warn, says: "begins inside a thought"},
 			{answers: script(hi(), append([]testkit.Piece{testkit.Thought("Hm.")}, say("<think>More.</think>391")...)), status: probe.Warn,
 				says: "in the text"},

@@ -151,7 +151,7 @@ func TestLearned(t *testing.T) {
 		t.Errorf("%+v", inside.Server)
 	}
 	for text, seen := range map[string]string{"<think>Hm.</think>391": "between tags", "[THINK]Hm.[/THINK]391": "between tags",
-		"<|channel>thought\nHm.<channel|>391": "between tags", "391": "does not think"} {
+		"<|channel>thought\nHm.<channel|>391": "between tags", "391": "sends no thoughts"} {
 		p := stage{answers: script(hi(), say(text))}.play(t, "thoughts")
 		if r := p.Results[0]; p.Server.Thoughts != "" || r.Status != probe.Pass || !strings.Contains(r.Seen, seen) {
 			t.Errorf("%s: %+v, %+v", text, p.Server, r)

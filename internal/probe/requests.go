@@ -81,9 +81,9 @@ func thoughts(ctx context.Context, p *prober) Result {
 	p.thinks = r.field != "" || r.thought != "" || r.stray
 	switch {
 	case r.field != "" && (r.thought != "" || r.stray):
-		return warn("configure the server's reasoning parser", "thoughts come in a field of their own and in the text")
+		return warn("configure the server's reasoning parser", "thoughts come in a separate field and in the text")
 	case r.field != "":
-		return pass("in a field of their own")
+		return pass("in a separate field")
 	case r.stray:
 		p.learned.Server.Thoughts = string(decode.Implicit)
 		return warn("configure the server's reasoning parser; until then the commands go by the profile",
@@ -91,13 +91,13 @@ func thoughts(ctx context.Context, p *prober) Result {
 	case r.thought != "":
 		return pass("between tags in the text: %q", words.Clip(r.raw, 80))
 	}
-	return pass("the model does not think aloud")
+	return pass("the model sends no thoughts")
 }
 
 // thoughtsOff tries the fields that may switch thinking off.
 func thoughtsOff(ctx context.Context, p *prober) Result {
 	if hello := p.hello(ctx); !p.thinks && hello.field == "" && hello.thought == "" {
-		return skip("the model does not think aloud")
+		return skip("the model sends no thoughts")
 	}
 	for _, field := range [][2]string{{"chat_template_kwargs", `{"enable_thinking":false}`}, {"reasoning_effort", `"none"`},
 		{"think", "false"}} {

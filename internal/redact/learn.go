@@ -97,7 +97,7 @@ func (s *Secrets) AddText(kind, text string) {
 	}
 }
 
-// LearnAddress adds, besides what [Secrets.Learn] does, the parts of a URL that nobody can guess, as in those of webhooks.
+// LearnAddress adds, besides what [Secrets.Learn] does, the parts of a URL that nobody can guess, as in URLs of webhooks.
 func (s *Secrets) LearnAddress(address string) {
 	s.Learn("", address)
 	u, err := url.Parse(address)

@@ -38,7 +38,7 @@ func Locate(repository string, remoteOnly bool) (address Address, err error) {
 	}
 	address, err = Parse(repository, exists)
 	if remoteOnly && (err == nil && address.Path != "" || err != nil && !strings.Contains(repository, "://")) {
-		return address, messages.InvalidInput("this server reads no folders or files of its own machine; give the https URL of a repository, " +
+		return address, messages.InvalidInput("this server reads no local folders or files; give the https URL of a repository, " +
 			"or owner/repo, or start it with lastword serve --allow-local")
 	}
 	if err != nil || address.Path == "" {

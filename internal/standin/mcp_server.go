@@ -12,7 +12,7 @@ import (
 type MCPServer struct {
 	// Modern selects protocol version 2026-07-28; otherwise it is 2025-11-25.
 	Modern bool
-	// Handle answers tools/list and tools/call, in a goroutine of its own.
+	// Handle answers tools/list and tools/call, in its own goroutine.
 	Handle func(s *MCPSession, method string, params json.RawMessage) (result any, err error)
 }
 

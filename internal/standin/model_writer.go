@@ -42,7 +42,7 @@ func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
 	return w
 }
 
-// play writes the pieces in order, until one fails or the client is gone.
+// play writes the pieces in order, until one fails or the client has left.
 func (w *answerWriter) play(pieces ...Piece) error {
 	for _, p := range pieces {
 		if err := w.alive(); err != nil {
@@ -92,7 +92,7 @@ func (w *answerWriter) whole(code int, contentType, body string) error {
 	return w.body(body)
 }
 
-// until waits for the gate. The error says that the client is gone, or the model closed.
+// until waits for the gate. The error says that the client has left, or the model closed.
 func until[T any](w *answerWriter, gate <-chan T) error {
 	select {
 	case <-gate:
@@ -241,7 +241,7 @@ func (c chunkWriter) delta(delta, finish string) string {
 		`,"logprobs":null,"finish_reason":` + finish + `}]}`)
 }
 
-// whole joins chunks into one object. It changes no other pieces, and no answer with a status or a frame of its own.
+// whole joins chunks into one object. It changes no other pieces, and no answer with its own status or frame.
 func (c chunkWriter) whole(pieces []Piece) []Piece {
 	m := message{finish: "null", usage: "null"}
 	var out []Piece

@@ -46,7 +46,7 @@ type Report struct {
 	Read, Written int
 	// Repaired: commas or characters were corrected. Thought: the object was in a thought, and the answer was empty.
 	Repaired, Thought bool
-	// Problems are those of the last answer, if it was rejected.
+	// Problems are what was wrong with the last answer, if it was rejected.
 	Problems []string
 	// Overflow: the server said that the request was longer than the model's context.
 	Overflow bool

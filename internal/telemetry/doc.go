@@ -7,7 +7,7 @@
 // traceparent continues the caller's trace (W3C Trace Context). If the caller does not sample its trace, its spans are
 // not sent.
 //
-// Names and units are those of OpenTelemetry's semantic conventions for generative AI; metric names are spelled in
+// Names and units follow OpenTelemetry's semantic conventions for generative AI; metric names are spelled in
 // Prometheus's style. Spans do not contain what people and models say.
 //
 // Nothing here slows a run down: spans that the collector does not accept in time are dropped and counted.

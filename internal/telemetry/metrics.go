@@ -60,7 +60,7 @@ type Observer struct {
 
 	mu     sync.Mutex
 	runs   map[messages.RunID]*run // runs that have not ended
-	models map[string]bool         // models that have metrics of their own
+	models map[string]bool         // models that have their own metrics
 }
 
 // mostModels limits the number of metrics, because callers may ask for models of any name.
@@ -101,7 +101,7 @@ func New(c Config) *Observer {
 		restarts:  counter("task_restarts_total", "Tasks that were started again.", "job"),
 		tokens:    counter("model_tokens_total", "Tokens that models read and wrote.", "principal", "direction"),
 		cost:      counter("model_cost_usd_total", "What model calls cost, by the operator's prices.", "principal", "job"),
-		budgets:   counter("budget_warnings_total", "Units of budgets of which 80 % were spent.", "job", "unit"),
+		budgets:   counter("budget_warnings_total", "Warnings that a run has spent 80 % of a unit of its budget.", "job", "unit"),
 		tools:     counter("tool_calls_total", "Tool calls that have ended.", "job"),
 		requests:  counter("http_requests_total", "Requests that were answered.", "method", "route", "status"),
 		durations: histogram("lastword_run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),

@@ -137,7 +137,7 @@ func (a attributes) list() []any {
 	return out
 }
 
-// anyValue returns a value in OTLP's JSON, where each type has a member of its own.
+// anyValue returns a value in OTLP's JSON, where each type has its own member.
 func anyValue(v any) map[string]any {
 	switch v := v.(type) {
 	case []string:

@@ -46,7 +46,7 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 }
 
 // operation returns the method and the path pattern of a request. A door without patterns, such as MCP, has its path.
-// All other requests share the name "other", so that clients cannot add metrics with names of their own.
+// All other requests share the name "other", so that clients cannot add metrics with their own names.
 func operation(r *http.Request) (method, route string) {
 	method, route, found := strings.Cut(r.Pattern, " ")
 	switch {

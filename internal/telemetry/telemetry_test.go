@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// chat is a job whose task fails once, calls a model and a tool, and fails for good where it is told to.
+// chat is a job whose task fails once, calls a model and a tool, and fails permanently where it is told to.
 func chat(ctx context.Context, t *actors.TaskContext, fail bool) (string, error) {
 	if t.Attempt() == 1 {
 		return "", supervision.RetryAfter(0, errors.New("busy"))

@@ -49,7 +49,7 @@ func (f *Approvals) Has(pin string) (bool, error) {
 	return slices.ContainsFunc(all, func(l Approval) bool { return l.Pin == pin }), err
 }
 
-// Latest returns the newest pins of the tools in the list, by tool. Without names it returns those of all.
+// Latest returns the newest pins of the tools in the list, by tool. Without names it returns the pins of all tools.
 func (f *Approvals) Latest(tools ...string) (map[string]string, error) {
 	all, err := f.All()
 	pins := map[string]string{}

@@ -132,7 +132,7 @@ func (r repository) read(ctx context.Context, in reading) (string, error) {
 	}
 	most = min(most, len(lines))
 	if first > 0 && first >= len(lines) {
-		return "", messages.InvalidInput("%s has %d lines; give a smaller from", name, len(lines))
+		return "", messages.InvalidInput("%s has %d lines; use a smaller value for from", name, len(lines))
 	}
 	shown := bytes.Join(lines[first:min(len(lines), first+most)], nil)
 	if rest := len(lines) - first - most; rest > 0 {

@@ -233,7 +233,7 @@ func TestRepository(t *testing.T) {
 		{"read_file", `{"path":"many.txt","from":998}`, "line 998\nline 999\nline 1000\n"},
 		{"read_file", `{"path":"many.txt","from":2,"most":2}`, "line 2\nline 3\n[997 more lines; go on with from 4]"},
 		{"read_file", `{"path":"many.txt","from":9,"most":9223372036854775807}`, strings.Join(strings.SplitAfter(many.String(), "\n")[8:], "")},
-		{"read_file", `{"path":"many.txt","from":1001}`, "error: many.txt has 1000 lines; give a smaller from"},
+		{"read_file", `{"path":"many.txt","from":1001}`, "error: many.txt has 1000 lines; use a smaller value for from"},
 		{"read_file", `{"path":"src/huge","from":1048575}`, "row\n[the file goes on: only its first 4 MiB are read]\n"},
 		{"read_file", `{"path":"empty"}`, "(no output)"},
 		{"read_file", `{"path":"src"}`, "error: src is not a file; list_files shows folders"},

@@ -30,7 +30,7 @@ const (
 	All          = Read | Write
 )
 
-// defaultTimeout is the timeout of a tool without one of its own.
+// defaultTimeout is the timeout of a tool that sets none.
 const defaultTimeout = time.Minute
 
 // Tool is something that a model may call.

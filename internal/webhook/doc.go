@@ -3,7 +3,7 @@
 //
 // A delivery is a run of the job "webhook", whose owner no caller can be. Its input names the target, the run, and
 // the cursor where it begins. It keeps the events that it is about to send as a step, and then sends them one by one,
-// each in a step of its own. If the receiver does not accept an event, the attempt fails; the task's policy tries
+// each in its own step. If the receiver does not accept an event, the attempt fails; the task's policy tries
 // again later, on any node, and nothing is sent twice. The delivery ends when it has sent everything in the run's
 // log. The next event starts the next delivery, whose key is the cursor where the last one ended. So a run's events
 // arrive in order, and every node finds the same delivery.

@@ -6,7 +6,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Reason says why an answer ended. The words for answers that completed are those of OpenAI's API.
+// Reason says why an answer ended. Completed answers have the words of OpenAI's API.
 type Reason string
 
 // The reasons. Length and Filter win over ToolCalls: no call of an answer that was cut is whole.

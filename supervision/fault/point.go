@@ -53,7 +53,7 @@ var table = []Info{
 		"the run waits; it ends as journal_unavailable if the time is longer than its patience"},
 	{JournalLost, "a block lands, and the journal does not say so", "the run finds the block and goes on"},
 	{JournalLie, "the journal says that a block landed, and has lost it", "the run fails: node_lost, or its job starts again"},
-	{JournalEnd, "the journal refuses a block for good", "what the block said is dropped, and the run fails: journal_unavailable"},
+	{JournalEnd, "the journal refuses a block permanently", "what the block said is dropped, and the run fails: journal_unavailable"},
 	{DiskFull, "an artifact is not written, as on a full disk", "the run fails: injected"},
 	{ReaderSlow, "a reader of /v1/runs/ID/events takes the rule's time (100ms) for each write", "the run goes on; the reader gets merged deltas"},
 	{ReaderGone, "the connection of such a reader breaks", "the run goes on, unless it is attached to this reader alone"},

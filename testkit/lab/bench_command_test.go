@@ -203,7 +203,7 @@ func tenTools(t *testing.T) float64 {
 }
 
 // modelFigures are those of transport/llm, whose own benchmarks take them: a token's decoding is measured beside the
-// library's in one run, and the streams' server is a process of its own.
+// library's in one run, and the streams' server is a separate process.
 func modelFigures(t *testing.T) []figure {
 	binary := filepath.Join(t.TempDir(), "llm.test")
 	build := exec.CommandContext(t.Context(), "go", "-C", root, "test", "-c", "-o", binary, "./transport/llm")

@@ -37,7 +37,7 @@ const (
 )
 
 // dialectWire is how a client starts a run of the job chat and reads it. The body has TEXT for what the client says,
-// and ID for a number of its own.
+// and ID for its own number.
 type dialectWire struct{ name, path, body string }
 
 // nativeWire is what the dialects are held to.
@@ -124,7 +124,7 @@ func dialectChat(_ context.Context, task *actors.TaskContext, in struct{ Message
 // dialectWord is a token that nothing else on the wire holds.
 const dialectWord = "tok3n "
 
-// dialectToken is the CPU time of the server's process for a token, from the job to a client of its own.
+// dialectToken is the CPU time of the server's process for a token, from the job to its own client.
 func dialectToken(t *testing.T, wire dialectWire, pace time.Duration) float64 {
 	at := startHTTP(t)
 	tokens := int(dialectTime / pace)

@@ -47,7 +47,7 @@ func (a *arrivals) arrived() {
 	}
 }
 
-// broadcast is the CPU time of handing an event to goroutines that each wait for it on a channel of their own, until
+// broadcast is the CPU time of handing an event to goroutines that each wait for it on their own channel, until
 // all of them have it.
 func broadcast(t *testing.T) float64 {
 	have := newArrivals()
@@ -107,7 +107,7 @@ func fanOut(t *testing.T, watch func(t *testing.T, s *actors.System, run *actors
 	return cpu
 }
 
-// pull has goroutines read the run, each with a context of its own, as connections have.
+// pull has goroutines read the run, each with its own context, as connections have.
 func pull(t *testing.T, _ *actors.System, run *actors.Run, from uint64, have func()) func() {
 	var ended sync.WaitGroup
 	for range watchers {

@@ -193,7 +193,7 @@ func goSource(t *testing.T) string {
 // measured is what one process took: wall clock, and the most memory that it held.
 type measured struct{ MS, MB float64 }
 
-// measure runs the command in a process of its own. Linux counts what the parent holds, too, until the child executes
+// measure runs the command in its own process. Linux counts what the parent holds, too, until the child executes
 // its program, so the parent must be small: not this process, but TestMeasured in another.
 func measure(t *testing.T, home string, command []string) (m measured) {
 	t.Helper()

@@ -188,7 +188,7 @@ func underLoad(t *testing.T, kept actors.Journal) (load journalLoad) {
 	return load
 }
 
-// bareInserts is the p99 of a loop that inserts the same blocks as they come, each in a transaction of its own.
+// bareInserts is the p99 of a loop that inserts the same blocks as they come, each in its own transaction.
 func bareInserts(t *testing.T, blocks []arrival) float64 {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "bare.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")

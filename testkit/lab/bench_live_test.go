@@ -31,7 +31,7 @@ type live struct {
 	StartSec, EndSec float64 // wall time to start and to end all runs
 }
 
-// liveRSS has a process of its own start the runs, so that the figure is theirs alone.
+// liveRSS has a separate process start the runs, so that the figure is theirs alone.
 func liveRSS(t *testing.T) float64 {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBenchLive$", "-test.count=1")

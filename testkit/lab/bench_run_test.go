@@ -65,7 +65,7 @@ type plainLog struct {
 	events []messages.Event
 }
 
-// work runs the first task in a goroutine of its own, which leaves the rest to another.
+// work runs the first task in its own goroutine, which leaves the rest to another.
 func (l *plainLog) work(t *testing.T, tasks ...string) {
 	go func() {
 		l.say(t, messages.TaskStarted{Task: tasks[0], Attempt: 1}, tasks[0]+" started")

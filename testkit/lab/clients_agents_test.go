@@ -157,7 +157,7 @@ func newAgentStage(t *testing.T) *agentStage {
 	return s
 }
 
-// run has the agent say something in a folder of its own, and returns what it prints.
+// run has the agent say something in its own folder, and returns what it prints.
 func (s *agentStage) run(t *testing.T, a agent, says string, cut int) (string, error) {
 	t.Helper()
 	folder := t.TempDir()

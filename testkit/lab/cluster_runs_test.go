@@ -37,13 +37,13 @@ func (c *cluster) speak(d time.Duration) {
 	c.model.Always(testkit.Tokens(20, d/20), testkit.Finish("stop"), testkit.Done())
 }
 
-// askModel takes as long as the model. It is not started again when its node is gone.
+// askModel takes as long as the model. It is not started again when its node was lost.
 var askModel = messages.Request{Job: "prompt", Input: json.RawMessage(`{"text":"Say hello."}`)}
 
 // pots is a small repository.
 const pots = "-- README.md --\n# Pots\n\nPots keeps tea warm.\n-- go.mod --\nmodule example.com/pots\n"
 
-// generate is started again when its node is gone. With a model it takes as long as the model.
+// generate is started again when its node was lost. With a model it takes as long as the model.
 func (c *cluster) generate(model bool) messages.Request {
 	in := map[string]any{"repository": testkit.Repository(c, []byte(pots))}
 	if model {
@@ -144,7 +144,7 @@ func continued(s messages.State) error {
 	return completed(s)
 }
 
-// lost wants a run that has failed because its node is gone.
+// lost wants a run that has failed because its node was lost.
 func lost(s messages.State) error {
 	if s.Status != messages.Failed || s.End == nil || s.End.Cause != messages.CauseNodeLost {
 		return fmt.Errorf("want failed, node_lost, not %s: %+v", s.Status, s.End)

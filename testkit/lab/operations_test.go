@@ -124,7 +124,7 @@ func (b *behind) caddy() []string {
 	return []string{"caddy", "run", "--config", b.dir + "/Caddyfile"}
 }
 
-// certify makes an authority of its own, ca.crt, and a certificate by it, runs.crt.
+// certify makes an authority, ca.crt, and a certificate by it, runs.crt.
 func (b *behind) certify() *x509.CertPool {
 	b.Helper()
 	make := func(name string, template, parent *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {

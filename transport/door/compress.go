@@ -158,7 +158,7 @@ func (g *streamGzip) Write(data []byte) (int, error) {
 // close sends the end of the stream.
 func (g *streamGzip) close() { _ = g.send(nil, true) } // a client that left needs no end
 
-// send sends data in a block of its own.
+// send sends data in its own block.
 func (g *streamGzip) send(data []byte, end bool) error {
 	b := packed.Get().(*bytes.Buffer)
 	defer packed.Put(b)

@@ -40,7 +40,7 @@ var ErrDraining = errors.New("the server is stopping")
 
 // Follow passes the events of a run to the reader, with heartbeats in between. It returns nil after the run's terminal
 // event or when the reader is done. After an error, the client does not have the terminal event; Follow has called
-// r.Refuse unless the client has left. Errors: those of the runtime, ErrDraining, and write errors.
+// r.Refuse unless the client has left. Errors: the runtime's errors, ErrDraining, and write errors.
 func (d *Door) Follow(ctx context.Context, out Connection, id messages.RunID, follow messages.FollowOptions, r Reader) error {
 	defer d.Enter()()
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -34,7 +34,7 @@ func (o *order) log(id messages.RunID) *orderedLog {
 func (o *order) take(events []messages.Event) (now []messages.Event) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case messages.ChildEnded: // a sub-run whose log is gone has no terminal of its own
+		case messages.ChildEnded: // a sub-run without a log has no terminal
 			o.log(b.Child).ended = true
 		case messages.Merged:
 			b.Parts = slices.Clone(b.Parts)

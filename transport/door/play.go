@@ -25,7 +25,7 @@ type SegmentWriter struct {
 	Over bool
 	// Until is the number of the last event that is written; 0 means no limit.
 	Until uint64
-	// Late says that the header waits for the first frame, so that a failure before it can have a status of its own.
+	// Late says that the header waits for the first frame, so that a failure before it can have its own status.
 	Late bool
 	// Unsent says that the run failed before the client got anything: the caller answers in another way.
 	Unsent bool
@@ -133,7 +133,7 @@ func Fold[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W], w
 	return p.left(messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run"))
 }
 
-// play is a [Reader] that writes a run and its sub-runs in a dialect. Each run has a player of its own.
+// play is a [Reader] that writes a run and its sub-runs in a dialect. Each run has its own player.
 type play[W Writer] struct {
 	*SegmentWriter
 	form    *transcript.Dialect[W]

@@ -60,7 +60,7 @@ func Prompt(asked messages.InputRequired) string {
 }
 
 // AnswerText answers a question of the caller's run. The text may be the JSON that the question asks for, or the
-// beginning of a choice. Errors: those of [Door.Answer].
+// beginning of a choice. Errors: as for [Door.Answer].
 func (d *Door) AnswerText(ctx context.Context, by By, run messages.State, request, text string) error {
 	var schema json.RawMessage
 	for _, in := range run.Inputs {
@@ -103,7 +103,7 @@ func (d *Door) Resume(ctx context.Context, by By, run messages.State, answers ma
 }
 
 // AnswerTurn answers the oldest open question of the newest run in the conversation. It returns the run's State from
-// before the answer, and ok is false if that run does not wait. Errors: those of [Door.Answer].
+// before the answer, and ok is false if that run does not wait. Errors: as for [Door.Answer].
 func (d *Door) AnswerTurn(ctx context.Context, by By, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {
 	run, ok, err = d.Newest(ctx, context)
 	if err == nil && ok {

@@ -181,7 +181,7 @@ func (d *Door) owned(ctx context.Context, scope auth.Scope, id messages.RunID) (
 	return d.Own(ctx, id)
 }
 
-// List returns the caller's runs. Errors: forbidden, and those of the runtime.
+// List returns the caller's runs. Errors: forbidden, and the runtime's errors.
 func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	if err := auth.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, 
 }
 
 // Page returns a page of the caller's runs, the last queued first, and the cursor of the next page. The cursor "" asks
-// for the first page; next is "" after the last one. Errors: forbidden, invalid_input, and those of the runtime.
+// for the first page; next is "" after the last one. Errors: forbidden, invalid_input, and the runtime's errors.
 func (d *Door) Page(ctx context.Context, q messages.Query, cursor string) (runs []messages.Summary, next string, err error) {
 	q.ByQueued = true
 	if cursor != "" {
@@ -237,7 +237,7 @@ func (d *Door) Head(ctx context.Context, id messages.RunID, after uint64) (head 
 	return head, ended, err
 }
 
-// Attach keeps the caller's attached run alive until ctx is done. Errors: those of Cancel.
+// Attach keeps the caller's attached run alive until ctx is done. Errors: as for Cancel.
 func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
 	return d.Runs.Attach(ctx, id)
 }
 
-// Cancel requests the cancellation of the caller's run. Errors: forbidden, not_found, and those of the runtime.
+// Cancel requests the cancellation of the caller's run. Errors: forbidden, not_found, and the runtime's errors.
 func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (d *Door) Leave(ctx context.Context, id messages.RunID) {
 	_ = d.Cancel(ctx, id, "the client left") // an error means that the run has ended
 }
 
-// Answer answers a question of the caller's run. Errors: forbidden, not_found, conflict, and those of the runtime.
+// Answer answers a question of the caller's run. Errors: forbidden, not_found, conflict, and the runtime's errors.
 func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request string, value json.RawMessage) error {
 	run, err := d.owned(ctx, auth.AnswerRuns, id)
 	if err == nil {
@@ -302,7 +302,7 @@ func (d *Door) Say(ctx context.Context, by By, id messages.RunID, said messages.
 	return d.Runs.Send(ctx, id, said)
 }
 
-// Revoke takes a message back that the caller's run has not taken. Errors: those of Cancel, and conflict.
+// Revoke takes a message back that the caller's run has not taken. Errors: as for Cancel, and conflict.
 func (d *Door) Revoke(ctx context.Context, id messages.RunID, message string) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -310,7 +310,7 @@ func (d *Door) Revoke(ctx context.Context, id messages.RunID, message string) er
 	return d.Runs.Revoke(ctx, id, message)
 }
 
-// Release lets the caller's held run begin. Errors: those of Cancel, and conflict if it is not held.
+// Release lets the caller's held run begin. Errors: as for Cancel, and conflict if it is not held.
 func (d *Door) Release(ctx context.Context, id messages.RunID) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -318,7 +318,7 @@ func (d *Door) Release(ctx context.Context, id messages.RunID) error {
 	return d.Runs.Release(ctx, id, auth.From(ctx).Name)
 }
 
-// Move gives the caller's run that waits another place. Errors: those of Cancel, conflict if it does not wait, and
+// Move gives the caller's run that waits another place. Errors: as for Cancel, conflict if it does not wait, and
 // invalid_input if the other does not.
 func (d *Door) Move(ctx context.Context, id, before messages.RunID) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
@@ -327,7 +327,7 @@ func (d *Door) Move(ctx context.Context, id, before messages.RunID) error {
 	return d.Runs.Move(ctx, id, before, auth.From(ctx).Name)
 }
 
-// DeleteLog removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
+// DeleteLog removes the log of an ended run of the caller. Errors: as for Cancel, and conflict if it has not ended.
 func (d *Door) DeleteLog(ctx context.Context, id messages.RunID) error {
 	state, err := d.owned(ctx, auth.WriteRuns, id)
 	if err == nil && auth.From(ctx).Inside != nil {

@@ -32,7 +32,7 @@ func newJob(info messages.JobInfo) job {
 	return j
 }
 
-// View is another job with a part of its input given, under a name of its own.
+// View is another job with a part of its input given, under its own name.
 type View struct {
 	messages.JobInfo
 	// Whole returns the request for the other job.
@@ -75,7 +75,7 @@ func (d *Door) Job(name string) (messages.JobInfo, error) {
 }
 
 // Start starts a run of the caller. Its input is fitted to the job's schema. The default input is {}, the default mode
-// detached. Errors: forbidden, which is checked first; invalid_input; and those of the runtime.
+// detached. Errors: forbidden, which is checked first; invalid_input; and the runtime's errors.
 func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	return d.start(ctx, q, job.fit)
 }

@@ -354,7 +354,7 @@ type Reason struct {
 }
 
 // Wait waits until the caller's run ends, or asks a question after the question answered; "" means that none was
-// answered. Errors: those of the runtime.
+// answered. Errors: the runtime's errors.
 func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (Ending, error) {
 	w := &waiter{SegmentWriter: SegmentWriter{Run: id, Seen: answered}}
 	err := Fold(ctx, d, &waiting, w)

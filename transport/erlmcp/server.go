@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
-// Error codes of erlmcp in addition to those of JSON-RPC.
+// Error codes of erlmcp beside the codes of JSON-RPC.
 const (
 	toolNotFound = -32002
 	taskNotFound = -32081

@@ -19,7 +19,7 @@ import (
 type eventsInput struct {
 	ID       messages.RunID  `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	After    string          `query:"after" doc:"The cursor: the id of the last event, next of the last page, or the number of an event" example:"42"`
-	Last     string          `header:"Last-Event-ID" doc:"The cursor, as browsers send it; it goes before after"`
+	Last     string          `header:"Last-Event-ID" doc:"The cursor, as browsers send it; it overrides after"`
 	LastID   string          `query:"last_event_id" doc:"The same, for clients that cannot set header fields"`
 	Kinds    []messages.Kind `query:"kinds" doc:"Only events of these kinds; the terminal always comes"`
 	Streams  []string        `query:"streams" doc:"Only these texts and thoughts"`
@@ -28,7 +28,7 @@ type eventsInput struct {
 	Wait     waitTime        `query:"wait" doc:"Longest to wait for an event, of a long poll: 5s or a number of seconds, up to 5 minutes"`
 	Tree     bool            `query:"tree" doc:"The events of sub-runs come as well"`
 	Snapshot bool            `query:"snapshot" doc:"A stream begins with the State; the events are those after it"`
-	Done     string          `query:"done" enum:"digest" doc:"digest leaves a text over 32 KiB out of what repeats it, where the reader has it from deltas"`
+	Done     string          `query:"done" enum:"digest" doc:"With digest, later events do not repeat a text over 32 KiB that the reader has from deltas"`
 	Accept   string          `header:"Accept" doc:"text/event-stream, application/x-ndjson, or application/json for a long poll"`
 }
 
@@ -108,7 +108,7 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 
 // page is the response of a long poll.
 type page struct {
-	Events []eventJSON `json:"events" doc:"Events after the cursor, in order"`
+	Events []eventJSON `json:"events" doc:"The events after the cursor, in order"`
 	Next   cursorText  `json:"next" doc:"The cursor of the next request"`
 	Ended  bool        `json:"ended" doc:"The run has ended and the reader has its terminal: nothing more comes"`
 }

@@ -31,16 +31,16 @@ type start struct {
 	Input    json.RawMessage   `json:"input,omitempty" doc:"The job's input, as /v1/jobs/{name} describes it"`
 	Detached *bool             `json:"detached,omitempty" default:"true" doc:"false: the run is cancelled when this request ends; the answer is then a stream, or waits for the end"`
 	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
-	Limits   messages.Limits   `json:"limits,omitzero" doc:"Bounds of the run; the server's own where they are left out"`
-	Busy     messages.Busy     `json:"busy,omitempty" enum:"queue,steer,reject,interrupt" default:"queue" doc:"In a conversation whose turn works: the run waits, its message goes to that turn, or it is refused"`
-	Replaces messages.RunID    `json:"replaces,omitempty" maxLength:"200" doc:"A run that waits in the conversation: this one gets its place, and that one is canceled"`
+	Limits   messages.Limits   `json:"limits,omitzero" doc:"Limits of the run; the server's limits where the request has none"`
+	Busy     messages.Busy     `json:"busy,omitempty" enum:"queue,steer,reject,interrupt" default:"queue" doc:"What to do while another turn of the conversation works: wait, send the message to that turn, or refuse"`
+	Replaces messages.RunID    `json:"replaces,omitempty" maxLength:"200" doc:"A waiting run of the conversation: the new run takes its place, and the server cancels it"`
 	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
 }
 
 // startInput holds the parameters of a start.
 type startInput struct {
-	Key    string `header:"Idempotency-Key" maxLength:"256" doc:"The same key with the same body is the same run"`
-	Done   string `query:"done" enum:"digest" doc:"Of an answer with events: as for GET /v1/runs/{id}/events"`
+	Key    string `header:"Idempotency-Key" maxLength:"256" doc:"A repeated request with the same key and body gets the same run"`
+	Done   string `query:"done" enum:"digest" doc:"For an answer with events: as in GET /v1/runs/{id}/events"`
 	Prefer string `header:"Prefer" doc:"wait=SECONDS answers with the State once the run has ended, or when the time is over" example:"wait=30"`
 	Accept string `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the run's events"`
 	Body   start
@@ -100,7 +100,7 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 		ctx, cancel := context.WithTimeout(r.Context(), wait)
 		defer cancel()
 		status = http.StatusOK
-		// The terminal passes every filter, so that of another kind awaits it.
+		// The terminal passes every filter, so a filter for another kind awaits it.
 		for _, err := range s.Runs.Follow(ctx, id, messages.FollowOptions{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}) {
 			if err != nil {
 				status = http.StatusAccepted
@@ -196,11 +196,11 @@ func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error
 
 // listInput holds the parameters of the list of runs.
 type listInput struct {
-	Status []messages.Status `query:"status" enum:"pending,processing,completed,failed,canceled" doc:"Runs that are there"`
+	Status []messages.Status `query:"status" enum:"pending,processing,completed,failed,canceled" doc:"Runs with this status"`
 	Job    string            `query:"job" doc:"Runs of this job"`
 	Label  []string          `query:"label,explode" doc:"Runs with this label, as name:value"`
 	Limit  int               `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Most runs of a page"`
-	Cursor string            `query:"cursor" doc:"The next of the page before"`
+	Cursor string            `query:"cursor" doc:"The value next of the previous page"`
 	Accept string            `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the first page and then with what changes"`
 }
 
@@ -286,7 +286,7 @@ type answerInput struct {
 	ID      messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Request string         `path:"request" doc:"The request of input.required"`
 	Body    struct {
-		Value json.RawMessage `json:"value" doc:"The answer, of the request's schema"`
+		Value json.RawMessage `json:"value" doc:"The answer, which fits the request's schema"`
 	}
 }
 
@@ -345,7 +345,7 @@ func (s *Server) releaseRun(w http.ResponseWriter, r *http.Request, in *pathID) 
 type moveInput struct {
 	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Body *struct {
-		Before messages.RunID `json:"before,omitempty" maxLength:"200" doc:"The run that waits right behind this place; without it, the first place"`
+		Before messages.RunID `json:"before,omitempty" maxLength:"200" doc:"Move the run to the place before this run; without it, to the first place"`
 	} `required:"false"`
 }
 

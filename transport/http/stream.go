@@ -91,7 +91,7 @@ func (o *writer) appendID(b []byte) []byte {
 func (o *writer) other(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data = []byte("null") // v contains an error of its own
+		data = []byte("null") // v contains its own error
 	}
 	o.Append(func(b []byte) []byte {
 		if o.form == formSSE {

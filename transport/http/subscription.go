@@ -33,7 +33,7 @@ type subscription struct {
 	more   chan struct{} // has a token after credit was added
 }
 
-// subscribe starts a subscription in a goroutine of its own.
+// subscribe starts a subscription in its own goroutine.
 func (c *connection) subscribe(in command) error {
 	s, err := c.newSubscription(in)
 	if err != nil {

@@ -139,7 +139,7 @@ func TestStreamOfTheList(t *testing.T) {
 	}
 }
 
-// DESIGN 9: "a run is visible to its principal alone". ann and bob hear of their own runs only.
+// DESIGN 9: "a run is visible to its principal alone". ann and bob hear their own runs only.
 func TestWatchersSeeTheirOwnRuns(t *testing.T) {
 	w, tokens, _ := guarded(t)
 	watching := map[string]*listed{}

@@ -28,7 +28,7 @@ const (
 	seconds   = 5
 )
 
-// BenchmarkStreams takes 200 answers of 100 tokens a second each from a server in a process of its own, and reports
+// BenchmarkStreams takes 200 answers of 100 tokens a second each from a server in its own process, and reports
 // what of a core that needs and how old a token is when its part comes, by the time in its text. The contract allows
 // half a core and 5 ms at p99.
 func BenchmarkStreams(b *testing.B) {
@@ -82,7 +82,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// otherProcess runs TestServer in a process of its own, which ends with its standard input.
+// otherProcess runs TestServer in its own process, which ends with its standard input.
 func otherProcess(b *testing.B) (url string, stop func()) {
 	cmd := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestServer$", "-test.count=1")
 	cmd.Env = append(os.Environ(), "LASTWORD_BENCH_SERVER=1")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// bubble runs f with a client whose server answers by handle, both in a bubble of their own time.
+// bubble runs f with a client whose server answers by handle, both in their own bubble time.
 func bubble(t *testing.T, config llm.Config, handle http.HandlerFunc, f func(t *testing.T, c *llm.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -103,7 +103,7 @@ type LoadOptions struct {
 	TTL time.Duration
 }
 
-// Load loads the model, and returns when it is loaded. Errors: those of [Client.Models], and invalid_input if the
+// Load loads the model, and returns when it is loaded. Errors: as for [Client.Models], and invalid_input if the
 // server cannot load models, or not with these options.
 func (c *Client) Load(ctx context.Context, id string, o LoadOptions) (Info, error) {
 	l, err := c.loader(ctx)

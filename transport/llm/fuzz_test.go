@@ -65,7 +65,7 @@ func sum(h *heard) string {
 	return fmt.Sprintf("%q %q %+v %+v %+v %q %s", h.text, h.thought, e.Verdict, e.Evidence, e.Calls, e.Model, usage)
 }
 
-// failing says that an error frame stands on a line of its own before [DONE], without looking as the decoder does.
+// failing says that an error frame stands on its own line before [DONE], without looking as the decoder does.
 func failing(body string) bool {
 	before, _, _ := strings.Cut(body, "[DONE]")
 	open := false // JSON over several lines: what is in it is no frame

@@ -364,7 +364,7 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 	})
 }
 
-// A client is asked as often as the run asks: since 2026-07-28 each round is a call of its own.
+// A client is asked as often as the run asks: since 2026-07-28 each round is its own call.
 func TestAskedAsOftenAsItTakes(t *testing.T) {
 	const questions = 12
 	s := quizzing(t, questions)

@@ -24,7 +24,7 @@ import (
 // RPC() json.RawMessage is a JSON-RPC error of a server.
 type Behind interface {
 	Servers() []string
-	// List returns a list, such as that of tools/list.
+	// List returns a list, such as the result of tools/list.
 	List(ctx context.Context, server string, c Caller, method string) (*List, error)
 	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
 	// Result returns the result of a run that no log holds, or nil.
@@ -40,7 +40,7 @@ type List = source.List
 // Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
 type Wrap struct {
 	Behind Behind
-	// Alone: the server offers nothing of its own, but the tools to wait for runs, to answer and to cancel them.
+	// Alone: the server offers none of its own tools but the tools to wait for runs, to answer and to cancel them.
 	Alone bool
 	// Wait is how long a call waits for its result before it names the run instead; 0 means 50 s. TaskAfter is that time for
 	// clients that have tasks; 0 means 1 s, and a negative time means none.
@@ -143,7 +143,7 @@ func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (
 // longestList is for how many milliseconds a list of servers behind holds at most.
 const longestList = 60_000
 
-// nameOf returns the name by which clients know an entry, for good: its own, unless several servers or this one have it.
+// nameOf returns the name by which clients always know an entry: its own, unless several servers or this one have it.
 // mu must be held.
 func (b *behind) nameOf(method string, o origin, shared bool) string {
 	for _, shown := range []string{o.name, prefixed(method, o)} {

@@ -34,7 +34,7 @@ type StartOptions struct {
 
 // Start starts the tool's job for the caller in ctx, with arguments that a model has written. It returns the State once
 // the run is in the journal. The end of ctx does not end an attached run; whoever watches the run does that. Errors:
-// forbidden, not_found, invalid_input, and those of the runtime.
+// forbidden, not_found, invalid_input, and the runtime's errors.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (messages.State, error) {
 	return s.start(ctx, tool, arguments, o, s.runs.StartByModel)
 }
@@ -198,7 +198,7 @@ func (s *Server) streamed(ctx context.Context, state messages.State, terminal *m
 }
 
 // leave cancels the run of a call that has ended before the run. It does so if the client cancelled the call or, for an
-// attached run, if the client is gone.
+// attached run, if the client has left.
 func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mode) {
 	cause := context.Cause(ctx)
 	said := errors.Is(cause, wire.ErrCanceled) && !errors.Is(cause, wire.ErrDisconnected)

@@ -1,5 +1,5 @@
 // Package mcp serves runs to agents over the Model Context Protocol, on stdio and streamable HTTP. It supports clients
-// up to version 2025-11-25, and those of 2026-07-28.
+// up to version 2025-11-25, and clients of 2026-07-28.
 //
 // [New] returns a [Server] for a runtime. [Server.AddJob] offers a job as a tool. [Server.Serve] serves one client over
 // stdio, [Server.ServeHTTP] many over HTTP. The tool of a job can be called in three ways:

@@ -52,7 +52,7 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, e
 	if !r.asked {
 		if total > wholeBytes {
 			return c, at, messages.Errorf(messages.CauseLimitExceeded,
-				"the file has %d bytes, of which %d are given at once; read parts with "+
+				"the file has %d bytes, and one answer gives %d; read parts with "+
 					"?offset=0&limit=%d", total, wholeBytes, rangeBytes)
 		}
 		r.limit = total

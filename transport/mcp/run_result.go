@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
-// Statuses in results of tools beside those of ended runs.
+// Statuses in results of tools beside the statuses of ended runs.
 const (
 	working messages.Status = "working"
 	waiting messages.Status = "waiting" // for an answer

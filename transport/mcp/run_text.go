@@ -41,7 +41,7 @@ func sentence(state messages.State) string {
 	case messages.Completed:
 		text := run + " completed."
 		if state.End.Degraded {
-			text = run + " completed, with less than was asked for."
+			text = run + " completed, but its result lacks something that was asked for."
 		}
 		if list := fileList(state); list != "" {
 			text += " It wrote " + list + ". " + nextStep(state)

@@ -37,12 +37,12 @@ type Runs interface {
 // Config configures a Server. Only Runs is required.
 type Config struct {
 	Runs Runs
-	// Open opens an artifact for reading; nil means that runs write none. Errors: not_found if the file is gone, or if
+	// Open opens an artifact for reading; nil means that runs write none. Errors: not_found if the file no longer exists, or if
 	// its content is no longer what the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
 	// Name, Title and Version identify the server to clients. Instructions says what it is for.
 	Name, Title, Version, Instructions string
-	// People and AgentsConfirm are those of [door.Config].
+	// People and AgentsConfirm are the fields of [door.Config].
 	People        func() string
 	AgentsConfirm bool
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
@@ -257,7 +257,7 @@ func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary
 	return s.runs.List(ctx, q)
 }
 
-// Events yields the events of the caller's run after the given number. Errors: not_found, and those of the runtime.
+// Events yields the events of the caller's run after the given number. Errors: not_found, and the runtime's errors.
 func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	if _, err := s.Run(ctx, id); err != nil {
 		return func(yield func(messages.Event, error) bool) { yield(messages.Event{}, err) }

@@ -57,7 +57,7 @@ func (u uri) number(name string, missing int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, messages.InvalidInput("%s is a number from 0, not %q", name, text)
+		return 0, messages.InvalidInput("%s must be a number, 0 or more, not %q", name, text)
 	}
 	return n, nil
 }

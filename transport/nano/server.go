@@ -19,7 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/rpc"
 )
 
-// Error codes of NANO in addition to those of JSON-RPC.
+// Error codes of NANO beside the codes of JSON-RPC.
 const (
 	notFound   = -32001
 	expired    = -32005

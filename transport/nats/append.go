@@ -130,7 +130,7 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	return ack.Sequence, nil
 }
 
-// publishParts sends the block's events as messages of their own. It skips parts that exist already.
+// publishParts sends the block's events as separate messages. It skips parts that exist already.
 func (j *Journal) publishParts(ctx context.Context, in *shard, name string, s *stored, room int) error {
 	s.Parts, s.Parted = (len(s.data)+room-1)/room, true
 	for n := range s.Parts {

@@ -74,7 +74,7 @@ type mark struct {
 	Parts int `json:"parts,omitempty"`
 	// Aside is how many bytes at the beginning of the message's data hold what does not fit the header.
 	Aside int `json:"aside,omitempty"`
-	// Chain is the journal.Chain after the block. Digest is that of the journal.StoredBlock. They are missing if an
+	// Chain is the journal.Chain after the block. Digest is the digest of the journal.StoredBlock. They are missing if an
 	// older version has written to the log.
 	Chain  []byte `json:"chain,omitempty"`
 	Digest []byte `json:"digest,omitempty"`

@@ -22,7 +22,7 @@ const mostFaults = 100
 // Reader reads what nodes keep, even beside them, and adds nothing to it. [OpenReader] makes one.
 type Reader struct{ journal *Journal }
 
-// OpenReader connects to NATS. The options are those of [Open].
+// OpenReader connects to NATS. The options are the same as for [Open].
 func OpenReader(ctx context.Context, url string, with ...Option) (*Reader, error) {
 	j, o := prepare(with)
 	err := j.connect(url, o)
@@ -39,12 +39,12 @@ func OpenReader(ctx context.Context, url string, with ...Option) (*Reader, error
 // Close ends the connection.
 func (r *Reader) Close() error { return r.journal.Close() }
 
-// Get is that of [Journal].
+// Get is the same as in [Journal].
 func (r *Reader) Get(ctx context.Context, name string) (value []byte, revision uint64, err error) {
 	return r.journal.Get(ctx, name)
 }
 
-// Set is that of [Journal].
+// Set is the same as in [Journal].
 func (r *Reader) Set(ctx context.Context, name string, value []byte, revision uint64) error {
 	return r.journal.Set(ctx, name, value, revision)
 }

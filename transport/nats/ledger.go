@@ -33,7 +33,7 @@ func SignedBy(key func() (ed25519.PrivateKey, error)) Option {
 	return func(o *options) { o.sign = key }
 }
 
-// ledger is what this node knows of its own ledger. Each key that signs has one, at a subject of its own. mu is held while
+// ledger is what this node knows of its own ledger. Each key that signs has one, at its own subject. mu is held while
 // an entry is sent.
 type ledger struct {
 	sign journal.Signer

@@ -61,7 +61,7 @@ type options struct {
 // new stream has 3 in a cluster, and 1 on a single server.
 func Replicas(n int) Option { return func(o *options) { o.replicas = n } }
 
-// Retention is the longest time that ended runs are kept; the default is 24 hours, as that of a System. The stream
+// Retention is the longest time that ended runs are kept; the default is 24 hours, as in a System. The stream
 // itself removes messages that are older by another week.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 
@@ -156,7 +156,7 @@ func (j *Journal) readSalt() error {
 	salt := j.shards[0].stream.CachedInfo().Config.Metadata[saltKey]
 	if _, err := hex.Decode(j.salt[:], []byte(salt)); err != nil || len(salt) != 64 {
 		return messages.Errorf(messages.CodeUnavailable,
-			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
+			"stream %s was not made by lastword: remove it, or give lastword a separate NATS account", streamName)
 	}
 	return nil
 }
@@ -318,7 +318,7 @@ func explained(err error) error {
 	case code == errNoPeers, code == errNotClustered:
 		advice = "the servers have no room for so many replicas: start the missing servers, or ask for fewer replicas"
 	case code == errOverlaps:
-		advice = "another stream has the subjects run.>, part.> or shard.>: give lastword a NATS account of its own"
+		advice = "another stream has the subjects run.>, part.> or shard.>: give lastword a separate NATS account"
 	case slices.Contains(errFull, code):
 		advice = "make room on the disk, or raise the limits of the stream and the account"
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, context.DeadlineExceeded):

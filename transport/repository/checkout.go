@@ -44,7 +44,7 @@ func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
 	return (*Changes)(changes), err
 }
 
-// Edited returns those of the paths that changed without a commit.
+// Edited returns the paths that changed without a commit.
 func (c *Checkout) Edited(ctx context.Context, paths []string) ([]string, error) {
 	return c.git.Edited(ctx, paths)
 }

@@ -116,7 +116,7 @@ func (o Options) folder(ctx context.Context, path string) (*source.Repository, e
 	tracked, lacked, err := git.Tracked(path)
 	switch m.Tracked = tracked; {
 	case err != nil && m.Warning == "":
-		m.Warning = "the index of git cannot be read, so .gitignore tells which files count: " + reason(err).Error()
+		m.Warning = "the index of git cannot be read, so .gitignore decides which files count: " + reason(err).Error()
 	case lacked > 0:
 		m.Warning = fmt.Sprintf("the checkout is sparse and lacks %s", words.Count(lacked, "file"))
 		o.complete(ctx, m, path)
@@ -197,7 +197,7 @@ func (o Options) remote(ctx context.Context, address source.Address) (*source.Re
 	if address.Ref == "" && address.Rest == "" {
 		m.Branch = head.Ref
 	}
-	// A part of a repository has a name of its own.
+	// A part of a repository has its own name.
 	m.Name = strings.TrimSuffix(path.Base(cmp.Or(head.Dir, address.URL)), ".git")
 	m.Key = address.URL + " " + head.Commit + " " + head.Dir + " " + m.Branch
 	return m, nil

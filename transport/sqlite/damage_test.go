@@ -44,7 +44,7 @@ func TestDamageInReadiness(t *testing.T) {
 	}
 }
 
-// What the database can never hold is refused for good, alone, and the log goes on.
+// What the database can never hold is refused permanently, alone, and the log goes on.
 func TestUnstorable(t *testing.T) {
 	dir := closed(t, func(j *sqlite.Journal) { mustAppend(t, j, block("r_a", 0, queued, started, begun)) })
 	change(t, dir, "INSERT INTO blocks SELECT 99, first, last, id, opening, epoch, writer, terminal, body, before, digest FROM blocks",

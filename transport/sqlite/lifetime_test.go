@@ -144,7 +144,7 @@ func TestSlowDisk(t *testing.T) {
 	}
 }
 
-// A copy beside a writer has all that the journal has acknowledged, and goes on as a journal of its own.
+// A copy beside a writer has all that the journal has acknowledged, and goes on as a separate journal.
 func TestCopy(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	j, _ := open(t, dir)

@@ -45,7 +45,7 @@ func distrust(dir string, db *sql.DB) error {
 		return err
 	}
 	defer own.Close()
-	own.SetMaxOpenConns(1) // each connection has a database of its own
+	own.SetMaxOpenConns(1) // each connection has its own database
 	for _, text := range migrations[:min(max(version, 0), len(migrations))] {
 		if _, err := own.ExecContext(ctx, text); err != nil {
 			return err

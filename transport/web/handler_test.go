@@ -25,7 +25,7 @@ func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder
 	return w
 }
 
-// Every file that the document names is there, compressed for those who can read it, and kept for good.
+// Every file that the document names is there, compressed for those who can read it, and kept permanently.
 func TestFilesOfTheDocument(t *testing.T) {
 	page := get(t, "/runs/r_x?seq=3")
 	if page.Code != http.StatusOK || page.Header().Get("Cache-Control") != "no-cache" {

@@ -28,7 +28,7 @@ const (
 
 // Appender writes the runs' blocks to the journal; nothing else in a System appends.
 //
-// One run's trouble must not affect another run. So each block gets a goroutine of its own, a panic or Goexit of the
+// One run's trouble must not affect another run. So each block gets its own goroutine, a panic or Goexit of the
 // journal is caught, and a missing, late or repeated answer is tolerated. A block is sent again, unchanged, until the
 // log holds its id or another writer's event in its place. It is safe for concurrent use: the state of each block is
 // in an [entry] with its own lock.
@@ -118,7 +118,7 @@ func (a *Appender) newID() (id journal.BlockID) {
 	return id
 }
 
-// observer passes milestones on to [Config].Observe, one at a time and in a goroutine of its own. So a function that
+// observer passes milestones on to [Config].Observe, one at a time and in its own goroutine. So a function that
 // blocks or panics costs the runs nothing.
 type observer struct {
 	tell func(messages.Event)

@@ -83,7 +83,7 @@ func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
 	}
 }
 
-// speak says a delta on one of two streams, and now and then closes one for good.
+// speak says a delta on one of two streams, and now and then closes one permanently.
 func speak(l *Log, i, milestones int) (err error) {
 	part, last := 0, false
 	if milestones > 0 {

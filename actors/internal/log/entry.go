@@ -340,7 +340,7 @@ func (e *entry) warn(why error) verdict {
 		over: time.Since(e.since) >= patience}
 }
 
-// Unstorable is the reason why a run was dropped: the journal refuses its events for good.
+// Unstorable is the reason why a run was dropped: the journal refuses its events permanently.
 type Unstorable struct{ Why *messages.Error }
 
 func (u Unstorable) Error() string { return u.Why.Message }
@@ -349,7 +349,7 @@ func (u Unstorable) Unwrap() error { return u.Why }
 func errUnstorable(b *journal.Block, why error) error {
 	first, last := b.Events[0], b.Events[len(b.Events)-1]
 	return Unstorable{messages.Errorf(messages.CauseJournalUnavailable,
-		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
+		"the journal refuses permanently what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
 }
 
 func errNotAppended(run messages.RunID, after time.Duration, why error) *messages.Error {

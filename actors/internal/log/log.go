@@ -136,7 +136,7 @@ func (l *Log) act(change func() todo) {
 	}())
 }
 
-// Record adds one event. Errors are those of the ledger, or why the live log was dropped.
+// Record adds one event. Errors: the ledger's errors, or why the live log was dropped.
 func (l *Log) Record(now time.Time, body messages.Body, message string) (err error) {
 	l.With(now, func(g *Ledger) {
 		if err = l.Dropped(); err == nil {

@@ -46,7 +46,7 @@ func This() Info {
 	return b
 }
 
-// Exact returns a version that differs between builds that have no version of their own, such as builds of a work tree.
+// Exact returns a version that differs between builds that lack a version, such as builds of a work tree.
 func (b Info) Exact() string {
 	self, err := os.Executable()
 	if err != nil || !strings.Contains(b.Version, "dev") && !strings.Contains(b.Version, "dirty") {

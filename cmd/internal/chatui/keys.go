@@ -10,7 +10,7 @@ import (
 // twice is the time within which a second Ctrl-C leaves the program.
 const twice = 2 * time.Second
 
-// press handles a key: first those that work everywhere, then those of the text being written.
+// press handles a key: first the keys that work everywhere, then the keys of the text editor.
 func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
 	u.note = ""
 	switch k.String() {

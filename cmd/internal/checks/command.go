@@ -88,7 +88,7 @@ func Command(p *host.Program) *cobra.Command {
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
 	flags.BoolVar(&c.compares, "compare", false, "exit with 10 if a newly generated file would differ")
 	flags.BoolVar(&c.links, "links", false, "also try the links over the network")
-	flags.BoolVar(&c.strict, "strict", false, "also warn about what only some programs fail to read")
+	flags.BoolVar(&c.strict, "strict", false, "also warn about text that only some programs fail to read")
 	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"also read over http, which others can watch and change")
@@ -152,7 +152,7 @@ func (c *checker) print(w io.Writer) error {
 	return err
 }
 
-// Rules in addition to those of the format.
+// Rules beside the rules of the format.
 const (
 	ruleTarget  llmstxt.Rule = "link-target" // a relative link must lead to a file
 	ruleSummary llmstxt.Rule = "no-summary"
@@ -175,7 +175,7 @@ func (c *checker) targets(f *checkedFile, folder string, links []llmstxt.TxtLink
 	return nil
 }
 
-// reach tries the links to other machines. A page that is gone is an error; what cannot be told is a warning.
+// reach tries the links to other machines. A missing page is an error; an unclear answer is a warning.
 func (c *checker) reach(ctx context.Context, f *checkedFile, links []llmstxt.TxtLink) {
 	lines := map[string]int{}
 	for _, l := range links {

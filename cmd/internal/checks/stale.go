@@ -55,7 +55,7 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	if changes.Gap != "" {
 		f.Stale = true
 		f.problem(line, ruleStale, llmstxt.SeverityWarning,
-			"what changed since %s, %s, cannot be told: %s", terminal.ShortCommit(f.Commit), named, changes.Gap)
+			"lastword cannot find what changed since %s, %s: %s", terminal.ShortCommit(f.Commit), named, changes.Gap)
 		return nil
 	}
 	root := settings.Real(cmp.Or(folder, where))

@@ -56,7 +56,7 @@ var errLeft = errors.New("--background prints the id of the run alone: leave out
 // isBehind reports whether this is that process.
 func isBehind(p *host.Program) bool { return p.Env.Get(behind) != "" }
 
-// leaveBehind starts this command once more, in a session of its own and with a state of its own, and prints the id of
+// leaveBehind starts this command once more, in its own session and with its own state, and prints the id of
 // the run. without is a flag that stdin stands for.
 func leaveBehind(cmd *cobra.Command, p *host.Program, in *store.Flags, without, stdin string, args []string) error {
 	folder := in.Folder(p.Env)

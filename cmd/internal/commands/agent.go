@@ -78,7 +78,7 @@ func AgentCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-// allowedCommand returns the command that lists what people have allowed agents for good, and takes it back.
+// allowedCommand returns the command that lists what people have permanently allowed agents, and takes it back.
 func allowedCommand(p *host.Program) *cobra.Command {
 	forget := ""
 	cmd := &cobra.Command{Use: "allowed [flags]", Args: exit.Takes(0, "takes no argument", ""), RunE: func(cmd *cobra.Command, _ []string) error {

@@ -63,7 +63,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 	return cmd
 }
 
-// record writes the events of the run, and then those of its sub-runs.
+// record writes the events of the run, and then the events of its sub-runs.
 func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.Encoder) error {
 	var children []messages.RunID
 	for e, err := range c.Follow(ctx, id, messages.FollowOptions{}) {
@@ -257,7 +257,7 @@ func (b *playback) page(ctx context.Context, p *host.Program) (net.Listener, htt
 	if err != nil {
 		return nil, nil, err
 	}
-	context.AfterFunc(ctx, func() { _ = system.Close(context.WithoutCancel(ctx)) }) // it has no runs of its own
+	context.AfterFunc(ctx, func() { _ = system.Close(context.WithoutCancel(ctx)) }) // it has no runs
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err

@@ -98,7 +98,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	case o.timeout < 0 || o.idle < 0 || o.retry < 0:
 		return exit.BadUsage(cmd, settings.Negative("--timeout, --idle and --retry"), "")
 	case o.detach && (o.background || o.state.Durable() || o.retry > 0 || o.show.JSONL):
-		return exit.BadUsage(cmd, errors.New("--detach leaves the program to a server, which has a state and settings of its own"),
+		return exit.BadUsage(cmd, errors.New("--detach leaves the program to a server, which has its own state and settings"),
 			"leave out --background, --state, --retry and --jsonl")
 	case o.background && o.show.JSONL:
 		return exit.BadUsage(cmd, errLeft, "")

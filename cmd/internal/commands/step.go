@@ -119,7 +119,7 @@ func (s *shellStep) open() error {
 	return errors.Join(err, wrong)
 }
 
-// start starts the command. Its exit code is that of step.
+// start starts the command. step exits with the same code.
 func (s *shellStep) start(cmd *cobra.Command, stdout io.Writer, key string) error {
 	c := exec.Command(s.words[0], s.words[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = cmd.InOrStdin(), stdout, cmd.ErrOrStderr()

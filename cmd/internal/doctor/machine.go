@@ -131,7 +131,7 @@ func room(free int64, known bool) probe.Result {
 	seen := words.Thousands(free/1e6) + " MB free"
 	switch {
 	case !known:
-		return Fine(id, "free space cannot be told here")
+		return Fine(id, "this system does not report free space")
 	case free < diskLeast:
 		return Finding(id, probe.Fail, remedy, "%s", seen)
 	case free < diskSensible:
@@ -187,7 +187,7 @@ func Proxy(endpoint *settings.Endpoint) probe.Result {
 		return Fine(id, "none")
 	}
 	if endpoint.Proxy != "" {
-		return Fine(id, "that of --proxy")
+		return Fine(id, "--proxy is set")
 	}
 	for _, address := range []string{endpoint.URL(), "https://github.com/"} {
 		r, err := http.NewRequest(http.MethodGet, address, nil)
@@ -254,7 +254,7 @@ func State(ctx context.Context, folder string) probe.Result {
 	case err != nil:
 		return Finding(id, probe.Fail, "correct it, or give serve another folder with --state", "%s; %v", seen, err)
 	case len(report.Faults) > 0:
-		return Finding(id, probe.Fail, "lastword verify --all tells which runs are damaged; restore a backup",
+		return Finding(id, probe.Fail, "lastword verify --all lists the damaged runs; restore a backup",
 			"%s; its database is damaged: %s", seen, words.Clip(report.Faults[0].Says, 200))
 	}
 	return Fine(id, "%s; its database is sound", seen)
@@ -277,7 +277,7 @@ func Trust(at trust.Folder, err error) probe.Result {
 	case fleeting:
 		return Finding(id, probe.Warn, elsewhere+" on a disk that stays", "%s: approvals and keys do not outlive a restart of the machine or container", folder)
 	case !known:
-		return Fine(id, "%s; whether it outlives a restart cannot be told here", folder)
+		return Fine(id, "%s; this system does not say whether the folder survives a restart", folder)
 	}
 	return Fine(id, "%s; it outlives a restart", folder)
 }

@@ -37,7 +37,7 @@ func TestDoctorOnRoom(t *testing.T) {
 	judged(t, room(10<<20, true), probe.Fail, "10 MB free")
 	judged(t, room(500e6, true), probe.Warn, "500 MB free")
 	judged(t, room(5e9, true), probe.Pass, "5,000 MB free")
-	judged(t, room(0, false), probe.Pass, "cannot be told")
+	judged(t, room(0, false), probe.Pass, "does not report")
 }
 
 func TestDoctorOnFolders(t *testing.T) {

@@ -110,7 +110,7 @@ func mayDo(ctx context.Context, c *api.Client, read, admin, token bool) probe.Re
 	return Fine("serve-token", "yours has the scopes %s", strings.Join(scopes, ", "))
 }
 
-// sameVersion compares the version in the server's /openapi.json with that of this program.
+// sameVersion compares the version in the server's /openapi.json with this program's version.
 func sameVersion(ctx context.Context, c *api.Client) probe.Result {
 	const id = "serve-build"
 	var document struct{ Info struct{ Version string } }

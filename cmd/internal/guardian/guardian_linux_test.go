@@ -31,7 +31,7 @@ func begin(t *testing.T, folder string) *Guardian {
 	return g
 }
 
-// started starts a shell that leaves a process in a session of its own, which ignores all that it may. The shell ends
+// started starts a shell that leaves a process in its own session, which ignores all that it may. The shell ends
 // when its stdin does.
 func started(t *testing.T, g *Guardian, o Options) (p *Process, daemon int, stdin io.Closer) {
 	t.Helper()

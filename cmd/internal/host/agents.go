@@ -44,7 +44,7 @@ func (c *catalog) agents() []actors.Definition {
 	return []actors.Definition{c.shared(agent.Define(config))}
 }
 
-// started returns the jobs that a request starts: its own, and those of a plan's steps.
+// started returns the jobs that a request starts: its own job, and the jobs of a plan's steps.
 func started(q messages.Request) []string {
 	jobs := []string{q.Job}
 	var in plan.Input
@@ -59,7 +59,7 @@ func (c *catalog) guarded(q messages.Request) []string {
 	return slices.DeleteFunc(started(q), func(job string) bool { return job != "run" && job != agent.Name && c.file.Jobs[job] == nil })
 }
 
-// mayStart returns an error (forbidden) if the caller may not start the job. Coding agents need a scope of their own, and
+// mayStart returns an error (forbidden) if the caller may not start the job. Coding agents need their own scope, and
 // without tokens a person: the page or a terminal. What runs inside a run may start what [command.Command.Starts] lists.
 func (c *catalog) mayStart(ctx context.Context, q messages.Request) error {
 	p := auth.From(ctx)
@@ -72,7 +72,7 @@ func (c *catalog) mayStart(ctx context.Context, q messages.Request) error {
 	return auth.Require(ctx, auth.AgentRuns)
 }
 
-// Submit is that of the runtime, for callers that may start the job.
+// Submit is the runtime's Submit, for callers that may start the job.
 func (o offered) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	if err := o.jobs.mayStart(ctx, q); err != nil {
 		return "", err

@@ -22,7 +22,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// outputs holds the files of runs. All are below one folder, where each principal has a folder of its own.
+// outputs holds the files of runs. All are below one folder, where each principal has its own folder.
 type outputs struct {
 	quota
 	store *store.Store // saves files for other nodes; may be nil

@@ -36,7 +36,7 @@ func (s *Server) addDialect(protocol *door.Handler, paths ...string) {
 	}
 }
 
-// nanoDialect is the dialect that can have a listener of its own (--nano).
+// nanoDialect is the dialect that can have its own listener (--nano).
 const nanoDialect = "nano"
 
 // AgentCard is the path of A2A's card, which clients read before they have a token.

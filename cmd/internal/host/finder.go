@@ -20,7 +20,7 @@ import (
 // ModelFinder finds the model that describes a repository. It is safe for concurrent use.
 type ModelFinder struct {
 	Endpoint settings.Endpoint
-	Servers  []string // URLs that "auto" tries; nil means those of this machine
+	Servers  []string // URLs that "auto" tries; nil means the servers of this machine
 	clients  clients
 	names    modelNames
 }
@@ -149,7 +149,7 @@ type clients struct {
 	byServer map[serverKey]*llm.Client
 }
 
-// serverKey identifies a server. A server that was guessed gets no API key, so it needs a client of its own.
+// serverKey identifies a server. A server that was guessed gets no API key, so it needs its own client.
 type serverKey struct {
 	url     string
 	guessed bool

@@ -133,7 +133,7 @@ func (p *Program) Trust() (trust.Folder, error) {
 	return f, nil
 }
 
-// Approvals returns one of the user's lists, such as that of [trust.Folder.Approvals], or nil if there is no place for one.
+// Approvals returns one of the user's lists, such as [trust.Folder.Approvals], or nil if there is no place for one.
 func (p *Program) Approvals(of func(trust.Folder) *tool.Approvals) (*tool.Approvals, error) {
 	f, err := p.Trust()
 	if errors.Is(err, trust.ErrNowhere) {

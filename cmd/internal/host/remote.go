@@ -203,7 +203,7 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 			if messages.CodeOf(err) != messages.CauseTransportClosed || r.State == "" {
 				return err
 			}
-			if again, failed := r.live(); again != nil || failed != nil { // waits until a process that ends is gone
+			if again, failed := r.live(); again != nil || failed != nil { // waits until an ending process has ended
 				return err
 			}
 		}

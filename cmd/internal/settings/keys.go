@@ -37,7 +37,7 @@ func (k Key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 
-// KeysOf returns the flags that are settings: those of all commands, and those of the commands in the group Working.
+// KeysOf returns the flags that are settings: the flags of all commands, and the flags of the commands in the group Working.
 func KeysOf(root *cobra.Command) []Key {
 	return append(flagKeys(root.PersistentFlags(), ""), keysBelow(root, "")...)
 }

@@ -104,7 +104,7 @@ func amount(kind, text string) float64 {
 	return float64(n)
 }
 
-// lowersBudget reports whether each limit of a budget is as low as that of the other, if that has one.
+// lowersBudget reports whether each limit of a budget is as low as the same limit of the other, if it has one.
 func lowersBudget(text, than string) bool {
 	b, err := messages.ParseBudget(text)
 	if than == "" {

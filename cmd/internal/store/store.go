@@ -51,7 +51,7 @@ func (f *Flags) AddEphemeral(flags *pflag.FlagSet) {
 // mostApart is the number of processes that may keep journals of the same name apart.
 const mostApart = 32
 
-// KeepApart keeps the journal in a folder of its own below the state folder, unless the flags say where: the first with
+// KeepApart keeps the journal in its own folder below the state folder, unless the flags say where: the first with
 // that name which no other process has open. So each process goes on with what one before it has left.
 func (f *Flags) KeepApart(env environment.Variables, name string) {
 	if f.ephemeral || f.dir != "" || f.nats != "" {

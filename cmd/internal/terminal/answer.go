@@ -146,7 +146,7 @@ func (s *Answer) think(text string) {
 	io.WriteString(s.Stderr, s.Style.paint(line, dim)+text[len(line):])
 }
 
-// remark prints a line of its own.
+// remark prints a separate line.
 func (s *Answer) remark(line string) {
 	s.endThought()
 	s.think(words.Printable(line) + "\n")
@@ -201,7 +201,7 @@ func (s *Answer) endWait() {
 
 func (s *Answer) End() { s.Leave() }
 
-// Leave ends open lines, so that other output begins on a line of its own.
+// Leave ends open lines, so that other output begins on its own line.
 func (s *Answer) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

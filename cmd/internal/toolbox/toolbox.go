@@ -295,7 +295,7 @@ func settle(list []source.Server, env environment.Variables) error {
 	return nil
 }
 
-// place lets a server start in an empty folder of its own, where no relative path names anything.
+// place lets a server start in its own empty folder, where no relative path names anything.
 func place(s *source.Server, env environment.Variables) error {
 	relative := trust.Relative(s.Command, s.Args)
 	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {

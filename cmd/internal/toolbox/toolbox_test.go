@@ -111,7 +111,7 @@ func TestNamedInSettings(t *testing.T) {
 	}
 }
 
-// A server starts in an empty folder of its own below the folder of trust, not in the current one, and an approval of its
+// A server starts in its own empty folder below the folder of trust, not in the current one, and an approval of its
 // tools holds for the program that the name stands for. One that names relative files needs a cwd.
 func TestServersStartElsewhere(t *testing.T) {
 	project, home, bin := t.TempDir(), t.TempDir(), t.TempDir()

@@ -112,7 +112,7 @@ func (f Folder) Apart(env environment.Variables, data ...string) error {
 	return nil
 }
 
-// Approvals returns the list of tools that the user has allowed for good.
+// Approvals returns the list of tools that the user has permanently allowed.
 func (f Folder) Approvals() *tool.Approvals {
 	return tool.OpenApprovals(filepath.Join(string(f), "approvals.jsonl"))
 }
@@ -122,7 +122,7 @@ func (f Folder) Wrapped() *tool.Approvals {
 	return tool.OpenApprovals(filepath.Join(string(f), "wrapped.jsonl"))
 }
 
-// Agents returns the list of what the user has allowed coding agents for good.
+// Agents returns the list of what the user has permanently allowed coding agents.
 func (f Folder) Agents() *tool.Approvals {
 	return tool.OpenApprovals(filepath.Join(string(f), "agents.jsonl"))
 }

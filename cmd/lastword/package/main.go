@@ -2,7 +2,7 @@
 // containers, bundles for MCP hosts, what Homebrew and Scoop read, a list of components and the digests of all.
 //
 // The same commit, version and Go give the same bytes: the time in each file is the commit's, owners are fixed, and
-// entries are sorted. The program is a module of its own, so that who builds lastword needs none of its libraries.
+// entries are sorted. The program is a separate module, so that who builds lastword needs none of its libraries.
 package main
 
 import (

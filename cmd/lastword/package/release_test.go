@@ -19,7 +19,7 @@ import (
 	"github.com/spdx/tools-golang/spdxlib"
 )
 
-// packed is a release of a program that does nothing, as made in a folder of its own.
+// packed is a release of a program that does nothing, as made in its own folder.
 func packed(t *testing.T) *release {
 	t.Helper()
 	stage := t.TempDir()

@@ -45,7 +45,7 @@ func policy(private bool) dial.Policy {
 // sender sends messages. It is safe for concurrent use.
 type sender struct{ public, private *http.Client }
 
-// NewSender returns a sender with a connection pool of its own.
+// NewSender returns a sender with its own connection pool.
 func NewSender() *sender {
 	client := func(private bool) *http.Client {
 		c := policy(private).Client()
@@ -71,7 +71,7 @@ const (
 )
 
 // Send sends the body once. id must be the same in every attempt. An error says what the receiver answered; it is
-// retryable unless the receiver is gone for good (410). pause is how long the receiver asks to wait before the next
+// retryable unless the receiver is gone permanently (410). pause is how long the receiver asks to wait before the next
 // attempt.
 func (s *sender) Send(ctx context.Context, to Endpoint, id string, body []byte) (pause time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

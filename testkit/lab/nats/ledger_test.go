@@ -20,7 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
-// signedBy opens the journal of a node with a key of its own.
+// signedBy opens the journal of a node with its own key.
 func signedBy(t *testing.T, s *server.Server, seed byte) *nats.Journal {
 	t.Helper()
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))

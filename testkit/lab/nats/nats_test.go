@@ -105,7 +105,7 @@ func TestRuntime(t *testing.T) {
 	}
 }
 
-// each gives each node a journal of its own. What names no node goes to one more.
+// each gives each node its own journal. What names no node goes to one more.
 type each struct {
 	*nats.Journal
 	t      *testing.T

@@ -29,7 +29,7 @@ func TestOpenExplains(t *testing.T) {
 		"another's stream": {options: server.Options{JetStream: true}, prepare: stream(jetstream.StreamConfig{Name: "RUNS"}),
 			says: "not made by lastword"},
 		"another's subjects": {options: server.Options{JetStream: true},
-			prepare: stream(jetstream.StreamConfig{Name: "OTHER", Subjects: []string{"run.>"}}), says: "a NATS account of its own"},
+			prepare: stream(jetstream.StreamConfig{Name: "OTHER", Subjects: []string{"run.>"}}), says: "a separate NATS account"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (r *reader) follow() {
 	r.at = time.Now()
 }
 
-// read reads from one node until the terminal, a cut of its own, or a cut of the server's.
+// read reads from one node until the terminal, its own cut, or a cut of the server's.
 func (r *reader) read(ctx context.Context, n *node, form string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://node/v1/runs/%s/events?wait=30s&after=%s", r.run, r.cursor), nil)
 	if err != nil {

@@ -35,11 +35,11 @@ type Config struct {
 	// Proxy.
 	Listen string
 	// Hosts are the host names that clients may use, with or without a port. Localhost, 127.0.0.0/8 and [::1] are
-	// always allowed. Others, and "*" for every host, require Tokens or a Proxy: such a name is that of something in
+	// always allowed. Others, and "*" for every host, require Tokens or a Proxy: such a name belongs to something in
 	// front, which lets others in, or of a web site whose name resolves to this machine.
 	Hosts []string
 	// Origins are the origins whose pages may call, as scheme://host[:port]. Pages of the called host are always
-	// allowed, and with Tokens those of loopback.
+	// allowed, and with Tokens also loopback origins.
 	Origins []string
 	// MaxBody is the maximum size of a request body in bytes; 0 means 16 MiB.
 	MaxBody int64
@@ -73,7 +73,7 @@ const (
 )
 
 // Middleware checks requests before a door sees them. It is safe for concurrent use: its fields never change, and those
-// behind pointers have locks of their own.
+// behind pointers have their own locks.
 type Middleware struct {
 	tokens   *Tokens
 	issued   func(ctx context.Context, token string) (Principal, time.Time, error)
@@ -158,7 +158,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// Refusing returns the same checks, for a protocol that answers errors in a format of its own.
+// Refusing returns the same checks, for a protocol that answers errors in its own format.
 func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middleware {
 	protocol := *m
 	protocol.refuse = refuse

@@ -266,7 +266,7 @@ func entryOf(fields []string) (e entry, err error) {
 	return e, nil
 }
 
-// IsPrincipal reports whether the name may be that of a caller.
+// IsPrincipal reports whether a caller may have the name.
 func IsPrincipal(name string) bool {
 	wrong := func(r rune) bool { return notInName(r) && !strings.ContainsRune(".@+", r) }
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, wrong)

@@ -64,7 +64,7 @@ func (k Keys) Open(use, sealed string) (plain []byte, ok bool) {
 	return nil, false
 }
 
-// aead returns the cipher for a use, with a key of its own.
+// aead returns the cipher for a use, with its own key.
 func aead(secret []byte, use string) cipher.AEAD {
 	key, err := hkdf.Key(sha256.New, secret, nil, "lastword "+use, 32)
 	if err != nil {

@@ -40,7 +40,7 @@ type Item struct {
 	ID, Name string
 	// Task is the task that the item belongs to; "" is the run itself.
 	Task string
-	// MediaType is that of a text; a text without one is Markdown if it is an answer, and plain otherwise.
+	// MediaType is the media type of a text; a text without one is Markdown if it is an answer, and plain otherwise.
 	MediaType string
 	// Segment is the number of the segment in which the item began, from 1.
 	Segment int
@@ -48,7 +48,7 @@ type Item struct {
 	// it.
 	Opened, Latest messages.Body
 	// Closed says that the item is complete. Cut says that the end of its task or run
-	// closed it, and no event of its own.
+	// closed it, and no separate event.
 	Closed, Cut bool
 
 	text    []byte
@@ -137,7 +137,7 @@ type Op struct {
 	// Offset, in bytes, and Text belong to Append and Retract.
 	Offset int
 	Text   string
-	// Cut says that an item was marked as done without an event of its own. Gone says that a retracted item does not
+	// Cut says that an item was marked as done without its own event. Gone says that a retracted item does not
 	// exist any more.
 	Cut, Gone bool
 	// Run is the transcript after the operation.

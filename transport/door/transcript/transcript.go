@@ -358,7 +358,7 @@ func (t *Transcript) written(b messages.ArtifactWritten) {
 	}
 }
 
-// cut marks an open item as done without an event of its own.
+// cut marks an open item as done without its own event.
 func (t *Transcript) cut(item *Item) {
 	item.Closed, item.Cut = true, true
 	t.op.Cut = true

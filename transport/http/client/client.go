@@ -214,7 +214,7 @@ func (c *Client) Keys(ctx context.Context) ([]string, error) {
 	return list.Keys, err
 }
 
-// Days returns what is left of today's tokens of models: the caller's, or with the scope admin those of all who have used
+// Days returns what is left of today's tokens of models: the caller's, or with the scope admin the tokens of all who have used
 // some. It is empty if the server sets no ceiling.
 func (c *Client) Days(ctx context.Context) ([]messages.DayTokens, error) {
 	var list struct{ Days []messages.DayTokens }

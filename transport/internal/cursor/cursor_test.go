@@ -234,7 +234,7 @@ func appendTo(t *testing.T, got map[string]string, body messages.Body) (lines in
 	return lines
 }
 
-// Copies of an event share its wire form. What a reader lacks of it has a form of its own, and the others keep theirs.
+// Copies of an event share its wire form. What a reader lacks of it has its own form, and the others keep theirs.
 func TestPartsShareNoWireForm(t *testing.T) {
 	whole := messages.Event{RunID: "r_a", Seq: 9, From: 2, Body: messages.TextDelta{Stream: "a", Count: 8, Text: "0123"}}.Sharing(&messages.Wire{})
 	before, err := whole.JSON()

@@ -127,7 +127,7 @@ func (p *Server) take(socket *door.Socket, c *Caller, message []byte) {
 	var all sync.WaitGroup
 	for _, run := range begun {
 		frames := socket.Frames()
-		to := &Wire{Connection: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings of its own
+		to := &Wire{Connection: frames, Emit: frames.Add, Beat: func() {}} // the socket has its own pings
 		all.Go(func() { _ = run(to) })                                     // the client knows why, or is gone
 	}
 	all.Wait()

@@ -127,7 +127,7 @@ func (r *Reader) cut() ([]byte, bool) {
 }
 
 // terminator removes [DONE] from the buffer as soon as it is there, because some servers neither end that line nor
-// close the connection. Whatever follows is a line of its own, independent of how the stream is chunked.
+// close the connection. Whatever follows is a separate line, independent of how the stream is chunked.
 func (r *Reader) terminator() ([]byte, bool) {
 	if !r.Lenient || r.pending {
 		return nil, false

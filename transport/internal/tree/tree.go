@@ -48,7 +48,7 @@ func (t *Tree) File(path string, size int64, open func() ([]byte, error)) error 
 	return t.add(path, &node{size: size, mode: fileMode, open: open})
 }
 
-// Symlink adds a symbolic link, whose target may be any text. Errors: those of [Tree.File].
+// Symlink adds a symbolic link, whose target may be any text. Errors: as for [Tree.File].
 func (t *Tree) Symlink(path, target string) error {
 	read := func() ([]byte, error) { return []byte(target), nil }
 	return t.add(path, &node{size: int64(len(target)), mode: linkMode, open: read})

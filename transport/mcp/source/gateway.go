@@ -17,7 +17,7 @@ import (
 )
 
 // Gateway gives access to servers as they are: their lists, answers and errors pass unchanged. Each principal has
-// connections of its own, one for each set of capabilities that its clients declare. It is safe for concurrent use.
+// its own connections, one for each set of capabilities that its clients declare. It is safe for concurrent use.
 type Gateway struct {
 	servers []Server
 	version string

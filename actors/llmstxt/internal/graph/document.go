@@ -17,25 +17,25 @@ const Version = "lastword.graph/1"
 type Document struct {
 	Version string   `json:"version" jsonschema:"the version of this form, lastword.graph/1"`
 	Title   string   `json:"title"`
-	Remote  string   `json:"remote,omitempty" jsonschema:"https form, without credentials"`
+	Remote  string   `json:"remote,omitempty" jsonschema:"https URL of the remote, without credentials"`
 	Commit  string   `json:"commit,omitempty"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"the folder that was read, below the top of the repository"`
 	Facts   []string `json:"facts" jsonschema:"what is missing from the graph or its pages, and why"`
 	Stats   Stats    `json:"stats"`
-	Nodes   []Node   `json:"nodes" jsonschema:"packages by path, then what is outside by id"`
-	Edges   []Edge   `json:"edges" jsonschema:"by the ids of their ends, and kind"`
+	Nodes   []Node   `json:"nodes" jsonschema:"packages, sorted by path, then external packages, sorted by id"`
+	Edges   []Edge   `json:"edges" jsonschema:"sorted by the ids of both nodes, then by kind"`
 }
 
 // Stats counts the contents of the document.
 type Stats struct {
 	Packages int   `json:"packages"`
 	External int   `json:"external"`
-	Imports  int   `json:"imports" jsonschema:"edges of that kind"`
-	Depends  int   `json:"depends" jsonschema:"edges of that kind"`
+	Imports  int   `json:"imports" jsonschema:"number of edges of the kind imports"`
+	Depends  int   `json:"depends" jsonschema:"number of edges of the kind depends"`
 	Files    int   `json:"files"`
 	Bytes    int64 `json:"bytes"`
 	Symbols  int   `json:"symbols"`
-	Pages    int   `json:"pages" jsonschema:"packages that have a page, nodes/<id>.md"`
+	Pages    int   `json:"pages" jsonschema:"number of packages with a page, nodes/<id>.md"`
 }
 
 // Kind says whether a node is a package of the repository or outside of it.
@@ -49,16 +49,16 @@ const (
 
 // Node is a package, or something outside that packages import or depend on.
 type Node struct {
-	ID       string `json:"id" jsonschema:"made of the path; the page is nodes/<id>.md"`
+	ID       string `json:"id" jsonschema:"id made from the path; the page is nodes/<id>.md"`
 	Kind     Kind   `json:"kind" jsonschema:"package or external"`
-	Name     string `json:"name" jsonschema:"as it is imported, or as its manifest or its folder is called"`
-	Path     string `json:"path,omitempty" jsonschema:"folder or file, relative to the root, which is a dot; none outside"`
+	Name     string `json:"name" jsonschema:"name by which sources import it; else the name of its manifest or folder"`
+	Path     string `json:"path,omitempty" jsonschema:"folder or file, relative to the root (a dot); external packages have none"`
 	Language string `json:"language,omitempty"`
-	Summary  string `json:"summary,omitempty" jsonschema:"what it says of itself, a sentence"`
+	Summary  string `json:"summary,omitempty" jsonschema:"one sentence, in the package's own words"`
 	Files    int    `json:"files,omitempty"`
 	Bytes    int64  `json:"bytes,omitempty"`
-	Symbols  int    `json:"symbols,omitempty" jsonschema:"exported names that were found"`
-	Page     bool   `json:"page,omitempty" jsonschema:"whether it has a page"`
+	Symbols  int    `json:"symbols,omitempty" jsonschema:"number of exported names"`
+	Page     bool   `json:"page,omitempty" jsonschema:"true if the package has a page"`
 }
 
 // Relation says how one node needs another.
@@ -74,8 +74,8 @@ const (
 type Edge struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
-	Kind   Relation `json:"kind" jsonschema:"imports, as a source file says, or depends, as a manifest says"`
-	Weight int      `json:"weight" jsonschema:"files that say so"`
+	Kind   Relation `json:"kind" jsonschema:"imports (a source file says so) or depends (a manifest says so)"`
+	Weight int      `json:"weight" jsonschema:"number of files that name the edge"`
 }
 
 // forceDocument is the content of repo.force.json: the graph in the format of viewers for force-directed graphs.
@@ -151,5 +151,5 @@ var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)\d)$`)
 
 var page = regexp.MustCompile(`^nodes/([\w@+~-][\w@+~.-]*)\.md$`)
 
-// IsPage reports whether the name is that of a page, "nodes/<id>.md".
+// IsPage reports whether the name belongs to a page, "nodes/<id>.md".
 func IsPage(name string) bool { return len(name) <= len("nodes/.md")+idBytes && page.MatchString(name) }

@@ -170,7 +170,7 @@ func (r *reading) other(p *part, f *file) {
 	}
 }
 
-// text reads a file as planned. The result is valid until the next read; it is empty if the file is gone.
+// text reads a file as planned. The result is valid until the next read; it is empty if the file no longer exists.
 func (r *reading) text(f *file) []byte {
 	limit := int64(headBytes)
 	if f.whole {

@@ -19,10 +19,10 @@ import (
 	"github.com/seed889630bf/lastword/internal/words"
 )
 
-// JSON writes repo.graph.json. The only errors are those of w.
+// JSON writes repo.graph.json. Only w causes errors.
 func (g *Graph) JSON(w io.Writer) error { return write(w, g.Document) }
 
-// Force writes repo.force.json. The only errors are those of w.
+// Force writes repo.force.json. Only w causes errors.
 func (g *Graph) Force(w io.Writer) error {
 	f := forceDocument{Nodes: []forceNode{}, Links: []forceLink{}}
 	users := map[string]int{}
@@ -157,7 +157,7 @@ type Page struct {
 	Write func(w io.Writer) error
 }
 
-// Pages returns the pages in the order of the nodes. The only errors of Write are those of w.
+// Pages returns the pages in the order of the nodes. Only w causes errors of Write.
 func (g *Graph) Pages() []Page {
 	ps := &pages{Graph: g, nodes: map[string]neighbour{}, out: map[string][]Edge{}, in: map[string][]Edge{}}
 	var list []Page

@@ -36,7 +36,7 @@ type Survey struct {
 }
 
 // survey is the common knowledge about the repository: the README, the manifests and the languages. It reads files,
-// and ranks none. A worker gets a copy with a reader of its own, because a reader is not safe for concurrent use.
+// and ranks none. A worker gets a copy with its own reader, because a reader is not safe for concurrent use.
 type survey struct {
 	ctx        context.Context
 	folder     fs.FS
@@ -114,7 +114,7 @@ func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 	}
 }
 
-// each makes n things with concurrent workers, each with a survey and a reader of its own, and yields them in order.
+// each makes n things with concurrent workers, each with its own survey and reader, and yields them in order.
 // It yields fewer than n if the context ends.
 func each[T any](v *survey, n int, makeThing func(v *survey, i int) T) iter.Seq2[int, T] {
 	worker := func(ctx context.Context) (func(i int) (T, error), func()) {

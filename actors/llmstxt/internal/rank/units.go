@@ -25,7 +25,7 @@ var rootNames, rootEnds = words.Of("roots"), words.Of("ends of roots")
 
 const ofWorkspace = "package of the workspace"
 
-// Unit is a package of the repository: a folder with manifests of its own. The root always is a unit, even without a
+// Unit is a package of the repository: a folder with its own manifests. The root always is a unit, even without a
 // manifest.
 type Unit struct {
 	Dir       string            // "." for the root
@@ -304,7 +304,7 @@ func (v *survey) product() manifest.Manifest {
 	return m
 }
 
-// holdsOthers reports whether nobody installs the root: it is private, or a build without sources of its own, or it
+// holdsOthers reports whether nobody installs the root: it is private, or a build without its own sources, or it
 // has members and an unspecific name.
 func (v *survey) holdsOthers(u *Unit) bool {
 	short, sources := strings.ToLower(shortName(u.About.Name)), path.Join(u.Dir, "src")+"/"

@@ -24,7 +24,7 @@ const (
 	Format2 Format = 2
 )
 
-// Txt writes llms.txt. It leaves out links without a URL, and sections without links. The only errors are those of w.
+// Txt writes llms.txt. It leaves out links without a URL, and sections without links. Only w causes errors.
 func Txt(w io.Writer, index *rank.Index) error {
 	var b bytes.Buffer
 	v := newCleaned(index)

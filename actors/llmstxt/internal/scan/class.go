@@ -88,7 +88,7 @@ func isVendored(name string) bool {
 	return is("vendored folder", strings.ToLower(name)) || endsAs("vendored end", name)
 }
 
-// isForeign recognizes a folder by its content: marks of tools, or a licence of its own in a folder for foreign code.
+// isForeign recognizes a folder by its content: marks of tools, or another licence in a folder for foreign code.
 func isForeign(at string, entries []entry) bool {
 	others := is("foreign folder", strings.ToLower(path.Base(path.Dir(at))))
 	return slices.ContainsFunc(entries, func(e entry) bool {

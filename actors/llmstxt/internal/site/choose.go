@@ -18,7 +18,7 @@ type Place struct {
 const (
 	fewBranches   = 6  // with fewer branches, large ones are opened
 	largeBranch   = 12 // pages
-	longGroup     = 20 // pages without children in a group that count as a list of its own
+	longGroup     = 20 // pages without children in a group that count as a separate list
 	firstOfGroup  = 3  // pages of a long group that come with the others
 	leastSubgroup = 2
 )

@@ -53,7 +53,7 @@ var (
 	exRegex   = regexp.MustCompile(`~r(?:\{([^}]*)\}|/((?:\\.|[^/\\])*)/|\|([^|]*)\||"([^"]*)"|\(([^)]*)\))`)
 )
 
-// exList returns the text of the lists that an option of mix.exs joins, either in place or in a function of its own.
+// exList returns the text of the lists that an option of mix.exs joins, either in place or in a function.
 func exList(text, option string) string {
 	at := regexp.MustCompile(`\bdefp?\s+` + option + `\b(?:\(\))?,?\s*do:?`).FindStringIndex(text)
 	if at == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-// Node is a place in a site's navigation: a page, a group of places, or a group with a page of its own.
+// Node is a place in a site's navigation: a page, a group of places, or a group with its own page.
 type Node struct {
 	Label       string // in the navigation; "" if the page's own title is shown
 	Title       string // the title in the page's front matter, or ""
@@ -90,7 +90,7 @@ type reader struct {
 	read   func(r *Repository, config string) *Site
 }
 
-// readers are the frameworks, each in a file of its own.
+// readers are the frameworks, each in its own file.
 var readers = slices.Concat(scripted, described)
 
 // elsewhere matches folders whose sites do not document the project.

@@ -2,7 +2,7 @@
 // and wrong types before anything runs, and their evaluation is bounded. An expression has no side effects and no
 // clock.
 //
-// Expressions are those of Starlark, a subset of Python, over JSON values. They have no lambda, and no formatting
+// Expressions are Starlark, a subset of Python, over JSON values. They have no lambda, and no formatting
 // with %. A member of an object is x.name or x["name"]; a missing member is None. [functionNames] and [methodNames] list what
 // an expression may call.
 //

@@ -36,7 +36,7 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 		err = errors.New(e.Msg) // the caller adds where the expression is
 	}
 	if err != nil && (strings.Contains(line, "&&") || strings.ContainsAny(line, "|?!")) {
-		err = fmt.Errorf("%w; operators are those of Python, such as and, or, not, and x if condition else y", err)
+		err = fmt.Errorf("%w; use the operators of Python, such as and, or, not, and x if condition else y", err)
 	}
 	if err != nil {
 		return nil, err

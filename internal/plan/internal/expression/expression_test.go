@@ -67,7 +67,7 @@ func TestProblems(t *testing.T) {
 		`env("HOME") == ""`:                 "there is no function env",
 		`now() == None`:                     "there is no function now",
 		`item.close()`:                      "there is no method close",
-		`params.n == 3 && true`:             "operators are those of Python",
+		`params.n == 3 && true`:             "use the operators of Python",
 		`1 / 0 > 1`:                         "division by zero",
 		`params.list[True]`:                 "array has no element at an index of type boolean",
 		`true`:                              "there is no true; write True",

@@ -79,7 +79,7 @@ func (x *Exchange) Params() json.RawMessage { return x.msg.params }
 // Modern reports whether the request's protocol version has no sessions: 2026-07-28 or later.
 func (x *Exchange) Modern() bool { return x.modern }
 
-// Version returns the protocol version of the request or, for a session, that of the session. It may be "".
+// Version returns the protocol version of the request or of its session. It may be "".
 func (x *Exchange) Version() string {
 	if x.modern || x.session == nil {
 		return x.msg.meta.version

@@ -60,7 +60,7 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 	}
 }
 
-// leave ends a session for good.
+// leave ends a session permanently.
 func (s *Session) leave(w http.ResponseWriter, r *http.Request) {
 	if err := s.change(r.Context(), func(saved *row) { saved.Closed = true }); err != nil {
 		s.server.notNow(w, nil, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// Runs gives MCP handlers access to runs. The methods of [door.Door] check scopes and ownership; those of Runs do not.
+// Runs gives MCP handlers access to runs. The methods of [door.Door] check scopes and ownership; the methods of Runs do not.
 type Runs struct{ *door.Door }
 
 // State returns the State of a run. It does not check the caller.

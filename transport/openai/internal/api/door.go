@@ -107,7 +107,7 @@ func Refuse(w http.ResponseWriter, err error) {
 	fail(w, p, FailureOf(p))
 }
 
-// fail answers with the problem, in a body of its own.
+// fail answers with the problem, in its own body.
 func fail(w http.ResponseWriter, p *auth.Problem, body any) {
 	maps.Copy(w.Header(), p.Headers())
 	if !p.Retryable { // else the official clients would retry, and start another run

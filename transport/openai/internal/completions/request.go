@@ -92,7 +92,7 @@ func (q *request) turn(rest map[string]json.RawMessage) (turn door.Turn, err err
 		return turn, err
 	}
 	if q.N > 1 {
-		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
+		return turn, messages.InvalidInput("n must be 1: each answer is a separate run")
 	}
 	for _, m := range q.Messages {
 		if err := add(&turn, m); err != nil {

@@ -81,7 +81,7 @@ func (c *Checkout) reader() *lister {
 }
 
 // errEnough ends a comparison that has reached a limit.
-var errEnough = errors.New("there is more than is compared")
+var errEnough = errors.New("there are more changes than lastword compares")
 
 // differ collects the paths that differ between two trees.
 type differ struct {

@@ -13,7 +13,7 @@ import (
 
 // A pack of less than two kilobytes that unpacks into as much as the limits allow costs a process at most 250 MB.
 func TestMemoryOfAHostilePack(t *testing.T) {
-	if os.Getenv("LASTWORD_TEST_PACK") == "" { // a process of its own, without what other tests have taken
+	if os.Getenv("LASTWORD_TEST_PACK") == "" { // its own process, without what other tests have taken
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), "LASTWORD_TEST_PACK=1", "GOGC=50") // the race detector makes the collector late
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -45,7 +45,7 @@ func TestFetchOverHTTPWhereAllowed(t *testing.T) {
 	refused(t, err, messages.CauseInvalidInput, "--allow-private")
 }
 
-// many has branches and tags whose names are each other's beginnings, all of their own commit.
+// many has branches and tags whose names are each other's beginnings, all at one commit.
 func many(t *testing.T) (url string, o git.Options, commits map[string]string) {
 	t.Helper()
 	root := t.TempDir()

@@ -53,7 +53,7 @@ func (w *wire) refs(ctx context.Context) (*refs, error) {
 	return advertised(adv), nil
 }
 
-// advertised requests the refs, under a limit of their own.
+// advertised requests the refs, under their own limit.
 func (w *wire) advertised(ctx context.Context) (*packp.AdvRefs, error) {
 	w.meter.refs = maxRefsBytes
 	defer func() { w.meter.refs = 0 }()

@@ -76,7 +76,7 @@ const (
 	maxNested = 64
 )
 
-// copied returns a value as a tree of its own within the bounds of size. What lies beyond is Unknown.
+// copied returns a value as a separate tree within the bounds of size. What lies beyond is Unknown.
 func copied(v any, left *int, depth int) any {
 	if *left--; *left < 0 || depth > maxNested {
 		return unknown("too large")

@@ -99,7 +99,7 @@ func (p *goPackage) valueOf(e ast.Expr) string {
 	return p.node(e)
 }
 
-// values adds the exported constants or variables of a declaration. A documented one is a symbol of its own. A run of
+// values adds the exported constants or variables of a declaration. A documented one is a separate symbol. A run of
 // names without docs is one symbol with the first name, because such names are read together.
 func (p *goPackage) values(path string, d *ast.GenDecl) {
 	var run []*ast.ValueSpec

@@ -16,7 +16,7 @@ type Language struct {
 	// Imports returns the imports of a line as paths; relative ones begin with a dot. If a line may name either
 	// something in a file or the file itself, both follow each other.
 	Imports func(line string) []string
-	// Code returns the text without docstrings, and without comments on lines of their own, because examples in them
+	// Code returns the text without docstrings, and without comments on their own lines, because examples in them
 	// import what the file does not.
 	Code func(text string) string
 	// Note returns the first sentence of the description at the top of a file.
