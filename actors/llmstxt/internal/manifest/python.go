@@ -54,33 +54,12 @@ func readSetupCfg(f *file, text string) error {
 	return err
 }
 
-// readSetupPy reads the keyword arguments of the last setup call, if they are literals or names that the file sets to
-// a literal.
+// readSetupPy reads the arguments of the setup call, and the commands among them.
 func readSetupPy(f *file, text string) error {
-	toks := lex(text, syntax{line: []string{"#"}, triple: true, quotes: `"'`})
-	var call tokens
-	for i := range toks {
-		if toks.has(i, "setup", "(") {
-			call = toks[i:]
-		}
-	}
-	args := call.group(1).arguments("=")
-	f.fill(func(key string) string {
-		if list := args[key]; len(list) == 1 && list[0].kind == word {
-			return literalAfter(toks, list[0].text, "=")
-		}
-		return args[key].joined()
-	})
-	for _, d := range args["install_requires"].strs() {
-		f.Dependencies = append(f.Dependencies, firstWord(d))
-	}
-	for _, point := range args["entry_points"].strs() {
-		if !strings.Contains(point, "\n") {
-			f.pythonScript(point)
-		}
-	}
-	for _, module := range args["py_modules"].strs() {
-		f.entry(module + ".py")
+	p := f.program(text)
+	f.find(p)
+	for _, point := range p.all(cmp.Or(f.rules["points"].places...)) {
+		f.pythonScript(point)
 	}
 	return nil
 }

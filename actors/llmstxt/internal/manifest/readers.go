@@ -73,9 +73,8 @@ var formats = map[string]func(f *file, text string) error{
 	"json": readTree(parseJSON), "toml": readTree(parseTOML), "yaml": readTree(parseYAML), "xml": readTree(parseXML),
 	"gomod": readGoMod, "gowork": readGoWork, "cargo": readCargo, "pyproject": readPyproject,
 	"setupcfg": readSetupCfg, "setuppy": readSetupPy, "pom": readPOM, "gradle": readGradle,
-	"settings": readGradleSettings, "msbuild": readMSBuild, "solution": readSolution, "ruby": readRuby, "mix": readMix,
-	"appsrc": readAppSrc, "rebar": readRebar, "swift": readSwift, "cmake": readCMake, "meson": readMeson,
-	"leiningen": readLeiningen, "zon": readZon, "opam": readOpam, "cabal": readCabal, "description": readDescription,
+	"settings": readGradleSettings, "msbuild": readMSBuild, "solution": readSolution, "program": readProgram,
+	"cabal": readCabal, "description": readDescription,
 }
 
 // fill sets the single-text fields that are not set yet. value returns the text at a place.
