@@ -93,17 +93,3 @@ func readMSBuild(f *file, text string) error {
 	}
 	return err
 }
-
-// readSolution reads the projects, but not the folders that only group them.
-func readSolution(f *file, text string) error {
-	for l := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(l), "Project(") {
-			continue
-		}
-		parts := strings.Split(l, `"`)
-		if len(parts) > 5 && strings.HasSuffix(parts[5], "proj") {
-			f.Members = append(f.Members, parts[5])
-		}
-	}
-	return nil
-}

@@ -76,6 +76,10 @@ func (f *file) find(p program) {
 				f.command(p.all(place)...)
 			case "entries":
 				f.entry(p.all(place)...)
+			case "points":
+				for _, point := range p.all(place) {
+					f.pythonScript(point)
+				}
 			case "public":
 				f.Private = len(p.all(place)) == 0
 			}
