@@ -42,75 +42,27 @@ func resolved(o object, value string) string {
 	return value
 }
 
-func gradleSyntax() syntax {
-	return syntax{line: []string{"//"}, block: true, quotes: `"'`, triple: true, words: "."}
-}
-
-// readGradle reads assignments at the top level, and the dependencies blocks.
+// readGradle reads a build file, whose name is that of its group, too.
 func readGradle(f *file, text string) error {
-	toks := lex(text, gradleSyntax())
-	var shared tokens
-	if i := toks.find("allprojects", "{"); i >= 0 {
-		shared = toks.group(i + 1)
-	}
-	value := func(key string) string { return cmp.Or(gradleValue(toks, key, 0), gradleValue(shared, key, 0)) }
-	f.Name = cmp.Or(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
-	if group := value("group"); group != "" {
+	p := f.program(text)
+	f.find(p)
+	if group := p.value("group"); group != "" {
 		f.Name = group + ":" + f.Name
 	}
-	f.fill(value)
-	for _, key := range []string{"mainClass", "mainClassName", "mainClass.set", "application.mainClass"} {
-		if main := gradleValue(toks, key, 3); main != "" {
-			p := strings.ReplaceAll(strings.TrimSuffix(main, "Kt"), ".", "/")
-			f.entry("src/main/java/"+p+".java", "src/main/kotlin/"+p+".kt")
-			break
-		}
+	if main := p.value(cmp.Or(f.rules["main"].places...)); main != "" {
+		main = strings.ReplaceAll(strings.TrimSuffix(main, "Kt"), ".", "/")
+		f.entry("src/main/java/"+main+".java", "src/main/kotlin/"+main+".kt")
 	}
-	f.gradleDependencies(toks)
 	return nil
-}
-
-// gradleValue returns the literal in key = "…", key("…") or key "…", nested in at most so many brackets.
-func gradleValue(toks tokens, key string, deep int) string {
-	for i, t := range toks {
-		if !t.is(key) || t.deep-toks[0].deep > deep {
-			continue
-		}
-		if next := toks.past(i+1, "=("); next.kind == str && !strings.Contains(next.text, "$") {
-			return next.text
-		}
-	}
-	return ""
-}
-
-// gradleDependencies adds dependencies as group:name. Other configurations, such as those of tests, do not count.
-func (f *file) gradleDependencies(toks tokens) {
-	for i, t := range toks {
-		if !t.is("api") && !t.is("implementation") && !t.is("compileOnlyApi") {
-			continue
-		}
-		next := toks.past(i+1, "=(")
-		if parts := strings.Split(next.text, ":"); next.kind == str && len(parts) >= 2 && parts[0] != "" {
-			f.Dependencies = append(f.Dependencies, parts[0]+":"+parts[1])
-		}
-	}
 }
 
 // readGradleSettings reads the name and the included projects of a settings.gradle: ":a:b" is the folder a/b.
 func readGradleSettings(f *file, text string) error {
-	toks := lex(text, gradleSyntax())
-	f.Name = gradleValue(toks, "rootProject.name", 3)
-	for i := range toks {
-		if !toks.has(i, "include") {
-			continue
-		}
-		for _, t := range toks[i+1:] {
-			if t.kind != str && !t.is("(") && !t.is(",") {
-				break
-			}
-			if p := strings.Trim(strings.ReplaceAll(t.text, ":", "/"), "/"); t.kind == str && p != "" {
-				f.Members = append(f.Members, p)
-			}
+	p := f.program(text)
+	f.fill(p.value)
+	for _, list := range p.all(cmp.Or(f.rules["included"].places...)) {
+		for _, project := range literals.FindAllString(list, -1) {
+			f.Members = append(f.Members, strings.Trim(strings.ReplaceAll(project[1:len(project)-1], ":", "/"), "/"))
 		}
 	}
 	return nil
@@ -140,18 +92,4 @@ func readMSBuild(f *file, text string) error {
 		f.entry("Program.cs", "Program.fs")
 	}
 	return err
-}
-
-// readSolution reads the projects, but not the folders that only group them.
-func readSolution(f *file, text string) error {
-	for l := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(l), "Project(") {
-			continue
-		}
-		parts := strings.Split(l, `"`)
-		if len(parts) > 5 && strings.HasSuffix(parts[5], "proj") {
-			f.Members = append(f.Members, parts[5])
-		}
-	}
-	return nil
 }

@@ -116,6 +116,7 @@ func TestEverythingIsBounded(t *testing.T) {
 		"CMakeLists.txt": "project(" + strings.Repeat("(", 300_000),
 		"setup.py":       "setup(" + strings.Repeat("a=1,", 200_000) + ")",
 		"a/setup.py":     strings.Repeat("setup(", 150_000),
+		"b/setup.py":     "setup(" + strings.Repeat("\"\\", 150_000),
 		"Package.swift":  strings.Repeat("a(", 200_000),
 		"mix.exs":        strings.Repeat("{:a,", 200_000),
 		"x.cabal":        "name: a\n" + strings.Repeat("  b\n", 200_000),

@@ -73,11 +73,9 @@ type file struct {
 
 var formats = map[string]func(f *file, text string) error{
 	"json": readTree(parseJSON), "toml": readTree(parseTOML), "yaml": readTree(parseYAML), "xml": readTree(parseXML),
-	"gomod": readGoMod, "gowork": readGoWork, "cargo": readCargo, "pyproject": readPyproject,
-	"setupcfg": readSetupCfg, "setuppy": readSetupPy, "pom": readPOM, "gradle": readGradle,
-	"settings": readGradleSettings, "msbuild": readMSBuild, "solution": readSolution, "ruby": readRuby, "mix": readMix,
-	"appsrc": readAppSrc, "rebar": readRebar, "swift": readSwift, "cmake": readCMake, "meson": readMeson,
-	"leiningen": readLeiningen, "zon": readZon, "opam": readOpam, "cabal": readCabal, "description": readDescription,
+	"gomod": readGoMod, "gowork": readGoWork, "cargo": readCargo, "setupcfg": readSetupCfg, "pom": readPOM, "gradle": readGradle,
+	"settings": readGradleSettings, "msbuild": readMSBuild, "program": readProgram,
+	"cabal": readCabal, "description": readDescription,
 }
 
 // fill sets the single-text fields that are not set yet. value returns the text at a place.
@@ -153,6 +151,8 @@ func (f *file) lists(o object) {
 					f.commands(v)
 				case "scripts":
 					f.scripts(v)
+				case "points":
+					f.points(v)
 				case "private":
 					f.Private = f.Private || strings.EqualFold(fmt.Sprint(v), wanted)
 				}
@@ -209,6 +209,19 @@ func (f *file) commands(value any) {
 		}
 	case object:
 		f.command(v.keys()...)
+	}
+}
+
+// points adds the commands of a Python package: a mapping, or lines of a text.
+func (f *file) points(value any) {
+	text, _ := value.(string)
+	for l := range strings.Lines(text) {
+		f.pythonScript(l)
+	}
+	o, _ := value.(object)
+	for _, m := range o {
+		target, _ := m.value.(string)
+		f.pythonScript(m.key + "=" + target)
 	}
 }
 

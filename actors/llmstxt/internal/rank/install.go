@@ -101,11 +101,14 @@ var pinned = regexp.MustCompile(`(?i)@v?(\d|$)|@\W*(version|tag|x\.)`)
 var (
 	// otherForms are lines that install from where no manifest of a package need be, or that depend on a package.
 	otherForms = regexp.MustCompile(`^(helm (upgrade --install|install|upgrade -i) |brew (install|tap) |dotnet (add package|tool install) |mix archive\.install hex |` +
-		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|(implementation|api|compile(Only)?|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
+		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|(implementation|api|compileOnly|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
 	helmRepository = regexp.MustCompile(`^helm repo add \S+ https?://\S+$`)
-	dependency     = regexp.MustCompile(`<groupId>([\w.-]+)</groupId>\s*<artifactId>([\w.-]+)</artifactId>\s*<version>(\d[\w.-]*)</version>`)
-	placeholder    = regexp.MustCompile(`(?i)[<{$[]\W*\w*(version|tag|name|release|repo)|\bx\.y|\.x\.|\b(latest_)?version\b["'@]|your-|\.\.\.|@version`)
-	terraform      = regexp.MustCompile(`^terraform-([a-z0-9]+)-(.+)$`)
+	// dependency is one of Maven, or one of Gradle in words that it no longer knows.
+	dependency = regexp.MustCompile(`(?:<groupId>|\bcompile[ (]+["'])([\w.-]+)(?:</groupId>\s*<artifactId>|:)([\w.-]+)(?:</artifactId>\s*<version>|:)(\d[\w.-]*)(?:</version>|["'])`)
+	// elsewhere is a line for another system than that of brew.
+	elsewhere   = regexp.MustCompile(`(?m)^.*\b(?:apt|apt-get|yum|dnf|zypper|apk|pacman|choco|scoop|winget) (?:-\S+ )*(?:install|add|-S\w*) .*`)
+	placeholder = regexp.MustCompile(`(?i)[<{$[]\W*\w*(version|tag|name|release|repo)|\bx\.y|\.x\.|\b(latest_)?version\b["'@]|your-|\.\.\.|@version|--HEAD\b`)
+	terraform   = regexp.MustCompile(`^terraform-([a-z0-9]+)-(.+)$`)
 )
 
 // otherInstall returns the first line of the README by which another tool installs the project, or a build depends on it.
@@ -117,6 +120,8 @@ func (v *survey) otherInstall() string {
 		case placeholder.MatchString(code) || strings.ContainsAny(code, "|;`") || utf8.RuneCountInString(code) > 160:
 		case helmRepository.MatchString(code):
 			added = code + " && "
+		case strings.HasPrefix(code, "brew ") && slices.ContainsFunc(elsewhere.FindAllString(v.readmeText, -1), v.isOf):
+			// it is for one of several systems
 		case otherForms.MatchString(code) && v.isOf(code):
 			if !strings.HasPrefix(code, "helm ") {
 				added = ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -34,13 +35,10 @@ func readMdBook(r *Repository, config string) *Site {
 // gitbookReader reads a SUMMARY.md without a book.toml, in the form of GitBook and HonKit.
 var gitbookReader = reader{config: regexp.MustCompile(`(^|/)SUMMARY\.md$`), read: func(r *Repository, config string) *Site {
 	dir := folderOf(config)
-	for above := dir; ; above = folderOf(above) {
-		if r.has(path.Join(above, "book.toml")) {
-			return nil
-		}
-		if above == "" {
-			break
-		}
+	if slices.ContainsFunc(r.Files, func(f string) bool {
+		return path.Base(f) == "book.toml" && strings.HasPrefix("/"+config, path.Join("/", path.Dir(f)))
+	}) {
+		return nil
 	}
 	b := newBuilder(r, "GitBook", config)
 	b.Root.Children = listed(listItems(r.Text(config)), func(label, target string) *Node {
