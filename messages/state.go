@@ -38,8 +38,8 @@ type State struct {
 	// UpdatedAt is the time of the last event.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// After is the run of the same conversation that this one waits for; "" once it begins. HeldAt is when it was held,
-	// and BeganAt when it began after such a wait. Place, unless "", is a time that orders it among those that wait, instead of QueuedAt.
+	// After is the earlier run of the same conversation while this run waits for it, else "". HeldAt is when the run was held,
+	// and BeganAt when it began after it waited. Place, unless "", is a time that orders it among those that wait, instead of QueuedAt.
 	After   RunID     `json:"after,omitempty"`
 	Place   string    `json:"place,omitempty"`
 	HeldAt  time.Time `json:"held_at,omitzero"`

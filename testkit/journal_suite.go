@@ -52,7 +52,7 @@ var journalTests = []struct {
 	{"a log can be read from any cursor", (*journalSuite).cursors},
 	{"recovery may skip the reserve", (*journalSuite).recovery},
 	{"a block that has no JSON is refused permanently", (*journalSuite).unstorable},
-	{"the blocks of a log prove it", (*journalSuite).chained},
+	{"the digests of its blocks prove a log", (*journalSuite).chained},
 	{"a run that is not known is not found", (*journalSuite).unknown},
 	{"many runs append at once", (*journalSuite).many},
 	{"a store has one salt", (*journalSuite).salt},

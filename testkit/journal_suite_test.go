@@ -41,7 +41,7 @@ var brokenJournals = map[string]struct {
 	"forgets ids":                {"the same block lands once", alter(&altered{append: forgetIDs})},
 	"acknowledges early":         {"what is read is durable", alter(&altered{append: early})},
 	"finds no ids":               {"a block that landed unheard", pages(func(p *journal.Page) { p.Blocks = nil })},
-	"changes its blocks":         {"the blocks of a log prove it", alter(&altered{block: func(b *journal.StoredBlock) { b.Epoch++ }})},
+	"changes its blocks":         {"the digests of its blocks prove a log", alter(&altered{block: func(b *journal.StoredBlock) { b.Epoch++ }})},
 	"refuses what it might take": {"a block that has no JSON", alter(&altered{append: tryAgain})},
 	"has no head past the end":   {"a head says", pages(headOfBatch)},
 	"shows what is not durable":  {"what is read is durable", openEager},

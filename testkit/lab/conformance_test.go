@@ -38,6 +38,7 @@ func TestConformance(t *testing.T) {
 			}
 		})
 	}
+	t.Run("client", func(t *testing.T) { runClients(t, suite) })
 	t.Run("others", func(t *testing.T) {
 		for _, s := range runSuite(t, suite, url, "--suite", "all") {
 			if !ran[s.name] {

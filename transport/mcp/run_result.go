@@ -28,7 +28,7 @@ type RunResult struct {
 	// Message says what to do next.
 	Message string          `json:"message,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
-	// Degraded says that the result is less than what was asked for.
+	// Degraded says that the result lacks something that was asked for.
 	Degraded  bool          `json:"degraded,omitempty"`
 	Cause     messages.Code `json:"cause,omitempty"`
 	Error     *RunError     `json:"error,omitempty"`

@@ -365,9 +365,14 @@ func (c *connection) page(ctx context.Context, cursor mcp.Cursor) ([]definition,
 	ours := &request{ctx: ctx}
 	var r mcp.ListToolsRequest
 	r.Params.Cursor = cursor
-	_, err := c.client.ListToolsByPage(context.WithValue(ctx, requestKey{}, ours), r)
+	list, err := c.client.ListToolsByPage(context.WithValue(ctx, requestKey{}, ours), r)
 	if ours.result != nil { // see keep
 		err = json.Unmarshal(ours.result, &page)
+	}
+	if list != nil { // it lacks the tools whose x-mcp-header is invalid
+		page.Tools = slices.DeleteFunc(page.Tools, func(d definition) bool {
+			return !slices.ContainsFunc(list.Tools, func(t mcp.Tool) bool { return t.Name == d.Name })
+		})
 	}
 	return page.Tools, page.NextCursor, err
 }
