@@ -10,7 +10,7 @@ import (
 )
 
 // programBytes is how much of a program is read.
-const programBytes = 128 << 10
+const programBytes = 64 << 10
 
 // quoted matches a string of a program, and strung several that stand side by side.
 const (
