@@ -44,8 +44,7 @@ func resolved(o object, value string) string {
 
 // readGradle reads a build file, whose name is that of its group, too.
 func readGradle(f *file, text string) error {
-	p := f.program(text)
-	f.find(p)
+	err, p := readProgram(f, text), f.program(text)
 	if group := p.value("group"); group != "" {
 		f.Name = group + ":" + f.Name
 	}
@@ -53,7 +52,7 @@ func readGradle(f *file, text string) error {
 		main = strings.ReplaceAll(strings.TrimSuffix(main, "Kt"), ".", "/")
 		f.entry("src/main/java/"+main+".java", "src/main/kotlin/"+main+".kt")
 	}
-	return nil
+	return err
 }
 
 // readGradleSettings reads the name and the included projects of a settings.gradle: ":a:b" is the folder a/b.

@@ -10,7 +10,7 @@ import (
 )
 
 // programBytes is how much of a program is read.
-const programBytes = 128 << 10
+const programBytes = 64 << 10
 
 // quoted matches a string of a program, and strung several that stand side by side.
 const (
@@ -57,11 +57,7 @@ func (f *file) program(text string) program {
 
 // readProgram reads what patterns find.
 func readProgram(f *file, text string) error {
-	f.find(f.program(text))
-	return nil
-}
-
-func (f *file) find(p program) {
+	p := f.program(text)
 	f.fill(p.value)
 	for field, r := range f.rules {
 		for _, place := range r.places {
@@ -88,6 +84,7 @@ func (f *file) find(p program) {
 	if f.Name == "" && f.Ecosystem == "opam" {
 		f.Name = strings.TrimSuffix(path.Base(f.Path), ".opam")
 	}
+	return nil
 }
 
 // value returns the first text at a place: a pattern, or a key that stands for KEY in the patterns for values. Where

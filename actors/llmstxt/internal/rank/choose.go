@@ -288,13 +288,20 @@ const (
 	leastInGroup = 2
 )
 
+// forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
+var forAgents = regexp.MustCompile(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
+
 // arrangeSections arranges the links in sections: first those of the maintainers' navigation, in its order, then those
 // that the code suggests.
 func (r *ranking) arrangeSections(chosen []*item) []Section {
 	groups := r.groups(chosen)
 	lists := make(map[string][]*item)
+	agents := slices.IndexFunc(groups, forAgents.MatchString)
 	for _, x := range chosen {
 		name := r.sectionOf(x)
+		if agents >= 0 && x.class == classOptional && (lasting[0](path.Base(x.Path)) || isSkill(x.Path)) {
+			name = groups[agents]
+		}
 		if x.class == classPage && slices.Contains(groups, x.group) && x.Path != r.readme.Path {
 			name = x.group
 		}

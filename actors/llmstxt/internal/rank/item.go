@@ -219,9 +219,12 @@ var (
 	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc)/`)
 )
 
+// isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.
+func isSkill(p string) bool { return path.Base(p) == "SKILL.md" && !strings.Contains("/"+p, "/.") }
+
 func isOptional(p string) bool {
 	dir := path.Dir(p)
-	return dir == "." && optionalName.MatchString(path.Base(p)) ||
+	return isSkill(p) || dir == "." && optionalName.MatchString(path.Base(p)) ||
 		(dir == ".github" || dir == "docs") && strings.HasPrefix(strings.ToLower(path.Base(p)), "contributing.")
 }
 

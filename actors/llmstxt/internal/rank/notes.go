@@ -44,7 +44,7 @@ func (v *survey) describePage(c *item) {
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
-	if c.class == classOptional {
+	if c.class == classOptional && !isSkill(c.Path) {
 		title = path.Base(c.Path)
 	}
 	switch stem := stemOf(c.Path); {

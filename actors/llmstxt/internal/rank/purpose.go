@@ -117,6 +117,9 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 		return ""
 	case p.whole:
 		why = "is made to say it"
+	case p.least < farDown && hasSubject(sentence, names):
+		p.points -= 10
+		why = "says what it does"
 	default:
 		return ""
 	}
@@ -176,6 +179,17 @@ func hasDefinition(sentence string, names []string) bool {
 		}
 	}
 	return prose.ContainsAny(sentence, "是一", "这是", "本项目是", "です", "는 ")
+}
+
+// hasSubject reports whether the sentence begins with one of the names and goes on with what it does.
+func hasSubject(sentence string, names []string) bool {
+	for _, article := range []string{"the ", "le ", "la ", "der ", "die ", "das ", "el "} {
+		sentence = strings.TrimPrefix(sentence, article)
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		does, ok := strings.CutPrefix(sentence, name+" ")
+		return ok && !prose.StartsWithAny(does, "is ", "are ", "uses ")
+	})
 }
 
 // isNounPhrase recognizes "A library for …", "Fast JSON parser for …": the words before the first verb or preposition

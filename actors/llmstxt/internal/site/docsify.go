@@ -19,7 +19,7 @@ func readDocsify(r *Repository, config string) *Site {
 		prefix = ""
 	}
 	page := func(label, target string) *Node {
-		target = strings.TrimPrefix(path.Join("/", target)+slashOf(target), "/")
+		target = strings.TrimPrefix(path.Join("/", target), "/")
 		file := within(dir, target)
 		file = cmp.Or(r.first(file, file+".md", path.Join(file, "README.md")), file)
 		url := strings.TrimSuffix(relative(dir, file), ".md")
@@ -32,14 +32,6 @@ func readDocsify(r *Repository, config string) *Site {
 	}
 	b.Root.Children = append(join(nil, home), listed(listItems(r.Text(config)), page)...)
 	return b.Site
-}
-
-// slashOf returns the slash at the end of a path, or "".
-func slashOf(p string) string {
-	if strings.HasSuffix(p, "/") {
-		return "/"
-	}
-	return ""
 }
 
 // docsifySite returns the folder of the pages of a site, and its settings: those in the nearest index.html above.
