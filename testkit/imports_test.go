@@ -65,7 +65,7 @@ var rules = []rule{
 	{pkgs: "internal/decode", ours: "messages messages/model internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/model", ours: "messages", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/words", ours: "messages", denied: offline + " os/exec log/slog"},
-	{pkgs: "internal/secret", ours: "messages internal/stable internal/words", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/secret", ours: "messages internal/stable", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/redact", ours: "messages internal/stable", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/source", ours: "messages", denied: offline + " os/exec log/slog"},
 	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},

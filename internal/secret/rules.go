@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // rule describes one kind of secret.
@@ -26,7 +24,7 @@ type rule struct {
 
 // table is the table of rules; its first lines explain the columns.
 //
-//go:embed rules.tsv.gz
+//go:embed rules.tsv
 var table string
 
 // rules returns the rules by first byte. An expression is compiled when its word first occurs, and few ever do.
@@ -34,7 +32,7 @@ var rules = sync.OnceValue(func() (by [256][]*rule) {
 	fits := map[string]func(text []byte, from, to int) bool{
 		"random": isRandom, "chance": isChance, "credential": isCredential, "password": isPassword}
 	var like rule
-	for line := range strings.Lines(words.Unpack(table)) {
+	for line := range strings.Lines(table) {
 		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if line[0] == '#' {
 			continue
@@ -82,9 +80,9 @@ func isStandIn(value string) bool {
 	return slices.ContainsFunc(standIns, func(s string) bool { return strings.Contains(lower, s) }) || isPlaceholder(value)
 }
 
-// wordy matches words in a row with at most two digits each, or a single word with four: a name or a path, not a
+// words matches words in a row with at most two digits each, or a single word with four: a name or a path, not a
 // random value.
-var wordy = sync.OnceValue(func() *regexp.Regexp {
+var words = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[A-Za-z]*[0-9]{0,2}[-_/.])*[A-Za-z]*[0-9]{0,2}$|^[A-Za-z_]+[0-9]{1,4}[A-Za-z_]+$`)
 })
 
@@ -103,7 +101,7 @@ func isRandom(text []byte, from, to int) bool {
 func isChance(text []byte, from, to int) bool {
 	value := string(text[from:to])
 	return !isStandIn(value) && strings.ContainsAny(value, "0123456789") &&
-		strings.ContainsFunc(value, isLetter) && !wordy().MatchString(value) && entropy(value) >= 3
+		strings.ContainsFunc(value, isLetter) && !words().MatchString(value) && entropy(value) >= 3
 }
 
 // isCode reports whether text without quotes continues like an expression.

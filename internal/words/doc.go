@@ -1,2 +1,2 @@
-// Package words formats, shortens and cleans texts for people, suggests names for mistyped ones, and unpacks texts of the program.
+// Package words formats, shortens and cleans texts for people, and suggests names for mistyped ones.
 package words

@@ -8,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -20,7 +19,7 @@ const (
 	cardType      = "text/html;profile=mcp-app"
 )
 
-//go:embed card/run.html.gz
+//go:embed card/run.html
 var cardPage string
 
 // showsCards reports whether the client has declared that it shows pages.
@@ -38,7 +37,7 @@ func showsCards(ctx context.Context) bool {
 func (s *Server) addCard() {
 	s.mcp.AddResource(mcp.Resource{URI: cardURI, Name: "run-card", MIMEType: cardType, Description: "A card that shows a run."},
 		server.ResourceHandlerFunc(s.reading(func(context.Context, string) (Contents, error) {
-			return Contents{MIMEType: cardType, Text: words.Unpack(cardPage)}, nil
+			return Contents{MIMEType: cardType, Text: cardPage}, nil
 		})))
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {

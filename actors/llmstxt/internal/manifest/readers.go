@@ -10,13 +10,11 @@ import (
 	"sync"
 
 	"golang.org/x/mod/modfile"
-
-	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // readersText is the table of readers, and explains its own form.
 //
-//go:embed readers.txt.gz
+//go:embed readers.txt
 var readersText string
 
 // reader reads manifests of one name.
@@ -35,16 +33,16 @@ type rule struct {
 var readers = sync.OnceValue(func() map[string]*reader {
 	all := make(map[string]*reader)
 	var r *reader
-	for l := range strings.Lines(words.Unpack(readersText)) {
+	for l := range strings.Lines(readersText) {
 		head, rest, ok := strings.Cut(l, ": ")
-		fields := strings.Fields(rest)
+		words := strings.Fields(rest)
 		switch {
 		case !ok || l[0] == '#':
 		case l[0] == '\t':
 			field, word, _ := strings.Cut(strings.TrimSpace(head), " ")
-			r.rules[field] = rule{word, append(r.rules[field].places, fields...)}
+			r.rules[field] = rule{word, append(r.rules[field].places, words...)}
 		default:
-			r = &reader{fields[0], formats[fields[1]], make(map[string]rule)}
+			r = &reader{words[0], formats[words[1]], make(map[string]rule)}
 			for name := range strings.FieldsSeq(head) {
 				all[strings.TrimPrefix(name, "*")] = r
 			}

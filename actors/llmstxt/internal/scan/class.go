@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
-	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // kindOf returns the kind of a file. docs: the file is in a folder for documents.
@@ -171,14 +170,14 @@ func isTestName(name string, top bool) bool {
 
 // namesText is the table of names, and explains its own form.
 //
-//go:embed names.txt.gz
+//go:embed names.txt
 var namesText string
 
 // names maps each category, such as "manifest" or "language", to its names; for languages the value is the language,
 // and otherwise "".
 var names = sync.OnceValue(func() map[string]map[string]string {
 	all := make(map[string]map[string]string)
-	for line := range strings.Lines(words.Unpack(namesText)) {
+	for line := range strings.Lines(namesText) {
 		what, list, ok := strings.Cut(line, ": ")
 		if !ok || line[0] == '#' {
 			continue

@@ -13,12 +13,11 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/lines"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
-	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // languagesText has the languages, and explains its own form.
 //
-//go:embed languages.txt.gz
+//go:embed languages.txt
 var languagesText string
 
 // These are the functions that languages.txt names.
@@ -36,7 +35,7 @@ var (
 
 // languages are the known languages.
 var languages = sync.OnceValue(func() (all []language.Language) {
-	_, blocks, _ := strings.Cut(words.Unpack(languagesText), "\n= ")
+	_, blocks, _ := strings.Cut(languagesText, "\n= ")
 	for block := range strings.SplitSeq(blocks, "\n= ") {
 		names, text, _ := strings.Cut(block, "\n")
 		l := parse(names, text)

@@ -2,19 +2,19 @@ package tokens
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
 	"hash/maphash"
+	"io"
 	"math"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // Count returns the number of tokens in the text. Names of special tokens such as <|endoftext|> count as text. The
@@ -189,9 +189,10 @@ func (c *counter) pop() uint64 {
 var packed string
 
 const (
-	tokens  = 199_998   // in the table, without special tokens
-	longest = 128       // bytes of a token
-	textual = 1_397_670 // bytes of all tokens
+	tokens   = 199_998   // in the table, without special tokens
+	longest  = 128       // bytes of a token
+	textual  = 1_397_670 // bytes of all tokens
+	unpacked = 1_421_650 // bytes of the table
 )
 
 // rank is a token's number. Of two pairs, the one whose token has the lower rank is merged first.
@@ -214,7 +215,7 @@ const lineTokens = 1 << 15 // greater than the tokens of any line in the table
 
 // table unpacks and hashes the vocabulary when it is first used: 4 MB, in about 20 milliseconds.
 var table = sync.OnceValue(func() *vocabulary {
-	listed := words.Unpack(packed)
+	listed := unpack()
 	var columns [5]string
 	for i := range columns {
 		columns[i], listed = listed[:tokens], listed[tokens:]
@@ -242,6 +243,20 @@ var table = sync.OnceValue(func() *vocabulary {
 	v.text = text.String()
 	return v
 })
+
+// unpack returns the columns.
+func unpack() string {
+	var text strings.Builder
+	text.Grow(unpacked)
+	z, err := gzip.NewReader(strings.NewReader(packed))
+	if err == nil {
+		_, err = io.Copy(&text, z)
+	}
+	if err != nil {
+		panic(err) // the program was built with a broken table
+	}
+	return text.String()
+}
 
 // rank returns the rank of the token with the text, or none.
 func (v *vocabulary) rank(s string) rank {
