@@ -185,13 +185,14 @@ func TestALongGroupSaysHowLongItIs(t *testing.T) {
 
 // Instructions for agents, and skills for users, stand under the first heading of the site for agents.
 func TestHeadingForAgents(t *testing.T) {
-	archive := "-- mkdocs.yml --\nnav:\n- Start: [a.md, b.md]\n- AI agents: [c.md, d.md]\n" +
-		"-- AGENTS.md --\n# For agents\n-- skills/x/SKILL.md --\n# Use x\n-- .claude/skills/y/SKILL.md --\n# Mend y\n"
+	var archive strings.Builder
+	archive.WriteString("-- mkdocs.yml --\nnav:\n- Start: [a.md, b.md]\n- AI agents: [c.md, d.md]\n" +
+		"-- AGENTS.md --\n# For agents\n-- skills/x/SKILL.md --\n# Use x\n-- .claude/skills/y/SKILL.md --\n# Mend y\n")
 	for _, p := range []string{"a", "b", "c", "d"} {
-		archive += "-- docs/" + p + ".md --\n# Page " + p + "\n\nIt says something of some length.\n"
+		archive.WriteString("-- docs/" + p + ".md --\n# Page " + p + "\n\nIt says something of some length.\n")
 	}
 	const want = "AI agents: docs/c.md docs/d.md AGENTS.md skills/x/SKILL.md"
-	if got := outline(build(t, archive, scan.Origin{}, rank.Options{})); !strings.Contains(got, want) {
+	if got := outline(build(t, archive.String(), scan.Origin{}, rank.Options{})); !strings.Contains(got, want) {
 		t.Errorf("got\n%swant %s", got, want)
 	}
 }
