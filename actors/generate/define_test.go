@@ -72,7 +72,7 @@ func TestRemoteRepositoriesOnly(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"garden", "./garden", "/etc", "~/x", "missing", ".", "garden.zip", "/missing"} {
-		if _, _, err := defined(t, config, `{"repository":"`+text+`"}`); err == nil || !strings.HasPrefix(err.Error(), "this server reads no folders") {
+		if _, _, err := defined(t, config, `{"repository":"`+text+`"}`); err == nil || !strings.HasPrefix(err.Error(), "this server reads no local folders") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -171,7 +171,7 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 	return m.drained(func(w http.ResponseWriter, r *http.Request) { m.check(w, r, door) })
 }
 
-// check is no part of Wrap, of which the compiler makes many copies.
+// check is apart from Wrap, because the compiler copies Wrap into its callers.
 func (m *Middleware) check(w http.ResponseWriter, r *http.Request, door http.Handler) {
 	r, ok := m.admit(w, r)
 	if !ok {
