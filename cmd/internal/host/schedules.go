@@ -23,12 +23,8 @@ import (
 )
 
 // marks is a small value that outlives the process. It is stored for all nodes of the journal, in the state folder, or
-// in memory.
-type marks[T any] markFile
-
-// markFile is the file of marks of any type. mu guards changes and memory. The functions fresh return a new
-// value of the type.
-type markFile struct {
+// in memory. mu guards changes and memory.
+type marks[T any] struct {
 	store  *store.Store
 	folder string // of the journal, or ""
 	name   string // of its file
@@ -40,41 +36,23 @@ func newMarks[T any](c *catalog, name string) *marks[T] {
 	return &marks[T]{store: c.store, folder: c.folder(), name: name}
 }
 
-func (m *marks[T]) load(ctx context.Context) (T, error) {
-	all, err := (*markFile)(m).load(ctx, fresh[T])
-	return *all.(*T), err
-}
-
-// change changes the value where load finds it. It calls do again if another node has changed the value meanwhile.
-func (m *marks[T]) change(ctx context.Context, do func(all *T) error) error {
-	return (*markFile)(m).change(ctx, fresh[T], func(all any) error { return do(all.(*T)) })
-}
-
-// save replaces the file.
-func (m *marks[T]) save(ctx context.Context, all T) error {
-	return m.change(ctx, func(old *T) error { *old = all; return nil })
-}
-
-func fresh[T any]() any { return new(T) }
-
-func (m *markFile) load(ctx context.Context, fresh func() any) (all any, err error) {
+func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all = fresh()
-	text, _, err := m.read(ctx, fresh)
+	text, _, err := m.read(ctx)
 	if err == nil && len(text) > 0 {
-		err = json.Unmarshal(text, all)
+		err = json.Unmarshal(text, &all)
 	}
 	return all, err
 }
 
 // read reads the file: from what the nodes share, else from the state folder, else from memory. mu must be held.
-func (m *markFile) read(ctx context.Context, fresh func() any) (text []byte, revision uint64, err error) {
+func (m *marks[T]) read(ctx context.Context) (text []byte, revision uint64, err error) {
 	switch {
 	case m.store.Get != nil:
 		text, revision, err = m.store.Get(ctx, m.name)
 		if err == nil && revision == 0 {
-			return m.move(ctx, fresh)
+			return m.move(ctx)
 		}
 	case m.folder != "":
 		text, err = regular.Read(filepath.Join(m.folder, m.name), regular.Large)
@@ -88,15 +66,15 @@ func (m *markFile) read(ctx context.Context, fresh func() any) (text []byte, rev
 }
 
 // move moves the file from where lastword 0.1.0 kept it: among the files of runs, which expire.
-func (m *markFile) move(ctx context.Context, fresh func() any) (text []byte, revision uint64, err error) {
+func (m *marks[T]) move(ctx context.Context) (text []byte, revision uint64, err error) {
 	var old bytes.Buffer
 	err = m.store.Load(ctx, m.name, &old)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return nil, 0, nil
 	}
-	all := fresh()
+	var all T
 	if err == nil {
-		err = json.Unmarshal(old.Bytes(), all)
+		err = json.Unmarshal(old.Bytes(), &all)
 	}
 	if err == nil {
 		text, err = json.Marshal(all) // without a private key, which 0.1.0 kept in it
@@ -112,17 +90,18 @@ func (m *markFile) move(ctx context.Context, fresh func() any) (text []byte, rev
 	return m.store.Get(ctx, m.name)
 }
 
-func (m *markFile) change(ctx context.Context, fresh func() any, do func(all any) error) error {
+// change changes the file where read finds it. It calls do again if another node has changed the file meanwhile.
+func (m *marks[T]) change(ctx context.Context, do func(all *T) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for {
-		old, revision, err := m.read(ctx, fresh)
-		all := fresh()
+		old, revision, err := m.read(ctx)
+		var all T
 		if err == nil && len(old) > 0 {
-			err = json.Unmarshal(old, all)
+			err = json.Unmarshal(old, &all)
 		}
 		if err == nil {
-			err = do(all)
+			err = do(&all)
 		}
 		text, failed := json.Marshal(all)
 		if err = cmp.Or(err, failed); err != nil || string(text) == string(old) {
@@ -140,6 +119,11 @@ func (m *markFile) change(ctx context.Context, fresh func() any, do func(all any
 		}
 		return err
 	}
+}
+
+// save replaces the file.
+func (m *marks[T]) save(ctx context.Context, all T) error {
+	return m.change(ctx, func(old *T) error { *old = all; return nil })
 }
 
 // scheduleMarks keeps the marks of schedules, each in a row of the store. A store without rows keeps them in one file,
