@@ -25,12 +25,12 @@ type Input struct {
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty" form:"value=prompt,brief=" jsonschema:"system prompt"`
 	// Model is the server's name of the model, or [Auto].
-	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"name of the model, or auto for the loaded model"`
+	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"name, or auto for the loaded one"`
 	// MaxTokens bounds the answer, including thoughts; 0 leaves the limit to the server.
 	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1,value=tokens,brief=with thoughts" jsonschema:"maximum tokens of the answer, with thoughts"`
 	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2,brief=" jsonschema:"randomness of the answer; 0 takes the likeliest word"`
-	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"the model chooses among the likeliest words with this share"`
-	Seed        *int64   `json:"seed,omitempty" jsonschema:"number that makes an answer repeatable"`
+	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of likely words"`
+	Seed        *int64   `json:"seed,omitempty" jsonschema:"makes an answer repeatable"`
 	Stop        []string `json:"stop,omitempty" form:"maxItems=16,value=text,brief=" jsonschema:"text that ends the answer"`
 	// Functions are tools of the caller that the model may call. The result has the calls.
 	Functions []model.Tool `json:"functions,omitempty" form:"programs" jsonschema:"your tools; the result has the model's calls"`

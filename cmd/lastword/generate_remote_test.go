@@ -93,7 +93,7 @@ func TestGenerateAtAServerFails(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exit.Usage, "reads no folders", []string{"--server", s.base()}},
+		{exit.Usage, "reads no local folders", []string{"--server", s.base()}},
 		{exit.Usage, "--base-url has no effect", []string{"--server", s.base(), "--base-url", "http://127.0.0.1:1"}},
 		{exit.Usage, "--in-place has no effect", []string{"--server", s.base(), "--in-place"}},
 		{exit.Usage, "--token-file needs --server", []string{"--token-file", "token"}},
