@@ -18,7 +18,7 @@ import (
 )
 
 // Limits bound a server. Fields that are zero take the defaults. There is no limit for a response, because streams take
-// any time: doors set write their own deadlines.
+// any time: doors set their own write deadlines.
 type Limits struct {
 	Header      time.Duration // time to receive the header of a request; default 10 s
 	Body        time.Duration // time to receive a request with its body; default 1 min
