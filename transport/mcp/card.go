@@ -51,7 +51,7 @@ func (s *Server) addCard() {
 			return
 		}
 		for i := range result.Tools { // the slice belongs to this response
-			if t := &result.Tools[i]; t.Name == startTool || t.Name == "run_get" || s.jobs[t.Name] != nil {
+			if t := &result.Tools[i]; t.Name == startTool || t.Name == getTool || s.jobs[t.Name] != nil {
 				t.Meta = &mcp.Meta{AdditionalFields: map[string]any{"ui": map[string]string{"resourceUri": cardURI}}}
 			}
 		}

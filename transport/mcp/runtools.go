@@ -22,6 +22,7 @@ import (
 
 const (
 	startTool  = "run_start"
+	getTool    = "run_get"
 	answerTool = "run_answer"
 )
 
@@ -104,7 +105,7 @@ func (s *Server) changingTools() []runTool {
 
 // readingTools returns the tools that change nothing.
 func (s *Server) readingTools() []runTool {
-	tools := []runTool{{Tool{Name: "run_get", Title: "Look at a run",
+	tools := []runTool{{Tool{Name: getTool, Title: "Look at a run",
 		Description: "Says where a run stands, without waiting: status, result, error, files.",
 		Input:       Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runState),
 	}, {Tool{Name: "run_list", Title: "List runs",
