@@ -13,12 +13,8 @@ import (
 // stateBucket is the key-value bucket of what the nodes share beside runs. Nothing in it expires.
 const stateBucket = "STATE"
 
-// sessionBucket is the key-value bucket of what changes of sessions. A value in it expires a day after its last change:
-// at most an hour after the session has ended.
-const (
-	sessionBucket = "SESSIONS"
-	sessionLife   = 25 * time.Hour
-)
+// sessionBucket is the key-value bucket of what changes of sessions.
+const sessionBucket = "SESSIONS"
 
 // Get returns a small value that the nodes share, and its revision: nil and 0 if there is none.
 func (j *Journal) Get(ctx context.Context, name string) (value []byte, revision uint64, err error) {
@@ -55,9 +51,10 @@ func (j *Journal) Set(ctx context.Context, name string, value []byte, revision u
 		Description: "what the nodes of lastword share beside runs; it must not expire"}, name, value, revision)
 }
 
-// SetSession is Set for a value about a session.
-func (j *Journal) SetSession(ctx context.Context, name string, value []byte, revision uint64) error {
-	return j.set(ctx, jetstream.KeyValueConfig{Bucket: sessionBucket, TTL: sessionLife,
+// SetSession is Set for a value about a session. All values expire that long after their last change; the node that sets
+// the first one decides.
+func (j *Journal) SetSession(ctx context.Context, name string, value []byte, revision uint64, life time.Duration) error {
+	return j.set(ctx, jetstream.KeyValueConfig{Bucket: sessionBucket, TTL: life,
 		Description: "what changes of sessions"}, name, value, revision)
 }
 

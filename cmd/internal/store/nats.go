@@ -38,7 +38,9 @@ func openNATS(ctx context.Context, env environment.Variables, f *Flags, secrets 
 		return nil, err
 	}
 	return &Store{Journal: j, Warnings: j.Warnings(), Save: j.Save, Load: j.Load, Get: j.Get, Set: j.Set,
-		GetSession: j.GetSession, SetSession: j.SetSession, close: j.Close}, nil
+		GetSession: j.GetSession, SetSession: func(ctx context.Context, name string, value []byte, revision uint64) error {
+			return j.SetSession(ctx, name, value, revision, sessionLife)
+		}, close: j.Close}, nil
 }
 
 // credited returns the option with the credentials in the file, or none for "".

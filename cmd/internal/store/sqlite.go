@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
@@ -47,7 +48,7 @@ func openSQLite(env environment.Variables, dir string) (*Store, error) {
 // sessions is the part of the rows about sessions, and sessionLife the time after which they are dropped.
 const (
 	sessions    = "sessions"
-	sessionLife = 25 * time.Hour
+	sessionLife = seal.Life + seal.Renewal
 )
 
 // openSigned opens the journal in a folder. The user's key signs its ledger, and its public half is in the folder's list.

@@ -40,7 +40,7 @@ func TestState(t *testing.T) {
 				}
 			}
 			noError(t, b.Set(t.Context(), "pauses", []byte("two"), revision))
-			noError(t, a.SetSession(t.Context(), "s", []byte("kept"), 0))
+			noError(t, a.SetSession(t.Context(), "s", []byte("kept"), 0, time.Hour))
 			if value, _, err := b.GetSession(t.Context(), "s"); string(value) != "kept" || err != nil {
 				t.Errorf("another node has %q of a session, %v", value, err)
 			}
