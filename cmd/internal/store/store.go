@@ -153,7 +153,11 @@ func (s *Store) WritesBelow(ctx context.Context, folder string) error {
 	if s.SetRows == nil || folder == "" {
 		return nil
 	}
-	return s.SetRows(ctx, outputs, map[string]json.RawMessage{settings.Absolute(folder): json.RawMessage("{}")})
+	folder = settings.Absolute(folder)
+	if known, err := s.Rows(ctx, outputs); known[folder] != nil || err != nil {
+		return err
+	}
+	return s.SetRows(ctx, outputs, map[string]json.RawMessage{folder: json.RawMessage("{}")})
 }
 
 // Announce tells other processes the URL of the server.
