@@ -52,8 +52,8 @@ func TestSimMemory(t *testing.T) {
 		if after.HeapAlloc > before.HeapAlloc+slack {
 			t.Errorf("the heap grew by %d bytes", after.HeapAlloc-before.HeapAlloc)
 		}
-		if kept.HeapAlloc < before.HeapAlloc+uint64(runs)*500 {
-			t.Errorf("the logs of %d runs are %d bytes: nothing was kept", runs, kept.HeapAlloc-before.HeapAlloc)
+		if kept.HeapAlloc < after.HeapAlloc+uint64(runs)*500 {
+			t.Errorf("the logs of %d runs are %d bytes: nothing was kept", runs, int64(kept.HeapAlloc)-int64(after.HeapAlloc))
 		}
 	})
 }
