@@ -173,7 +173,7 @@ func (m *machine) afford(e *emission) (ok bool) {
 			if s := m.ledger.Fold.Peek(); s.Purse != nil && len(s.Purse.Warned) > 0 {
 				e.bill.note = "\n\n[Of the budget are left: " + s.Left(m.now).Described() + ". Finish within it.]"
 			}
-			b.Reserved.Input += int64(len(e.bill.note)+2) / 3 // a token has three bytes or more
+			b.Reserved.Input += int64(messages.InputTokens(len(e.bill.note)))
 		}
 		if b, unit, err = m.reserve(b); err == nil {
 			e.body = b

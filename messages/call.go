@@ -79,6 +79,9 @@ type ToolCall struct {
 	Cut bool `json:"cut,omitempty"`
 }
 
+// InputTokens estimates the tokens of a text that is sent to a model, of that many bytes: rather too many than too few.
+func InputTokens(bytes int) int { return (bytes + 2) / 3 }
+
 // Usage counts the tokens of a model call, as the provider reported them. What it did not report is nil.
 type Usage struct {
 	// PromptTokens counts the tokens of the request.

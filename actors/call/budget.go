@@ -9,11 +9,9 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Bytes of a token, for estimates: few for what is sent, many for what comes, because the server counts that itself.
-const (
-	bytesSent  = 3
-	bytesHeard = 4
-)
+// bytesHeard are the bytes of a token that a model sends, for estimates. They are more than those of
+// [messages.InputTokens], because the server counts what it sends itself.
+const bytesHeard = 4
 
 // inputOf estimates the tokens of a request.
 func inputOf(r model.Request) int {
@@ -21,7 +19,7 @@ func inputOf(r model.Request) int {
 	for _, t := range r.Tools {
 		bytes += len(t.Name) + len(t.Description) + len(t.Parameters)
 	}
-	return (bytes + bytesSent - 1) / bytesSent
+	return messages.InputTokens(bytes)
 }
 
 // bound returns the request as the budget allows it. Once most of the budget was spent, it tells the model what is left.
