@@ -229,6 +229,12 @@ func (b ThoughtDone) text() TextDone {
 // and so on. The last one is the run's answer.
 func IsAnswer(stream string) bool { return isNumbered(stream, "answer") }
 
+// StdoutText is the name of a text of what a program wrote to stdout. Further ones are stdout.2 and so on.
+const StdoutText = "stdout"
+
+// IsStdout reports whether a text with that name is of stdout.
+func IsStdout(stream string) bool { return isNumbered(stream, StdoutText) }
+
 // StderrText is the name of a text of what a program wrote to stderr. Further ones are stderr.2 and so on.
 const StderrText = "stderr"
 

@@ -148,7 +148,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	if err := x.resultFile(cmd); err != nil {
 		return nil, err
 	}
-	x.stdout = newTexts(t, x.runner, "stdout")
+	x.stdout = newTexts(t, x.runner, messages.StdoutText)
 	x.stdout.progress = x.lineProgress(t)
 	x.stderr = &logLines{task: t, stream: x.Config.Secrets.Stream(), progress: x.lineProgress(t)}
 	if x.Stderr == KeepStderr {

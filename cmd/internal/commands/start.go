@@ -198,7 +198,7 @@ func (s *starter) start(cmd *cobra.Command, job messages.JobInfo) error {
 
 // printResult prints the result of a run that has completed and has printed nothing else. Of a tool's result it prints the texts.
 func printResult(w io.Writer, s messages.State, job messages.JobInfo) error {
-	said := func(t messages.Stream) bool { return messages.IsAnswer(t.Name) || strings.HasPrefix(t.Name, "stdout") }
+	said := func(t messages.Stream) bool { return messages.IsAnswer(t.Name) || messages.IsStdout(t.Name) }
 	text := messages.Plain(s.End.Result)
 	if s.Status != messages.Completed || text == "" || slices.ContainsFunc(s.Streams, said) {
 		return nil

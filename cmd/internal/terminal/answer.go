@@ -68,7 +68,7 @@ func (s *Answer) print(text string) {
 
 // text prints new text of an answer or a command.
 func (s *Answer) text(op *transcript.Op) {
-	if s.output && strings.HasPrefix(op.Item.Name, "stdout") {
+	if s.output && messages.IsStdout(op.Item.Name) {
 		s.print(op.Text)
 	}
 	text := op.Text
