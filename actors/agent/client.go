@@ -60,7 +60,7 @@ type rpcError struct {
 }
 
 func newClient(in Input, of about, config Config, s command.Spoken) *client {
-	c := &client{turn: newTurn(in.Agent, of, s), Input: in, config: config, out: make(chan []byte, 64), closed: make(chan struct{}),
+	c := &client{turn: newTurn(in.Agent, of, s, config.ThroughDoor != ""), Input: in, config: config, out: make(chan []byte, 64), closed: make(chan struct{}),
 		waiting: map[int]func(object, *rpcError){}, open: map[string]int{}}
 	c.busy = func() {}
 	c.Over = func(why error) { time.AfterFunc(0, func() { s.Over(why) }) } // which takes the lock

@@ -35,12 +35,16 @@ type headless struct {
 // Headless returns what reads the lines of an agent that is started for programs. allowDenied: a run whose agent was
 // refused a call does not fail for that. Errors: invalid_input.
 func Headless(name string, allowDenied bool) (func(command.Spoken) command.Speaker, error) {
+	return readerOf(name, allowDenied, false)
+}
+
+func readerOf(name string, allowDenied, behindDoor bool) (func(command.Spoken) command.Speaker, error) {
 	of := agents[name]
 	if of.headless == nil {
 		return nil, messages.InvalidInput("there is no reader for the lines of %q%s; name another agent", name, words.Meant(name, Names(true)))
 	}
 	return func(s command.Spoken) command.Speaker {
-		h := &headless{turn: newTurn(name, of, s), denied: allowDenied, whole: map[string]bool{}}
+		h := &headless{turn: newTurn(name, of, s, behindDoor), denied: allowDenied, whole: map[string]bool{}}
 		h.busy = func() { // it goes on after all
 			if h.broken = ""; h.timer != nil {
 				h.timer.Stop()

@@ -140,7 +140,7 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 	c, idle := config.Command, cmp.Or(config.Idle, Idle)
 	c.Speak = func(s command.Spoken) command.Speaker { return newClient(in, of, config, s) }
 	if config.Headless {
-		read, err := Headless(in.Agent, config.AllowDenied)
+		read, err := readerOf(in.Agent, config.AllowDenied, config.ThroughDoor != "")
 		if err != nil {
 			return actors.Job{}, err
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,11 +64,12 @@ type turn struct {
 	calls map[string]*call
 	order []*call
 
-	usage   *messages.Usage
-	retries int    // in a row
-	retried string // why
-	loops   int    // how often it has shortened its history in a row
-	grown   bool   // it has done something since
+	usage      *messages.Usage
+	behindDoor bool   // as [Config.ThroughDoor] says
+	retries    int    // in a row
+	retried    string // why
+	loops      int    // how often it has shortened its history in a row
+	grown      bool   // it has done something since
 }
 
 // call is a call of a tool.
@@ -82,8 +82,8 @@ type call struct {
 	output         string
 }
 
-func newTurn(name string, of about, s command.Spoken) turn {
-	return turn{Spoken: s, about: of, name: name, calls: map[string]*call{}}
+func newTurn(name string, of about, s command.Spoken, behindDoor bool) turn {
+	return turn{Spoken: s, about: of, name: name, behindDoor: behindDoor, calls: map[string]*call{}}
 }
 
 // numbered makes a name that no other attempt uses.
@@ -376,7 +376,7 @@ func (u *turn) close(stop string, failed error) error {
 
 // counted is what the agent's model has used. Behind lastword's own door to a model, the door counts it.
 func (u *turn) counted() *messages.Usage {
-	if slices.ContainsFunc(u.Inside, func(v string) bool { return !strings.HasPrefix(v, "LASTWORD_") }) {
+	if u.behindDoor {
 		return nil
 	}
 	return u.usage
