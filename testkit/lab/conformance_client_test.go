@@ -24,6 +24,8 @@ var clientScenarios = map[string]string{
 	"http-custom-headers":           "", // the suite tells them
 	"http-invalid-tool-headers":     `{"region":"a"}`,
 	"json-schema-ref-no-deref":      "{}",
+
+	"elicitation-sep1034-client-defaults": "{}",
 }
 
 // clientScenario is the variable by which the suite tells its client the scenario.
@@ -76,7 +78,10 @@ func TestConformanceClient(t *testing.T) {
 			}
 		}
 		answer, err := tool.Call(t.Context(), toolsource.Call{ID: "c", Run: "r", Arguments: json.RawMessage(arguments),
-			Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
+			Ask: func(_ context.Context, in messages.InputRequired) (json.RawMessage, error) {
+				if in.InputKind == messages.InputData {
+					return json.RawMessage("{}"), nil // the defaults fill it
+				}
 				return json.RawMessage("true"), nil
 			}})
 		t.Log(answer, err)

@@ -249,6 +249,8 @@ func TestVersions(t *testing.T) {
 				case q.Method == http.MethodGet && q.Header.Get("Last-Event-ID") == "e1":
 					w.Header().Set("Content-Type", "text/event-stream")
 					fmt.Fprintf(w, "data: "+result+"\n\n", called)
+				case q.Method == http.MethodGet && !c.legacy:
+					t.Error("it listens, although there are no sessions")
 				case got.Method == "server/discover":
 					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, got.ID, c.discovers[0])
 					c.discovers = c.discovers[1:]

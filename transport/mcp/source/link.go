@@ -100,14 +100,14 @@ func versionOf(r transport.JSONRPCRequest) string {
 }
 
 // dial connects to the server: it starts the command, or opens an HTTP client.
-func (c *connection) dial(listens bool) error {
+func (c *connection) dial() error {
 	s := c.server
 	var err error
 	switch {
 	case s.Local != nil:
 		c.link = newLocal(c)
 	case s.Command == "":
-		c.link, err = dialHTTP(s.Server, listens)
+		c.link, err = dialHTTP(s.Server)
 	default:
 		var p *process
 		if p, err = start(s.life, s.Server); err == nil {
@@ -159,11 +159,11 @@ type httpLink struct {
 	server  Server
 	client  *http.Client
 	version string // the protocol version
-	listens bool   // the server may ask outside of calls
 }
 
-// dialHTTP prepares a connection to a server. It sends nothing before the first request.
-func dialHTTP(s Server, listens bool) (link, error) {
+// dialHTTP prepares a connection to a server. It sends nothing before the first request. With a session it also listens
+// for what the server says outside of calls' streams.
+func dialHTTP(s Server) (link, error) {
 	client := newClient()
 	store, options, err := s.authorized(client)
 	if err != nil {
@@ -171,11 +171,9 @@ func dialHTTP(s Server, listens bool) (link, error) {
 	}
 	options = append(options, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
-		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
-	if listens {
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)),
 		//lint:ignore SA1019 servers of older versions need it
-		options = append(options, transport.WithContinuousListening())
-	}
+		transport.WithContinuousListening())
 	t, err := transport.NewStreamableHTTP(s.URL, options...)
 	if err != nil {
 		return nil, err
@@ -183,7 +181,7 @@ func dialHTTP(s Server, listens bool) (link, error) {
 	if store != nil {
 		store.handler = t.GetOAuthHandler()
 	}
-	return &httpLink{StreamableHTTP: t, server: s, client: client, listens: listens}, nil
+	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
 
 func newClient() *http.Client {
@@ -201,6 +199,9 @@ type boundedTransport struct{ dial.NamedTransport }
 // RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.NamedTransport.RoundTrip(r)
+	if err == nil && r.Method == http.MethodGet && r.Header.Get(transport.HeaderKeySessionID) != "" && refusesStream(answer) {
+		answer.StatusCode = http.StatusMethodNotAllowed // mcp-go asks again each second after any other refusal
+	}
 	if err == nil && answer.StatusCode == http.StatusBadRequest && r.Header.Get(transport.HeaderKeySessionID) != "" {
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal)) // what was read counts
 		if bytes.Contains(bytes.ToLower(said), []byte("session")) {
@@ -223,6 +224,22 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer.Body = body
 	}
 	return answer, err
+}
+
+// RequiresLegacyProtocol is false, although mcp-go thinks that who listens needs sessions: with a server of 2026-07-28 it
+// does not listen.
+func (*httpLink) RequiresLegacyProtocol() bool { return false }
+
+// refusesStream reports whether the answer to GET says that there is no stream.
+func refusesStream(answer *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests:
+		return false
+	case http.StatusOK:
+		return kind != "text/event-stream"
+	}
+	return answer.StatusCode >= 400 && answer.StatusCode < 500 || answer.StatusCode == http.StatusNotImplemented
 }
 
 func (l *httpLink) SetProtocolVersion(version string) {
@@ -266,8 +283,6 @@ func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
 		lasting := context.WithoutCancel(ctx)
 		if ours := requestOf(ctx); ours != nil {
 			lasting = context.WithValue(ours.ctx, requestKey{}, ours)
-		} else if !l.listens {
-			return nil, errors.New("no call is going on")
 		}
 		go func() {
 			answer, err := handle(lasting, r)
