@@ -182,10 +182,10 @@ func (m *machine) afford(e *emission) (ok bool) {
 		if !m.budgeted {
 			break
 		}
-		switch left := m.left(); {
-		case left[unitToolCalls] < 1:
+		switch remaining := m.left(); {
+		case remaining[unitToolCalls] < 1:
 			unit, err = unitToolCalls, m.errSpent(unitToolCalls)
-		case left[unitTime] <= 0:
+		case remaining[unitTime] <= 0:
 			unit, err = unitTime, m.errSpent(unitTime)
 		}
 	case messages.LLMCompleted:
@@ -245,10 +245,10 @@ const longestAnswer = 4096
 
 // reserve bounds the answer of a call by what is left, and returns the unit of which too little is.
 func (m *machine) reserve(b messages.LLMStarted) (messages.LLMStarted, int, error) {
-	left, limit := m.left(), m.ledger.Fold.Peek().Budget().Amounts()
+	remaining, limit := m.left(), m.ledger.Fold.Peek().Budget().Amounts()
 	in, most := float64(b.Reserved.Input), float64(b.Reserved.Output)
 	var price Price
-	if left[unitCost] < messages.Unlimited {
+	if remaining[unitCost] < messages.Unlimited {
 		known := false
 		if m.prices != nil {
 			price, known = m.prices(b.Model)
@@ -258,7 +258,7 @@ func (m *machine) reserve(b messages.LLMStarted) (messages.LLMStarted, int, erro
 		}
 	}
 	room := float64(messages.Unlimited) // tokens of the answer
-	for unit, of := range left {
+	for unit, of := range remaining {
 		least := math.SmallestNonzeroFloat64
 		answer := cmp.Or(min(most, messages.LeastOutput), messages.LeastOutput)
 		switch unit {
@@ -276,10 +276,10 @@ func (m *machine) reserve(b messages.LLMStarted) (messages.LLMStarted, int, erro
 			of = (of*1e6 - in*price.Input) / max(price.Output, 1e-9)
 			least = min(answer, limit[unit]*1e6/max(price.Output, 1e-9)/4)
 		}
-		if left[unit] < messages.Unlimited && of < least {
+		if remaining[unit] < messages.Unlimited && of < least {
 			return b, unit, m.errSpent(unit)
 		}
-		if left[unit] < messages.Unlimited && (unit == unitTokens || unit == unitOutput || unit == unitCost) {
+		if remaining[unit] < messages.Unlimited && (unit == unitTokens || unit == unitOutput || unit == unitCost) {
 			room = min(room, math.Floor(of))
 		}
 	}
@@ -350,12 +350,12 @@ func (m *machine) budgetQuestion(unit int, lacks error) *messages.InputRequired 
 
 // share returns a child's part of what is left: its own cap, or else half, and at least what a call needs.
 func (m *machine) share(own messages.Budget) (messages.Budget, error) {
-	left, caps := m.left(), own.Amounts()
+	remaining, caps := m.left(), own.Amounts()
 	for unit := range caps {
-		if left[unit] >= messages.Unlimited {
+		if remaining[unit] >= messages.Unlimited {
 			continue
 		}
-		if caps[unit] = min(cmp.Or(caps[unit], half(unit, left[unit])), left[unit]); caps[unit] <= 0 {
+		if caps[unit] = min(cmp.Or(caps[unit], half(unit, remaining[unit])), remaining[unit]); caps[unit] <= 0 {
 			return own, m.errSpent(unit)
 		}
 	}

@@ -85,7 +85,7 @@ type Config struct {
 	// Inject is for tests. It is called at every Point, and may panic, end the goroutine, or block.
 	Inject func(Point)
 	// Recorded is for tests: see [TaskContext.Recorded].
-	Recorded func(ctx context.Context, t *TaskContext, asked messages.Body) (told []messages.Body, err error)
+	Recorded func(ctx context.Context, t *TaskContext, request messages.Body) (recorded []messages.Body, err error)
 }
 
 // withDefaults returns the Config with defaults in place of zeros.
@@ -136,10 +136,10 @@ func (c Ceilings) allows(l messages.Limits) error {
 		checkLimit("bytes", l.Bytes, c.Bytes), c.affords(l.Budget), checkOnBudget(l.OnBudget))
 }
 
-// checkLimit returns an error unless asked is between 0 and most.
-func checkLimit(limit string, asked, most int64) error {
-	if asked < 0 || asked > most {
-		return messages.InvalidInput("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
+// checkLimit returns an error unless requested is between 0 and most.
+func checkLimit(limit string, requested, most int64) error {
+	if requested < 0 || requested > most {
+		return messages.InvalidInput("%s of %d is not between 0, which is the default, and %d", limit, requested, most)
 	}
 	return nil
 }
@@ -227,10 +227,10 @@ func (s *System) injectWork(t *TaskContext, name string) (err error) {
 // affords returns an error for amounts that no budget has, or that are above the ceiling.
 func (c Ceilings) affords(b messages.Budget) error {
 	most := c.Budget.Amounts()
-	for unit, asked := range b.Amounts() {
-		if most[unit] > 0 && asked > most[unit] {
+	for unit, requested := range b.Amounts() {
+		if most[unit] > 0 && requested > most[unit] {
 			return messages.InvalidInput("the budget's %s=%s is above %s, which this server allows", messages.BudgetUnits[unit],
-				messages.FormatAmount(unit, asked), messages.FormatAmount(unit, most[unit]))
+				messages.FormatAmount(unit, requested), messages.FormatAmount(unit, most[unit]))
 		}
 	}
 	return b.Check()

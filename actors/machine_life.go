@@ -90,18 +90,18 @@ func cannotRestart(job Job, f *messages.Fold) error {
 	state := f.Peek()
 	newest, tired, waits := -1, "", false
 	for _, now := range state.Tasks {
-		at := slices.IndexFunc(job.Tasks, func(t Task) bool { return t.Name == now.Name })
+		pos := slices.IndexFunc(job.Tasks, func(t Task) bool { return t.Name == now.Name })
 		switch {
-		case at < 0:
+		case pos < 0:
 			return fmt.Errorf("its job %s no longer has the task %s, which had begun", job.Name, now.Name)
-		case job.Tasks[at].Once:
+		case job.Tasks[pos].Once:
 			return fmt.Errorf("its task %s had begun and has Once: it is never called again", now.Name)
 		case now.Status == messages.TaskGaveUp:
 			return fmt.Errorf("its task %s had failed", now.Name)
 		case now.Attempt >= mostAttempts:
 			tired = now.Name
 		}
-		newest = max(newest, at)
+		newest = max(newest, pos)
 		waits = waits || now.Status == messages.TaskRunning && slices.ContainsFunc(state.Inputs,
 			func(in messages.Input) bool { return in.Task == now.Name && !in.Closed })
 	}

@@ -37,20 +37,20 @@ type (
 var ErrInterrupted = messages.Errorf(messages.CauseCanceledByUser, "a message to the run interrupted it")
 
 // told reports whether the log already answers who says something or takes it back, and how.
-func told(s *messages.State, said messages.Said, revoke bool) (over bool, err error) {
-	is, known := saidAs(s, said.Message)
+func told(s *messages.State, msg messages.Said, revoke bool) (over bool, err error) {
+	is, known := saidAs(s, msg.Message)
 	switch {
 	case revoke && !known:
-		return true, messages.Errorf(messages.CodeNotFound, "run %s has no message %q", s.RunID, said.Message)
+		return true, messages.Errorf(messages.CodeNotFound, "run %s has no message %q", s.RunID, msg.Message)
 	case revoke && is.At != "":
-		return true, messages.Errorf(messages.CodeConflict, "the run has the message %q already, at %s; say something else", said.Message, is.At)
+		return true, messages.Errorf(messages.CodeConflict, "the run has the message %q already, at %s; say something else", msg.Message, is.At)
 	case revoke:
 		return is.Dropped != "", nil
 	case known:
-		if is.Content == said.Content && is.Mode == said.Mode && is.Principal == said.Principal {
+		if is.Content == msg.Content && is.Mode == msg.Mode && is.Principal == msg.Principal {
 			return true, nil
 		}
-		return true, messages.Errorf(messages.CodeConflict, "the message %q says something else already; use another id", said.Message)
+		return true, messages.Errorf(messages.CodeConflict, "the message %q says something else already; use another id", msg.Message)
 	case s.Status.IsEnded() || s.Canceling:
 		return true, errTakesNone(s.RunID)
 	}
@@ -97,13 +97,13 @@ func (m *machine) say(s *sayRun) {
 }
 
 // interrupt ends the model's answer, and declines what the run asks, unless the message was taken meanwhile.
-func (m *machine) interrupt(said messages.Said) {
-	if now, _ := m.ledger.Fold.Message(said.Message); !now.IsOpen() || m.current == nil {
+func (m *machine) interrupt(msg messages.Said) {
+	if now, _ := m.ledger.Fold.Message(msg.Message); !now.IsOpen() || m.current == nil {
 		return
 	}
 	for _, in := range m.ledger.Fold.Peek().Inputs {
 		if !in.Closed {
-			m.answer(&answerInput{request: in.Request, value: []byte("null"), principal: said.Principal})
+			m.answer(&answerInput{request: in.Request, value: []byte("null"), principal: msg.Principal})
 		}
 	}
 	m.do(effect{do: doInterrupt, attempt: m.current})
@@ -116,17 +116,17 @@ func (m *machine) hear(h *takeMessages) {
 		return
 	}
 	var got answer
-	for _, said := range slices.Clone(m.ledger.Fold.Peek().Messages) {
-		if !said.IsOpen() || h.one && len(got.said) > 0 {
+	for _, msg := range slices.Clone(m.ledger.Fold.Peek().Messages) {
+		if !msg.IsOpen() || h.one && len(got.said) > 0 {
 			continue
 		}
-		said.At, said.Task = h.at, h.attempt.task.Name
-		body := messages.MessageDelivered{Message: said.Message, Task: said.Task, At: said.At}
+		msg.At, msg.Task = h.at, h.attempt.task.Name
+		body := messages.MessageDelivered{Message: msg.Message, Task: msg.Task, At: msg.At}
 		if err := m.record(body, "a message is part of the conversation now"); err != nil {
 			tell(m, h.reply, answer{err: err})
 			return
 		}
-		got.said = append(got.said, said)
+		got.said = append(got.said, msg)
 	}
 	m.whenKept(&delivery{to: h.reply, answer: got})
 }
@@ -206,12 +206,12 @@ func (a *attempt) interrupted() {
 //
 // Errors: not_found; conflict if the run has ended, or the name has other content; invalid_input if the job takes no
 // messages; limit_exceeded for more than 32 KiB or 16 open messages; unavailable; journal_unavailable.
-func (s *System) Send(ctx context.Context, id messages.RunID, said messages.Said) (messages.Message, error) {
-	said.Message, said.Mode = cmp.Or(said.Message, "m_"+strings.ToLower(rand.Text())), cmp.Or(said.Mode, messages.Steer)
-	if err := cmp.Or(said.Check(), log.Storable(messages.MessageQueued{Said: said}, "")); err != nil {
+func (s *System) Send(ctx context.Context, id messages.RunID, msg messages.Said) (messages.Message, error) {
+	msg.Message, msg.Mode = cmp.Or(msg.Message, "m_"+strings.ToLower(rand.Text())), cmp.Or(msg.Mode, messages.Steer)
+	if err := cmp.Or(msg.Check(), log.Storable(messages.MessageQueued{Said: msg}, "")); err != nil {
 		return messages.Message{}, err
 	}
-	return s.say(ctx, journal.Command{Run: id, ID: said.Message, Say: &said})
+	return s.say(ctx, journal.Command{Run: id, ID: msg.Message, Say: &msg})
 }
 
 // Revoke takes a message back that nobody has taken. Errors: not_found; conflict if the run has it; and the errors of Send.
@@ -268,6 +268,6 @@ func saidAs(s *messages.State, message string) (is messages.Message, known bool)
 }
 
 // Send says something to the run; see [System.Send].
-func (r *Run) Send(ctx context.Context, said messages.Said) (messages.Message, error) {
-	return r.system.Send(ctx, r.id, said)
+func (r *Run) Send(ctx context.Context, msg messages.Said) (messages.Message, error) {
+	return r.system.Send(ctx, r.id, msg)
 }

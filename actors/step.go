@@ -234,56 +234,56 @@ func (t *TaskContext) kept(before, now messages.StepKept, once bool) (json.RawMe
 }
 
 // makeOrInherit keeps the result that a run has left which this one retries, or makes the step.
-func (t *TaskContext) makeOrInherit(ctx context.Context, kept messages.StepKept, once, first bool, f func() (any, error)) (json.RawMessage, error) {
-	before, err := t.retriedStep(ctx, kept.Step)
+func (t *TaskContext) makeOrInherit(ctx context.Context, step messages.StepKept, once, first bool, f func() (any, error)) (json.RawMessage, error) {
+	before, err := t.retriedStep(ctx, step.Step)
 	if err != nil {
 		return nil, err
 	}
-	result, err := t.kept(before, kept, once)
+	result, err := t.kept(before, step, once)
 	if err != nil {
 		return nil, err
 	}
 	if result != nil {
 		f = func() (any, error) { return result, nil }
 	}
-	return t.make(ctx, kept, once, first, f)
+	return t.make(ctx, step, once, first, f)
 }
 
 // make makes the step, and keeps how it ended.
-func (t *TaskContext) make(ctx context.Context, kept messages.StepKept, once, first bool, f func() (any, error)) (json.RawMessage, error) {
+func (t *TaskContext) make(ctx context.Context, step messages.StepKept, once, first bool, f func() (any, error)) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	kept.Since = t.attempt.run.log.Newest()
-	if told, ok, err := t.Recorded(ctx, messages.StepKept{Step: kept.Step, Task: t.Name()}); ok {
-		f = func() (any, error) { return stepOutcome(told, err) }
+	step.Since = t.attempt.run.log.Newest()
+	if recorded, ok, err := t.Recorded(ctx, messages.StepKept{Step: step.Step, Task: t.Name()}); ok {
+		f = func() (any, error) { return stepOutcome(recorded, err) }
 	}
 	if once || first {
-		if err := t.begin(ctx, kept, once); err != nil {
+		if err := t.begin(ctx, step, once); err != nil {
 			return nil, err
 		}
 	}
 	result, err := f()
 	if err == nil {
-		if kept.Result, err = stepResult(kept.Step, result); err == nil {
-			return kept.Result, t.keep(kept, "is done", t.work.Conclude)
+		if step.Result, err = stepResult(step.Step, result); err == nil {
+			return step.Result, t.keep(step, "is done", t.work.Conclude)
 		}
 	}
 	if ctx.Err() != nil || !once && !supervision.IsPermanent(err) {
 		return nil, err
 	}
-	kept.Error = supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0).Error
-	if !kept.Error.Retryable {
-		err = supervision.Permanent(kept.Error)
+	step.Error = supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0).Error
+	if !step.Error.Retryable {
+		err = supervision.Permanent(step.Error)
 	}
-	return nil, cmp.Or(t.keep(kept, "failed", t.work.Conclude), err)
+	return nil, cmp.Or(t.keep(step, "failed", t.work.Conclude), err)
 }
 
 // begin returns once the log durably says that the step begins. If it fails, the log may say so and the step is not
 // made; a step that must not happen twice is then free again.
-func (t *TaskContext) begin(ctx context.Context, kept messages.StepKept, once bool) error {
-	kept.Since, kept.Begun, kept.Again = 0, true, !once
-	err := t.keep(kept, "begins", t.work.Send)
+func (t *TaskContext) begin(ctx context.Context, step messages.StepKept, once bool) error {
+	step.Since, step.Begun, step.Again = 0, true, !once
+	err := t.keep(step, "begins", t.work.Send)
 	if err = cmp.Or(err, context.Cause(ctx)); err == nil {
 		a := t.attempt
 		a.mu.Lock()
@@ -291,17 +291,17 @@ func (t *TaskContext) begin(ctx context.Context, kept messages.StepKept, once bo
 		a.mu.Unlock()
 	} else if once {
 		unmade := &messages.Error{Code: messages.CodeUnavailable, Message: "the step was not made", Retryable: true}
-		_ = t.keep(messages.StepKept{Step: kept.Step, Error: unmade}, "was not made", t.work.Conclude)
+		_ = t.keep(messages.StepKept{Step: step.Step, Error: unmade}, "was not made", t.work.Conclude)
 	}
 	return err
 }
 
 // stepOutcome converts a step's recorded end to a result or an error.
-func stepOutcome(told []messages.Body, err error) (any, error) {
+func stepOutcome(recorded []messages.Body, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, _ := told[len(told)-1].(messages.StepKept)
+	k, _ := recorded[len(recorded)-1].(messages.StepKept)
 	switch {
 	case k.Error == nil:
 		return k.Result, nil

@@ -264,8 +264,8 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 // Commit waits until everything that the task has emitted is durable in the journal.
 func (t *TaskContext) Commit(ctx context.Context) error {
 	reply := make(chan error, 1)
-	kept, err := request(ctx, t, &commitRequest{reply}, reply)
-	return cmp.Or(err, kept)
+	keepErr, err := request(ctx, t, &commitRequest{reply}, reply)
+	return cmp.Or(err, keepErr)
 }
 
 // request sends the run's actor a request, and waits for the reply or for the end of ctx or of the attempt.
@@ -332,18 +332,18 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	return slices.Clone(got.value), got.err
 }
 
-// Recorded returns, in a test that replays a log, the recorded answer of the outside world. asked is the llm.started
-// or tool.started of a call, or a step.kept without a result. told holds the recorded bodies that follow, up to the
+// Recorded returns, in a test that replays a log, the recorded answer of the outside world. request is the llm.started
+// or tool.started of a call, or a step.kept without a result. recorded holds the recorded bodies that follow, up to the
 // end of what was asked. Outside of such a test ok is false, and the caller makes the call.
-func (t *TaskContext) Recorded(ctx context.Context, asked messages.Body) (told []messages.Body, ok bool, err error) {
+func (t *TaskContext) Recorded(ctx context.Context, request messages.Body) (recorded []messages.Body, ok bool, err error) {
 	if t == nil || t.attempt.run.system.config.Recorded == nil {
 		return nil, false, nil
 	}
-	told, err = t.attempt.run.system.config.Recorded(ctx, t, asked)
-	if err == nil && len(told) == 0 {
+	recorded, err = t.attempt.run.system.config.Recorded(ctx, t, request)
+	if err == nil && len(recorded) == 0 {
 		err = errors.New("nothing was recorded")
 	}
-	return told, true, err
+	return recorded, true, err
 }
 
 // Go runs f in another goroutine of the task; the task ends when all have ended. Its error, panic or Goexit is the

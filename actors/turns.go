@@ -114,8 +114,8 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	var text string
 	_ = json.Unmarshal(q.Input, &input) // the job has read it
 	_ = json.Unmarshal(input[s.definition(q.Job).PromptField], &text)
-	said := messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal}
-	if id, known, err := s.steered(ctx, q.Job, said); known || err != nil {
+	msg := messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal}
+	if id, known, err := s.steered(ctx, q.Job, msg); known || err != nil {
 		return id, id != "", err
 	}
 	s.runs.mu.Lock()
@@ -124,7 +124,7 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	if working == nil {
 		return "", false, nil
 	}
-	_, err := s.Send(ctx, working.id, said)
+	_, err := s.Send(ctx, working.id, msg)
 	if messages.CodeOf(err) == messages.CodeConflict {
 		state, _ := s.State(ctx, working.id)
 		if _, known := saidAs(&state, q.Key); !known { // the turn has ended meanwhile
@@ -138,21 +138,21 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 const mostSteered = 16
 
 // steered returns the newest run that has the message of an earlier start with the key. id is "" if that start has begun a run.
-func (s *System) steered(ctx context.Context, job string, said messages.Said) (id messages.RunID, known bool, err error) {
-	if said.Message == "" {
+func (s *System) steered(ctx context.Context, job string, msg messages.Said) (id messages.RunID, known bool, err error) {
+	if msg.Message == "" {
 		return "", false, nil
 	}
-	if _, err := s.State(ctx, s.runs.keyed(said.Principal, said.Message)); messages.CodeOf(err) != messages.CodeNotFound {
+	if _, err := s.State(ctx, s.runs.keyed(msg.Principal, msg.Message)); messages.CodeOf(err) != messages.CodeNotFound {
 		return "", true, err
 	}
-	runs, err := s.List(ctx, messages.Query{Principal: said.Principal, Job: job, Limit: mostSteered, ByQueued: true})
+	runs, err := s.List(ctx, messages.Query{Principal: msg.Principal, Job: job, Limit: mostSteered, ByQueued: true})
 	for _, run := range runs {
 		state, err := s.State(ctx, run.RunID)
 		if err != nil {
 			return "", false, err
 		}
-		if _, has := saidAs(&state, said.Message); has {
-			_, err = told(&state, said, false)
+		if _, has := saidAs(&state, msg.Message); has {
+			_, err = told(&state, msg, false)
 			return run.RunID, true, err
 		}
 	}

@@ -226,23 +226,23 @@ func (s *State) limits() Budget {
 
 // Left returns what is left of each unit at the time; [Unlimited] without a limit.
 func (s *State) Left(now time.Time) Amounts {
-	left := s.Budget().Amounts()
+	remaining := s.Budget().Amounts()
 	var used Budget
 	if p := s.Purse; p != nil {
 		used = p.Spent.Plus(p.Reserved).Plus(p.Granted)
 	}
 	used.Time = 0
-	if left[6] > 0 {
+	if remaining[6] > 0 {
 		used.Time = Duration(now.Sub(s.QueuedAt) - s.Waited(now))
 	}
 	for i, u := range used.Amounts() {
-		if left[i] == 0 {
-			left[i] = Unlimited
+		if remaining[i] == 0 {
+			remaining[i] = Unlimited
 		} else {
-			left[i] = max(left[i]-u, 0)
+			remaining[i] = max(remaining[i]-u, 0)
 		}
 	}
-	return left
+	return remaining
 }
 
 // Granted returns the sub-run's part of the budget.
@@ -410,9 +410,9 @@ func (f *Fold) grant(i int, c ChildState, more Budget) {
 
 // Warning returns a unit that is spent to 80 % or more and without a warning, or false.
 func (s *State) Warning(now time.Time) (w BudgetWarning, ok bool) {
-	limit, left := s.Budget().Amounts(), s.Left(now)
+	limit, remaining := s.Budget().Amounts(), s.Left(now)
 	spent := s.Spent().Amounts()
-	spent[6] = limit[6] - left[6]
+	spent[6] = limit[6] - remaining[6]
 	for i := range limit {
 		if limit[i] > 0 && spent[i] >= 0.8*limit[i] && (s.Purse == nil || !slices.Contains(s.Purse.Warned, BudgetUnits[i])) {
 			return BudgetWarning{BudgetUnits[i], spent[i], limit[i]}, true

@@ -146,15 +146,15 @@ func (f *Fold) takeBack(task string) {
 			f.streams.put(&f.s.Streams, i, Stream{Name: name, Task: task, Thought: f.s.Streams[i].Thought})
 		}
 	}
-	var at []int
+	var match []int
 	for _, name := range f.made[task].artifacts {
 		if i := f.artifact(name); i >= 0 && f.s.ArtifactTasks[i] == task {
-			at = append(at, i)
+			match = append(match, i)
 		}
 	}
 	delete(f.made, task)
-	slices.Sort(at)
-	for _, i := range slices.Backward(slices.Compact(at)) {
+	slices.Sort(match)
+	for _, i := range slices.Backward(slices.Compact(match)) {
 		last := len(f.s.Artifacts) - 1
 		f.artifacts.drop(&f.s.Artifacts, i) // it moves the last to i, and the tasks must follow
 		f.artifactTasks()[i] = f.s.ArtifactTasks[last]

@@ -334,11 +334,11 @@ func (s *journalSuite) chained() {
 }
 
 // chain checks the blocks of a run, and that each fails its check when one of its bytes is changed.
-func (s *journalSuite) chain(r journal.Reader, run messages.RunID) (at journal.Chain) {
+func (s *journalSuite) chain(r journal.Reader, run messages.RunID) (head journal.Chain) {
 	s.t.Helper()
 	for b, err := range r.Blocks(context.Background(), run) {
 		if err != nil {
-			s.t.Fatalf("the blocks of %s past %d: %v", run, at.Seq, err)
+			s.t.Fatalf("the blocks of %s past %d: %v", run, head.Seq, err)
 		}
 		for i, line := range b.Lines {
 			changed := slices.Clone(line)
@@ -346,15 +346,15 @@ func (s *journalSuite) chain(r journal.Reader, run messages.RunID) (at journal.C
 			other := b
 			other.Lines = slices.Clone(b.Lines)
 			other.Lines[i] = changed
-			if _, _, err := other.Check(at); err == nil {
+			if _, _, err := other.Check(head); err == nil {
 				s.t.Errorf("a byte of line %d of block %d..%d changed, and its check says nothing", i, b.First, b.Last)
 			}
 		}
-		if at, _, err = b.Check(at); err != nil {
+		if head, _, err = b.Check(head); err != nil {
 			s.t.Fatalf("block %d..%d: %v", b.First, b.Last, err)
 		}
 	}
-	return at
+	return head
 }
 
 func (s *journalSuite) unknown() {

@@ -269,11 +269,11 @@ func (s runtimeSuite) healed() {
 // forgotten uses a journal that acknowledges one block of a run and loses it. The run must end, and its log must say
 // so.
 func (s runtimeSuite) forgotten() {
-	for at, more := 2, true; more && !s.t.Failed(); at++ {
-		s.in(fmt.Sprintf("append %d is forgotten", at), func(w *world) {
+	for pos, more := 2, true; more && !s.t.Failed(); pos++ {
+		s.in(fmt.Sprintf("append %d is forgotten", pos), func(w *world) {
 			more = false
 			var v *victim
-			v = w.victim(at, func() Disturbance {
+			v = w.victim(pos, func() Disturbance {
 				v.healed, more = true, true
 				return Disturbance{Lose: true}
 			})

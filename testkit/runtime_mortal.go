@@ -35,8 +35,8 @@ type mortal struct {
 }
 
 // mortal returns a journal that dies at an append. It may sleep instead: then its node goes on a minute later.
-func (w *world) mortal(f fate, at int) *mortal {
-	m := &mortal{Journal: w.journal, fate: f, at: at, awake: make(chan struct{})}
+func (w *world) mortal(f fate, pos int) *mortal {
+	m := &mortal{Journal: w.journal, fate: f, at: pos, awake: make(chan struct{})}
 	life, end := context.WithCancel(context.Background())
 	m.life, m.strike = life, sync.OnceFunc(func() {
 		end()

@@ -79,9 +79,9 @@ var fates = []fate{dies, deaf, sleeps}
 // the node makes no more appends.
 func (s runtimeSuite) atEachAppend(what string, fates []fate, test func(w *world, m *mortal)) {
 	for _, f := range fates {
-		for at, struck := 1, true; struck && !s.t.Failed(); at++ {
-			s.in(fmt.Sprintf("%s%s %d", what, f, at), func(w *world) {
-				m := w.mortal(f, at)
+		for pos, struck := 1, true; struck && !s.t.Failed(); pos++ {
+			s.in(fmt.Sprintf("%s%s %d", what, f, pos), func(w *world) {
+				m := w.mortal(f, pos)
 				test(w, m)
 				struck = !m.alive()
 			})

@@ -27,13 +27,13 @@ func (s runtimeSuite) cancelRace() {
 					return Disturbance{Delay: time.Millisecond}
 				}}
 				a := w.node("a", slow)
-				at := a
+				system := a
 				if elsewhere {
-					at = w.node("b", w.journal)
+					system = w.node("b", w.journal)
 				}
 				run := w.start(a, script.Job())
 				time.Sleep(time.Second + time.Duration(ms)*time.Millisecond)
-				w.cancels(at, run.ID())
+				w.cancels(system, run.ID())
 				seen := w.follow(a, run.ID(), 0).all(w, time.Minute)
 				w.agree(w.log(run.ID()), seen)
 				w.ends(w.end(run.ID()), completed, canceled)
@@ -78,16 +78,16 @@ func (s runtimeSuite) twoAnswers() {
 	for i, name := range []string{"at the owner", "at both", "elsewhere"} {
 		s.in(name, func(w *world) {
 			a, b := w.node("a", w.journal), w.node("b", w.journal)
-			at := []*actors.System{a, a, b, b}[i : i+2]
+			system := []*actors.System{a, a, b, b}[i : i+2]
 			if i == 2 {
-				at = []*actors.System{b, b}
+				system = []*actors.System{b, b}
 			}
 			run := w.start(a, asking())
 			time.Sleep(time.Second)
 			answers := []string{`"red"`, `"blue"`}
 			ends := make([]error, 2)
 			done := make(chan struct{})
-			for i, node := range at {
+			for i, node := range system {
 				go func() {
 					ends[i] = node.Answer(w.within(time.Minute), run.ID(), "color", json.RawMessage(answers[i]), "ann")
 					done <- struct{}{}
@@ -162,7 +162,7 @@ func (s runtimeSuite) betweenAttempts() {
 	for _, elsewhere := range []bool{false, true} {
 		s.in(fmt.Sprintf("elsewhere %t", elsewhere), func(w *world) {
 			a, b := w.node("a", w.journal), w.node("b", w.journal)
-			at := map[bool]*actors.System{false: a, true: b}[elsewhere]
+			system := map[bool]*actors.System{false: a, true: b}[elsewhere]
 			work := func(ctx context.Context, t *actors.TaskContext) error {
 				if t.Attempt() == 1 {
 					short, cancel := context.WithTimeout(ctx, time.Second)
@@ -176,10 +176,10 @@ func (s runtimeSuite) betweenAttempts() {
 			job := actors.Job{Name: "asks", Tasks: []actors.Task{{Name: "ask", Run: work}}}
 			run := w.start(a, job)
 			time.Sleep(5 * time.Second)
-			if err := at.Answer(w.within(time.Minute), run.ID(), "color", json.RawMessage(`"red"`), "ann"); err != nil {
+			if err := system.Answer(w.within(time.Minute), run.ID(), "color", json.RawMessage(`"red"`), "ann"); err != nil {
 				w.complain("an answer between attempts: %v", err)
 			}
-			w.follow(at, run.ID(), 0).all(w, time.Minute)
+			w.follow(system, run.ID(), 0).all(w, time.Minute)
 			end := w.end(run.ID())
 			if w.ends(end, completed); string(end.End.Result) != `"red"` {
 				w.complain("the second attempt got %s", end.End.Result)

@@ -356,10 +356,10 @@ func (c *client) End(ctx context.Context, why, exit error) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leaving = true
-	kept := keepPatch(ctx, c.Task, c.look, c.config.Command)
+	keepErr := keepPatch(ctx, c.Task, c.look, c.config.Command)
 	failed := c.verdict(cmp.Or(context.Cause(ctx), why), exit)
 	if failed == nil {
-		failed = kept
+		failed = keepErr
 	}
 	if err := c.close(c.stop, failed); err != nil && failed == nil {
 		return nil, err

@@ -111,8 +111,8 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 			p.answers[b.Stream] = a
 		}
 	case messages.MessageDelivered:
-		said, _ := log.Message(b.Message)
-		p.Messages[b.At] = append(p.Messages[b.At], said)
+		msg, _ := log.Message(b.Message)
+		p.Messages[b.At] = append(p.Messages[b.At], msg)
 	case messages.InputReceived:
 		if b.Value != nil {
 			p.Inputs[b.Request] = b.Value

@@ -101,8 +101,8 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		c.input, r = allowed.Input, c.bound(r, allowed)
 		defer c.finish()
 		stream := n.stream
-		if told, ok, err := n.task.Recorded(ctx, started); ok {
-			stream = recorded(told, err)
+		if past, ok, err := n.task.Recorded(ctx, started); ok {
+			stream = recorded(past, err)
 		}
 		for part, err := range stream(ctx, r) {
 			if err != nil && c.over != nil {
@@ -227,8 +227,8 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		FinishReason: e.FinishReason(), Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
 		Calls: calls, ThoughtsIn: e.ThoughtsIn, Extra: bounded(e.Extra), Seen: seen, Text: text,
 	}, words) // an abandoned task cannot record anything
-	if asked := c.request.Model; asked != "" && !model.SameModel(asked, name) {
-		_ = c.task.Notice(messages.NoticeModelSwapped, name+" answered, not "+asked)
+	if requested := c.request.Model; requested != "" && !model.SameModel(requested, name) {
+		_ = c.task.Notice(messages.NoticeModelSwapped, name+" answered, not "+requested)
 	}
 }
 
@@ -268,11 +268,11 @@ func judged(v model.Verdict, r model.Request) model.Verdict {
 }
 
 // recorded replays a recorded answer: its thoughts, its text and its end, or its error.
-func recorded(told []messages.Body, failed error) model.Stream {
+func recorded(past []messages.Body, failed error) model.Stream {
 	return func(context.Context, model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) {
 			var thoughts []string
-			for _, body := range told {
+			for _, body := range past {
 				switch b := body.(type) {
 				case messages.ThoughtDone:
 					n := len(thoughts)

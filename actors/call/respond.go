@@ -147,13 +147,13 @@ func thoughtMessage(p model.ThoughtDone) string {
 }
 
 // endMessage returns the sentence of llm.completed.
-func endMessage(name, asked string, e model.End, v model.Verdict) string {
+func endMessage(name, requested string, e model.End, v model.Verdict) string {
 	if v.Outcome != model.Completed {
 		return name + ": " + v.Message
 	}
 	words := name + " answered"
-	if asked != "" && e.Model != "" && !model.SameModel(asked, e.Model) {
-		words += ", not " + asked + ","
+	if requested != "" && e.Model != "" && !model.SameModel(requested, e.Model) {
+		words += ", not " + requested + ","
 	}
 	if u := e.Usage; u != nil && u.CompletionTokens != nil {
 		words += fmt.Sprintf(" in %d tokens", *u.CompletionTokens)

@@ -115,9 +115,9 @@ func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, er
 // otherModel returns the model that answered instead of the requested one, or "". Some servers answer with a
 // loaded model if they cannot load the requested one. If the requested model answered, its requested name is used, as
 // in the cache.
-func otherModel(asked, answered string) string {
+func otherModel(requested, answered string) string {
 	name := shownModel(answered)
-	if name == "" || model.SameModel(asked, answered) {
+	if name == "" || model.SameModel(requested, answered) {
 		return ""
 	}
 	return name

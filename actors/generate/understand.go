@@ -99,13 +99,13 @@ func (g *generation) answer(
 			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
 			m.Context, unknownContext)
 	}
-	told := call.Recorded(t, m.Stream, call.Label{Name: "understanding", Provider: m.Server})
+	recorded := call.Recorded(t, m.Stream, call.Label{Name: "understanding", Provider: m.Server})
 	for {
 		material, err := about.Material(ctx, budget, model.Neutral)
 		if err != nil {
 			return llmstxt.Answer{}, other, err
 		}
-		r, err := g.ask(ctx, t, m, told, material, about.Title(), budget, live)
+		r, err := g.ask(ctx, t, m, recorded, material, about.Title(), budget, live)
 		other = cmp.Or(r.other, other)
 		if !r.overflow || budget/2 < least {
 			said, refused := about.Clean(r.said, material)
@@ -129,7 +129,7 @@ type reply struct {
 }
 
 // ask gets the answer from the cache, the run's log or the model.
-func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about llmstxt.Material,
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, recorded model.Stream, about llmstxt.Material,
 	title string, budget int, live *live) (r reply, err error) {
 	key := g.answerKey(m.Name, about)
 	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &r.said) == nil && r.said.Problems() == nil &&
@@ -160,7 +160,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		Model  string         `json:"model,omitempty"`
 	}
 	stored, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", m.request(about).Digest(), budget), func(ctx context.Context) (a answer, err error) {
-		a.Answer, report, err = structured.Ask[llmstxt.Answer](ctx, told, m.request(about), o)
+		a.Answer, report, err = structured.Ask[llmstxt.Answer](ctx, recorded, m.request(about), o)
 		a.Model = report.Model
 		return a, err
 	})

@@ -194,9 +194,9 @@ func describe(s *jsonschema.Schema, tag string, of purpose) error {
 				s.Title = value
 			}
 		case "enum":
-			at := cmp.Or(s.Items, s)
+			schema := cmp.Or(s.Items, s)
 			for one := range strings.SplitSeq(value, "|") {
-				at.Enum = append(at.Enum, one)
+				schema.Enum = append(schema.Enum, one)
 			}
 		case "default":
 			if of == models { // few words: the first value of an enum is the default

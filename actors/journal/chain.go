@@ -109,7 +109,7 @@ func (b *StoredBlock) Events() ([]messages.Event, error) {
 
 // Check checks that the block is whole and continues a log at the given position. It returns the position after the
 // block, and the block's events. The error is a [*Fault].
-func (b *StoredBlock) Check(at Chain) (Chain, []messages.Event, error) {
+func (b *StoredBlock) Check(chain Chain) (Chain, []messages.Event, error) {
 	events, err := b.Events()
 	n, rule, says := len(events), ruleChain, ""
 	switch {
@@ -117,12 +117,12 @@ func (b *StoredBlock) Check(at Chain) (Chain, []messages.Event, error) {
 		rule, says = RuleBlock, "the block's digest is another one"
 	case err != nil:
 		rule, says = RuleBlock, err.Error()
-	case b.Before != at.Hash:
-		says = fmt.Sprintf("the block's chain begins at %s, the log before it ends at %s", b.Before, at.Hash)
-	case b.First != at.Seq+1 || n == 0 || events[0].From != b.First || events[n-1].Seq != b.Last || events[n-1].IsTerminal() != b.Terminal:
-		says = fmt.Sprintf("the block does not follow event %d, or does not hold its events", at.Seq)
+	case b.Before != chain.Hash:
+		says = fmt.Sprintf("the block's chain begins at %s, the log before it ends at %s", b.Before, chain.Hash)
+	case b.First != chain.Seq+1 || n == 0 || events[0].From != b.First || events[n-1].Seq != b.Last || events[n-1].IsTerminal() != b.Terminal:
+		says = fmt.Sprintf("the block does not follow event %d, or does not hold its events", chain.Seq)
 	default:
 		return Chain{Seq: b.Last, Hash: b.after(events)}, events, nil
 	}
-	return at, nil, &Fault{Seq: at.Seq + 1, Rule: rule, Says: says}
+	return chain, nil, &Fault{Seq: chain.Seq + 1, Rule: rule, Says: says}
 }

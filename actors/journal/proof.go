@@ -182,7 +182,7 @@ func (p *proofReader) end(line, lines []byte) error {
 		return err
 	}
 	s := &p.seal
-	again, at := []byte(nil), p.audit.Chain
+	again, chain := []byte(nil), p.audit.Chain
 	if json.Unmarshal(line, s) == nil {
 		again, _ = json.Marshal(s)
 	}
@@ -191,7 +191,7 @@ func (p *proofReader) end(line, lines []byte) error {
 		return p.fault("something follows its last line")
 	case string(again)+"\n" != string(line) || len(s.Key) != ed25519.PublicKeySize:
 		return p.fault("its last line is damaged")
-	case s.Seq != at.Seq || s.Chain != at.Hash.String():
+	case s.Seq != chain.Seq || s.Chain != chain.Hash.String():
 		return p.fault("its last line says that the log stands at event %d with the hash %s", s.Seq, strings.ToValidUTF8(s.Chain, "?"))
 	case !ed25519.Verify(s.Key, signed(lines, *s), s.Signature):
 		return p.fault("the signature does not fit these bytes and the key that it names")

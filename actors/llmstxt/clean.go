@@ -24,15 +24,15 @@ func (a Answer) clean(index *rank.Index, m Material) (out Answer, refused []stri
 	_, bare := byScore(index)
 	for _, said := range a.Notes {
 		path := strings.TrimSpace(said.Path)
-		at := slices.IndexFunc(bare, func(l rank.Link) bool { return l.Path == path })
-		if at < 0 || m.Shown[path] == "" {
+		pos := slices.IndexFunc(bare, func(l rank.Link) bool { return l.Path == path })
+		if pos < 0 || m.Shown[path] == "" {
 			continue // a guess
 		}
-		page := strings.Join([]string{index.Title, path, bare[at].Title, m.Shown[path]}, "\n")
-		if note := c.line("the note on "+path, said.Note, maxLine, page); note != "" && !prose.SameWords(note, bare[at].Title) {
+		page := strings.Join([]string{index.Title, path, bare[pos].Title, m.Shown[path]}, "\n")
+		if note := c.line("the note on "+path, said.Note, maxLine, page); note != "" && !prose.SameWords(note, bare[pos].Title) {
 			out.Notes = append(out.Notes, FileNote{path, note})
 		}
-		bare = slices.Delete(bare, at, at+1) // a second note is none
+		bare = slices.Delete(bare, pos, pos+1) // a second note is none
 	}
 	return out, c.refused
 }

@@ -68,14 +68,14 @@ var starts = regexp.MustCompile(`^(an?|is|in|of|on|to|as|at|by|if|it|its|or|we|u
 
 // holds reports whether the page holds the text as a separate word, or its plural.
 func holds(page, text string) bool {
-	for at := 0; ; at++ {
-		i := strings.Index(page[at:], text)
+	for pos := 0; ; pos++ {
+		i := strings.Index(page[pos:], text)
 		if i < 0 {
 			break
 		}
-		at += i
-		rest := page[at+len(text):]
-		before, _ := utf8.DecodeLastRuneInString(page[:at])
+		pos += i
+		rest := page[pos+len(text):]
+		before, _ := utf8.DecodeLastRuneInString(page[:pos])
 		after, _ := utf8.DecodeRuneInString(rest)
 		if !continues(before, text) && (!continues(after, text) || after == 's' || strings.HasPrefix(rest, "es")) {
 			return true

@@ -115,7 +115,7 @@ func unclear(id messages.RunID, open []request, args []string) error {
 }
 
 func runsSayCommand(remote *host.Remote) *cobra.Command {
-	var said messages.Said
+	var msg messages.Said
 	interrupt, wait := false, false
 	cmd := &cobra.Command{Use: "say <run> <message>", Args: exit.Takes(2, "needs the id of one run, or last, and the message in quotes",
 		`for example: lastword runs say last "look at main.go, too"`),
@@ -124,10 +124,10 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if said.Mode, said.Content = messages.Steer, args[1]; interrupt {
-				said.Mode = messages.Interrupt
+			if msg.Mode, msg.Content = messages.Steer, args[1]; interrupt {
+				msg.Mode = messages.Interrupt
 			}
-			m, err := c.Say(cmd.Context(), id, said)
+			m, err := c.Say(cmd.Context(), id, msg)
 			if err == nil {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), m.Message)
 			}
@@ -139,7 +139,7 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&interrupt, "interrupt", false, "end the model's answer first, and decline open questions")
 	flags.BoolVar(&wait, "wait", false, "wait until a model's server has the message, and fail if the run drops it")
-	flags.StringVar(&said.Message, "id", "", "`name` of the message: the same name and text are the same message")
+	flags.StringVar(&msg.Message, "id", "", "`name` of the message: the same name and text are the same message")
 	return cmd
 }
 

@@ -80,9 +80,9 @@ func (e *editor) prompt(ctx context.Context, p params) (any, error) {
 	if name, argument, _ := strings.Cut(text, " "); strings.HasPrefix(name, "/") {
 		for _, c := range e.Commands {
 			if c.Name == name[1:] {
-				said, err := c.Run(t.ctx, s, strings.TrimSpace(argument))
+				words, err := c.Run(t.ctx, s, strings.TrimSpace(argument))
 				if err == nil {
-					err = e.say(s.ID, "agent_message_chunk", "", said, "")
+					err = e.say(s.ID, "agent_message_chunk", "", words, "")
 				}
 				return stop("end_turn"), err
 			}
@@ -112,8 +112,8 @@ func (s *Session) text(blocks []block) (string, error) {
 
 // below returns the path of a file of the session as tools name it. Other URIs are returned unchanged.
 func (s *Session) below(uri string) string {
-	if at, err := url.Parse(uri); err == nil && at.Scheme == "file" {
-		if path, err := filepath.Rel(s.Folder, filepath.FromSlash(at.Path)); err == nil && filepath.IsLocal(path) {
+	if u, err := url.Parse(uri); err == nil && u.Scheme == "file" {
+		if path, err := filepath.Rel(s.Folder, filepath.FromSlash(u.Path)); err == nil && filepath.IsLocal(path) {
 			return filepath.ToSlash(path)
 		}
 	}
@@ -276,8 +276,8 @@ func (w *writer) progress(op *transcript.Op) {
 // result ends a tool call. If the tool changed a file, the editor gets the difference to show instead of the text.
 func (w *writer) result(op *transcript.Op) {
 	result, failed := op.Item.Result()
-	said := cmp.Or(failed, messages.Plain(result))
-	done := object{"toolCallId": w.id(op.ID), "status": "completed", "content": text(said), "rawOutput": said}
+	words := cmp.Or(failed, messages.Plain(result))
+	done := object{"toolCallId": w.id(op.ID), "status": "completed", "content": text(words), "rawOutput": words}
 	if failed != "" {
 		done["status"] = "failed"
 	} else if e := w.editor.Changed(w.Run, op.Item.Name); e != nil {

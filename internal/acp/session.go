@@ -126,13 +126,13 @@ func (e *editor) create(ctx context.Context, p params) (any, error) {
 
 // reopen opens an earlier session. With replay it sends the messages of that session to the editor.
 func (e *editor) reopen(ctx context.Context, p params, replay bool) (any, error) {
-	said, err := e.Said(p.Session)
+	msgs, err := e.Said(p.Session)
 	if err != nil {
 		return nil, err
 	}
 	s, err := e.open(ctx, p)
 	if err == nil && replay {
-		err = e.replay(s, said)
+		err = e.replay(s, msgs)
 	}
 	if err == nil {
 		err = e.update(s.ID, e.commands())
@@ -144,9 +144,9 @@ func (e *editor) reopen(ctx context.Context, p params, replay bool) (any, error)
 }
 
 // replay sends earlier messages in the way in which they were first sent.
-func (e *editor) replay(s *Session, said []model.Message) (err error) {
+func (e *editor) replay(s *Session, msgs []model.Message) (err error) {
 	kinds := map[model.Role]string{model.User: "user_message_chunk", model.Assistant: "agent_message_chunk"}
-	for i, m := range said {
+	for i, m := range msgs {
 		id := "m" + strconv.Itoa(i)
 		if kind := kinds[m.Role]; kind != "" && m.Content != "" {
 			err = cmp.Or(err, e.say(s.ID, kind, id, m.Content, map[model.Role]string{model.Assistant: messages.TextMarkdown}[m.Role]))
@@ -154,8 +154,8 @@ func (e *editor) replay(s *Session, said []model.Message) (err error) {
 		for j, c := range m.Calls {
 			call := e.call(s, id+"."+strconv.Itoa(j), c.Name, json.RawMessage(c.Arguments), "completed")
 			call["sessionUpdate"] = "tool_call"
-			if k := slices.IndexFunc(said[i:], func(m model.Message) bool { return m.CallID == c.ID && c.ID != "" }); k >= 0 {
-				call["content"] = text(said[i+k].Content)
+			if k := slices.IndexFunc(msgs[i:], func(m model.Message) bool { return m.CallID == c.ID && c.ID != "" }); k >= 0 {
+				call["content"] = text(msgs[i+k].Content)
 			}
 			err = cmp.Or(err, e.update(s.ID, call))
 		}

@@ -96,18 +96,18 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 }
 
 // appendMessages adds the messages that are not empty to the conversation.
-func (u *turn) appendMessages(said ...model.Message) error {
-	said = slices.DeleteFunc(said, func(m model.Message) bool {
+func (u *turn) appendMessages(msgs ...model.Message) error {
+	msgs = slices.DeleteFunc(msgs, func(m model.Message) bool {
 		return m.Role == model.Assistant && strings.TrimSpace(m.Content) == "" && len(m.Calls) == 0
 	})
-	if len(said) == 0 {
+	if len(msgs) == 0 {
 		return nil
 	}
-	u.conversation = append(u.conversation, said...)
+	u.conversation = append(u.conversation, msgs...)
 	if u.memory == nil || u.aside {
 		return nil
 	}
-	return u.memory.Say(said...)
+	return u.memory.Say(msgs...)
 }
 
 // withConversation does the work. It ends the turn in its conversation after the last work, and after work that fails or

@@ -24,13 +24,13 @@ func (u *turn) label() string { return fmt.Sprintf("%s.%d", u.voice, u.spent.ite
 // where the log says that it was heard, and hears nothing new where the answer is known.
 func (u *turn) hear(ctx context.Context) (heard bool, err error) {
 	at := u.label()
-	said := u.past.Messages[at]
+	msgs := u.past.Messages[at]
 	delete(u.past.Messages, at)
 	if !u.past.Has(at) {
 		fresh, failed := u.task.Messages(ctx, at)
-		said, err = append(said, fresh...), failed
+		msgs, err = append(msgs, fresh...), failed
 	}
-	for _, one := range said {
+	for _, one := range msgs {
 		message := model.Message{Role: model.User, Content: one.Content}
 		if one.Agent {
 			message.Content = ofAgent + model.Neutral(one.Content)
@@ -40,7 +40,7 @@ func (u *turn) hear(ctx context.Context) (heard bool, err error) {
 			err = cmp.Or(err, u.memory.Say(message))
 		}
 	}
-	return len(said) > 0, err
+	return len(msgs) > 0, err
 }
 
 // converse asks the model until it has answered in whole, and has seen what was said to the run meanwhile.

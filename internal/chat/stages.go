@@ -250,7 +250,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 		}
 	}
 	debug := s.debugged(name)
-	told := call.Recorded(s.task, s.Stream, call.Label{Name: name, Provider: s.Provider, Hear: func(part model.Part) {
+	recorded := call.Recorded(s.task, s.Stream, call.Label{Name: name, Provider: s.Provider, Hear: func(part model.Part) {
 		debug(part)
 		switch p := part.(type) {
 		case model.Text:
@@ -261,12 +261,12 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 		}
 	}})
 	for {
-		said := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
-		r := model.Request{Model: s.model, Messages: conversation.Wire(said, s.Profile)}
+		msgs := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
+		r := model.Request{Model: s.model, Messages: conversation.Wire(msgs, s.Profile)}
 		if name == "understand" {
 			r.MaxTokens, r.Extra = 2000, s.NoThoughts
 		}
-		value, report, err := structured.Ask[T](ctx, told, r, o)
+		value, report, err := structured.Ask[T](ctx, recorded, r, o)
 		if !report.Overflow {
 			return value, err
 		}

@@ -199,18 +199,18 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 // runTools runs the calls of an answer, and adds their results in the order of the calls.
 func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	results, failure := u.runAll(ctx, a)
-	failed, said := true, make([]model.Message, 0, len(results))
+	failed, msgs := true, make([]model.Message, 0, len(results))
 	for i, r := range results {
 		failed = failed && r.Error != nil
 		if r.Text == "" {
 			continue // the call did not begin
 		}
-		said = append(said, model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text})
+		msgs = append(msgs, model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text})
 		if r.Error == nil {
 			u.read(u.Tools.Sources(a.Calls[i].Name, a.Calls[i].Arguments, r.Text))
 		}
 	}
-	err := cmp.Or(u.guard(a.Calls, results), u.appendMessages(said...))
+	err := cmp.Or(u.guard(a.Calls, results), u.appendMessages(msgs...))
 	if err := cmp.Or(failure, err); err != nil {
 		return err
 	}
@@ -223,12 +223,12 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 
 // refuseCut tells the model and the user that calls were not made, because the answer with them was cut.
 func (u *turn) refuseCut(ctx context.Context, a call.Answer) error {
-	why, said := u.spent.why, make([]model.Message, len(a.Calls))
+	why, msgs := u.spent.why, make([]model.Message, len(a.Calls))
 	for i, c := range a.Calls {
-		said[i] = model.Message{Role: model.ToolRole, CallID: c.ID,
+		msgs[i] = model.Message{Role: model.ToolRole, CallID: c.ID,
 			Content: "not called: your answer was " + why + "; write less, and make the call again"}
 	}
-	return cmp.Or(u.appendMessages(said...), u.task.Log(messages.LogWarn, "the model's answer was "+why+
+	return cmp.Or(u.appendMessages(msgs...), u.task.Log(messages.LogWarn, "the model's answer was "+why+
 		" inside its calls of tools, so none was made"), u.task.Commit(ctx))
 }
 

@@ -98,9 +98,9 @@ func (w *whole) push(piece []byte) string {
 		w.rest = nil
 	}
 	for i := 1; i < utf8.UTFMax && i <= len(piece); i++ {
-		if at := len(piece) - i; utf8.RuneStart(piece[at]) {
-			if !utf8.FullRune(piece[at:]) {
-				w.rest, piece = append([]byte(nil), piece[at:]...), piece[:at]
+		if pos := len(piece) - i; utf8.RuneStart(piece[pos]) {
+			if !utf8.FullRune(piece[pos:]) {
+				w.rest, piece = append([]byte(nil), piece[pos:]...), piece[:pos]
 			}
 			break
 		}

@@ -164,11 +164,11 @@ func (c *channel) message(ctx context.Context, wait bool) answer {
 	}
 	for len(c.heard.queue) == 0 {
 		heard := c.x.task.Heard()
-		said, err := c.x.task.Messages(ctx, atProgram)
+		msgs, err := c.x.task.Messages(ctx, atProgram)
 		if err != nil {
 			return refusal("message", "", err)
 		}
-		if c.heard.queue = said; len(said) > 0 {
+		if c.heard.queue = msgs; len(msgs) > 0 {
 			break
 		}
 		if !wait {

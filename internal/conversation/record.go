@@ -135,8 +135,8 @@ func (s *state) begin(r record) {
 }
 
 // busy reports whether a turn of another owner has the conversation.
-func (s *state) busy(owner string, at time.Time) bool {
-	return s.open && s.owner.Owner != owner && at.Before(s.owner.Until)
+func (s *state) busy(owner string, when time.Time) bool {
+	return s.open && s.owner.Owner != owner && when.Before(s.owner.Until)
 }
 
 // say applies what a turn has said.

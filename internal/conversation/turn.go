@@ -88,7 +88,7 @@ func (t *Turn) Lacks() (covered, damaged int) {
 }
 
 // Say appends messages of the assistant and of tools.
-func (t *Turn) Say(said ...model.Message) error { return t.write(record{Messages: said}) }
+func (t *Turn) Say(msgs ...model.Message) error { return t.write(record{Messages: msgs}) }
 
 // Summarize replaces all messages except the last kept ones by a summary, for this turn and later ones.
 func (t *Turn) Summarize(text string, kept int) error {

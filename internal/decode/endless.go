@@ -44,11 +44,11 @@ func (e *Endless) Push(piece string) (tokens int, repeats bool) {
 // token records the end of a token, and reports whether the answer repeats itself.
 func (e *Endless) token() (repeats bool) {
 	sum := e.sum
-	for at, earlier := range e.recent { // nothing is written where tokens differ, which is nearly everywhere
+	for pos, earlier := range e.recent { // nothing is written where tokens differ, which is nearly everywhere
 		if earlier != sum {
 			continue
 		}
-		r := &e.runs[uint(e.tokens-at)%period]
+		r := &e.runs[uint(e.tokens-pos)%period]
 		if r.end != e.tokens {
 			r.length = 0
 		}

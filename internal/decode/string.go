@@ -52,9 +52,9 @@ func (o *object) escape(b byte) int {
 		o.doc = append(o.doc, b)
 		return 1
 	}
-	at := len(o.doc) - literal
+	pos := len(o.doc) - literal
 	o.doc = append(o.doc, 0)
-	copy(o.doc[at+1:], o.doc[at:])
+	copy(o.doc[pos+1:], o.doc[pos:])
 	return 0
 }
 

@@ -256,14 +256,14 @@ var authors = map[messages.Author]string{messages.BySupervisor: ", by its superv
 func because(b messages.RunFailed) string { return authors[b.By] + after(" in the task ", b.Task) }
 
 // answered tells the answer to an open question.
-func (r *Run) answered(b messages.InputReceived, at time.Time) {
+func (r *Run) answered(b messages.InputReceived, when time.Time) {
 	i := slices.IndexFunc(r.waited.Inputs, func(in messages.Input) bool { return in.Request == b.Request && !in.Closed })
 	if i < 0 {
 		return
 	}
 	in := &r.waited.Inputs[i]
-	in.AnsweredAt, in.Closed = at, true
-	r.say("It asked %q, and %s answered after %s.", words.Clip(in.Prompt, 200), cmp.Or(b.Principal, "somebody"), took(at.Sub(in.AskedAt)))
+	in.AnsweredAt, in.Closed = when, true
+	r.say("It asked %q, and %s answered after %s.", words.Clip(in.Prompt, 200), cmp.Or(b.Principal, "somebody"), took(when.Sub(in.AskedAt)))
 }
 
 // end tells which questions nobody answered, and then how the run ended.

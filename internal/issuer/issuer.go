@@ -50,11 +50,11 @@ func New(c Config) (*Issuer, error) {
 	i := &Issuer{config: c, keys: newKeys(c.Issuer),
 		scopes: map[string]auth.Scope{string(auth.ReadRuns): auth.ReadRuns, string(auth.WriteRuns): auth.WriteRuns}}
 	for _, mapping := range c.Scopes {
-		at := strings.LastIndexByte(mapping, '=')
-		if at < 1 || !slices.Contains(auth.Scopes(), auth.Scope(mapping[at+1:])) {
+		pos := strings.LastIndexByte(mapping, '=')
+		if pos < 1 || !slices.Contains(auth.Scopes(), auth.Scope(mapping[pos+1:])) {
 			return nil, messages.InvalidInput("%.100q maps no scope; write NAME=SCOPE, with one of %v", mapping, auth.Scopes())
 		}
-		i.scopes[mapping[:at]] = auth.Scope(mapping[at+1:])
+		i.scopes[mapping[:pos]] = auth.Scope(mapping[pos+1:])
 	}
 	return i, nil
 }

@@ -114,23 +114,23 @@ func (s *scope) cycles() {
 	_, cyclic := s.order()
 	for i := range s.steps {
 		path := []int{}
-		for at := i; cyclic[at]; { // follow steps that wait for a cycle until one repeats
-			if k := slices.Index(path, at); k >= 0 {
-				names := []string{s.steps[at].Name}
+		for pos := i; cyclic[pos]; { // follow steps that wait for a cycle until one repeats
+			if k := slices.Index(path, pos); k >= 0 {
+				names := []string{s.steps[pos].Name}
 				for _, j := range slices.Backward(path[k:]) {
 					names = append(names, s.steps[j].Name)
 				}
-				s.wrong(s.of(at, "needs"), "%s is a cycle without a bound; repeat a step, or a plan of steps, with most",
+				s.wrong(s.of(pos, "needs"), "%s is a cycle without a bound; repeat a step, or a plan of steps, with most",
 					strings.Join(names, " → "))
 				break
 			}
-			path = append(path, at)
-			before := s.before(at)
+			path = append(path, pos)
+			before := s.before(pos)
 			k := slices.IndexFunc(before, func(j int) bool { return cyclic[j] })
 			if k < 0 {
 				break
 			}
-			at = before[k]
+			pos = before[k]
 		}
 		for _, j := range path {
 			cyclic[j] = false

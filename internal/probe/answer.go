@@ -27,13 +27,13 @@ func answers(ctx context.Context, p *prober) Result {
 
 // modelNamed checks that the answer comes from the requested model.
 func modelNamed(ctx context.Context, p *prober) Result {
-	asked, got := p.model(ctx), p.hello(ctx).end.Model
+	requested, got := p.model(ctx), p.hello(ctx).end.Model
 	switch {
 	case got == "":
 		return warn("see the server's log for the model that answers", "the answer names no model")
-	case asked != "" && !model.SameModel(asked, got):
+	case requested != "" && !model.SameModel(requested, got):
 		return warn("load the model that you want; this server uses another one if it is not loaded",
-			"%s was asked, and %s answered", asked, got)
+			"%s was asked, and %s answered", requested, got)
 	}
 	return pass("%s", got)
 }

@@ -56,17 +56,17 @@ func backslash(text string) (c byte, n int, cut bool) {
 
 // percent decodes a URL's escape, which may itself be escaped several times.
 func percent(text string) (c byte, n int, cut bool) {
-	at := 1
-	for at < 2*again && len(text) >= at+4 && text[at:at+2] == "25" && isHex(text[at+2]) && isHex(text[at+3]) {
-		at += 2
+	pos := 1
+	for pos < 2*again && len(text) >= pos+4 && text[pos:pos+2] == "25" && isHex(text[pos+2]) && isHex(text[pos+3]) {
+		pos += 2
 	}
-	digits := text[at:]
+	digits := text[pos:]
 	if len(digits) == 0 || len(digits) == 1 && isHex(digits[0]) ||
 		digits == "25" || len(digits) == 3 && digits[:2] == "25" && isHex(digits[2]) {
 		return '%', 1, true
 	}
 	if c, ok := hex(digits); ok {
-		return c, at + 2, false
+		return c, pos + 2, false
 	}
 	return '%', 1, false
 }

@@ -136,11 +136,11 @@ func (s *Secrets) addUser(address string, bare bool) {
 		}
 		rest = rest[:end]
 	}
-	at := strings.LastIndexByte(rest, '@')
-	if at < 0 {
+	pos := strings.LastIndexByte(rest, '@')
+	if pos < 0 {
 		return
 	}
-	user, password, both := strings.Cut(rest[:at], ":")
+	user, password, both := strings.Cut(rest[:pos], ":")
 	if !both && found {
 		password = user
 	}

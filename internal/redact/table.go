@@ -157,9 +157,9 @@ func (t *table) instead(c byte) byte {
 }
 
 // longest finds the longest secret in the text from its byte at.
-func (k *known) longest(text string, at int, ends bool) (f found) {
-	word := inWord(text[:at])
-	text = text[at:]
+func (k *known) longest(text string, pos int, ends bool) (f found) {
+	word := inWord(text[:pos])
+	text = text[pos:]
 	for i := range k.tables {
 		t := &k.tables[i]
 		t.exact(text, &f)
@@ -184,10 +184,10 @@ func (t *table) exact(text string, f *found) {
 }
 
 // step goes on from the patterns of the span, whose first depth bytes the text has up to at.
-func (t *table) step(s span, depth int, text string, at int, ends bool, f *found) {
+func (t *table) step(s span, depth int, text string, pos int, ends bool, f *found) {
 	for s.from < s.to {
-		if mark := t.accepted(s, depth); mark != "" && at > f.end {
-			f.end, f.mark = at, mark
+		if mark := t.accepted(s, depth); mark != "" && pos > f.end {
+			f.end, f.mark = pos, mark
 		}
 		for s.from < s.to && len(t.patterns[s.from].text) == depth {
 			s.from++
@@ -195,22 +195,22 @@ func (t *table) step(s span, depth int, text string, at int, ends bool, f *found
 		if s.from == s.to {
 			return
 		}
-		if at == len(text) {
+		if pos == len(text) {
 			f.open = true
 			return
 		}
-		c, n, cut := decode(text[at:])
+		c, n, cut := decode(text[pos:])
 		if cut && !ends {
 			f.open = true
 			return
 		}
-		if raw := text[at]; raw != c {
-			t.step(t.narrow(s, depth, raw), depth+1, text, at+1, ends, f)
+		if raw := text[pos]; raw != c {
+			t.step(t.narrow(s, depth, raw), depth+1, text, pos+1, ends, f)
 		}
 		if other := t.instead(c); other != c {
-			t.step(t.narrow(s, depth, other), depth+1, text, at+n, ends, f)
+			t.step(t.narrow(s, depth, other), depth+1, text, pos+n, ends, f)
 		}
-		s, depth, at = t.narrow(s, depth, c), depth+1, at+n
+		s, depth, pos = t.narrow(s, depth, c), depth+1, pos+n
 	}
 }
 
@@ -265,13 +265,13 @@ func inWord(text string) bool {
 // match looks for a token of the shape. Within a word, a part of the prefix is no beginning of one: words such as "Hello"
 // have them, too.
 func (s shape) match(text string, word, ends bool, f *found) {
-	at := 0
+	pos := 0
 	for i := range len(s.prefix) + s.more {
-		if at == len(text) {
+		if pos == len(text) {
 			f.open = f.open || !word || i >= len(s.prefix)
 			return
 		}
-		c, n, cut := decode(text[at:])
+		c, n, cut := decode(text[pos:])
 		if cut && !ends {
 			f.open = true
 			return
@@ -279,10 +279,10 @@ func (s shape) match(text string, word, ends bool, f *found) {
 		if i < len(s.prefix) && c != s.prefix[i] || i >= len(s.prefix) && !isAlphanumeric(c) && c != '-' && c != '_' {
 			return
 		}
-		at += n
+		pos += n
 	}
-	if at > f.end {
-		f.end, f.mark = at, s.mark
+	if pos > f.end {
+		f.end, f.mark = pos, s.mark
 	}
 }
 

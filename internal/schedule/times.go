@@ -55,8 +55,8 @@ func (c calendar) nextTime(t time.Time) time.Time {
 			if c.Hour>>(minute/60)&1 == 0 || c.Minute>>(minute%60)&1 == 0 {
 				continue
 			}
-			if at := first(date.Add(time.Duration(minute)*time.Minute), c.Location); at.After(t) {
-				return at
+			if when := first(date.Add(time.Duration(minute)*time.Minute), c.Location); when.After(t) {
+				return when
 			}
 		}
 	}
@@ -66,41 +66,41 @@ func (c calendar) nextTime(t time.Time) time.Time {
 // first returns the first instant at which the clock on the zone's wall shows the time or a later one. So the end of a
 // gap stands for all that a change leaves out, and the first pass for what it repeats.
 func first(wall time.Time, zone *time.Location) time.Time {
-	at := wall.Add(-24 * time.Hour).In(zone) // no zone is a day from UTC
+	when := wall.Add(-24 * time.Hour).In(zone) // no zone is a day from UTC
 	for {
-		_, offset := at.Zone()
-		_, end := at.ZoneBounds()
+		_, offset := when.Zone()
+		_, end := when.ZoneBounds()
 		shows := wall.Add(-time.Duration(offset) * time.Second)
 		if end.IsZero() || shows.Before(end) {
-			if shows.Before(at) { // the zone's clock was put forward beyond it
-				shows = at
+			if shows.Before(when) { // the zone's clock was put forward beyond it
+				shows = when
 			}
 			return shows.UTC()
 		}
-		at = end
+		when = end
 	}
 }
 
 // nextInstant returns the first whole minute after t at which the clock on the wall matches.
 func (c calendar) nextInstant(t time.Time) time.Time {
-	at := t.Truncate(time.Minute).Add(time.Minute).In(c.Location)
-	for until := at.AddDate(0, 0, furthest); at.Before(until); {
-		hour, minute, second := at.Clock()
+	when := t.Truncate(time.Minute).Add(time.Minute).In(c.Location)
+	for until := when.AddDate(0, 0, furthest); when.Before(until); {
+		hour, minute, second := when.Clock()
 		past := time.Duration(minute)*time.Minute + time.Duration(second)*time.Second
 		step := time.Minute - time.Duration(second)*time.Second
 		switch {
-		case !c.hasDay(at):
+		case !c.hasDay(when):
 			step = 24*time.Hour - time.Duration(hour)*time.Hour - past
 		case c.Hour>>hour&1 == 0:
 			step = time.Hour - past
 		case c.Minute>>minute&1 == 1 && second == 0:
-			return at.UTC()
+			return when.UTC()
 		}
-		next := at.Add(step)
-		if _, end := at.ZoneBounds(); !end.IsZero() && end.Before(next) { // the wall may show an earlier time from there on
+		next := when.Add(step)
+		if _, end := when.ZoneBounds(); !end.IsZero() && end.Before(next) { // the wall may show an earlier time from there on
 			next = end
 		}
-		at = next
+		when = next
 	}
 	return time.Time{}
 }

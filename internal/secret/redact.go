@@ -53,7 +53,7 @@ func Redact(text string) string { return string(NewFinder().Redact([]byte(text),
 
 // Redact replaces each secret in the text by "[redacted]". Without secrets it returns the same slice. found, unless
 // nil, is called with each secret's rule and its position in the text.
-func (f *Finder) Redact(text []byte, found func(rule string, at int)) []byte {
+func (f *Finder) Redact(text []byte, found func(rule string, pos int)) []byte {
 	f.endless = false
 	var b []byte
 	done := 0
@@ -160,9 +160,9 @@ type Finding struct {
 // RedactFile redacts a file's text, and returns what it found.
 func (f *Finder) RedactFile(path string, text []byte) (shown []byte, found []Finding) {
 	line, counted := 1, 0
-	shown = f.Redact(text, func(rule string, at int) {
-		line += bytes.Count(text[counted:at], []byte("\n"))
-		counted = at
+	shown = f.Redact(text, func(rule string, pos int) {
+		line += bytes.Count(text[counted:pos], []byte("\n"))
+		counted = pos
 		found = append(found, Finding{rule, path, line})
 	})
 	return shown, found

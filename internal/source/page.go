@@ -61,10 +61,10 @@ func refAt(segments []string) int {
 }
 
 // cutRef takes everything after the "@" as the ref.
-func (v *page) cutRef(segments []string, at int) {
-	name, ref, _ := strings.Cut(segments[at], "@")
-	v.repo = append(slices.Clone(segments[:at]), name)
-	v.ref, v.named = strings.Join(append([]string{ref}, segments[at+1:]...), "/"), true
+func (v *page) cutRef(segments []string, pos int) {
+	name, ref, _ := strings.Cut(segments[pos], "@")
+	v.repo = append(slices.Clone(segments[:pos]), name)
+	v.ref, v.named = strings.Join(append([]string{ref}, segments[pos+1:]...), "/"), true
 }
 
 // read reads what follows the repository's name. The page of a file stands for the file's folder.

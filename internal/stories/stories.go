@@ -64,9 +64,9 @@ func event(line string) messages.Event {
 	n, err := strconv.ParseUint(seq, 10, 64)
 	var e messages.Event
 	if err == nil {
-		at := time.Date(2026, 11, 20, 20, 0, 0, int(n%1_000_000)*int(time.Microsecond), time.UTC)
+		when := time.Date(2026, 11, 20, 20, 0, 0, int(n%1_000_000)*int(time.Microsecond), time.UTC)
 		err = json.Unmarshal(fmt.Appendf(nil, `{"run_id":%q,"from":%s,"seq":%s,"ts":%q,"type":%q,"payload":%s}`,
-			Run, from, seq, at.Format(time.RFC3339Nano), kind, payload), &e)
+			Run, from, seq, when.Format(time.RFC3339Nano), kind, payload), &e)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("the story line %q: %v", line, err))

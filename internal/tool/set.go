@@ -180,14 +180,14 @@ func (s *Set) Call(ctx context.Context, name string, c Call) Result {
 
 // told is call, unless a test has a recorded result.
 func (t entry) told(ctx context.Context, name string, c *Call) (text string, err error) {
-	told, ok, err := c.Task.Recorded(ctx, messages.ToolStarted{Call: c.ID, Tool: name, Arguments: c.Arguments})
+	recorded, ok, err := c.Task.Recorded(ctx, messages.ToolStarted{Call: c.ID, Tool: name, Arguments: c.Arguments})
 	switch {
 	case !ok:
 		return t.call(ctx, c)
 	case err != nil:
 		return "", err
 	}
-	done, _ := told[len(told)-1].(messages.ToolCompleted)
+	done, _ := recorded[len(recorded)-1].(messages.ToolCompleted)
 	if done.Error != nil {
 		return "", done.Error
 	}

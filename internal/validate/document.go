@@ -273,9 +273,9 @@ func syntax(text []byte, err error) FileProblem {
 	what := strings.TrimPrefix(err.Error(), "yaml: ")
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	number := 1
-	if said, rest, found := strings.Cut(what, ": "); found && strings.HasPrefix(said, "line ") {
+	if words, rest, found := strings.Cut(what, ": "); found && strings.HasPrefix(words, "line ") {
 		what = rest
-		number, _ = strconv.Atoi(said[len("line "):])
+		number, _ = strconv.Atoi(words[len("line "):])
 	}
 	if len(lines) <= mostLines {
 		var doc yaml.Node

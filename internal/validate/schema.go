@@ -244,38 +244,38 @@ const propertyName = "\x00"
 
 // comment returns the schema's comment about its part at the path or, without one, the other words.
 func (s *Schema) comment(path []string, otherwise string) string {
-	if at := s.at(path); at != nil && at.Comment != "" {
-		return at.Comment
+	if schema := s.at(path); schema != nil && schema.Comment != "" {
+		return schema.Comment
 	}
 	return otherwise
 }
 
 // at returns the schema of the part at the path, or nil.
 func (s *Schema) at(path []string) *jsonschema.Schema {
-	at := target(s.compiled)
+	schema := target(s.compiled)
 	for _, name := range path {
-		next := at.Properties[name]
+		next := schema.Properties[name]
 		if name == propertyName {
-			next = at.PropertyNames
+			next = schema.PropertyNames
 		}
 		if next == nil {
-			next, _ = at.AdditionalProperties.(*jsonschema.Schema)
+			next, _ = schema.AdditionalProperties.(*jsonschema.Schema)
 		}
 		if next == nil {
-			next = at.Items2020
+			next = schema.Items2020
 		}
 		if next == nil {
 			return nil
 		}
-		at = target(next)
+		schema = target(next)
 	}
-	return at
+	return schema
 }
 
 // fieldsAt returns the fields of the object at the path.
 func (s *Schema) fieldsAt(path []string) []string {
-	if at := s.at(path); at != nil {
-		return slices.Sorted(maps.Keys(at.Properties))
+	if schema := s.at(path); schema != nil {
+		return slices.Sorted(maps.Keys(schema.Properties))
 	}
 	return nil
 }

@@ -27,11 +27,11 @@ func CheckEarlier(earlier []Message, tools bool) error {
 
 // Continues reports whether a model can go on without a further message of the user: after one with Extra, after the result of a call, after
 // words of the assistant, or with a system prompt alone.
-func Continues(system string, said []Message) bool {
-	if len(said) == 0 {
+func Continues(system string, msgs []Message) bool {
+	if len(msgs) == 0 {
 		return strings.TrimSpace(system) != ""
 	}
-	last := said[len(said)-1]
+	last := msgs[len(msgs)-1]
 	return last.Role == ToolRole || last.Role == User && last.Extra != "" || last.Role == Assistant && len(last.Calls) == 0
 }
 

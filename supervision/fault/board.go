@@ -143,17 +143,17 @@ type Site struct {
 }
 
 // Fire returns the rule that makes the fault happen at the point now, or nil.
-func (b *Board) Fire(p Point, at *Site) *Armed {
+func (b *Board) Fire(p Point, site *Site) *Armed {
 	if b == nil || !b.live.Load() { // inlined: this is the whole cost without rules
 		return nil
 	}
-	return b.fire(p, at)
+	return b.fire(p, site)
 }
 
 // fire is Fire once a rule may fire. A fault that the log does not take does not happen, and its rule may fire again.
-func (b *Board) fire(p Point, at *Site) *Armed {
-	a := b.choose(p, at)
-	if a != nil && at.Record() != nil {
+func (b *Board) fire(p Point, site *Site) *Armed {
+	a := b.choose(p, site)
+	if a != nil && site.Record() != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		a.Fired--
@@ -164,11 +164,11 @@ func (b *Board) fire(p Point, at *Site) *Armed {
 }
 
 // choose finds a rule that fires, and counts the firing.
-func (b *Board) choose(p Point, at *Site) *Armed {
+func (b *Board) choose(p Point, site *Site) *Armed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range b.rules {
-		fits := a.Point == p && (a.Job == "" || a.Job == at.Job) && (a.Task == "" || a.Task == at.Task) && (a.At == "" || a.At == at.At)
+		fits := a.Point == p && (a.Job == "" || a.Job == site.Job) && (a.Task == "" || a.Task == site.Task) && (a.At == "" || a.At == site.At)
 		if fits && !a.over() && (a.Probability == 0 || a.dice.Float64() < a.Probability) {
 			a.Fired++
 			b.settle()

@@ -111,7 +111,7 @@ func contextOf(id messages.RunID, labels map[string]string) string {
 	return cmp.Or(labels[messages.ContextLabel], string(id))
 }
 
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+func stamp(when time.Time) string { return when.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Error codes of the protocol.
 const (

@@ -136,13 +136,13 @@ func (w *writer) file(item *transcript.Item) artifact {
 // result returns an artifact with the result of a completed run, unless the result is one of its texts.
 func (w *writer) result() []artifact {
 	b, _ := w.run.Ended.(messages.RunCompleted)
-	said := model.ResultText(b.Result)
-	if said == "" || slices.ContainsFunc(w.run.Items(), func(i *transcript.Item) bool { return i.Text() == said }) {
+	text := model.ResultText(b.Result)
+	if text == "" || slices.ContainsFunc(w.run.Items(), func(i *transcript.Item) bool { return i.Text() == text }) {
 		return nil
 	}
 	one := part{Data: b.Result}
 	if b.Result[0] == '"' {
-		one = part{Text: said}
+		one = part{Text: text}
 	}
 	return []artifact{{"result:", "result", []part{one}, nil}}
 }

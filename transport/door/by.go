@@ -47,12 +47,12 @@ var answers = [...]struct{ confirmations, others verdict }{
 
 // seen returns how the answer comes: what the server knows of the caller goes before what the door states.
 func (by By) seen(ctx context.Context) By {
-	switch at := auth.At(ctx); {
+	switch place := auth.At(ctx); {
 	case auth.From(ctx).Inside != nil:
 		return byInside
-	case by == Client && at == auth.Page:
+	case by == Client && place == auth.Page:
 		return byPage
-	case by == Client && at == auth.Terminal:
+	case by == Client && place == auth.Terminal:
 		return byTerminal
 	}
 	return by

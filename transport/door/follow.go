@@ -115,17 +115,17 @@ func (d *Door) Heartbeats(ctx context.Context, out Connection, beat func(), lost
 	h := &Heartbeats{out: out, mu: out.lock(), beat: beat, lost: lost, every: d.Heartbeat}
 	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // heartbeat reads h.timer
 	h.timer.Reset(h.every)
-	if at, ok := auth.Expires(ctx); ok {
-		h.last = time.AfterFunc(time.Until(at)-beforeExpiry, func() { h.expires(at) })
+	if when, ok := auth.Expires(ctx); ok {
+		h.last = time.AfterFunc(time.Until(when)-beforeExpiry, func() { h.expires(when) })
 	}
 	return h
 }
 
 // expires tells the client when its token expires: by a comment, or by a heartbeat where there are no comments.
-func (h *Heartbeats) expires(at time.Time) {
+func (h *Heartbeats) expires(when time.Time) {
 	_ = h.Do(func() (bool, error) { // whoever writes next notices an error
 		if s, ok := h.out.(*Stream); ok && s.contentType == "text/event-stream" {
-			_, _ = fmt.Fprintf(s, ": the token expires in %.0f s; get another one, and come back with the last id\n\n", time.Until(at).Seconds())
+			_, _ = fmt.Fprintf(s, ": the token expires in %.0f s; get another one, and come back with the last id\n\n", time.Until(when).Seconds())
 		} else {
 			h.beat()
 		}

@@ -36,20 +36,20 @@ func choiceOf(schema json.RawMessage) (c choice) {
 
 // Shown returns the question for clients that show Markdown. A confirmation is a block of code, in which Markdown can
 // hide nothing.
-func Shown(asked messages.InputRequired) string {
-	if !confirms(asked.InputKind) {
-		return asked.Prompt
+func Shown(question messages.InputRequired) string {
+	if !confirms(question.InputKind) {
+		return question.Prompt
 	}
 	fence := "```"
-	for strings.Contains(asked.Prompt, fence) {
+	for strings.Contains(question.Prompt, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + asked.Prompt + "\n" + fence
+	return fence + "\n" + question.Prompt + "\n" + fence
 }
 
 // Prompt returns the question as text with a list of the choices, for clients that can only show text.
-func Prompt(asked messages.InputRequired) string {
-	shown, c := Shown(asked), choiceOf(asked.Schema)
+func Prompt(question messages.InputRequired) string {
+	shown, c := Shown(question), choiceOf(question.Schema)
 	if c.Type == "boolean" {
 		c.Enum = []string{"yes", "no"}
 	}
@@ -76,18 +76,18 @@ func (d *Door) AnswerText(ctx context.Context, by By, run messages.State, reques
 // Errors: not_found if run is the zero State; invalid_input if the run asked none of the questions; and those of
 // [Door.Answer] and [Door.Cancel].
 func (d *Door) Resume(ctx context.Context, by By, run messages.State, answers map[string]*string) (seen string, err error) {
-	for _, asked := range run.Inputs {
-		text, given := answers[asked.Request]
+	for _, question := range run.Inputs {
+		text, given := answers[question.Request]
 		if !given {
 			continue
 		}
-		seen = asked.Request
+		seen = question.Request
 		switch {
-		case asked.Closed || run.Status.IsEnded():
+		case question.Closed || run.Status.IsEnded():
 		case text == nil:
 			err = d.Cancel(ctx, run.RunID, "the question was cancelled")
 		default:
-			err = d.AnswerText(ctx, by, run, asked.Request, *text)
+			err = d.AnswerText(ctx, by, run, question.Request, *text)
 		}
 		if err != nil {
 			return "", err
@@ -104,34 +104,34 @@ func (d *Door) Resume(ctx context.Context, by By, run messages.State, answers ma
 
 // AnswerTurn answers the oldest open question of the newest run in the conversation. It returns the run's State from
 // before the answer, and ok is false if that run does not wait. Errors: as for [Door.Answer].
-func (d *Door) AnswerTurn(ctx context.Context, by By, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {
+func (d *Door) AnswerTurn(ctx context.Context, by By, context, text string) (run messages.State, question messages.Input, ok bool, err error) {
 	run, ok, err = d.Newest(ctx, context)
 	if err == nil && ok {
-		if asked, ok = Question(run); ok {
-			err = d.AnswerText(ctx, by, run, asked.Request, text)
+		if question, ok = Question(run); ok {
+			err = d.AnswerText(ctx, by, run, question.Request, text)
 		}
 	}
-	return run, asked, ok, err
+	return run, question, ok, err
 }
 
 // value returns the JSON value that the text stands for. If several choices begin with the text, the first one wins:
 // the job chat lists the choice that allows least first.
 func (c choice) value(text string) json.RawMessage {
-	said := strings.ToLower(strings.Trim(text, " .!\n"))
+	words := strings.ToLower(strings.Trim(text, " .!\n"))
 	begins := func(one string) bool {
-		rest, ok := strings.CutPrefix(strings.ToLower(one), said)
+		rest, ok := strings.CutPrefix(strings.ToLower(one), words)
 		next, _ := utf8.DecodeRuneInString(rest)
 		return ok && !unicode.IsLetter(next) && !unicode.IsDigit(next)
 	}
-	chosen := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, said) })
-	if chosen < 0 && said != "" {
+	chosen := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, words) })
+	if chosen < 0 && words != "" {
 		chosen = slices.IndexFunc(c.Enum, begins)
 	}
 	switch {
 	case chosen >= 0:
 		return JSON(c.Enum[chosen])
-	case c.Type == "boolean" && (said == "yes" || said == "no"):
-		return JSON(said == "yes")
+	case c.Type == "boolean" && (words == "yes" || words == "no"):
+		return JSON(words == "yes")
 	case c.Type == nil, c.Type == "string", !json.Valid([]byte(text)):
 		return JSON(text)
 	}

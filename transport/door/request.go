@@ -78,14 +78,14 @@ func Match(mux *http.ServeMux, w http.ResponseWriter, r *http.Request, refuse fu
 func Accepts(field string, types ...string) (string, error) {
 	named := false
 	for one := range strings.SplitSeq(field, ",") {
-		asked, params, _ := strings.Cut(one, ";")
-		if asked = strings.ToLower(strings.TrimSpace(asked)); strings.Contains(strings.ReplaceAll(params, " ", "")+";", "q=0;") {
+		requested, params, _ := strings.Cut(one, ";")
+		if requested = strings.ToLower(strings.TrimSpace(requested)); strings.Contains(strings.ReplaceAll(params, " ", "")+";", "q=0;") {
 			continue
 		}
-		named = named || strings.Contains(asked, "/")
+		named = named || strings.Contains(requested, "/")
 		for _, have := range types {
 			main, _, _ := strings.Cut(have, "/")
-			if asked == have || asked == main+"/*" || asked == "*/*" {
+			if requested == have || requested == main+"/*" || requested == "*/*" {
 				return have, nil
 			}
 		}

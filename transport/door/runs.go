@@ -34,7 +34,7 @@ type Runs interface {
 	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
 	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
 	// Send says something to a run that works, and returns when that is in its log. Revoke takes it back.
-	Send(ctx context.Context, id messages.RunID, said messages.Said) (messages.Message, error)
+	Send(ctx context.Context, id messages.RunID, msg messages.Said) (messages.Message, error)
 	Revoke(ctx context.Context, id messages.RunID, message string) error
 	// Release lets a run begin that is held, because the run before it in its conversation did not complete.
 	Release(ctx context.Context, id messages.RunID, by string) error
@@ -281,25 +281,25 @@ func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request str
 // Say says something to the caller's run. An interrupt takes what answering the run's open questions takes. What an
 // agent or a program says is marked so, and has no secrets. Errors: forbidden, not_found, too_large, and those of the
 // runtime.
-func (d *Door) Say(ctx context.Context, by By, id messages.RunID, said messages.Said) (messages.Message, error) {
+func (d *Door) Say(ctx context.Context, by By, id messages.RunID, msg messages.Said) (messages.Message, error) {
 	run, err := d.owned(ctx, auth.WriteRuns, id)
 	for _, in := range run.Inputs {
-		if err == nil && said.Mode == messages.Interrupt && !in.Closed && !run.Status.IsEnded() {
+		if err == nil && msg.Mode == messages.Interrupt && !in.Closed && !run.Status.IsEnded() {
 			err = d.MayAnswer(ctx, by, run, in.Request)
 		}
 	}
-	if err == nil && len(said.Content) > messages.MessageBytes {
-		err = messages.Errorf(auth.CodeTooLarge, "a message has %d bytes at most, not %d; shorten it", messages.MessageBytes, len(said.Content))
+	if err == nil && len(msg.Content) > messages.MessageBytes {
+		err = messages.Errorf(auth.CodeTooLarge, "a message has %d bytes at most, not %d; shorten it", messages.MessageBytes, len(msg.Content))
 	}
 	if err != nil {
 		return messages.Message{}, err
 	}
 	by = by.seen(ctx)
-	said.Principal, said.Door, said.Agent = auth.From(ctx).Name, ways[by], by == Agent || by == byInside
-	if said.Agent {
-		said.Content = string(d.Redact([]byte(said.Content)))
+	msg.Principal, msg.Door, msg.Agent = auth.From(ctx).Name, ways[by], by == Agent || by == byInside
+	if msg.Agent {
+		msg.Content = string(d.Redact([]byte(msg.Content)))
 	}
-	return d.Runs.Send(ctx, id, said)
+	return d.Runs.Send(ctx, id, msg)
 }
 
 // Revoke takes a message back that the caller's run has not taken. Errors: as for Cancel, and conflict.

@@ -129,14 +129,14 @@ func (s *Speech) add(text string) string {
 func (s *Speech) said(run *transcript.Transcript) (text string, live *transcript.Item) {
 	var texts []string
 	s.texts = s.texts[:0]
-	at := 0
+	pos := 0
 	for _, item := range run.Items() {
 		if !item.IsAnswer() && !(s.All && item.Kind == transcript.Text) {
 			continue
 		}
 		if item.Len() > 0 {
-			texts, s.texts = append(texts, item.Text()), append(s.texts, origin{at, item.MediaType})
-			at += len(item.Text()) + len("\n\n")
+			texts, s.texts = append(texts, item.Text()), append(s.texts, origin{pos, item.MediaType})
+			pos += len(item.Text()) + len("\n\n")
 		}
 		if !item.Over() {
 			live = item

@@ -151,10 +151,10 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
 	}
-	if at := slices.IndexFunc(d.Jobs, func(job messages.JobInfo) bool {
+	if pos := slices.IndexFunc(d.Jobs, func(job messages.JobInfo) bool {
 		return job.PromptField != "" && bytes.Contains(job.Input.JSON(), []byte(`"functions"`))
-	}); name == "" && len(t.Functions) > 0 && at >= 0 {
-		name = d.Jobs[at].Name
+	}); name == "" && len(t.Functions) > 0 && pos >= 0 {
+		name = d.Jobs[pos].Name
 	}
 	job, err := d.textJob(name)
 	if err != nil {
@@ -271,9 +271,9 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 			turn.AddCall(call)
 		}
 		if last := len(turn.Earlier) - 1; last >= 0 && turn.Earlier[last].Role == model.Assistant {
-			said := &turn.Earlier[last]
-			if said.ThoughtsIn, said.Extra = result.ThoughtsIn, result.Extra; said.ThoughtsIn != "" {
-				said.Thoughts = strings.Join(thoughts, "")
+			msg := &turn.Earlier[last]
+			if msg.ThoughtsIn, msg.Extra = result.ThoughtsIn, result.Extra; msg.ThoughtsIn != "" {
+				msg.Thoughts = strings.Join(thoughts, "")
 			}
 		}
 	}
@@ -372,10 +372,10 @@ type waiter struct {
 var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 	transcript.Question: {transcript.Wait: func(w *waiter, op *transcript.Op) {
 		if w.Waits(op) {
-			asked := op.Item.Asked()
+			question := op.Item.Asked()
 			w.speech.Rest(op)
 			w.speech.Ask(op.Item)
-			w.Asked, w.Over, w.Ending.Ending = &asked, true, op.Run.Ending()
+			w.Asked, w.Over, w.Ending.Ending = &question, true, op.Run.Ending()
 			w.Text = w.speech.Text()
 		}
 	}},

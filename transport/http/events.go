@@ -33,7 +33,7 @@ type eventsInput struct {
 }
 
 // follow returns the Follow options that the request asks for, and the reader's position.
-func (in *eventsInput) follow(id messages.RunID) (f messages.FollowOptions, at cursor.Cursors, err error) {
+func (in *eventsInput) follow(id messages.RunID) (f messages.FollowOptions, cur cursor.Cursors, err error) {
 	f = messages.FollowOptions{Rate: in.Rate, Tree: in.Tree,
 		Filter: messages.Filter{MilestonesOnly: in.Level == "milestone", Kinds: in.Kinds, Streams: in.Streams}}
 	for _, kind := range in.Kinds {
@@ -41,10 +41,10 @@ func (in *eventsInput) follow(id messages.RunID) (f messages.FollowOptions, at c
 			return f, nil, messages.InvalidInput("there is no kind %.100q; docs/wire.md lists them", kind)
 		}
 	}
-	if at, err = cursor.Parse(id, cmp.Or(in.Last, in.LastID, in.After)); err == nil {
-		at.Resume(&f, id)
+	if cur, err = cursor.Parse(id, cmp.Or(in.Last, in.LastID, in.After)); err == nil {
+		cur.Resume(&f, id)
 	}
-	return f, at, err
+	return f, cur, err
 }
 
 // form is a media type in which events are written.
@@ -58,13 +58,13 @@ const (
 
 // formOf returns the first form that the Accept field asks for and this API has. Errors: not_acceptable.
 func formOf(accept string) (form, error) {
-	asked, err := door.Accepts(accept, string(formJSON), string(formSSE), string(formNDJSON), "application/jsonl",
+	requested, err := door.Accepts(accept, string(formJSON), string(formSSE), string(formNDJSON), "application/jsonl",
 		"application/problem+json")
-	switch asked {
+	switch requested {
 	case "application/jsonl":
 		return formNDJSON, err
 	case string(formSSE), string(formNDJSON):
-		return form(asked), err
+		return form(requested), err
 	}
 	return formJSON, err
 }
@@ -72,7 +72,7 @@ func formOf(accept string) (form, error) {
 // getEvents answers with a stream or with a page. The events of a run that has ended never change, so they have an
 // ETag.
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) error {
-	follow, at, err := in.follow(in.ID)
+	follow, cur, err := in.follow(in.ID)
 	if err != nil {
 		return err
 	}
@@ -96,12 +96,12 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	case ended && form != formJSON && follow.After == head:
 		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 	case form == formJSON:
-		return s.poll(w, r, in.ID, follow, s.feed(r.Context(), at, in.Done != ""), in.Wait.Duration, ended && follow.After == head)
+		return s.poll(w, r, in.ID, follow, s.feed(r.Context(), cur, in.Done != ""), in.Wait.Duration, ended && follow.After == head)
 	default:
 		if in.Snapshot {
 			follow.Snapshot = func(messages.State) {}
 		}
-		s.stream(w, r, in.ID, form, follow, s.feed(r.Context(), at, in.Done != ""))
+		s.stream(w, r, in.ID, form, follow, s.feed(r.Context(), cur, in.Done != ""))
 	}
 	return nil
 }

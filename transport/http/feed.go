@@ -8,8 +8,8 @@ import (
 )
 
 // feed returns what a reader of events gets after the cursors. With digest, it gets no long text a second time.
-func (s *Server) feed(ctx context.Context, at cursor.Cursors, digest bool) *cursor.Feed {
-	return &cursor.Feed{At: at, Digest: digest, Said: func(run messages.RunID, stream string, before uint64) (string, error) {
+func (s *Server) feed(ctx context.Context, cur cursor.Cursors, digest bool) *cursor.Feed {
+	return &cursor.Feed{At: cur, Digest: digest, Said: func(run messages.RunID, stream string, before uint64) (string, error) {
 		return s.said(ctx, run, stream, before)
 	}}
 }

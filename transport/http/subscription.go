@@ -68,7 +68,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	}
 	asked := eventsInput{After: strings.Trim(string(in.After), `"`), Kinds: in.Kinds, Streams: in.Streams, Level: in.Level,
 		Rate: in.Rate, Tree: in.Tree}
-	follow, at, err := asked.follow(in.Run)
+	follow, cur, err := asked.follow(in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	}
 	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run,
 		head: append(head[:len(head)-1], `,"events":[`...), follow: follow,
-		feed:   c.feed(c.socket.Context, at, in.Done != ""),
+		feed:   c.feed(c.socket.Context, cur, in.Done != ""),
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot

@@ -213,8 +213,8 @@ func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, err
 // networkError returns the text of a network error without the URL. noServer says that nothing listens at the address;
 // the text then says what to do.
 func (c *Client) networkError(err error) (words string, noServer bool) {
-	if at, ok := errors.AsType[*url.Error](err); ok {
-		err = at.Err
+	if urlErr, ok := errors.AsType[*url.Error](err); ok {
+		err = urlErr.Err
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "dial" {

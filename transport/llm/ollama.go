@@ -238,7 +238,7 @@ func ollamaTurns(value json.RawMessage) (turns []map[string]any, err error) {
 
 // readOllama reads those members of a line that other servers do not have. It reports whether the line is the last one.
 func (c *chunk) readOllama() (done bool) {
-	var told []byte
+	var text []byte
 	jsonwalk.Object(c.raw, func(key, value []byte) {
 		switch string(key) {
 		case "message":
@@ -246,13 +246,13 @@ func (c *chunk) readOllama() (done bool) {
 		case "done":
 			done = string(value) == "true"
 		case "prompt_eval_count":
-			told = fmt.Appendf(told, `"prompt_tokens":%s,`, value)
+			text = fmt.Appendf(text, `"prompt_tokens":%s,`, value)
 		case "eval_count":
-			told = fmt.Appendf(told, `"completion_tokens":%s,`, value)
+			text = fmt.Appendf(text, `"completion_tokens":%s,`, value)
 		}
 	})
-	if done && told != nil {
-		c.usage = append(append([]byte{'{'}, told[:len(told)-1]...), '}')
+	if done && text != nil {
+		c.usage = append(append([]byte{'{'}, text[:len(text)-1]...), '}')
 	}
 	return done
 }

@@ -143,10 +143,10 @@ func each(list json.RawMessage, change func(i int, element json.RawMessage) json
 }
 
 // turn adds to a message the members that nobody reads, its thoughts, and the content that go-openai has omitted.
-func (a amendment) turn(i int, said json.RawMessage) json.RawMessage {
+func (a amendment) turn(i int, raw json.RawMessage) json.RawMessage {
 	m, extra := a.request.Messages[i], a.request.Messages[i].Extra
 	var turn map[string]json.RawMessage
-	_ = json.Unmarshal(said, &turn) // go-openai wrote it
+	_ = json.Unmarshal(raw, &turn) // go-openai wrote it
 	if in := m.ThoughtsIn; in != "" && m.Thoughts != "" {
 		if in == model.AsServed {
 			in = a.thoughts

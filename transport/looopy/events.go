@@ -77,8 +77,8 @@ var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 func (w *writer) event(op *transcript.Op, kind string, more fields) {
 	w.places.Move(&op.Event)
 	w.places.At.I++
-	at, run := w.at(op), op.Event.RunID
-	if !at.past(w.after) || len(w.resumed) > 0 || w.task != "" && !within(string(run), w.task) {
+	cur, run := w.at(op), op.Event.RunID
+	if !cur.past(w.after) || len(w.resumed) > 0 || w.task != "" && !within(string(run), w.task) {
 		return
 	}
 	more["taskId"], more["timestamp"] = run, op.Event.Time.UTC().Format("2006-01-02T15:04:05.000Z")
@@ -89,7 +89,7 @@ func (w *writer) event(op *transcript.Op, kind string, more fields) {
 	if !w.named {
 		name, more["kind"], more["contextId"] = "", kind, w.context
 	}
-	w.Out.Event(at.id(w.context), name, more)
+	w.Out.Event(cur.id(w.context), name, more)
 }
 
 // status writes a task-status. It is a word with named framing, and an object in Looopy's original form.
@@ -136,8 +136,8 @@ func (w *writer) update(op *transcript.Op) {
 // reach moves to an event. It reports whether the client has the event, or part of what was merged into it.
 func (w *writer) reach(op *transcript.Op) (hasPart bool) {
 	w.places.Move(&op.Event)
-	at := w.at(op)
-	return w.after.past(cursor{at.turn, at.Begin(&op.Event), 0})
+	cur := w.at(op)
+	return w.after.past(cursor{cur.turn, cur.Begin(&op.Event), 0})
 }
 
 // text writes a piece of an answer. If the client has part of a merged event, it writes the rest.

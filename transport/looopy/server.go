@@ -181,12 +181,12 @@ func (c cursor) id(context string) string {
 // bad_request.
 func parseID(id, context string) (of string, c cursor, err error) {
 	if id != "" {
-		at := strings.LastIndexByte(id, '-')
-		_, err = fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
-		if err != nil || at < 0 || c.id(id[:at]) != id || context != "" && context != id[:at] {
+		pos := strings.LastIndexByte(id, '-')
+		_, err = fmt.Sscanf(id[pos+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
+		if err != nil || pos < 0 || c.id(id[:pos]) != id || context != "" && context != id[:pos] {
 			return "", c, messages.Errorf(auth.CodeBadRequest, "no event of the contextId had the last event id %.100q", id)
 		}
-		context = id[:at]
+		context = id[:pos]
 	}
 	if context == "" || len(context) > 256 || strings.ContainsFunc(context, unicode.IsControl) {
 		return "", c, messages.Errorf(auth.CodeBadRequest, "a conversation's contextId has 1 to 256 printable bytes")

@@ -124,9 +124,9 @@ func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (
 	count := map[string]int{}
 	for i, server := range servers {
 		ttl = min(ttl, lists[i].TTL)
-		for at, name := range lists[i].Names {
+		for pos, name := range lists[i].Names {
 			count[name]++
-			all = append(all, entry{origin{server, name}, name, lists[i].Entries[at]})
+			all = append(all, entry{origin{server, name}, name, lists[i].Entries[pos]})
 		}
 	}
 	b.mu.Lock()

@@ -124,7 +124,7 @@ func shownOf(raw json.RawMessage) json.RawMessage {
 
 // await follows the run from the cursor on, for as long as a call may take. A client that leaves before ends the run, if
 // its protocol says so.
-func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRequest, r task.Resumed, at cursor.Cursor, asTask bool) (any, error) {
+func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRequest, r task.Resumed, cur cursor.Cursor, asTask bool) (any, error) {
 	wait := b.Wait
 	if asTask {
 		wait = max(b.TaskAfter, 0)
@@ -135,7 +135,7 @@ func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRe
 	if len(b.asker.Wishes(x, r.Run)) > 0 { // they came before this call
 		stop()
 	}
-	state, _, err := b.follow(within, streamWrap, r.Run, at)
+	state, _, err := b.follow(within, streamWrap, r.Run, cur)
 	switch {
 	case ctx.Err() != nil:
 		mode := messages.Detached

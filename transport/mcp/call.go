@@ -171,9 +171,9 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 }
 
 // conclude follows the run from the cursor on. It returns the run's result, or its open questions.
-func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r task.Resumed, at cursor.Cursor,
+func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r task.Resumed, cur cursor.Cursor,
 	mode messages.Mode) (*mcp.CallToolResult, error) {
-	state, terminal, err := s.follow(ctx, streamCall, r.Run, at)
+	state, terminal, err := s.follow(ctx, streamCall, r.Run, cur)
 	if ctx.Err() != nil {
 		s.leave(ctx, r.Run, mode)
 	}

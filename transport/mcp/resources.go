@@ -132,9 +132,9 @@ func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) 
 		return Contents{}, err
 	}
 	defer file.Close()
-	c, at, err := r.read(messages.MediaType(u.name), file)
+	c, place, err := r.read(messages.MediaType(u.name), file)
 	if r.asked {
-		c.Meta = map[string]any{vendor + "range": at}
+		c.Meta = map[string]any{vendor + "range": place}
 	}
 	return c, err
 }

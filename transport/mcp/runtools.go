@@ -286,19 +286,19 @@ func (s *Server) runRead(ctx context.Context, state messages.State, a runArgumen
 		return nil, err
 	}
 	defer file.Close()
-	asked := span{offset: a.Offset, limit: cmp.Or(a.Limit, defaultRead), asked: true}
-	c, at, err := asked.read(messages.MediaType(a.Name), file)
+	part := span{offset: a.Offset, limit: cmp.Or(a.Limit, defaultRead), asked: true}
+	c, place, err := part.read(messages.MediaType(a.Name), file)
 	if err != nil {
 		return nil, err
 	}
-	p := filePart{Name: a.Name, Text: c.Text, Base64: base64.StdEncoding.EncodeToString(c.Blob), Offset: at.Offset, Total: at.Total}
+	p := filePart{Name: a.Name, Text: c.Text, Base64: base64.StdEncoding.EncodeToString(c.Blob), Offset: place.Offset, Total: place.Total}
 	text := c.Text
 	if c.Blob != nil {
 		text = fmt.Sprintf("%s is no text. Its bytes as base64:\n%s", a.Name, p.Base64)
 	}
-	if end := at.Offset + int64(at.Bytes); end < at.Total {
+	if end := place.Offset + int64(place.Bytes); end < place.Total {
 		p.Next = end
-		text += fmt.Sprintf("\n[bytes %d to %d of %d; go on with offset %d]", at.Offset, end, at.Total, end)
+		text += fmt.Sprintf("\n[bytes %d to %d of %d; go on with offset %d]", place.Offset, end, place.Total, end)
 	}
 	return &Result{Text: text, Structured: p}, nil
 }
@@ -334,10 +334,10 @@ func (s *Server) runWait(ctx context.Context, state messages.State, a runArgumen
 }
 
 // waitFor streams the run from the cursor on. It returns the run's state at its end or when the time is over.
-func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Cursor, wait time.Duration) (*Result, error) {
+func (s *Server) waitFor(ctx context.Context, id messages.RunID, cur cursor.Cursor, wait time.Duration) (*Result, error) {
 	within, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	state, terminal, err := s.follow(within, streamWait, id, at)
+	state, terminal, err := s.follow(within, streamWait, id, cur)
 	if err != nil && within.Err() != nil && ctx.Err() == nil { // the time is over, but the client still waits
 		state, err = s.Run(ctx, id)
 	}
@@ -359,8 +359,8 @@ func (s *Server) runAttach(ctx context.Context, state messages.State, a runArgum
 	return s.attach(a.In(ctx), a.RunID, after.Cursor)
 }
 
-func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {
-	state, terminal, err := s.follow(ctx, streamAttach, id, at)
+func (s *Server) attach(ctx context.Context, id messages.RunID, cur cursor.Cursor) (*Result, error) {
+	state, terminal, err := s.follow(ctx, streamAttach, id, cur)
 	if err != nil {
 		return nil, err
 	}

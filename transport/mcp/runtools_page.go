@@ -44,8 +44,8 @@ func newPage(state messages.State, after json.RawMessage) (page, error) {
 	if err == nil {
 		err = checkCursor(state, next.Seq)
 	}
-	at, _ := parsePageCursor(state.RunID, after) // parsed again, because cursors must not share memory
-	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: next, at: at.Cursor, room: pageBytes}, err
+	cur, _ := parsePageCursor(state.RunID, after) // parsed again, because cursors must not share memory
+	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: next, at: cur.Cursor, room: pageBytes}, err
 }
 
 // pageSchema is the JSON Schema of a page.
@@ -115,8 +115,8 @@ func (p *page) add(e messages.Event, state messages.State) (more bool, err error
 		p.Next.Cursor = cursor.Cursor{Seq: e.Seq}
 		return true, nil
 	}
-	if given, some := p.at.Take(e); some {
-		if whole, err := p.give(given, state); !whole || err != nil {
+	if event, some := p.at.Take(e); some {
+		if whole, err := p.give(event, state); !whole || err != nil {
 			return false, err
 		}
 	}
@@ -325,8 +325,8 @@ func parsePageCursor(run messages.RunID, raw json.RawMessage) (p pageCursor, err
 		}
 	}
 	text, p.all = strings.CutSuffix(text, "!")
-	at, err := cursor.Parse(run, text)
-	p.Cursor = at[run]
+	cur, err := cursor.Parse(run, text)
+	p.Cursor = cur[run]
 	p.all = p.all || p.Seq == 0
 	return p, err
 }

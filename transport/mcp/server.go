@@ -99,8 +99,8 @@ func New(config Config) *Server {
 			}
 			return s.Result(ctx, run).library()
 		},
-		Follow: func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error) {
-			state, _, err := s.follow(ctx, streamTask, id, at)
+		Follow: func(ctx context.Context, id messages.RunID, cur cursor.Cursor) (messages.State, error) {
+			state, _, err := s.follow(ctx, streamTask, id, cur)
 			return state, err
 		}, Poll: config.Poll, Retention: config.Retention})
 	if config.Wrap != nil {

@@ -22,7 +22,7 @@ type stream struct {
 	// answers.
 	asks, stays bool
 	// goOn answers with the rest of the run after the cursor.
-	goOn func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error)
+	goOn func(ctx context.Context, state messages.State, cur cursor.Cursor) (any, error)
 }
 
 // Names of the streams of this package.
@@ -36,11 +36,11 @@ const (
 // addStreams says for each kind of stream how it goes on after the client reconnects.
 func (s *Server) addStreams() {
 	s.streams = map[string]stream{
-		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
-			return s.conclude(ctx, mcp.CallToolRequest{}, task.Resumed{Run: state.RunID}, at, state.Queued.Mode)
+		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, cur cursor.Cursor) (any, error) {
+			return s.conclude(ctx, mcp.CallToolRequest{}, task.Resumed{Run: state.RunID}, cur, state.Queued.Mode)
 		}},
-		streamWait: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
-			return answered(s.waitFor(ctx, state.RunID, at, defaultWait*time.Millisecond))
+		streamWait: {goOn: func(ctx context.Context, state messages.State, next cursor.Cursor) (any, error) {
+			return answered(s.waitFor(ctx, state.RunID, next, defaultWait*time.Millisecond))
 		}},
 		streamAttach: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return answered(s.attach(ctx, state.RunID, at))
@@ -67,18 +67,18 @@ func answered(r *Result, err error) (any, error) {
 // of 2025-11-25 whose stream broke resumes it by the name. The end of ctx does not end the run. Errors: not_found, also
 // for the runs of others.
 func (s *Server) AddStream(name string, answer func(messages.State) (*Result, error)) func(context.Context, messages.RunID) (*Result, error) {
-	from := func(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {
+	from := func(ctx context.Context, id messages.RunID, cur cursor.Cursor) (*Result, error) {
 		if _, err := s.Run(ctx, id); err != nil {
 			return nil, err
 		}
-		state, _, err := s.follow(ctx, name, id, at)
+		state, _, err := s.follow(ctx, name, id, cur)
 		if err != nil {
 			return nil, err
 		}
 		return answer(state)
 	}
-	s.streams[name] = stream{goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
-		return answered(from(ctx, state.RunID, at))
+	s.streams[name] = stream{goOn: func(ctx context.Context, state messages.State, next cursor.Cursor) (any, error) {
+		return answered(from(ctx, state.RunID, next))
 	}}
 	return func(ctx context.Context, id messages.RunID) (*Result, error) { return from(ctx, id, cursor.Cursor{}) }
 }
@@ -86,14 +86,14 @@ func (s *Server) AddStream(name string, answer func(messages.State) (*Result, er
 // follow sends the run's events after the cursor as progress of the call in ctx, if that has a progress token. It
 // returns when the run has ended, or when it asks a question that cannot be answered here, with the State and the
 // terminal event. The terminal event is not sent, because it belongs to the result.
-func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at cursor.Cursor) (messages.State, *messages.Event, error) {
+func (s *Server) follow(ctx context.Context, name string, id messages.RunID, cur cursor.Cursor) (messages.State, *messages.Event, error) {
 	x, kind := wire.From(ctx), s.streams[name]
 	for {
-		state, terminal, err := s.watch(ctx, name, id, &at)
+		state, terminal, err := s.watch(ctx, name, id, &cur)
 		if err != nil || len(wire.Questions(state)) == 0 || !kind.asks || x.Modern() {
 			return state, terminal, err
 		}
-		x.At(placeOf(ctx, at, id, name))
+		x.At(placeOf(ctx, cur, id, name))
 		var meta *mcp.Meta
 		if kind.stays {
 			meta = task.Related(id)
@@ -112,33 +112,33 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 }
 
 // placeOf returns the place of a stream in event ids, see [Server.resume].
-func placeOf(ctx context.Context, at cursor.Cursor, id messages.RunID, name string) string {
+func placeOf(ctx context.Context, cur cursor.Cursor, id messages.RunID, name string) string {
 	o, _ := ctx.Value(optionsKey{}).(StreamOptions)
-	return string(at.Append(nil)) + ";" + string(id) + ";" + name + o.text()
+	return string(cur.Append(nil)) + ";" + string(id) + ";" + name + o.text()
 }
 
 // watch sends events, and moves the cursor, until the run has ended or waits for an answer.
-func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (messages.State, *messages.Event, error) {
+func (s *Server) watch(ctx context.Context, name string, id messages.RunID, cur *cursor.Cursor) (messages.State, *messages.Event, error) {
 	x := wire.From(ctx)
 	o, _ := ctx.Value(optionsKey{}).(StreamOptions)
 	place := func() string { return "" }
 	if x.Resumes() {
-		place = func() string { return placeOf(ctx, *at, id, name) }
+		place = func() string { return placeOf(ctx, *cur, id, name) }
 		x.At(place())
 	}
-	passes, last, step := name == streamWrap, float64(at.Seq), 1.0
+	passes, last, step := name == streamWrap, float64(cur.Seq), 1.0
 	if passes { // the numbers are the server's own, and begin with 0
 		last, step = min(last, 1)-leastStep, leastStep
 	}
 	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, last, step)
 	defer p.stop()
-	asked := at.Seq > 0 // whether the run may be waiting for an answer
+	asked := cur.Seq > 0 // whether the run may be waiting for an answer
 	if asked {
-		if state, err := s.runs.State(ctx, id); err != nil || waitsAt(state, at.Seq) {
+		if state, err := s.runs.State(ctx, id); err != nil || waitsAt(state, cur.Seq) {
 			return state, nil, err
 		}
 	}
-	follow := o.follow(at.Seq)
+	follow := o.follow(cur.Seq)
 	var ended *messages.State
 	follow.Ended = func(state messages.State) { ended = &state }
 	for e, err := range messages.Each(s.runs.Door.Runs.Follow(ctx, id, follow)) {
@@ -151,7 +151,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 			state, err := s.runs.State(ctx, id)
 			return state, &e, err
 		}
-		if left, some := at.Take(e); some && o.shows(e) && passes {
+		if left, some := cur.Take(e); some && o.shows(e) && passes {
 			p.pass(x, left, place())
 		} else if some && o.shows(e) {
 			p.event(left, place())
@@ -187,9 +187,9 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := cursor.Parse(state.RunID, read)
+	cur, err := cursor.Parse(state.RunID, read)
 	if err == nil {
-		err = checkCursor(state, at[state.RunID].Seq)
+		err = checkCursor(state, cur[state.RunID].Seq)
 	}
 	kind, known := s.streams[cmp.Or(name, streamCall)] // older servers wrote no name
 	if err == nil && !known {
@@ -198,5 +198,5 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kind.goOn(parseOptions(options).In(ctx), state, at[state.RunID])
+	return kind.goOn(parseOptions(options).In(ctx), state, cur[state.RunID])
 }

@@ -108,8 +108,8 @@ func (s *server) run(c *rpc.Caller, call jsonrpc.Call) (any, begun, error) {
 // say starts a run, or answers the question of the newest run in the context.
 func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered string, err error) {
 	if p.Context != "" && p.Prompt != "" && p.Job == "" && auth.From(ctx).May(auth.ReadRuns) {
-		if run, asked, ok, err := s.AnswerTurn(ctx, door.Client, p.Context, p.Prompt); ok || err != nil {
-			return run.RunID, asked.Request, err
+		if run, question, ok, err := s.AnswerTurn(ctx, door.Client, p.Context, p.Prompt); ok || err != nil {
+			return run.RunID, question.Request, err
 		}
 	}
 	q := s.Message(p.Prompt, p.Context)

@@ -153,28 +153,28 @@ func (m *mark) whole(data []byte) (rest []byte, err error) {
 }
 
 // newMark returns the mark of a block that is kept so, with bytes of data. before is the mark of the preceding block.
-func newMark(b journal.Block, before mark, kept journal.StoredBlock, bytes int) mark {
+func newMark(b journal.Block, before mark, stored journal.StoredBlock, bytes int) mark {
 	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests, Purse: before.Purse}
 	for _, e := range b.Events {
 		s.Add(e)
 	}
-	m := mark{ID: b.ID.String(), First: kept.First, Last: kept.Last, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
+	m := mark{ID: b.ID.String(), First: stored.First, Last: stored.Last, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
 		Writer: b.Writer, Bytes: before.Bytes + int64(bytes), Parted: before.Parted, Status: s.Status,
 		Canceling: s.Canceling, Cause: s.Cause, Requests: s.OpenRequests, UpdatedAt: s.UpdatedAt, Purse: s.Purse}
 	if b.After.Seq == 0 {
 		m.Opened = &opened{Job: s.Job, Input: s.Input, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt, Budget: s.Budget}
 	}
 	if b.After.Seq == 0 || len(before.Chain) > 0 {
-		kept.Epoch = m.Epoch
+		stored.Epoch = m.Epoch
 		var hash journal.Hash
 		copy(hash[:], before.Chain)
-		hash = kept.Seal(hash, b.Events)
-		m.Chain, m.Digest = hash[:], kept.Digest[:]
+		hash = stored.Seal(hash, b.Events)
+		m.Chain, m.Digest = hash[:], stored.Digest[:]
 	}
 	if b.After.Seq == 0 || len(before.Blocks) > 0 {
 		var all journal.Hash
 		copy(all[:], before.Blocks)
-		all = all.With(kept.Digest)
+		all = all.With(stored.Digest)
 		m.Blocks = all[:]
 	}
 	return m

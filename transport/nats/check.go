@@ -220,11 +220,11 @@ func (c *checker) log(ctx context.Context, run messages.RunID) (log logged, err 
 		blocks = blocks.With(b.Digest)
 	}
 	log.events, log.ended = audit.Events, last.ended()
-	said := audit.Log()
-	log.said = said
-	if (log.ended || last.Last == said.Seq) && (last.Status != said.Status || last.Last != said.Seq || hex.EncodeToString(last.Chain) != said.Chain) {
-		return log, &journal.Fault{Seq: said.Seq, Rule: journal.RuleList,
-			Says: fmt.Sprintf("the header says that the run is %s at %d, its log says %s at %d", last.Status, last.Last, said.Status, said.Seq)}
+	read := audit.Log()
+	log.said = read
+	if (log.ended || last.Last == read.Seq) && (last.Status != read.Status || last.Last != read.Seq || hex.EncodeToString(last.Chain) != read.Chain) {
+		return log, &journal.Fault{Seq: read.Seq, Rule: journal.RuleList,
+			Says: fmt.Sprintf("the header says that the run is %s at %d, its log says %s at %d", last.Status, last.Last, read.Status, read.Seq)}
 	}
 	last.Blocks = blocks[:]
 	log.root = c.entry(run, &last, journal.EntryEnded)

@@ -67,19 +67,19 @@ func (x *index) before(b journal.Block) (head stored, known bool) {
 }
 
 // put adds a block's mark, and reports whether it was new.
-func (x *index) put(run messages.RunID, at uint64, m mark) bool {
+func (x *index) put(run messages.RunID, seq uint64, m mark) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	r := x.runs[run]
 	switch {
 	case run == "":
 		return false
-	case r == nil || m.Opened != nil && at > r.at: // a key that is used again begins a new log
+	case r == nil || m.Opened != nil && seq > r.at: // a key that is used again begins a new log
 		r = &row{}
 		x.runs[run] = r
-	case at <= r.at:
+	case seq <= r.at:
 		if r.opened == nil && m.Opened != nil {
-			x.begin(run, r, at, m)
+			x.begin(run, r, seq, m)
 		}
 		return false
 	}
@@ -87,13 +87,13 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 		delete(x.gaps, gap{run, r.at})
 	}
 	if m.Opened != nil {
-		x.begin(run, r, at, m)
+		x.begin(run, r, seq, m)
 		m.Opened = nil
 	}
 	if m.Aside > 0 {
-		x.gaps[gap{run, at}] = true
+		x.gaps[gap{run, seq}] = true
 	}
-	r.stored = stored{mark: m, at: at}
+	r.stored = stored{mark: m, at: seq}
 	if x.open[run] = r; m.ended() {
 		delete(x.open, run)
 	}
@@ -101,26 +101,26 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 }
 
 // begin adds the mark of the run's first block. mu must be held.
-func (x *index) begin(run messages.RunID, r *row, at uint64, m mark) {
+func (x *index) begin(run messages.RunID, r *row, seq uint64, m mark) {
 	r.opened = m.Opened
 	if m.Aside > 0 {
-		r.first, x.gaps[gap{run, at}] = at, true
+		r.first, x.gaps[gap{run, seq}] = seq, true
 	}
 }
 
 // fill replaces a mark that was in gaps. m is nil if the complete mark does not exist any more.
-func (x *index) fill(run messages.RunID, at uint64, m *mark) {
+func (x *index) fill(run messages.RunID, seq uint64, m *mark) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.gaps, gap{run, at})
+	delete(x.gaps, gap{run, seq})
 	r := x.runs[run]
 	if r == nil || m == nil {
 		return
 	}
-	if r.first == at && m.Opened != nil {
+	if r.first == seq && m.Opened != nil {
 		r.opened, r.first = m.Opened, 0
 	}
-	if r.at == at {
+	if r.at == seq {
 		r.Requests, r.Aside = m.Requests, 0
 	}
 }
@@ -131,8 +131,8 @@ func (j *Journal) complete(ctx context.Context) error {
 	gaps := maps.Clone(j.index.gaps)
 	j.index.mu.Unlock()
 	for g := range gaps {
-		run, at := g.run, g.at
-		m, err := j.get(ctx, getRequest{stream: j.shard(run).name, Seq: at})
+		run, seq := g.run, g.at
+		m, err := j.get(ctx, getRequest{stream: j.shard(run).name, Seq: seq})
 		if err != nil && codeOf(err) != jetstream.JSErrCodeMessageNotFound {
 			return explained(err)
 		}
@@ -144,17 +144,17 @@ func (j *Journal) complete(ctx context.Context) error {
 				j.log.Error("a list does not say all of a run", zap.String("run", string(run)), zap.Error(bad))
 			}
 		}
-		j.index.fill(run, at, whole)
+		j.index.fill(run, seq, whole)
 	}
 	return nil
 }
 
 // knows reports whether the index has this block of the run, or a later one.
-func (x *index) knows(run messages.RunID, at uint64) bool {
+func (x *index) knows(run messages.RunID, seq uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	r := x.runs[run]
-	return r != nil && at <= r.at && r.opened != nil
+	return r != nil && seq <= r.at && r.opened != nil
 }
 
 // elsewhere reports whether another node may write more blocks of the run. holds tells of a node whether it is here.
@@ -200,17 +200,17 @@ func (x *index) remember(run messages.RunID, p place) {
 }
 
 // placeOf returns the sequence of a block that ends at or before the event with the given number, or 0.
-func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
+func (x *index) placeOf(run messages.RunID, after uint64) (seq uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if r := x.runs[run]; r != nil {
 		for _, p := range r.places {
 			if p.last <= after {
-				at = max(at, p.at)
+				seq = max(seq, p.at)
 			}
 		}
 	}
-	return at
+	return seq
 }
 
 // readIndex starts to read the last headers of every log, and then the new headers of openings and of changes of a status.
@@ -281,18 +281,18 @@ func (j *Journal) feed(ctx context.Context, s *shard, of jetstream.OrderedConsum
 }
 
 // heard adds the header of a block to the index, unless it is there.
-func (j *Journal) heard(subject string, header nats.Header, at uint64) {
+func (j *Journal) heard(subject string, header nats.Header, seq uint64) {
 	run, _ := runOf(subject, header)
-	if j.index.knows(run, at) {
+	if j.index.knows(run, seq) {
 		return
 	}
 	mark, err := markOf(header)
 	if err != nil {
 		j.log.Error("the stream has a message without the header of a block", zap.String("subject", subject),
-			zap.Uint64("sequence", at), zap.Error(err))
+			zap.Uint64("sequence", seq), zap.Error(err))
 		return
 	}
-	j.record(run, at, mark)
+	j.record(run, seq, mark)
 }
 
 // mostAsked is how many runs one request of refresh names.
@@ -341,8 +341,8 @@ func (j *Journal) refreshIn(ctx context.Context, s *shard, runs []messages.RunID
 }
 
 // record adds a block to the index and, if it is new, tells whoever watches.
-func (j *Journal) record(run messages.RunID, at uint64, m mark) {
-	if j.index.put(run, at, m) {
+func (j *Journal) record(run messages.RunID, seq uint64, m mark) {
+	if j.index.put(run, seq, m) {
 		j.notes.Tell(m.Writer, journal.Note{Run: run})
 	}
 }

@@ -145,7 +145,7 @@ func (j *Journal) enter(ctx context.Context, e journal.Entry) error {
 	key := l.sign.Key()
 	subject := ledgerOf(key)
 	for {
-		at, known := l.at[subject]
+		head, known := l.at[subject]
 		if !known {
 			last, err := j.get(ctx, getRequest{stream: ledgerStream, LastFor: subject})
 			if err != nil && codeOf(err) != jetstream.JSErrCodeMessageNotFound {
@@ -154,14 +154,14 @@ func (j *Journal) enter(ctx context.Context, e journal.Entry) error {
 			if err == nil {
 				var before journal.Entry
 				_ = json.Unmarshal(last.Data, &before) // a check finds what is damaged
-				at = journal.Ledger{Entries: before.Number, Head: sha256.Sum256(last.Data), At: last.seq}
+				head = journal.Ledger{Entries: before.Number, Head: sha256.Sum256(last.Data), At: last.seq}
 			}
 		}
-		expect := jetstream.WithExpectLastSequencePerSubject(at.At)
+		expect := jetstream.WithExpectLastSequencePerSubject(head.At)
 		if e.Kind == journal.EntryOpened {
 			expect = jetstream.WithExpectLastSequence(0)
 		}
-		s, err := at.Seal(e, key)
+		s, err := head.Seal(e, key)
 		if err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (j *Journal) enter(ctx context.Context, e journal.Entry) error {
 			signatureHeader: {base64.StdEncoding.EncodeToString(s.Signature)}}}, expect)
 		if err == nil {
 			if !ack.Duplicate {
-				at.At = ack.Sequence
-				l.at[subject] = at
+				head.At = ack.Sequence
+				l.at[subject] = head
 			}
 			return nil
 		}

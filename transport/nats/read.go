@@ -78,9 +78,9 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[jour
 	return func(yield func(journal.StoredBlock, error) bool) {
 		last, err := j.last(ctx, run)
 		var chain []byte
-		for at := uint64(0); at < last.Last && err == nil; {
+		for seq := uint64(0); seq < last.Last && err == nil; {
 			var found []stored
-			if found, err = j.blocks(ctx, run, at, last.at); err != nil {
+			if found, err = j.blocks(ctx, run, seq, last.at); err != nil {
 				break
 			}
 			for _, s := range found {
@@ -92,7 +92,7 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[jour
 				if !yield(b, nil) {
 					return
 				}
-				at, chain = s.Last, s.Chain
+				seq, chain = s.Last, s.Chain
 			}
 		}
 		if err != nil {

@@ -19,14 +19,14 @@ var errClosed = messages.Errorf(messages.CodeUnavailable, "the journal is closed
 // onHeader handles a copy of a block's header, or the notice that a log was removed.
 func (j *Journal) onHeader(m *nats.Msg) {
 	run, what := runOf(m.Subject, m.Header)
-	at, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	switch {
 	case err != nil:
 	case what == "gone":
-		j.index.drop(run, at)
+		j.index.drop(run, seq)
 		j.notes.Tell("", journal.Note{Run: run})
 	default:
-		j.heard(m.Subject, m.Header, at)
+		j.heard(m.Subject, m.Header, seq)
 	}
 }
 

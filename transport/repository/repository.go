@@ -74,11 +74,11 @@ type SSH struct {
 // only to resolve the ref. Errors: invalid_input if the repository does not exist or is not allowed; others may be
 // temporary.
 func Open(ctx context.Context, address string, o Options) (*source.Repository, error) {
-	at, err := source.Locate(address, o.RemoteOnly)
+	located, err := source.Locate(address, o.RemoteOnly)
 	if err != nil {
 		return nil, err
 	}
-	return o.Open(ctx, at)
+	return o.Open(ctx, located)
 }
 
 // Open is the function [Open] for an address that was parsed.

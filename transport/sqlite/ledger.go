@@ -103,8 +103,8 @@ func rootOf(ctx context.Context, db querier, number int64, run messages.RunID) (
 	e := journal.Entry{Run: run}
 	last, err := scanBlock(db.QueryRowContext(ctx, selectLast, number))
 	if err == nil {
-		if at, _, bad := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before}); bad == nil {
-			e.Seq, e.Chain = at.Seq, at.Hash.String()
+		if chain, _, bad := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before}); bad == nil {
+			e.Seq, e.Chain = chain.Seq, chain.Hash.String()
 		}
 	} else if primary, _ := codeOf(err); primary != 0 {
 		return e, err

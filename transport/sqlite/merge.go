@@ -85,12 +85,12 @@ type mergedRun struct {
 // read reads a log and merges its deltas. A damaged log is left alone, because it must not get a new digest.
 func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 	r := &mergedRun{number: number}
-	var at journal.Chain
+	var chain journal.Chain
 	var blocks journal.Hash
 	for b, err := range blocksOf(ctx, m.journal.db, number) {
 		var events []messages.Event
 		if err == nil {
-			at, events, err = b.Check(at)
+			chain, events, err = b.Check(chain)
 		}
 		if err != nil {
 			return nil, err

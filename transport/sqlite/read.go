@@ -188,12 +188,12 @@ func listSQL(q messages.Query, old bool) (string, []any) {
 		column = "queued_at"
 	}
 	if q.After != nil {
-		at := q.After.UpdatedAt
+		when := q.After.UpdatedAt
 		if q.ByQueued {
-			at = q.After.QueuedAt
+			when = q.After.QueuedAt
 		}
 		where.WriteString(" AND " + column + " <= ?")
-		args = append(args, at.UnixNano())
+		args = append(args, when.UnixNano())
 	}
 	order := " ORDER BY " + column + " DESC, run"
 	switch live := len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded); {

@@ -187,11 +187,11 @@ func unescaped(words string) string {
 // settled returns how many bytes of a growing text are in blocks that cannot change any more. These blocks end before a
 // line that follows an empty line, is not indented, and is outside of fences.
 func settled(text string) int {
-	end, at, fence, indented, empty := 0, 0, "", false, false
+	end, pos, fence, indented, empty := 0, 0, "", false, false
 	for row := range strings.Lines(text) {
 		if !strings.HasSuffix(row, "\n") { // an incomplete line may become a fence, but not part of an earlier block
 			if empty && fence == "" && strings.TrimLeft(row, " \t") == row {
-				end = at
+				end = pos
 			}
 			break
 		}
@@ -203,7 +203,7 @@ func settled(text string) int {
 		}
 		switch mark := fenceOf(bare); {
 		case fence == "" && empty && bare != "" && !inside:
-			end = at
+			end = pos
 			fence, indented = mark, inside
 		case fence == "":
 			fence, indented = mark, inside
@@ -211,7 +211,7 @@ func settled(text string) int {
 			fence = ""
 		}
 		empty = bare == ""
-		at += len(row)
+		pos += len(row)
 	}
 	return end
 }

@@ -41,13 +41,13 @@ type piece struct {
 func (p piece) paint(colored bool) string {
 	l := p.look
 	if !colored {
-		var kept []string
+		var lines []string
 		for part := range strings.SplitSeq(string(l), ";") {
 			if len(part) == 1 {
-				kept = append(kept, part)
+				lines = append(lines, part)
 			}
 		}
-		l = look(strings.Join(kept, ";"))
+		l = look(strings.Join(lines, ";"))
 	}
 	if l == plain || p.text == "" {
 		return p.text

@@ -135,8 +135,8 @@ func (w *wrapped) views(ctx context.Context) (all []door.View) {
 			default: // it is still starting
 			}
 		}
-		for at := 0; list != nil && at < len(list.Names); at++ {
-			all = append(all, view(calls.Input{Server: server, Tool: list.Names[at], Shown: list.Entries[at], Client: who.Capabilities}))
+		for pos := 0; list != nil && pos < len(list.Names); pos++ {
+			all = append(all, view(calls.Input{Server: server, Tool: list.Names[pos], Shown: list.Entries[pos], Client: who.Capabilities}))
 		}
 	}
 	return all

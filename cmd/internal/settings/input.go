@@ -151,7 +151,7 @@ func (m *member) Set(text string) error {
 }
 
 // read converts the text of a flag to JSON, by the type in the schema. It accepts "200k" for a number.
-func (m *member) read(text string) (said json.RawMessage, err error) {
+func (m *member) read(text string) (raw json.RawMessage, err error) {
 	var value any = text
 	switch m.form.Type {
 	case "boolean":

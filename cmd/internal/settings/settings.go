@@ -194,16 +194,16 @@ func lineOf(text []byte, name string) (line int) {
 		return 1
 	}
 	line = 1
-	for at := doc.Content[0]; ; {
+	for node := doc.Content[0]; ; {
 		i := 0 // keys and values take turns
-		for i < len(at.Content) && at.Content[i].Value != name && (at.Content[i].Value == "" || !strings.HasPrefix(name, at.Content[i].Value+".")) {
+		for i < len(node.Content) && node.Content[i].Value != name && (node.Content[i].Value == "" || !strings.HasPrefix(name, node.Content[i].Value+".")) {
 			i += 2
 		}
-		if i+1 >= len(at.Content) {
+		if i+1 >= len(node.Content) {
 			return line
 		}
-		line, name = at.Content[i].Line, strings.TrimPrefix(strings.TrimPrefix(name, at.Content[i].Value), ".")
-		at = at.Content[i+1]
+		line, name = node.Content[i].Line, strings.TrimPrefix(strings.TrimPrefix(name, node.Content[i].Value), ".")
+		node = node.Content[i+1]
 	}
 }
 
@@ -308,8 +308,8 @@ func (s *Settings) Origin(k Key) string {
 // a command. Other commands need no settings, so they work even if the settings are wrong.
 func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string,
 	known *redact.Secrets) error {
-	for at := cmd; at.GroupID != Working; at = at.Parent() {
-		if at.GroupID != "" || !at.HasParent() {
+	for parent := cmd; parent.GroupID != Working; parent = parent.Parent() {
+		if parent.GroupID != "" || !parent.HasParent() {
 			return nil
 		}
 	}

@@ -131,7 +131,7 @@ func folderOf(s messages.State) string {
 
 // outcome prints what the run has found, as its job says it.
 func (d *Display) outcome(s messages.State) {
-	title, summary, said := d.Outcome(s.End.Result)
+	title, summary, text := d.Outcome(s.End.Result)
 	if title == "" {
 		return
 	}
@@ -141,9 +141,9 @@ func (d *Display) outcome(s messages.State) {
 	}
 	line, _ := d.Style.line(about, Columns(d.Stderr))
 	if d.Folder != "" {
-		said += ", in " + d.path(folderOf(s))
+		text += ", in " + d.path(folderOf(s))
 	}
-	fmt.Fprintf(d.Stderr, "%s\n  %s\n", line, words.Printable(said))
+	fmt.Fprintf(d.Stderr, "%s\n  %s\n", line, words.Printable(text))
 }
 
 // stack prints the stack of a panic. It comes before the reason, so that the reason stays visible.

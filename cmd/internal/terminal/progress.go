@@ -46,20 +46,20 @@ func (b *board) apply(s messages.State, e messages.Event) {
 
 // changed notes what the event tells about a task, or about the run as a whole.
 func (b *board) changed(op *transcript.Op) {
-	at := op.Event.Time
+	when := op.Event.Time
 	switch body := op.Event.Body.(type) {
 	case messages.TaskStarted:
-		b.phases[body.Task] = &phase{begun: at}
+		b.phases[body.Task] = &phase{begun: when}
 	case messages.TaskRestarted:
-		b.phases[body.Task] = &phase{begun: at}
+		b.phases[body.Task] = &phase{begun: when}
 	case messages.TaskCompleted:
 		p := b.phase(body.Task)
-		p.ended, p.words = at, strings.TrimPrefix(strings.TrimPrefix(op.Event.Message, body.Task+" completed"), ": ")
+		p.ended, p.words = when, strings.TrimPrefix(strings.TrimPrefix(op.Event.Message, body.Task+" completed"), ": ")
 	case messages.TaskFailed:
-		b.phases[body.Task] = &phase{begun: b.phase(body.Task).begun, ended: at}
+		b.phases[body.Task] = &phase{begun: b.phase(body.Task).begun, ended: when}
 	case messages.LLMStarted:
 		p := b.phase(body.Task)
-		p.asked, p.words = at, op.Event.Message
+		p.asked, p.words = when, op.Event.Message
 	case messages.LLMCompleted:
 		p := b.phase(body.Task)
 		p.asked, p.words = time.Time{}, ""
@@ -210,7 +210,7 @@ func HowFar(done, total int64, unit string) string {
 
 // foot returns the last line, which is about the run as a whole.
 func (b *board) foot(now time.Time) []span {
-	said := "   " + words.Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
+	text := "   " + words.Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
 	files, bytes := 0, int64(0)
 	for _, item := range b.player.Items() {
 		if item.Kind == transcript.Artifact {
@@ -218,7 +218,7 @@ func (b *board) foot(now time.Time) []span {
 		}
 	}
 	if files > 0 {
-		said += ", " + words.Count(files, "file") + " with " + words.Size(bytes)
+		text += ", " + words.Count(files, "file") + " with " + words.Size(bytes)
 	}
-	return []span{{said, dim}, {"  " + b.ending, yellow}}
+	return []span{{text, dim}, {"  " + b.ending, yellow}}
 }

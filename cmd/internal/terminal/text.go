@@ -24,7 +24,7 @@ func Pad(text string, columns int) string {
 }
 
 // since returns the time between two instants, always with three decimals, so that columns are aligned.
-func since(start, at time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(start).Seconds()) }
+func since(start, when time.Time) string { return fmt.Sprintf("%.3f s", when.Sub(start).Seconds()) }
 
 // Elapsed formats a duration for people, with as much precision as they can read.
 func Elapsed(d time.Duration) string {

@@ -151,7 +151,7 @@ func CheckSecret(secret string) error {
 }
 
 // sign returns the value of webhook-signature: one signature for each secret.
-func sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
+func sign(secrets []string, id string, when time.Time, body []byte) (string, error) {
 	var all []string
 	for _, secret := range secrets {
 		key, err := keyOf(secret)
@@ -159,7 +159,7 @@ func sign(secrets []string, id string, at time.Time, body []byte) (string, error
 			return "", err
 		}
 		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+		mac.Write([]byte(id + "." + strconv.FormatInt(when.Unix(), 10) + "."))
 		mac.Write(body)
 		all = append(all, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	}

@@ -152,11 +152,11 @@ func prefix(a, b string) int {
 }
 
 // clip shortens a text around a position.
-func clip(text string, at int) string {
+func clip(text string, pos int) string {
 	const before, after = 200, 300
 	kind, body, _ := strings.Cut(text, " ")
-	at = max(at-len(kind)-1, 0)
-	head, tail := max(at-before, 0), min(at+after, len(body))
+	pos = max(pos-len(kind)-1, 0)
+	head, tail := max(pos-before, 0), min(pos+after, len(body))
 	words := kind + " " + strings.Repeat("…", min(head, 1)) + body[head:tail] + strings.Repeat("…", min(len(body)-tail, 1))
 	return strings.ToValidUTF8(words, "")
 }

@@ -95,22 +95,22 @@ func (r *replay) follow(ctx context.Context, id messages.RunID) error {
 }
 
 // answer answers a question when and as people did, if they did.
-func (r *replay) answer(ctx context.Context, id messages.RunID, asked messages.InputRequired) {
+func (r *replay) answer(ctx context.Context, id messages.RunID, question messages.InputRequired) {
 	of := r.recorded(ctx, id)
-	if of == nil || len(of.inputs[asked.Request]) == 0 {
+	if of == nil || len(of.inputs[question.Request]) == 0 {
 		return
 	}
-	e := of.inputs[asked.Request][0]
-	of.inputs[asked.Request] = of.inputs[asked.Request][1:]
+	e := of.inputs[question.Request][0]
+	of.inputs[question.Request] = of.inputs[question.Request][1:]
 	in, value := e.Body.(messages.InputReceived), json.RawMessage(`"a secret"`)
-	if asked.InputKind != messages.InputSecret {
+	if question.InputKind != messages.InputSecret {
 		value = in.Value
 	}
 	time.AfterFunc(time.Until(e.Time), func() {
-		if err := r.system.Answer(ctx, id, asked.Request, value, in.Principal); err != nil {
+		if err := r.system.Answer(ctx, id, question.Request, value, in.Principal); err != nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.refused = fmt.Errorf("the answer to %s is refused: %w", asked.Request, err)
+			r.refused = fmt.Errorf("the answer to %s is refused: %w", question.Request, err)
 		}
 	})
 }
@@ -138,14 +138,14 @@ func (r *replay) recorded(ctx context.Context, id messages.RunID) *run {
 }
 
 // told returns the recorded answer to a task, at its recorded time.
-func (r *replay) told(ctx context.Context, t *actors.TaskContext, asked messages.Body) ([]messages.Body, error) {
+func (r *replay) told(ctx context.Context, t *actors.TaskContext, request messages.Body) ([]messages.Body, error) {
 	of := r.recorded(ctx, t.RunID())
 	if of == nil {
 		return nil, fmt.Errorf("the recording has no such sub-run as %s", t.RunID())
 	}
 	var a *answer
 	what := ""
-	switch b := asked.(type) {
+	switch b := request.(type) {
 	case messages.LLMStarted:
 		a, what = of.answers[b.Call], "call of a model "+b.Call
 	case messages.ToolStarted:

@@ -33,10 +33,10 @@ type grantKey struct{}
 var ErrRevoked = messages.Errorf(CodeUnauthorized, "the token was revoked or has expired; go on with a new one")
 
 // Expires returns when the token of the request in ctx ends. ok is false if it has no end.
-func Expires(ctx context.Context) (at time.Time, ok bool) {
+func Expires(ctx context.Context) (when time.Time, ok bool) {
 	p, _ := ctx.Value(grantKey{}).(*grant)
 	if p == nil || p.token.until.IsZero() {
-		return at, false
+		return when, false
 	}
 	return p.token.until, true
 }

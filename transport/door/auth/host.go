@@ -39,11 +39,11 @@ func parseEndpoint(text string) (endpoint, bool) {
 
 // cutPort splits off ":port". ok is false if the port is not a number up to 65535.
 func cutPort(text string) (host, port string, ok bool) {
-	at := strings.LastIndexByte(text, ':')
-	if at < 0 || strings.HasSuffix(text, "]") {
+	pos := strings.LastIndexByte(text, ':')
+	if pos < 0 || strings.HasSuffix(text, "]") {
 		return text, "", true
 	}
-	host, port = text[:at], text[at+1:]
+	host, port = text[:pos], text[pos+1:]
 	if strings.Trim(port, "0123456789") != "" || len(port) > len("65535") {
 		return "", "", false
 	}

@@ -23,8 +23,8 @@ type placeKey struct{}
 
 // At returns where the caller is; "" is unknown.
 func At(ctx context.Context) Place {
-	at, _ := ctx.Value(placeKey{}).(Place)
-	return at
+	place, _ := ctx.Value(placeKey{}).(Place)
+	return place
 }
 
 // locate adds the place to the request's context. session says that the request has the session of a token. A server
@@ -33,7 +33,7 @@ func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool
 	own, told := fromPage(r)
 	sent := r.Header.Get(terminalField)
 	r.Header.Del(terminalField)
-	at := Place("")
+	place := Place("")
 	page := func() bool {
 		cookie, _, ok := ofSession(r)
 		if ok {
@@ -43,14 +43,14 @@ func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool
 	}
 	switch {
 	case m.terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.terminal)) == 1:
-		at = Terminal
+		place = Terminal
 	case !own || !told:
 	case session, m.tokens == nil && page():
-		at = Page
+		place = Page
 	case m.tokens == nil:
 		http.SetCookie(w, sessionCookie(r, http.Cookie{Value: m.sessions.keys.Seal(pageUse, nil)}))
 	}
-	return r.WithContext(context.WithValue(r.Context(), placeKey{}, at))
+	return r.WithContext(context.WithValue(r.Context(), placeKey{}, place))
 }
 
 // fromPage reports whether a page of this server sent the request, according to the browser. told is false if the

@@ -90,8 +90,8 @@ func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	entries := *t.known.Load()
 	found := -1
 	for i := range entries {
-		at := subtle.ConstantTimeCompare(digest[:], entries[i].digest[:])
-		found = subtle.ConstantTimeSelect(at, i, found)
+		pos := subtle.ConstantTimeCompare(digest[:], entries[i].digest[:])
+		found = subtle.ConstantTimeSelect(pos, i, found)
 	}
 	if found < 0 {
 		return entry{}, false

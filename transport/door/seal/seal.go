@@ -18,9 +18,9 @@ type Keys [][]byte
 const secretBytes = 32
 
 // New returns a random key, or the given ones if there are any.
-func New(given Keys) Keys {
-	if len(given) > 0 {
-		return given
+func New(keys Keys) Keys {
+	if len(keys) > 0 {
+		return keys
 	}
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // it never fails

@@ -39,12 +39,12 @@ func New(base, token string) (*Client, error) {
 		}
 		base = "http://localhost"
 	}
-	at, err := url.Parse(base)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, messages.Errorf(messages.CauseInvalidInput,
 			"%.200q is not the URL of a server; write one such as http://127.0.0.1:7878", base)
 	}
-	return &Client{base: at, token: token, client: dial.Named(transport)}, nil
+	return &Client{base: u, token: token, client: dial.Named(transport)}, nil
 }
 
 // AtTerminal makes the client send the secret of the server that says that a person is at a terminal here.
@@ -158,10 +158,10 @@ func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, 
 }
 
 // Say says something to a run that works. It returns when the message is in the run's log.
-func (c *Client) Say(ctx context.Context, id messages.RunID, said messages.Said) (m messages.Message, err error) {
-	body := map[string]any{"id": said.Message, "content": said.Content}
-	if said.Mode != "" {
-		body["mode"] = said.Mode
+func (c *Client) Say(ctx context.Context, id messages.RunID, msg messages.Said) (m messages.Message, err error) {
+	body := map[string]any{"id": msg.Message, "content": msg.Content}
+	if msg.Mode != "" {
+		body["mode"] = msg.Mode
 	}
 	err = c.call(ctx, http.MethodPost, pathOf(id)+"/messages", nil, body, &m)
 	return m, err

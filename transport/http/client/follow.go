@@ -29,11 +29,11 @@ const (
 
 // Follow is [Client.Resume] for readers whose cursors are plain numbers.
 func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
-	at := cursor.Cursors{id: {Seq: want.After}}
+	cur := cursor.Cursors{id: {Seq: want.After}}
 	for child, seq := range want.Children {
-		at[child] = cursor.Cursor{Seq: seq}
+		cur[child] = cursor.Cursor{Seq: seq}
 	}
-	return c.Resume(ctx, id, at, want)
+	return c.Resume(ctx, id, cur, want)
 }
 
 // Cursors say how far somebody has read the logs of runs.

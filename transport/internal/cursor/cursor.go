@@ -264,9 +264,9 @@ func (c Cursors) Plain() bool {
 
 // Take is [Cursor.Take] for the event's run. It updates the map.
 func (c Cursors) Take(e messages.Event) (messages.Event, bool) {
-	at := c[e.RunID]
-	e, some := at.Take(e)
-	c[e.RunID] = at
+	cur := c[e.RunID]
+	e, some := cur.Take(e)
+	c[e.RunID] = cur
 	return e, some
 }
 
@@ -274,17 +274,17 @@ func (c Cursors) Take(e messages.Event) (messages.Event, bool) {
 func (c Cursors) Resume(f *messages.FollowOptions, run messages.RunID) {
 	if f.After = c[run].Seq; len(c) > 1 { // an idle reader of one run needs no map
 		f.Children = make(map[messages.RunID]uint64, len(c))
-		for id, at := range c {
-			f.Children[id] = at.Seq
+		for id, cur := range c {
+			f.Children[id] = cur.Seq
 		}
 	}
 }
 
 // Parse decodes what [Cursors.Append] wrote for the run, or a plain number. "" is the beginning. Errors: invalid_input.
 func Parse(run messages.RunID, text string) (Cursors, error) {
-	at := Cursors{run: {}}
+	cur := Cursors{run: {}}
 	if text == "" {
-		return at, nil
+		return cur, nil
 	}
 	for i, one := range strings.Split(text, ",") {
 		child, place, found := strings.Cut(one, ":")
@@ -299,9 +299,9 @@ func Parse(run messages.RunID, text string) (Cursors, error) {
 		if found {
 			id += messages.RunID("." + child)
 		}
-		at[id] = c
+		cur[id] = c
 	}
-	return at, nil
+	return cur, nil
 }
 
 // Append appends all cursors as one text: first the run's, then those of sub-runs, each under the suffix of its id.

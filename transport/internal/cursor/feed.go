@@ -22,32 +22,32 @@ type Feed struct {
 
 // Begin moves the reader to the State.
 func (f *Feed) Begin(s messages.State) {
-	at := At(s)
-	for i, p := range at.read {
+	cur := At(s)
+	for i, p := range cur.read {
 		t, _ := s.Stream(p.stream)
-		at.read[i].whole = f.Digest && p.stream != "" && t.Dropped == 0
+		cur.read[i].whole = f.Digest && p.stream != "" && t.Dropped == 0
 	}
-	f.At[s.RunID] = at
+	f.At[s.RunID] = cur
 }
 
 // Events yields what the reader gets of the event, and moves the cursors before each. Deltas come in pieces that fit,
 // and a done event without a text that the reader has. An event without a body only moves the cursors.
 func (f *Feed) Events(e messages.Event) iter.Seq[messages.Event] {
 	return func(yield func(messages.Event) bool) {
-		at := f.At[e.RunID]
-		at.digest = f.Digest
-		if f.Digest && e.Seq > at.Seq {
+		cur := f.At[e.RunID]
+		cur.digest = f.Digest
+		if f.Digest && e.Seq > cur.Seq {
 			var parts []messages.Event
-			parts, e = f.thin(e, &at)
+			parts, e = f.thin(e, &cur)
 			for _, part := range parts {
 				if !yield(part) {
 					return
 				}
 			}
 		}
-		for _, piece := range at.pieces(e) {
-			piece, some := at.Take(piece)
-			if f.At[e.RunID] = at; !some {
+		for _, piece := range cur.pieces(e) {
+			piece, some := cur.Take(piece)
+			if f.At[e.RunID] = cur; !some {
 				piece.Body = nil
 			}
 			if !yield(piece) {
@@ -101,12 +101,12 @@ func numbers(b messages.Body) uint64 {
 }
 
 // thin returns the event without a text that the reader has, and before it what puts the reader's text right.
-func (f *Feed) thin(e messages.Event, at *Cursor) (parts []messages.Event, _ messages.Event) {
+func (f *Feed) thin(e messages.Event, cur *Cursor) (parts []messages.Event, _ messages.Event) {
 	has := false
 	d, _ := messages.DoneOf(e.Body)
 	switch b := e.Body.(type) {
 	case messages.TextDone, messages.ThoughtDone:
-		if parts, has = f.has(e, at, d); has {
+		if parts, has = f.has(e, cur, d); has {
 			e.Body = messages.Omit(b)
 		}
 	case messages.RunCompleted:
@@ -114,9 +114,9 @@ func (f *Feed) thin(e messages.Event, at *Cursor) (parts []messages.Event, _ mes
 			break
 		}
 		text := b.Text()
-		i := slices.IndexFunc(at.read, func(p place) bool { return p.done != "" && p.bytes == len(text) })
-		if has = i >= 0 && f.holds(e, at.read[i], text); has {
-			e.Body = b.Omit(at.read[i].stream)
+		i := slices.IndexFunc(cur.read, func(p place) bool { return p.done != "" && p.bytes == len(text) })
+		if has = i >= 0 && f.holds(e, cur.read[i], text); has {
+			e.Body = b.Omit(cur.read[i].stream)
 		}
 	}
 	if has {
@@ -126,26 +126,26 @@ func (f *Feed) thin(e messages.Event, at *Cursor) (parts []messages.Event, _ mes
 }
 
 // has reports whether the reader has the long text of a done event, if it takes the parts.
-func (f *Feed) has(e messages.Event, at *Cursor, d messages.TextDone) (parts []messages.Event, has bool) {
+func (f *Feed) has(e messages.Event, cur *Cursor, d messages.TextDone) (parts []messages.Event, has bool) {
 	if len(d.Text) <= messages.WireBytes {
 		return nil, false
 	}
-	i := slices.IndexFunc(at.read, func(p place) bool { return p.stream == d.Stream })
-	if i < 0 || !at.read[i].whole {
+	i := slices.IndexFunc(cur.read, func(p place) bool { return p.stream == d.Stream })
+	if i < 0 || !cur.read[i].whole {
 		return nil, false
 	}
-	p := at.read[i]
+	p := cur.read[i]
 	if p.sum != nil && hex.EncodeToString(p.sum.Sum(nil)) == d.SHA256 {
 		return nil, true
 	}
-	said, err := f.Said(e.RunID, d.Stream, e.Seq)
-	if err != nil || len(said) != p.bytes {
+	text, err := f.Said(e.RunID, d.Stream, e.Seq)
+	if err != nil || len(text) != p.bytes {
 		return nil, false
 	}
-	if said == d.Text {
+	if text == d.Text {
 		return nil, true
 	}
-	same := words.Common(said, d.Text)
+	same := words.Common(text, d.Text)
 	first, rest := messages.Pieces(messages.TextDelta{Stream: d.Stream, Task: d.Task, Index: p.index, Offset: same, Text: d.Text[same:], Part: true})
 	for _, body := range append([]messages.Body{first}, rest...) {
 		if e.Kind() == messages.KindThoughtDone {
@@ -161,8 +161,8 @@ func (f *Feed) holds(e messages.Event, p place, text string) bool {
 	if p.done != "." {
 		return p.done == messages.Digest(text)
 	}
-	said, err := f.Said(e.RunID, p.stream, e.Seq)
-	return err == nil && said == text
+	words, err := f.Said(e.RunID, p.stream, e.Seq)
+	return err == nil && words == text
 }
 
 // hear follows a delta before the place moves past it.

@@ -61,9 +61,9 @@ func (w *Words) add(text string, anew, all bool) {
 }
 
 func (w *Words) piece(n int) {
-	piece, anew, at := string(w.rest[:n]), !w.begun, len(w.speech.Text())-len(w.rest)
+	piece, anew, pos := string(w.rest[:n]), !w.begun, len(w.speech.Text())-len(w.rest)
 	w.begun, w.rest = true, w.rest[n:]
-	w.say(piece, w.speech.MediaType(at, at+n), anew)
+	w.say(piece, w.speech.MediaType(pos, pos+n), anew)
 }
 
 // mostPiece is the number of bytes after which a piece ends in a text without spaces.

@@ -95,16 +95,16 @@ func withDefaults(schema, value json.RawMessage) json.RawMessage {
 	var form struct {
 		Properties map[string]struct{ Default json.RawMessage }
 	}
-	var given map[string]json.RawMessage
-	if json.Unmarshal(schema, &form) != nil || json.Unmarshal(value, &given) != nil || given == nil {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(schema, &form) != nil || json.Unmarshal(value, &values) != nil || values == nil {
 		return value
 	}
 	for name, field := range form.Properties {
-		if _, answered := given[name]; !answered && field.Default != nil {
-			given[name] = field.Default
+		if _, answered := values[name]; !answered && field.Default != nil {
+			values[name] = field.Default
 		}
 	}
-	filled, err := json.Marshal(given)
+	filled, err := json.Marshal(values)
 	if err != nil {
 		return value
 	}

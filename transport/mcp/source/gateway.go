@@ -208,7 +208,7 @@ func (c *connection) entries(ctx context.Context, method string) (*List, error) 
 	if last := s.lists[method]; last != nil && last.conn == c && time.Since(last.at) < wrappedAge {
 		return s.offer(method, last), nil
 	}
-	all, at := &List{TTL: wrappedAge.Milliseconds()}, time.Now()
+	all, when := &List{TTL: wrappedAge.Milliseconds()}, time.Now()
 	cursor := ""
 	for range mostTools {
 		params, _ := json.Marshal(map[string]string{"cursor": cursor})
@@ -247,7 +247,7 @@ func (c *connection) entries(ctx context.Context, method string) (*List, error) 
 		}
 		cursor = more.NextCursor
 	}
-	now := &entries{all: all, at: at, conn: c}
+	now := &entries{all: all, at: when, conn: c}
 	s.lists[method] = now
 	return s.offer(method, now), nil
 }

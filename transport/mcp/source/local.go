@@ -27,16 +27,16 @@ type Host struct {
 }
 
 // NewSession returns a session. told gets what the server says, in order and as a client reads it, until Close.
-func NewSession(id string, h Host, told func(mcp.JSONRPCNotification)) *Session {
+func NewSession(id string, h Host, notify func(mcp.JSONRPCNotification)) *Session {
 	s := &Session{lib.NewInProcessSessionWithHandlers(id, h.Sampling, h.Elicitation, h.Roots), make(chan struct{})}
-	go s.tell(told)
+	go s.tell(notify)
 	return s
 }
 
 // flushed is the field of a notification of Flush.
 const flushed = "\x00flushed"
 
-func (s *Session) tell(told func(mcp.JSONRPCNotification)) {
+func (s *Session) tell(notify func(mcp.JSONRPCNotification)) {
 	for {
 		select {
 		case <-s.over:
@@ -46,7 +46,7 @@ func (s *Session) tell(told func(mcp.JSONRPCNotification)) {
 			if done, ok := n.Params.AdditionalFields[flushed].(chan struct{}); ok {
 				close(done)
 			} else if text, err := json.Marshal(n); err == nil && json.Unmarshal(text, &plain) == nil {
-				told(plain)
+				notify(plain)
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func newLocal(c *connection) *local {
 	}
 	l := &local{server: c.server.Local, log: c.server.log}
 	l.Session = NewSession(l.server.GenerateInProcessSessionID(), h, func(n mcp.JSONRPCNotification) {
-		if told := l.told.Load(); told != nil {
-			(*told)(n)
+		if notify := l.told.Load(); notify != nil {
+			(*notify)(n)
 		}
 	})
 	return l
@@ -136,7 +136,7 @@ func (l *local) SendNotification(ctx context.Context, n mcp.JSONRPCNotification)
 	return err
 }
 
-func (l *local) SetNotificationHandler(told func(mcp.JSONRPCNotification)) { l.told.Store(&told) }
+func (l *local) SetNotificationHandler(notify func(mcp.JSONRPCNotification)) { l.told.Store(&notify) }
 
 // SetRequestHandler does nothing: the session calls the connection itself.
 func (*local) SetRequestHandler(transport.RequestHandler) {}

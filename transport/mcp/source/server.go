@@ -105,9 +105,9 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 		"it did not list its tools within %s", s.StartTimeout))
 	defer stop()
 	var now map[string]definition
-	var left error
+	var leftErr error
 	err := s.with(timed, false, func(conn *connection) (err error) {
-		now, left, err = conn.listed(timed)
+		now, leftErr, err = conn.listed(timed)
 		return err
 	})
 	if err != nil && timed.Err() != nil && ctx.Err() == nil {
@@ -127,8 +127,8 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 		}
 	}
 	stable.Sort(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
-	if left != nil {
-		return s.known, s.failed(left)
+	if leftErr != nil {
+		return s.known, s.failed(leftErr)
 	}
 	return s.known, nil
 }
@@ -174,7 +174,7 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 	}
 	s.drop()
 	now := time.Now()
-	s.starts = slices.DeleteFunc(s.starts, func(at time.Time) bool { return now.Sub(at) > startsWithin })
+	s.starts = slices.DeleteFunc(s.starts, func(when time.Time) bool { return now.Sub(when) > startsWithin })
 	pause, why := time.Duration(0), cmp.Or(s.reason, errors.New("it ended"))
 	if n := len(s.starts); n > mostStarts {
 		return nil, fmt.Errorf("server down: it was started %d times in %s; %w", n, startsWithin, why)
@@ -317,7 +317,7 @@ func (s *server) close() {
 
 // listed returns the server's tools. It requests them again if they have changed or the list is old. left says which
 // ones are left out.
-func (c *connection) listed(ctx context.Context) (tools map[string]definition, left, err error) {
+func (c *connection) listed(ctx context.Context) (tools map[string]definition, leftErr, err error) {
 	c.listing.Lock()
 	defer c.listing.Unlock()
 	if c.tools != nil && time.Since(c.at) < listAge && !c.stale.Load() {
@@ -341,19 +341,19 @@ func (c *connection) listed(ctx context.Context) (tools map[string]definition, l
 			} else if _, known := tools[d.Name]; known || len(tools) < mostTools {
 				tools[d.Name] = d
 			} else {
-				left = fmt.Errorf("it has more than %d tools; the others are left out", mostTools)
+				leftErr = fmt.Errorf("it has more than %d tools; the others are left out", mostTools)
 			}
 		}
-		if next == "" || next == cursor || left != nil || pages == mostTools {
+		if next == "" || next == cursor || leftErr != nil || pages == mostTools {
 			break
 		}
 		cursor = next
 	}
 	if large != "" {
-		left = errors.Join(left, fmt.Errorf("tools such as %s are left out: their schemas have more than %d bytes", large, mostSchema))
+		leftErr = errors.Join(leftErr, fmt.Errorf("tools such as %s are left out: their schemas have more than %d bytes", large, mostSchema))
 	}
-	c.tools, c.left, c.at = tools, left, time.Now()
-	return tools, left, nil
+	c.tools, c.left, c.at = tools, leftErr, time.Now()
+	return tools, leftErr, nil
 }
 
 // page requests a page of the list of tools.

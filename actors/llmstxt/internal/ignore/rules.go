@@ -243,29 +243,29 @@ func (p *pattern) match(path, name string, isFolder bool, w *work) bool {
 
 // matchPath only needs to retry the last "**" that it passed, so its steps are at most the product of both lengths.
 func (p *pattern) matchPath(path string, w *work) bool {
-	at, again, from := 0, -1, ""
+	pos, again, from := 0, -1, ""
 	for path != "" {
 		w.spend(1)
-		if at < len(p.parts) && p.parts[at].kind == anyDepth {
-			if at == len(p.parts)-1 {
+		if pos < len(p.parts) && p.parts[pos].kind == anyDepth {
+			if pos == len(p.parts)-1 {
 				return true
 			}
-			again, from = at, path
-			at++
+			again, from = pos, path
+			pos++
 			continue
 		}
 		segment, rest, _ := strings.Cut(path, "/")
-		if at < len(p.parts) && p.parts[at].match(segment, w) {
-			at, path = at+1, rest
+		if pos < len(p.parts) && p.parts[pos].match(segment, w) {
+			pos, path = pos+1, rest
 			continue
 		}
 		if again < 0 {
 			return false
 		}
 		_, from, _ = strings.Cut(from, "/")
-		at, path = again+1, from
+		pos, path = again+1, from
 	}
-	return at == len(p.parts)
+	return pos == len(p.parts)
 }
 
 // match reports whether the part matches a segment. matchPath handles "**" itself.

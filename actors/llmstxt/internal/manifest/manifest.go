@@ -125,13 +125,13 @@ func (m *Manifest) bound() {
 
 // lines makes a line of each text. It drops empty ones, and those beyond listItems.
 func lines(list []string) []string {
-	var kept []string
+	var out []string
 	for _, s := range list[:min(len(list), listItems)] {
 		if s = line(s); s != "" {
-			kept = append(kept, s)
+			out = append(out, s)
 		}
 	}
-	return kept
+	return out
 }
 
 // line joins the text into one bounded line.

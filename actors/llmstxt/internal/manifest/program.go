@@ -49,8 +49,8 @@ func (f *file) program(text string) program {
 		return s
 	})
 	p := program{text, f.rules, make(map[int]int)}
-	for _, at := range literals.FindAllStringIndex(text, -1) {
-		p.quoted[at[0]] = at[1] - at[0]
+	for _, match := range literals.FindAllStringIndex(text, -1) {
+		p.quoted[match[0]] = match[1] - match[0]
 	}
 	return p
 }
@@ -135,11 +135,11 @@ func (p program) all(place string) (found []string) {
 // inside returns what is in the brackets that matches of a pattern open, without what is nested deeper.
 func (p program) inside(opening string, deep int) (texts []string) {
 	for i := 0; ; {
-		at := pattern(opening).FindStringIndex(p.text[i:])
-		if at == nil {
+		match := pattern(opening).FindStringIndex(p.text[i:])
+		if match == nil {
 			return texts
 		}
-		i += at[0] + max(0, strings.LastIndexAny(p.text[i+at[0]:i+at[1]], "([{"))
+		i += match[0] + max(0, strings.LastIndexAny(p.text[i+match[0]:i+match[1]], "([{"))
 		var b strings.Builder
 		for level, open := 0, true; open && i < len(p.text); open = level > 0 {
 			size, closed := max(1, p.quoted[i]), 0

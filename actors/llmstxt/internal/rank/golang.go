@@ -110,17 +110,17 @@ const packageBytes = 256 << 10
 // findPackages gives points to the files that represent packages: those of Go, and those of a workspace.
 func (r *ranking) findPackages() {
 	type doc struct{ file, note string }
-	for i, said := range each(r.survey, len(r.golang), func(v *survey, i int) (said doc) {
+	for i, d := range each(r.survey, len(r.golang), func(v *survey, i int) (said doc) {
 		if p := v.golang[i]; p.place == scan.Product {
 			said.file, said.note = v.packageDoc(p)
 		}
 		return said
 	}) {
-		p, x := r.golang[i], r.at[said.file]
+		p, x := r.golang[i], r.at[d.file]
 		if x == nil {
 			continue
 		}
-		x.members, x.command, x.Note = p.dir, p.isCommand(), said.note
+		x.members, x.command, x.Note = p.dir, p.isCommand(), d.note
 		switch {
 		case p.dir == ".":
 			x.members = cmp.Or(moduleName(p.importer), p.name)

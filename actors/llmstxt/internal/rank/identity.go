@@ -158,7 +158,7 @@ func scripts(m manifest.Manifest) string {
 
 // licence returns the SPDX names of the recognized licence files at the root. If the manifest names the same
 // licences, its expression says how they are combined.
-func (v *survey) licence(said string) string {
+func (v *survey) licence(text string) string {
 	var known []string
 	for _, f := range v.repo.Files {
 		if f.Kind != scan.Source && depth(f.Path) == 0 && page.IsLicence(f.Path) {
@@ -167,9 +167,9 @@ func (v *survey) licence(said string) string {
 			}
 		}
 	}
-	joined := prose.ContainsAny(said, " OR ", " AND ", "/")
-	if len(known) == 0 || joined && !slices.ContainsFunc(known, func(l string) bool { return !strings.Contains(said, l) }) {
-		return said
+	joined := prose.ContainsAny(text, " OR ", " AND ", "/")
+	if len(known) == 0 || joined && !slices.ContainsFunc(known, func(l string) bool { return !strings.Contains(text, l) }) {
+		return text
 	}
 	return strings.Join(known, ", ")
 }

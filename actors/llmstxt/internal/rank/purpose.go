@@ -151,8 +151,8 @@ func (v *survey) names() []string {
 // hasDefinition looks for "<name> is …", "This package provides …" and similar phrases within the first words.
 func hasDefinition(sentence string, names []string) bool {
 	for _, verb := range sayingVerbs {
-		subject, said, ok := strings.Cut(sentence, verb)
-		if !ok || len(subject) > 60 || prose.StartsWithAny(said, "very ", "so ", "quite ", "really ", "easy ", "simple to ", "not ", "now ", "currently ") {
+		subject, text, ok := strings.Cut(sentence, verb)
+		if !ok || len(subject) > 60 || prose.StartsWithAny(text, "very ", "so ", "quite ", "really ", "easy ", "simple to ", "not ", "now ", "currently ") {
 			continue
 		}
 		subject, article := strings.CutPrefix(subject, "the ")
@@ -201,8 +201,8 @@ func isNounPhrase(sentence string) bool {
 	end, isVerb := len(sentence), false
 	for i, words := range []words.List{phraseEnds, finiteVerbs, sayingVerbs} {
 		for _, w := range words {
-			if at := strings.Index(sentence, w); at >= 0 && at < end {
-				end, isVerb = at, i > 0
+			if pos := strings.Index(sentence, w); pos >= 0 && pos < end {
+				end, isVerb = pos, i > 0
 			}
 		}
 	}

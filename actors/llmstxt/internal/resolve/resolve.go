@@ -123,8 +123,8 @@ func (r *Resolver) addFile(f *scan.File) {
 
 // name assigns a name to the first path that has it.
 func (r *Resolver) name(fam, name, path string) {
-	if at := (key{fam, name}); r.byPath[at] == "" {
-		r.byPath[at] = path
+	if k := (key{fam, name}); r.byPath[k] == "" {
+		r.byPath[k] = path
 	}
 }
 
@@ -136,9 +136,9 @@ func (r *Resolver) addTail(fam, name, to string) {
 	if fam == ".net" {
 		name = strings.ReplaceAll(name, ".", "/")
 	}
-	at, t := key{fam, path.Base(name)}, tail{"/" + name, to}
-	if list := r.byBase[at]; len(list) < mostNamesakes && !slices.Contains(list, t) {
-		r.byBase[at] = append(list, t)
+	k, t := key{fam, path.Base(name)}, tail{"/" + name, to}
+	if list := r.byBase[k]; len(list) < mostNamesakes && !slices.Contains(list, t) {
+		r.byBase[k] = append(list, t)
 	}
 }
 

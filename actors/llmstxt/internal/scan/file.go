@@ -88,9 +88,9 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 	if isTestName(name, d.path == "") || !d.docs && is("test document", strings.ToLower(name)) {
 		f.Place = Test
 	}
-	switch said := d.marks.generated.Match(path, false); {
+	switch verdict := d.marks.generated.Match(path, false); {
 	case path == name && isReadme(name): // nothing else is as informative, whoever wrote it
-	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, f.Kind, head):
+	case verdict == ignore.Leave, verdict == ignore.Silent && isGenerated(name, f.Kind, head):
 		f.Place = Generated
 	}
 	if language == "Go" && (f.Place == Product || f.Place == Example) {

@@ -24,18 +24,18 @@ var (
 
 // readDocC reads the catalog that a page is the root of: the page whose heading is the module.
 func readDocC(r *Repository, config string) *Site {
-	at := strings.Index(config, ".docc/") + len(".docc")
-	root := path.Join(config[:at], "Documentation.md")
+	pos := strings.Index(config, ".docc/") + len(".docc")
+	root := path.Join(config[:pos], "Documentation.md")
 	module := doccModule.FindStringSubmatch(r.Text(config))
 	if config != root && (r.has(root) || module == nil) {
 		return nil
 	}
 	d := &docc{builder: newBuilder(r, "DocC", config), files: make(map[string]string)}
-	d.module = strings.TrimSuffix(path.Base(config[:at]), ".docc")
+	d.module = strings.TrimSuffix(path.Base(config[:pos]), ".docc")
 	if module != nil {
 		d.module = module[1]
 	}
-	for _, f := range r.under(config[:at]) {
+	for _, f := range r.under(config[:pos]) {
 		if strings.HasSuffix(f, ".md") && !doccSymbol.MatchString(r.Text(f)) {
 			d.files[stem(f)] = f
 			d.names = append(d.names, stem(f))

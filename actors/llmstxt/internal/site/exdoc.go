@@ -55,14 +55,14 @@ var (
 
 // exList returns the text of the lists that an option of mix.exs joins, either in place or in a function.
 func exList(text, option string) string {
-	at := regexp.MustCompile(`\bdefp?\s+` + option + `\b(?:\(\))?,?\s*do:?`).FindStringIndex(text)
-	if at == nil {
-		at = regexp.MustCompile(`\b` + option + `:`).FindStringIndex(text)
+	match := regexp.MustCompile(`\bdefp?\s+` + option + `\b(?:\(\))?,?\s*do:?`).FindStringIndex(text)
+	if match == nil {
+		match = regexp.MustCompile(`\b` + option + `:`).FindStringIndex(text)
 	}
-	if at == nil {
+	if match == nil {
 		return ""
 	}
-	rest := text[at[1]:]
+	rest := text[match[1]:]
 	for more := true; more; {
 		rest = strings.TrimLeft(rest, " \n")
 		if start := exStart.FindString(rest); start != "" {
@@ -72,7 +72,7 @@ func exList(text, option string) string {
 		}
 		rest, more = strings.CutPrefix(strings.TrimLeft(rest, ")] \n"), "++")
 	}
-	return text[at[1] : len(text)-len(rest)]
+	return text[match[1] : len(text)-len(rest)]
 }
 
 var (
@@ -83,14 +83,14 @@ var (
 // exSkip returns what follows the list or the arguments that a text begins with.
 func exSkip(text string) string {
 	open := 1
-	for _, at := range exMark.FindAllStringIndex(text, -1) {
-		if c := text[at[0]]; strings.IndexByte("([{", c) >= 0 {
+	for _, match := range exMark.FindAllStringIndex(text, -1) {
+		if c := text[match[0]]; strings.IndexByte("([{", c) >= 0 {
 			open++
 		} else if c != '"' {
 			open--
 		}
 		if open == 0 {
-			return text[at[0]:]
+			return text[match[0]:]
 		}
 	}
 	return ""
@@ -102,18 +102,18 @@ type extra struct{ file, label, name string }
 // exPages returns the pages that the text of a list names.
 func exPages(list string, files []string) (pages []extra) {
 	found := exPage.FindAllStringSubmatchIndex(list, -1)
-	for i, at := range found {
-		if at[2] >= 0 {
-			for _, file := range matching(files, list[at[2]:at[3]]) {
+	for i, match := range found {
+		if match[2] >= 0 {
+			for _, file := range matching(files, list[match[2]:match[3]]) {
 				pages = append(pages, extra{file: file})
 			}
 			continue
 		}
-		page, end := extra{file: list[at[4]:at[5]]}, len(list)
+		page, end := extra{file: list[match[4]:match[5]]}, len(list)
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		for _, option := range exOption.FindAllStringSubmatch(list[at[1]:end], -1) {
+		for _, option := range exOption.FindAllStringSubmatch(list[match[1]:end], -1) {
 			if option[1] == "title" {
 				page.label = option[2]
 			} else {
@@ -128,17 +128,17 @@ func exPages(list string, files []string) (pages []extra) {
 // exGroups returns the groups that the text of a list names. What only a program can match is unread.
 func (b *builder) exGroups(list string) (groups []*exGroup) {
 	found := exKey.FindAllStringSubmatchIndex(list, -1)
-	for i, at := range found {
+	for i, match := range found {
 		g, end := &exGroup{}, len(list)
-		if g.name = list[at[0]:at[1]]; at[2] >= 0 {
-			g.name = list[at[2]:at[3]]
+		if g.name = list[match[0]:match[1]]; match[2] >= 0 {
+			g.name = list[match[2]:match[3]]
 		} else {
-			g.name = list[at[4]:at[5]]
+			g.name = list[match[4]:match[5]]
 		}
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		if g.patterns = exPatterns(list[at[1]:end]); len(g.patterns) == 0 {
+		if g.patterns = exPatterns(list[match[1]:end]); len(g.patterns) == 0 {
 			b.Unread++
 		}
 		groups = append(groups, g)

@@ -78,8 +78,8 @@ func linksOf(block ast.Node, source []byte) (items []*listItem) {
 
 // target returns the path of a link without its query and anchor.
 func target(link string) string {
-	if at := strings.IndexAny(link, "#?"); at >= 0 {
-		link = link[:at]
+	if pos := strings.IndexAny(link, "#?"); pos >= 0 {
+		link = link[:pos]
 	}
 	if plain, err := url.PathUnescape(link); err == nil {
 		link = plain

@@ -105,8 +105,8 @@ func (f *plainFolder) spot(p string, isFolder bool) spot {
 	if isIndex(p) {
 		s.rank = 0
 	}
-	if at, ok := f.linked[p]; ok {
-		s.link = at
+	if pos, ok := f.linked[p]; ok {
+		s.link = pos
 	}
 	return s
 }

@@ -111,19 +111,19 @@ func (c *counter) count(s string) int {
 	n := len(s)
 	for len(c.heap) > 0 && !c.isOver() {
 		least := c.pop()
-		at := int32(least & math.MaxUint32)
-		if c.parts[at].pair != rank(least>>32) {
+		pos := int32(least & math.MaxUint32)
+		if c.parts[pos].pair != rank(least>>32) {
 			continue // a neighbour was merged meanwhile
 		}
-		gone := c.parts[at].next
+		gone := c.parts[pos].next
 		c.parts[gone].pair = none
-		c.parts[at].next = c.parts[gone].next
-		if after := c.parts[at].next; int(after) < len(s) {
-			c.parts[after].before = at
+		c.parts[pos].next = c.parts[gone].next
+		if after := c.parts[pos].next; int(after) < len(s) {
+			c.parts[after].before = pos
 		}
 		n--
-		c.look(s, at)
-		if before := c.parts[at].before; before >= 0 {
+		c.look(s, pos)
+		if before := c.parts[pos].before; before >= 0 {
 			c.look(s, before)
 		}
 	}
@@ -131,15 +131,15 @@ func (c *counter) count(s string) int {
 }
 
 // look finds the token that a part makes with the next part.
-func (c *counter) look(s string, at int32) {
-	p := &c.parts[at]
+func (c *counter) look(s string, pos int32) {
+	p := &c.parts[pos]
 	p.pair = none
 	if int(p.next) >= len(s) {
 		return
 	}
-	if end := c.parts[p.next].next; end-at <= longest {
-		if p.pair = c.table.rank(s[at:end]); p.pair != none {
-			c.push(uint64(p.pair)<<32 | uint64(at))
+	if end := c.parts[p.next].next; end-pos <= longest {
+		if p.pair = c.table.rank(s[pos:end]); p.pair != none {
+			c.push(uint64(p.pair)<<32 | uint64(pos))
 		}
 	}
 }
@@ -225,20 +225,20 @@ var table = sync.OnceValue(func() *vocabulary {
 	clear(v.lines[:])
 	var text strings.Builder
 	text.Grow(textual)
-	at, before := 0, 0
+	pos, before := 0, 0
 	for i := range tokens {
 		end := int(columns[1][i])
 		text.WriteString(text.String()[before : before+int(columns[0][i])])
 		text.WriteString(listed[:end])
-		token := text.String()[at:]
+		token := text.String()[pos:]
 		h := maphash.String(v.seed, token)
 		slot := h % uint64(len(v.slots))
 		for v.slots[slot] != 0 {
 			slot = (slot + 1) % uint64(len(v.slots))
 		}
 		rank := uint64(columns[2][i]) | uint64(columns[3][i])<<8 | uint64(columns[4][i])<<16
-		v.slots[slot] = h>>46<<46 | uint64(len(token)-1)<<39 | uint64(at)<<18 | (rank + 1)
-		listed, before, at = listed[end:], at, text.Len()
+		v.slots[slot] = h>>46<<46 | uint64(len(token)-1)<<39 | uint64(pos)<<18 | (rank + 1)
+		listed, before, pos = listed[end:], pos, text.Len()
 	}
 	v.text = text.String()
 	return v
@@ -269,7 +269,7 @@ func (v *vocabulary) rank(s string) rank {
 		if token>>46 != h>>46 || int(token>>39&127)+1 != len(s) {
 			continue
 		}
-		if at := int(token >> 18 & (1<<21 - 1)); v.text[at:at+len(s)] == s {
+		if pos := int(token >> 18 & (1<<21 - 1)); v.text[pos:pos+len(s)] == s {
 			return rank(token&(1<<18-1)) - 1
 		}
 	}

@@ -152,11 +152,11 @@ func plainWord(s string, lead int) (n int, ok bool) {
 // word matches the first two alternatives, each with the lead and then without it.
 func word(s string, lead int) int {
 	for _, match := range []func(string) int{lowered, raised} {
-		for at := lead; ; at = 0 {
-			if n := match(s[at:]); n > 0 {
-				return at + n + contraction(s[at+n:])
+		for pos := lead; ; pos = 0 {
+			if n := match(s[pos:]); n > 0 {
+				return pos + n + contraction(s[pos+n:])
 			}
-			if at == 0 {
+			if pos == 0 {
 				break
 			}
 		}

@@ -78,8 +78,8 @@ func Of(text string, names []string, numbered bool) []Mark {
 		if !known {
 			name = id
 		}
-		for _, at := range offsets {
-			f.stranger(at, name)
+		for _, pos := range offsets {
+			f.stranger(pos, name)
 		}
 	}
 	f.found = slices.DeleteFunc(f.found, func(m Mark) bool { return m.Source < 0 && f.defined[m.Name] != "" }) // links
@@ -163,8 +163,8 @@ func (f *finder) define(id, line string) {
 		f.defined["^"+id] = line
 		return
 	}
-	for _, at := range f.notes[id] {
-		f.found = append(f.found, Mark{Source: s, Offset: at})
+	for _, pos := range f.notes[id] {
+		f.found = append(f.found, Mark{Source: s, Offset: pos})
 	}
 	delete(f.notes, id)
 }

@@ -51,7 +51,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 // unknown and outdated keys. left says that a response had no answer. bad says why a response could not be used.
 func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (left bool, bad, err error) {
 	a.grant(state.RunID, responses)
-	given := map[string]bool{}
+	answered := map[string]bool{}
 	for _, q := range wire.Questions(state) {
 		response, ok := responses[q.Request]
 		if !ok {
@@ -74,17 +74,17 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		case err != nil:
 			return left, bad, err
 		default:
-			given[q.Request] = true
+			answered[q.Request] = true
 		}
 	}
-	if len(given) == 0 {
+	if len(answered) == 0 {
 		return left, bad, nil
 	}
 	_, err = a.runs.Until(ctx, state, func(e messages.Event) bool {
 		if r, ok := e.Body.(messages.InputReceived); ok {
-			delete(given, r.Request)
+			delete(answered, r.Request)
 		}
-		return len(given) == 0
+		return len(answered) == 0
 	})
 	return left, bad, err
 }

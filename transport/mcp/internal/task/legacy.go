@@ -54,8 +54,8 @@ func (t *Tasks) legacyResult(ctx context.Context, _ *wire.Exchange, state messag
 
 // Await waits for the end of the task, and asks the user what the run asks. It returns what the call itself would have
 // returned. Events after the cursor are sent as progress.
-func (t *Tasks) Await(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
-	state, err := t.config.Follow(ctx, state.RunID, at)
+func (t *Tasks) Await(ctx context.Context, state messages.State, cur cursor.Cursor) (any, error) {
+	state, err := t.config.Follow(ctx, state.RunID, cur)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type Config struct {
 	// Result returns what the call of the run would have returned.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
 	// Follow sends the events after the cursor as progress until the run ends. It asks the user what the run asks.
-	Follow func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error)
+	Follow func(ctx context.Context, id messages.RunID, cur cursor.Cursor) (messages.State, error)
 	// Poll is the interval at which clients should ask. Retention is how long after the end they can.
 	Poll, Retention time.Duration
 }

@@ -194,9 +194,9 @@ func (l *stdioStream) answer(message []byte, _ *Error) {
 
 // pause waits until the client has read the last notification, and then for resultPause.
 func (l *stdioStream) pause(ctx context.Context) {
-	given := time.Now()
+	since := time.Now()
 	l.lines.WaitRead(ctx, readTimeout)
-	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > resultPause {
+	if now := time.Now(); now.Sub(since) < time.Millisecond && now.Sub(l.last) > resultPause {
 		return // the client read it long ago
 	}
 	timer := time.NewTimer(resultPause)

@@ -32,7 +32,7 @@ type left struct {
 // Start starts a run like [door.Door.StartTurn], or finds the run of the same request. once is an id that a request
 // shares only with its repetitions, or "". Without it, a client that had a complete answer gets a new run. asked
 // identifies the request, for [Retries.Deliver].
-func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[string]string, once string) (run messages.RunID, asked string, err error) {
+func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[string]string, once string) (run messages.RunID, requested string, err error) {
 	ctx, key := q.Context(), q.Header.Get("Idempotency-Key")
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", "", err
@@ -42,22 +42,22 @@ func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[str
 		return "", "", err
 	}
 	t.Model = model
-	asked = messages.Digest(string(door.JSON([]any{auth.From(ctx).Name, job.Name, t, t.Text, labels, key, once})))
+	requested = messages.Digest(string(door.JSON([]any{auth.From(ctx).Name, job.Name, t, t.Text, labels, key, once})))
 	again := once != "" || cmp.Or(q.Header.Get("X-Stainless-Retry-Count"), "0") != "0"
-	if l, ok := r.left.LoadAndDelete(asked); ok && (l.(*left).cut || again) {
-		return l.(*left).run, asked, nil
+	if l, ok := r.left.LoadAndDelete(requested); ok && (l.(*left).cut || again) {
+		return l.(*left).run, requested, nil
 	}
 	run, err = r.StartTurn(ctx, job.Name, t, labels, key)
-	return run, asked, err
+	return run, requested, err
 }
 
 // Deliver calls answer, which writes the response and reports whether a repeated request may get it again. If answer
-// fails or breaks the connection, the client has left. asked is "" for a run that no other request may get.
-func (r *Retries) Deliver(q *http.Request, run messages.RunID, asked string, answer func() (again bool, err error)) (err error) {
+// fails or breaks the connection, the client has left. requested is "" for a run that no other request may get.
+func (r *Retries) Deliver(q *http.Request, run messages.RunID, requested string, answer func() (again bool, err error)) (err error) {
 	l, again := &left{run, true}, false
 	defer func() {
-		if asked != "" && (l.cut || again) {
-			r.keep(q.Context(), asked, l)
+		if requested != "" && (l.cut || again) {
+			r.keep(q.Context(), requested, l)
 		}
 	}()
 	again, err = answer()
@@ -67,10 +67,10 @@ func (r *Retries) Deliver(q *http.Request, run messages.RunID, asked string, ans
 
 // keep remembers a run for a repetition of its request. If none comes in time and the client has left, the run is left
 // too.
-func (r *Retries) keep(ctx context.Context, asked string, l *left) {
-	r.left.Store(asked, l)
+func (r *Retries) keep(ctx context.Context, requested string, l *left) {
+	r.left.Store(requested, l)
 	time.AfterFunc(patience, func() {
-		if r.left.CompareAndDelete(asked, l) && l.cut {
+		if r.left.CompareAndDelete(requested, l) && l.cut {
 			r.Leave(ctx, l.run)
 		}
 	})

@@ -52,15 +52,15 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c := &completion{usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
-	asked, label := "", q.Context(r, turn)
+	requested, label := "", q.Context(r, turn)
 	if c.Run, c.Seen, err = d.answered(r.Context(), api.Chat(r) != "", label, turn); err == nil && c.Run == "" {
-		c.Run, asked, err = d.Start(r, &q.Options, turn, q.Labels(label), "")
+		c.Run, requested, err = d.Start(r, &q.Options, turn, q.Labels(label), "")
 	}
 	if err != nil {
 		return err
 	}
-	c.Attached = asked == ""
-	return d.Deliver(r, c.Run, asked, func() (bool, error) {
+	c.Attached = requested == ""
+	return d.Deliver(r, c.Run, requested, func() (bool, error) {
 		err := d.write(w, r, c, q.Stream)
 		return c.failed == nil, err
 	})
@@ -256,11 +256,11 @@ func (c *completion) chunk(d any, finish string) {
 // whole returns the response for a client that does not stream.
 func (c *completion) whole() envelope {
 	text := c.speech.Text()
-	said := &message{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
+	msg := &message{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
 	if text == "" && c.calls != nil {
-		said.Content = nil
+		msg.Content = nil
 	}
-	out := c.envelope("chat.completion", []choice{{Message: model.Merged(door.JSON(said), c.extra), Finish: &c.reason}})
+	out := c.envelope("chat.completion", []choice{{Message: model.Merged(door.JSON(msg), c.extra), Finish: &c.reason}})
 	out.Usage = c.tally.Usage("prompt_tokens", "completion_tokens")
 	return out
 }

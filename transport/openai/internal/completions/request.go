@@ -135,13 +135,13 @@ func (d handler) answered(ctx context.Context, known bool, label string, t door.
 }
 
 // repeats reports whether the messages before the turn are the conversation of the run up to its question.
-func (d handler) repeats(t door.Turn, run messages.State, asked messages.Input) bool {
-	said := d.Conversation(run)
-	if n := len(said); n > 0 && said[n-1].Role == model.Assistant { // the client's last message contains the question too
-		said = said[:n-1]
+func (d handler) repeats(t door.Turn, run messages.State, question messages.Input) bool {
+	msgs := d.Conversation(run)
+	if n := len(msgs); n > 0 && msgs[n-1].Role == model.Assistant { // the client's last message contains the question too
+		msgs = msgs[:n-1]
 	}
 	last := t.Earlier[len(t.Earlier)-1]
 	same := func(a, b model.Message) bool { return a.Role == b.Role && a.Content == b.Content }
-	return len(said) < len(t.Earlier) && slices.EqualFunc(said, t.Earlier[:len(said)], same) &&
-		last.Role == model.Assistant && strings.HasSuffix(last.Content, door.Prompt(messages.InputRequired{Prompt: asked.Prompt, Schema: asked.Schema}))
+	return len(msgs) < len(t.Earlier) && slices.EqualFunc(msgs, t.Earlier[:len(msgs)], same) &&
+		last.Role == model.Assistant && strings.HasSuffix(last.Content, door.Prompt(messages.InputRequired{Prompt: question.Prompt, Schema: question.Schema}))
 }

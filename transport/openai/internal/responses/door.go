@@ -70,15 +70,15 @@ func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q.rest = rest
-	out, asked, err := d.begin(r, &q)
+	out, requested, err := d.begin(r, &q)
 	if err != nil {
 		return err
 	}
 	if q.Background {
-		asked = ""
+		requested = ""
 	}
-	out.Attached = asked == "" && !q.Background
-	return d.Deliver(r, out.Run, asked, func() (bool, error) {
+	out.Attached = requested == "" && !q.Background
+	return d.Deliver(r, out.Run, requested, func() (bool, error) {
 		err := d.write(w, r, out, &q)
 		return out.problem == nil, err
 	})
@@ -112,7 +112,7 @@ func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
 
 // begin starts a run, or answers questions of the previous response. asked comes from [api.Retries.Start], and may
 // be "".
-func (d handler) begin(r *http.Request, q *request) (out *response, asked string, err error) {
+func (d handler) begin(r *http.Request, q *request) (out *response, requested string, err error) {
 	ctx := r.Context()
 	var turn door.Turn
 	var before messages.State
@@ -145,8 +145,8 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 		}
 		labels[storeLabel] = notStored
 	}
-	run, asked, err := d.Start(r, &q.Options, turn, labels, q.Client.Turn)
-	return &response{SegmentWriter: door.SegmentWriter{Run: run}, segment: 1}, asked, err
+	run, requested, err := d.Start(r, &q.Options, turn, labels, q.Client.Turn)
+	return &response{SegmentWriter: door.SegmentWriter{Run: run}, segment: 1}, requested, err
 }
 
 // remove handles DELETE /v1/responses/{id}. It removes the whole run of the response.

@@ -66,7 +66,7 @@ type said struct {
 }
 
 // add adds the input to the turn. It returns answers to the run's questions, by the name of the question.
-func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[string]string, err error) {
+func (q *request) add(turn *door.Turn, questions []messages.Input) (answers map[string]string, err error) {
 	turn.System, turn.MaxTokens = q.Instructions, q.MaxOutputTokens
 	if err := q.Fill(turn, q.Text.Format); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[stri
 	answers = map[string]string{}
 	thoughts := ""
 	for _, item := range items {
-		question := slices.ContainsFunc(asked, func(in messages.Input) bool { return in.Request == item.CallID })
+		question := slices.ContainsFunc(questions, func(in messages.Input) bool { return in.Request == item.CallID })
 		if question && item.Type == "function_call_output" {
 			answers[item.CallID], err = door.TextOf(item.Output)
 		} else {

@@ -49,8 +49,8 @@ func explain(ctx context.Context, host string, m *meter, err error) error {
 	if hidden := unwrap(err); hidden != nil {
 		return explain(ctx, host, m, hidden)
 	}
-	if told := explainAnswer(host, err); told != nil {
-		return told
+	if explained := explainAnswer(host, err); explained != nil {
+		return explained
 	}
 	return dial.Explain(ctx, host, err)
 }
@@ -80,14 +80,14 @@ func explainAnswer(host string, err error) error {
 	case strings.Contains(err.Error(), "http redirect: "):
 		return messages.InvalidInput("%s redirects to where git does not follow; use the URL that a browser ends at", host)
 	}
-	if said, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
-		if bytes.Contains(said.Data, []byte("object-format=sha256")) {
+	if line, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
+		if bytes.Contains(line.Data, []byte("object-format=sha256")) {
 			return messages.InvalidInput("the repository numbers its commits by SHA-256, which is not supported; use an archive of it")
 		}
 		return errNoRepository(host)
 	}
-	if said, ok := errors.AsType[*pktline.ErrorLine](err); ok {
-		return messages.InvalidInput("%s refused: %s", host, oneLine(said.Text))
+	if wrong, ok := errors.AsType[*pktline.ErrorLine](err); ok {
+		return messages.InvalidInput("%s refused: %s", host, oneLine(wrong.Text))
 	}
 	if answer, ok := errors.AsType[*githttp.Err](err); ok {
 		return explainStatus(host, answer.StatusCode())

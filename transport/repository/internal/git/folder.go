@@ -103,18 +103,18 @@ func (f *folder) refs(ctx context.Context) (*refs, error) {
 
 // add adds a ref. It skips refs without a commit, such as a branch before its first commit.
 func (f *folder) add(r *refs, ref *plumbing.Reference) {
-	at, err := storer.ResolveReference(f.storage, ref.Name())
+	found, err := storer.ResolveReference(f.storage, ref.Name())
 	switch {
 	case err != nil:
 	case ref.Name() == plumbing.HEAD:
-		r.head = at.Hash()
-		if at.Name() != plumbing.HEAD {
-			r.main = short(at.Name().String())
+		r.head = found.Hash()
+		if found.Name() != plumbing.HEAD {
+			r.main = short(found.Name().String())
 		}
 	default:
 		name := ref.Name().String()
-		r.names[name] = at.Hash()
-		if target, err := targetOf(f, at.Hash()); err == nil {
+		r.names[name] = found.Hash()
+		if target, err := targetOf(f, found.Hash()); err == nil {
 			r.peeled[name] = target
 		}
 	}

@@ -172,11 +172,11 @@ type chunks struct {
 func (c *chunks) Write(p []byte) (int, error) {
 	written := len(p)
 	for len(p) > 0 {
-		at := int(c.size % chunkBytes)
-		if at == 0 {
+		pos := int(c.size % chunkBytes)
+		if pos == 0 {
 			c.list = append(c.list, make([]byte, chunkBytes))
 		}
-		n := copy(c.list[len(c.list)-1][at:], p)
+		n := copy(c.list[len(c.list)-1][pos:], p)
 		p, c.size = p[n:], c.size+int64(n)
 	}
 	return written, nil

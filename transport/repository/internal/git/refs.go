@@ -128,8 +128,8 @@ func commitID(text string) (plumbing.Hash, bool) {
 
 // suggest returns the end of a sentence, with up to five branches and tags of similar names, or with the default
 // branch.
-func (r *refs) suggest(asked string) string {
-	near := r.similar(asked)
+func (r *refs) suggest(requested string) string {
+	near := r.similar(requested)
 	if len(near) == 0 && r.main != "" {
 		near = []string{r.main}
 	}
@@ -143,13 +143,13 @@ func (r *refs) suggest(asked string) string {
 }
 
 // similar returns the names of branches and tags that the user may have meant, the best first.
-func (r *refs) similar(asked string) []string {
+func (r *refs) similar(requested string) []string {
 	const most = 5
 	near := map[string]int{}
-	asked = start(strings.ToLower(asked))
+	requested = start(strings.ToLower(requested))
 	for full := range r.names {
 		name := short(full)
-		if far, ok := distance(asked, start(strings.ToLower(name))); ok && name != full { // a branch or a tag
+		if far, ok := distance(requested, start(strings.ToLower(name))); ok && name != full { // a branch or a tag
 			near[name] = far
 		}
 	}

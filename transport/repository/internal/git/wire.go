@@ -118,13 +118,13 @@ func packOf(answer io.Reader, agreed *capability.List) io.Reader {
 // explainWant blames the commit if no ref points to it: few servers send such commits, and go-git reports only the text
 // of the refusal.
 func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumbing.Hash, err error) error {
-	told := explain(ctx, w.host, w.meter, err)
+	explained := explain(ctx, w.host, w.meter, err)
 	if ctx.Err() != nil || w.meter.err != nil || advertised(adv).has(commit) {
-		return told
+		return explained
 	}
 	_, said := errors.AsType[*pktline.ErrorLine](err)
-	if !said && (messages.CodeOf(told) != messages.CauseTransportClosed || unwrap(err) != nil) {
-		return told
+	if !said && (messages.CodeOf(explained) != messages.CauseTransportClosed || unwrap(err) != nil) {
+		return explained
 	}
 	return messages.InvalidInput("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",
 		w.host, commit, oneLine(err.Error()))

@@ -52,15 +52,15 @@ func (s *scanner) pythonText(prefix, quoted string, size int) {
 	}
 	s.add(mark, "`", size)
 	for text != "" {
-		at := pythonField.FindStringIndex(text)
-		if at == nil {
-			at = []int{len(text), len(text)}
+		match := pythonField.FindStringIndex(text)
+		if match == nil {
+			match = []int{len(text), len(text)}
 		}
-		s.add(str, text[:at[0]], 0)
-		if field := text[at[0]:at[1]]; field != "" { // a name, or unknown
+		s.add(str, text[:match[0]], 0)
+		if field := text[match[0]:match[1]]; field != "" { // a name, or unknown
 			s.toks = append(s.toks, token{kind: mark, text: "${"}, token{kind: word, text: field[1 : len(field)-1]}, token{kind: mark, text: "}"})
 		}
-		text = text[at[1]:]
+		text = text[match[1]:]
 	}
 	s.add(mark, "`", 0)
 }

@@ -178,9 +178,9 @@ var docstring = regexp.MustCompile(`(?s)\A(?:\s|#[^\n]*\n)*[rRuU]?(?:"""(.*?)"""
 // PythonNote finds the note in the docstring of the module, or else in the comment at its beginning. For an Ansible
 // module it is the short description.
 func PythonNote(text string) string {
-	if _, said, ok := strings.Cut(text, "\nshort_description: "); ok {
-		said, _, _ = strings.Cut(said, "\n")
-		return prose.Tidy(said)
+	if _, words, ok := strings.Cut(text, "\nshort_description: "); ok {
+		words, _, _ = strings.Cut(words, "\n")
+		return prose.Tidy(words)
 	}
 	if m := docstring.FindStringSubmatch(text); m != nil {
 		return Note(Paragraphs(m[1] + m[2] + m[3]))

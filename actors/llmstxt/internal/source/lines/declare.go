@@ -140,13 +140,13 @@ func (r *reader) exports(number int, text string) bool {
 	open, column, from := depth(text), -1, r.next
 	for open > 0 && r.next < len(r.lines) && r.next-from < longestList {
 		line, _, _ := strings.Cut(r.lines[r.next], "//")
-		at, rest := indentation(line)
+		pos, rest := indentation(line)
 		r.next++
 		open += depth(rest)
 		if column < 0 {
-			column = at
+			column = pos
 		}
-		if at == column && rest != "" && strings.IndexByte("}])", rest[0]) < 0 {
+		if pos == column && rest != "" && strings.IndexByte("}])", rest[0]) < 0 {
 			if i := strings.IndexAny(rest, "("); i >= 0 {
 				rest = rest[:i]
 			}
