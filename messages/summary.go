@@ -154,6 +154,9 @@ func Standings() []string {
 
 const waiting = "waiting for a person"
 
+// SilentAfter is how long a run may work without an event, its own or of a sub-run, before lists mark it.
+const SilentAfter = 2 * time.Minute
+
 // Standing returns one of [Standings]. asks says that a sub-run waits for an answer.
 func (s *Summary) Standing(asks bool) string {
 	switch {

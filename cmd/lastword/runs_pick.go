@@ -75,6 +75,7 @@ func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
 type found struct {
 	messages.Summary
 	status string
+	silent time.Duration // how long a run that works has had no event, nor a sub-run of it
 }
 
 // pick yields the runs that the filter selects, the newest first.
@@ -86,12 +87,21 @@ func (f *filter) pick(cmd *cobra.Command, c host.Source) iter.Seq2[found, error]
 			return
 		}
 		asking := map[messages.RunID]bool{} // runs with waiting sub-runs; those are newer, so they come first
+		latest := map[string]time.Time{}    // of runs with sub-runs: the newest event below them
 		for s, err := range every(cmd.Context(), c, q) {
 			if err != nil {
 				yield(found{}, err)
 				return
 			}
-			one := found{s, s.Standing(asking[s.RunID])}
+			one := found{Summary: s, status: s.Standing(asking[s.RunID])}
+			if one.status == string(messages.Processing) {
+				one.silent = min(time.Since(s.UpdatedAt), time.Since(latest[string(s.RunID)]))
+			}
+			for i, c := range string(s.RunID) {
+				if above := string(s.RunID)[:i]; c == '.' && s.UpdatedAt.After(latest[above]) {
+					latest[above] = s.UpdatedAt
+				}
+			}
 			top, _, sub := strings.Cut(string(s.RunID), ".")
 			if sub && firstWord(one.status) == "waiting" {
 				asking[messages.RunID(top)] = true

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -12,6 +13,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -139,4 +144,40 @@ func TestReplayOnThePage(t *testing.T) {
 	if code := <-ended; state.Status != messages.Completed || state.Seq != 7 || code != 0 {
 		t.Errorf("the page has %s at %d, and replay exits with %d", state.Status, state.Seq, code)
 	}
+}
+
+type fixedList struct {
+	host.Source
+	runs []messages.Summary
+}
+
+func (l fixedList) List(context.Context, messages.Query, string) ([]messages.Summary, string, error) {
+	return l.runs, "", nil
+}
+
+// A list marks runs that work and have had no event for long, nor their sub-runs.
+func TestListMarksSilentRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old, now := time.Now(), time.Now().Add(messages.SilentAfter+5*time.Second)
+		working := func(id messages.RunID, at time.Time) messages.Summary {
+			return messages.Summary{RunID: id, Status: messages.Processing, QueuedAt: old, UpdatedAt: at}
+		}
+		asks := working("r_asks", old)
+		asks.OpenRequests = []string{"sure"}
+		list := []messages.Summary{working("r_plan.c1.c1", now), working("r_plan.c1", old), working("r_plan", old), asks, working("r_slow", old), working("r_new", now)}
+		time.Sleep(time.Until(now))
+		cmd, f := &cobra.Command{}, filter{}
+		cmd.SetContext(t.Context())
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		var runs []found
+		for one, err := range f.pick(cmd, fixedList{runs: list}) {
+			must(t, err)
+			runs = append(runs, one)
+		}
+		must(t, printRuns(cmd, runs, false))
+		if got := out.String(); strings.Count(got, "no event") != 1 || !strings.Contains(got, "r_slow  processing (no event for 2m 05s)") {
+			t.Errorf("the list is\n%s", got)
+		}
+	})
 }

@@ -14,6 +14,9 @@ import (
 // watchEvery is the minimum time between two messages about changes in the client's list of runs.
 const watchEvery = 200 * time.Millisecond
 
+// silentEvery is how much older the last event of a run may be for a client that watches the list.
+const silentEvery = 10 * time.Second
+
 // mostChanged is the maximum number of runs in one message. More changes are told as one change of the whole list.
 const mostChanged = 500
 
@@ -99,7 +102,7 @@ func (s *Server) streamList(w http.ResponseWriter, r *http.Request, form form, q
 }
 
 // watchList calls tell with the caller's runs that are new, have another status, ask something else or have spent more, and
-// with nil if any run may have changed, which it does first. It returns an error when ctx is done, when draining is closed, or when
+// with nil if any run may have changed, which it does first. Every silentEvery it tells of a run that goes on. It returns an error when ctx is done, when draining is closed, or when
 // tell fails. Of the query, only the job and the labels count.
 func (s *Server) watchList(ctx context.Context, draining <-chan struct{}, q messages.Query, tell func([]messages.Summary) error) error {
 	defer s.Enter()()
@@ -150,6 +153,7 @@ func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.
 		if told[now.RunID] = now; now.Status.IsEnded() {
 			delete(told, now.RunID)
 		}
-		return known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && had.Spent() == now.Spent() && slices.Equal(had.OpenRequests, now.OpenRequests)
+		return known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && had.Spent() == now.Spent() &&
+			now.UpdatedAt.Sub(had.UpdatedAt) < silentEvery && slices.Equal(had.OpenRequests, now.OpenRequests)
 	}), err
 }

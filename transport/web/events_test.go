@@ -70,6 +70,7 @@ func eventTypes(t *testing.T) []byte {
 		"export type Saying<K extends Kind = Kind> = { [T in K]: { type: T; payload: Payloads[T] } }[K];\n\n"+
 		"/** How far a run is, in the words that all surfaces for people use. */\n")
 	fmt.Fprintf(&out, "export const standings = [%s] as const;\n", strings.ReplaceAll(union(messages.Standings()), " | ", ", "))
+	fmt.Fprintf(&out, "\n/** How long a run may work without an event before the list marks it, in milliseconds. */\nexport const silentAfter = %d;\n", messages.SilentAfter.Milliseconds())
 	return out.Bytes()
 }
 

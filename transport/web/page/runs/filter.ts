@@ -1,6 +1,8 @@
+import { computed } from "@preact/signals";
 import type { Summary } from "../api/types";
 import { wordOf, type Look } from "../run/sign";
-import { standings } from "../state/events";
+import { silentAfter, standings } from "../state/events";
+import { runs } from "./store";
 
 /** What the list shows. The address keeps it. */
 export interface Filter {
@@ -55,11 +57,31 @@ export function filterOf(query: URLSearchParams, now = Date.now()): Filter {
   };
 }
 
+/** What the sub-runs below a run say of it: one asks a person, and when the last event was. */
+export const below = computed(() => {
+  const all = new Map<string, { asks: boolean; last: string }>();
+  for (const r of runs.value) {
+    for (let id = r.run_id, dot = id.lastIndexOf("."); dot > 0; dot = id.lastIndexOf(".")) {
+      id = id.slice(0, dot);
+      const had = all.get(id);
+      all.set(id, { asks: had?.asks || !isEnded(r) && !!r.open_requests, last: had && had.last > r.updated_at ? had.last : r.updated_at });
+    }
+  }
+  return all;
+});
+
 /** How far the run is: an accepted cancel goes before what it has not ended yet, and a question before other work. */
 export function lookOf(r: Summary): Look {
   if (isEnded(r)) return r.status;
   if (r.canceling) return "canceling";
-  return r.open_requests ? "waiting" : r.cause === "held" ? "held" : r.status;
+  return r.open_requests || below.value.get(r.run_id)?.asks ? "waiting" : r.cause === "held" ? "held" : r.status;
+}
+
+/** How long a run that works has had no event, nor a sub-run of it, in milliseconds; 0 if that is not long. */
+export function silence(r: Summary, now: number): number {
+  if (lookOf(r) !== "processing") return 0;
+  const silent = now - Math.max(Date.parse(r.updated_at), Date.parse(below.value.get(r.run_id)?.last ?? r.updated_at));
+  return silent >= silentAfter ? silent : 0;
 }
 
 export const isEnded = (r: Summary) => r.status === "completed" || r.status === "failed" || r.status === "canceled";

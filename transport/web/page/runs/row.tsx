@@ -3,7 +3,7 @@ import { runHref } from "../router";
 import { signs, wordOf } from "../run/sign";
 import { clean, cut, duration, stamp } from "../run/text";
 import { spentOf } from "../state/purse";
-import { isEnded, lookOf, type Filter } from "./filter";
+import { isEnded, lookOf, silence, type Filter } from "./filter";
 
 interface Props {
   run: Summary;
@@ -23,6 +23,7 @@ interface Props {
 export function Row({ run: r, index, now, filter, current, spends, picked, onPick, onOpen }: Props) {
   const look = lookOf(r);
   const queued = Date.parse(r.queued_at);
+  const silent = silence(r, now);
   const took = (isEnded(r) ? Date.parse(r.updated_at) : Math.max(now, queued)) - queued;
   const words = r.input ? clean(r.input) : r.run_id;
   return (
@@ -32,7 +33,7 @@ export function Row({ run: r, index, now, filter, current, spends, picked, onPic
       <span role="cell" class="job cut">{r.job}</span>
       <span role="cell" class="input cut"><a href={runHref(r.run_id)} tabIndex={current ? 0 : -1} onFocus={onOpen}>{r.input ? words : <span class="mono">{words}</span>}</a></span>
       {filter.labels.map((name) => <span key={name} role="cell" class="label cut">{clean(cut(r.labels?.[name] ?? "", 100))}</span>)}
-      <span role="cell" class={`cause cut ${r.status}`}>{isEnded(r) && r.cause?.replaceAll("_", " ")}</span>
+      <span role="cell" class={`cause cut ${silent ? "silent" : r.status}`}>{silent ? `no event for ${duration(silent)}` : isEnded(r) && r.cause?.replaceAll("_", " ")}</span>
       {spends && <span role="cell" class="spent num cut">{spentOf(r.purse, r.budget, true).join(", ")}</span>}
       <span role="cell" class="age num"><time dateTime={r.queued_at} title={new Date(queued).toLocaleString()}>{filter.times ? stamp(queued) : age(now - queued)}</time></span>
       <span role="cell" class="duration num">{duration(Math.max(0, took))}</span>

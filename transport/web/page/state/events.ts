@@ -609,3 +609,6 @@ export type Saying<K extends Kind = Kind> = { [T in K]: { type: T; payload: Payl
 
 /** How far a run is, in the words that all surfaces for people use. */
 export const standings = ["pending", "processing", "waiting for a person", "held", "canceling", "completed", "failed", "canceled"] as const;
+
+/** How long a run may work without an event before the list marks it, in milliseconds. */
+export const silentAfter = 120000;

@@ -49,6 +49,20 @@ test("runs: a run that asks waits for an answer", async (t) => {
   await row(page, "Publish it").getByText("completed").waitFor();
 });
 
+test("runs: a run that is silent is marked, and one whose sub-run asks waits", async (t) => {
+  const server = await Server.start(t);
+  await server.submit({ title: "silent", tasks: [{ name: "a", steps: [{ do: "hang" }] }] });
+  await server.submit({ title: "above", tasks: [{ name: "a", steps: [{ do: "child", child: { title: "below", ask: true } }] }] });
+  const page = await open(t, server.url + "/?children=1");
+  for (const title of ["below", "above"]) await row(page, title).getByText("waiting for a person").waitFor();
+  await row(page, "silent").getByText("processing").waitFor();
+  assert.equal(await page.getByText("no event for").count(), 0);
+  await page.clock.setFixedTime(Date.now() + 150_000);
+  await row(page, "silent").getByText("no event for 2 min").waitFor();
+  assert.equal(await page.getByText("no event for").count(), 1);
+  await accessible(page, "a marked run");
+});
+
 test("runs: the address keeps the search and the filters", async (t) => {
   const server = await Server.start(t);
   await aDay(server);
@@ -318,6 +332,10 @@ test("runs: pictures", async (t) => {
   const server = await Server.start(t);
   await pictures(t, "none", server.url, (page) => page.getByText("No runs yet").waitFor(), { keep: false });
   await aDay(server);
-  await pictures(t, "runs", server.url, (page) => row(page, "torvalds/linux").waitFor());
+  await pictures(t, "runs", server.url, async (page) => {
+    await row(page, "torvalds/linux").getByText("processing").waitFor();
+    await page.clock.setFixedTime(Date.now() + 190_000);
+    await page.getByText("no event for").waitFor();
+  });
   await pictures(t, "start", server.url + "/?start=play", (page) => page.getByLabel("title").waitFor(), { keep: false });
 });
