@@ -123,7 +123,7 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 			run.status += " (" + string(run.Cause) + ")"
 		}
 		if run.silent >= messages.SilentAfter {
-			run.status += " (no event for " + terminal.Elapsed(run.silent) + ")"
+			run.status += " (silent " + terminal.Elapsed(run.silent) + ")"
 		}
 		row := []string{string(run.RunID), run.status, run.Job,
 			fmt.Sprint(time.Since(run.QueuedAt).Round(time.Second), " ago"), terminal.Elapsed(end.Sub(run.QueuedAt)), words.Clip(run.Input, 40)}

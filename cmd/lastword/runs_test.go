@@ -176,7 +176,7 @@ func TestListMarksSilentRuns(t *testing.T) {
 			runs = append(runs, one)
 		}
 		must(t, printRuns(cmd, runs, false))
-		if got := out.String(); strings.Count(got, "no event") != 1 || !strings.Contains(got, "r_slow  processing (no event for 2m 05s)") {
+		if got := out.String(); strings.Count(got, "silent") != 1 || !strings.Contains(got, "r_slow  processing (silent 2m 05s)") {
 			t.Errorf("the list is\n%s", got)
 		}
 	})

@@ -18,7 +18,6 @@ export function stepsOf(run: RunTrace): PlanStep[] {
   return run.fold.state.queued?.job === "plan" ? steps.slice(0, 300) : [];
 }
 
-const high = 56;
 const gap = 28;
 
 /** The plan as a graph, with the path that the run took. */
@@ -33,7 +32,7 @@ export function PlanGraph({ feed }: { feed: Feed }) {
     watch.observe(graph.current!);
     return () => watch.disconnect();
   }, []);
-  const { places, wide, width, height } = layout(steps, room);
+  const { places, wide, high, width, height } = layout(steps, room);
   const zoom = useSignal(0); // 0 fits the graph into its room, as long as it can be read
   const scale = zoom.value || Math.max(least, Math.min(1, room / width || 1));
   const by = useRef((_: number) => {});
@@ -72,7 +71,7 @@ export function PlanGraph({ feed }: { feed: Feed }) {
       <div class="graph" ref={graph} tabIndex={0} role="group" aria-label="The plan's graph">
         <div class="canvas" style={{ width: `${width}px`, height: `${height}px`, zoom: scale }}>
           <svg width={width} height={height} aria-hidden="true">
-            {edges.map((e) => <path key={e.from + " " + e.to} d={curve(places.get(e.from)!, places.get(e.to)!, wide)} class={`edge ${took(e) ? "took" : ""} ${e.fails ? "fails" : ""}`} />)}
+            {edges.map((e) => <path key={e.from + " " + e.to} d={curve(places.get(e.from)!, places.get(e.to)!, wide, high)} class={`edge ${took(e) ? "took" : ""} ${e.fails ? "fails" : ""}`} />)}
           </svg>
           {steps.map((s) => {
             const { x, y } = places.get(s.name)!;
@@ -82,7 +81,7 @@ export function PlanGraph({ feed }: { feed: Feed }) {
             return (
               <button key={s.name} class={`step ${look ?? "never"}`} style={{ left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` }} disabled={!move}
                 title={clean(cut(move?.why ?? s.if ?? "", 400))} onClick={() => move && setQuery({ seq: String(move.seq), run: undefined })}>
-                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong>{clean(s.name)}</strong></span>
+                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong>{clean(s.name).split(/(?<=[_-])/).flatMap((part) => [part, <wbr />])}</strong></span>
                 <span class="step-name"><span class="muted cut">{clean(does(s))}</span>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}
                   {items.has(s.name) && <span class="count num">{items.get(s.name)!.over} of {items.get(s.name)!.all}</span>}</span>
               </button>
@@ -129,12 +128,13 @@ function layout(steps: PlanStep[], room: number) {
   const fits = (n: number) => Math.floor((room - 8) / n) - gap;
   const down = fits(beside.length) < Math.min(whole, 190) && most < beside.length;
   const wide = Math.max(150, Math.min(whole, fits(down ? most : beside.length)));
+  const high = 24 + 16 * Math.max(2, Math.min(4, Math.ceil((10 * longest) / (wide - 40)))); // with room for the name's lines
   const spot = (along: number, across: number): Spot => (down ? { x: 4 + across * (wide + gap), y: 4 + along * (high + gap), down } : { x: 4 + along * (wide + gap), y: 4 + across * (high + gap), down });
   const end = spot(beside.length, most);
-  return { places: new Map(cells.map((c) => [c.name, spot(c.rank, c.nth)])), wide, width: end.x - gap + 4, height: end.y - gap + 4 };
+  return { places: new Map(cells.map((c) => [c.name, spot(c.rank, c.nth)])), wide, high, width: end.x - gap + 4, height: end.y - gap + 4 };
 }
 
-function curve(a: Spot, b: Spot, wide: number): string {
+function curve(a: Spot, b: Spot, wide: number, high: number): string {
   if (a.down) {
     const [x1, y1, x2, y2] = [a.x + wide / 2, a.y + high, b.x + wide / 2, b.y];
     return `M${x1},${y1} C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2} ${x2},${y2}`;

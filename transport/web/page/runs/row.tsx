@@ -33,7 +33,7 @@ export function Row({ run: r, index, now, filter, current, spends, picked, onPic
       <span role="cell" class="job cut">{r.job}</span>
       <span role="cell" class="input cut"><a href={runHref(r.run_id)} tabIndex={current ? 0 : -1} onFocus={onOpen}>{r.input ? words : <span class="mono">{words}</span>}</a></span>
       {filter.labels.map((name) => <span key={name} role="cell" class="label cut">{clean(cut(r.labels?.[name] ?? "", 100))}</span>)}
-      <span role="cell" class={`cause cut ${silent ? "silent" : r.status}`}>{silent ? `no event for ${duration(silent)}` : isEnded(r) && r.cause?.replaceAll("_", " ")}</span>
+      <span role="cell" class={`cause cut ${silent ? "silent" : r.status}`} title={silent ? `No event for ${duration(silent)}` : undefined}>{silent ? `silent ${age(silent)}` : isEnded(r) && r.cause?.replaceAll("_", " ")}</span>
       {spends && <span role="cell" class="spent num cut">{spentOf(r.purse, r.budget, true).join(", ")}</span>}
       <span role="cell" class="age num"><time dateTime={r.queued_at} title={new Date(queued).toLocaleString()}>{filter.times ? stamp(queued) : age(now - queued)}</time></span>
       <span role="cell" class="duration num">{duration(Math.max(0, took))}</span>

@@ -161,14 +161,20 @@ test("run: a plan is a graph with the path taken", async (t) => {
 test("run: a plan of twelve long names fits, and zooms", async (t) => {
   const server = await Server.start(t);
   const name = (i) => `collect-the-release-notes-of-every-repository-${i}`;
-  const steps = Array.from({ length: 12 }, (_, i) => ({ name: name(i), job: "prompt", needs: i ? [name(i - 1)] : [] }));
-  const id = await server.submit({ title: "Notes", plan: { steps }, tasks: [{ name: "steps", steps: [emit("step.started", { step: name(0) }), { do: "hang" }] }] }, "plan");
-  const page = await open(t, `${server.url}/runs/${id}`);
+  const planned = (beside) => {
+    const steps = Array.from({ length: 12 }, (_, i) => ({ name: name(i), job: "prompt", needs: i ? [name(Math.max(0, i - beside))] : [] }));
+    return server.submit({ title: "Notes", plan: { steps }, tasks: [{ name: "steps", steps: [emit("step.started", { step: name(0) }), { do: "hang" }] }] }, "plan");
+  };
+  const cuts = (names) => names.filter((s) => s.scrollHeight > s.clientHeight + 1 || s.scrollWidth > s.clientWidth + 1 || s.closest(".step").scrollHeight > s.closest(".step").clientHeight + 1).length;
+  const page = await open(t, `${server.url}/runs/${await planned(3)}`);
+  await page.locator(".step.processing").waitFor();
+  assert.equal(await page.locator(".step strong").evaluateAll(cuts), 0, "names that are cut where three steps are side by side");
+  await page.goto(`${server.url}/runs/${await planned(1)}`);
   await page.locator(".step.processing").waitFor();
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 800 });
     await tab(page, "Plan").click();
-    const seen = await page.locator(".graph").evaluate((g) => [g.scrollWidth - g.clientWidth, [...g.querySelectorAll(".step strong")].filter((s) => s.scrollHeight > s.clientHeight + 1 || s.scrollWidth > s.clientWidth + 1).length]);
+    const seen = [await page.locator(".graph").evaluate((g) => g.scrollWidth - g.clientWidth), await page.locator(".step strong").evaluateAll(cuts)];
     assert.deepEqual(seen, [0, 0], `at ${width}: how much too wide, and how many names are cut`);
     await accessible(page, `a plan at ${width}`);
   }
