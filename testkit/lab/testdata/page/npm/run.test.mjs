@@ -160,7 +160,7 @@ test("run: a plan is a graph with the path taken", async (t) => {
 
 test("run: a plan of twelve long names fits, and zooms", async (t) => {
   const server = await Server.start(t);
-  const name = (i) => `collect-the-release-notes-of-every-repository-${i}`;
+  const name = (i) => `ask-the-editor-which-chapters-come-first-now-${i}`;
   const planned = (beside) => {
     const steps = Array.from({ length: 12 }, (_, i) => ({ name: name(i), job: "prompt", needs: i ? [name(Math.max(0, i - beside))] : [] }));
     return server.submit({ title: "Notes", plan: { steps }, tasks: [{ name: "steps", steps: [emit("step.started", { step: name(0) }), { do: "hang" }] }] }, "plan");
