@@ -74,7 +74,7 @@ crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a
 	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
 	LASTWORD_CRASH=100 go test -count=1 -run '^TestWrapKilled$$' -timeout 60m -v ./cmd/lastword
 
-museum: go ## Put each of thirty public bugs back into the source, and require that its test fails
+museum: go ## Put each of thirty public bugs back into the source, break fifteen promises, and require that a test fails
 	LASTWORD_MUSEUM=1 go -C $(LAB) test -count=1 -run '^TestMutants$$' -timeout 60m -v ./museum
 
 cluster: $(LAB_TESTS) ##+ Run three servers on three NATS servers; kill, pause, cut off, restart and upgrade one after the other
