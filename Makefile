@@ -74,7 +74,7 @@ crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a
 	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
 	LASTWORD_CRASH=100 go test -count=1 -run '^TestWrapKilled$$' -timeout 60m -v ./cmd/lastword
 
-museum: go ## Put each of thirty public bugs back into the source, and require that its test fails
+museum: go ## Put each of thirty public bugs back into the source, break fifteen promises, and require that a test fails
 	LASTWORD_MUSEUM=1 go -C $(LAB) test -count=1 -run '^TestMutants$$' -timeout 60m -v ./museum
 
 cluster: $(LAB_TESTS) ##+ Run three servers on three NATS servers; kill, pause, cut off, restart and upgrade one after the other
@@ -89,7 +89,7 @@ conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP aga
 	$(call lab,LASTWORD_CONFORMANCE=1,^TestConformance$$,20m)
 
 clients: node $(LAB_TESTS) ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	$(call lab,LASTWORD_CLIENTS=1,^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|A2A)?Clients(OfServers)?$$,20m)
+	$(call lab,LASTWORD_CLIENTS=1,^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A)?Clients(OfServers)?$$,20m)
 
 models: $(LAB_TESTS) ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	$(call lab,LASTWORD_MODELS=1,^TestModelServers$$,20m)

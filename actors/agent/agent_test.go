@@ -64,6 +64,44 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
+// TestVerdicts: what the recordings have not. The last message of a turn, and what came before it, decide.
+func TestVerdicts(t *testing.T) {
+	update := func(u string) string { return `{"method":"session/update","params":{"update":` + u + `}}` }
+	text := func(id, piece string) string {
+		return update(`{"sessionUpdate":"agent_message_chunk","messageId":"` + id + `","content":{"type":"text","text":"` + piece + `"}}`)
+	}
+	stop := func(why string) string { return `{"id":3,"result":{"stopReason":"` + why + `"}}` }
+	call := update(`{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"execute","rawInput":{"command":"x"}}`)
+	for name, test := range map[string]struct {
+		end, answer string
+		says        []string
+	}{
+		"tokens":            {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
+		"requests":          {"limit_exceeded", "", []string{stop("max_turn_requests")}},
+		"refusal":           {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
+		"an open call":      {"completed", "", []string{call, stop("end_turn")}},
+		"a login":           {"provider_error auth_required", "", []string{`{"id":3,"error":{"code":-32000,"message":"Authentication required"}}`}},
+		"its server's code": {"provider_error", "so far", []string{text("m", "so far"), `{"id":3,"error":{"code":500,"message":"Internal"}}`}},
+		"another error":     {"error", "", []string{`{"id":3,"error":{"code":-32603,"message":"Internal error"}}`}},
+		"a lost answer":     {"stalled", "all of it", []string{text("m", "all of it")}},
+		"a cut, a new id":   {"completed", "one two three", []string{text("m", "one "), text("m", "two "), text("n", "one "), text("n", "two "), text("n", "three"), stop("end_turn")}},
+		"two messages":      {"completed", "one more", []string{text("m", "one "), text("m", "two "), text("n", "one more"), stop("end_turn")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			line := []string{"sh", "-c", `read a; echo '{"id":1,"result":{"protocolVersion":1}}'; read a; echo '{"id":2,"result":{"sessionId":"s"}}'; read a
+cat <<'end'` + "\n" + strings.Join(test.says, "\n") + "\nend\nread a"}
+			s := runOf(t, agent.Input{Prompt: "p", Dir: t.TempDir()}, line, agent.Config{Idle: time.Second}, nil)
+			if got := outcome(s); got != test.end || answer(s) != test.answer {
+				t.Errorf("%s with %q, and not %s: %+v", got, answer(s), test.end, s.End.Error)
+			}
+			if n := len(s.Calls); n > 0 && !s.Calls[n-1].Ended {
+				t.Errorf("the call %s is open", s.Calls[n-1].ID)
+			}
+		})
+	}
+}
+
 // chosen returns the option that the recording's client has chosen.
 func chosen(name string) (option string) {
 	steps, _ := recording("acp", name)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -171,11 +172,19 @@ func (c *client) enter(mayLogIn bool) {
 // servers offers the agent lastword's own MCP server, with a token that was made for this run and ends with it.
 func (c *client) servers() []any {
 	url, token := serverOf(c.Inside)
-	if !strings.HasPrefix(url, "http:") || c.can.at("agentCapabilities.mcpCapabilities.http") != true {
-		return []any{}
+	switch relay := c.config.Relay; {
+	case url == "":
+	case strings.HasPrefix(url, "http:") && c.can.at("agentCapabilities.mcpCapabilities.http") == true:
+		return []any{map[string]any{"type": "http", "name": "lastword", "url": url + "/mcp",
+			"headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + token}}}}
+	case relay != nil && !strings.HasPrefix(url, "https:"):
+		env := []any{}
+		for name, value := range map[string]string{"LASTWORD_RUN": string(c.Task.RunID()), "LASTWORD_SERVER": url, "LASTWORD_TOKEN": token} {
+			env = append(env, map[string]string{"name": name, "value": value})
+		}
+		return []any{map[string]any{"name": "lastword", "command": relay[0], "args": append(slices.Clone(relay[1:]), url), "env": env}}
 	}
-	return []any{map[string]any{"type": "http", "name": "lastword", "url": url + "/mcp",
-		"headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + token}}}}
+	return []any{}
 }
 
 // logIn logs in by a key that a variable holds, and then enters again. It starts no other way to log in.

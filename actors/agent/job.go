@@ -62,6 +62,10 @@ type Config struct {
 	// they ask their own model.
 	ThroughDoor string
 
+	// Relay is a command that connects an MCP client over stdin and stdout with the server at a URL, which follows; nil is none.
+	// Agents that take no MCP server by HTTP get lastword's own by it.
+	Relay []string
+
 	program, root string // of the run
 }
 

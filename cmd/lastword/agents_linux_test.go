@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -119,13 +120,14 @@ const waitsForGo = `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVer
 read a; echo "$a" >"$0.got"; env >"$0.env"; mv "$0.got" "$0.new"; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
 read a; until [ -e "$0.go" ]; do sleep 0.02; done; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; cat >/dev/null`
 
-// offeredTo returns the MCP server that the agent waitsForGo in the folder is offered.
-func offeredTo(t *testing.T, dir string) (url, token string) {
+// offeredTo returns the MCP server that the agent waitsForGo in the folder is offered: a URL, or a command.
+func offeredTo(t *testing.T, dir string) (url, token string, command *exec.Cmd) {
 	var got struct {
 		Params struct {
 			MCPServers []struct {
-				Type, URL string
-				Headers   []struct{ Name, Value string }
+				Type, URL, Command string
+				Args               []string
+				Headers, Env       []struct{ Name, Value string }
 			}
 		}
 	}
@@ -136,11 +138,19 @@ func offeredTo(t *testing.T, dir string) (url, token string) {
 		}
 	}
 	at := got.Params.MCPServers[0]
+	if at.Command != "" {
+		cmd := exec.CommandContext(t.Context(), at.Command, at.Args...)
+		cmd.Env = os.Environ()
+		for _, v := range at.Env {
+			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+		}
+		return "", "", cmd
+	}
 	token, bearer := strings.CutPrefix(at.Headers[0].Value, "Bearer ")
 	if at.Type != "http" || !bearer {
 		t.Fatalf("the agent is offered %+v", at)
 	}
-	return at.URL, token
+	return at.URL, token, nil
 }
 
 // An agent of a command line is offered a server, too. It starts generate alone, within the tree of its run, and nobody
@@ -152,7 +162,7 @@ func TestAgentOfACommandHasAServer(t *testing.T) {
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	at, token := offeredTo(t, dir)
+	at, token, _ := offeredTo(t, dir)
 	s := &served{t: t, url: at}
 	if a := s.call(token, "generate", fmt.Sprintf(`{"repository":%q}`, filepath.Join(dir, "garden"))); a.IsError {
 		t.Errorf("generate says %+v", a)
@@ -189,7 +199,7 @@ func TestAgentsOwnServer(t *testing.T) {
 	must(t, err)
 	id, err := client.Submit(t.Context(), messages.Request{Job: "agent", Input: json.RawMessage(`{"agent":"mine","prompt":"p"}`)})
 	must(t, err)
-	at, token := offeredTo(t, dir)
+	at, token, _ := offeredTo(t, dir)
 	if at != s.url {
 		t.Fatalf("the agent is offered %s", at)
 	}
@@ -218,6 +228,29 @@ func TestAgentsOwnServer(t *testing.T) {
 	dead.Body.Close()
 	if dead.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the token of a run that has ended: %s", dead.Status)
+	}
+}
+
+// An agent that takes no server by HTTP is offered a command, which connects it with the same server.
+func TestAgentWithoutHTTPHasAServer(t *testing.T) {
+	dir := plant(t, gardenText)
+	put(t, filepath.Join(dir, "agent"), strings.Replace(waitsForGo, `"http":true`, ``, 1))
+	cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--", "sh", "agent")
+	var out strings.Builder
+	cmd.Stdout = &out
+	must(t, cmd.Start())
+	_, _, server := offeredTo(t, dir)
+	s := speakTo(t, server)
+	if a := s.call("generate", fmt.Sprintf(`{"repository":%q}`, filepath.Join(dir, "garden"))); a.IsError || len(a.events) == 0 {
+		t.Errorf("generate says %+v", a)
+	}
+	if code := s.ends(); code != exit.Completed {
+		t.Errorf("it exits with %d: %s", code, &s.stderr)
+	}
+	put(t, filepath.Join(dir, "agent.go"), "")
+	must(t, cmd.Wait())
+	if !strings.Contains(out.String(), `"child.started"`) {
+		t.Errorf("generate is no sub-run: %s", &out)
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -21,6 +23,7 @@ import (
 type mcpOptions struct {
 	host.Flags
 	printConfig, url string
+	at               host.Remote // the server of --server
 }
 
 func mcpCommand(p *host.Program) *cobra.Command {
@@ -39,12 +42,16 @@ func mcpCommand(p *host.Program) *cobra.Command {
 		flags.StringVar(&s.url, "url", "", "`URL` of a running server for --print-config")
 	})
 	s.Flags.AddFlags(cmd, flags, p)
+	s.at.Program = p
+	settings.Group(flags, "Server", func() {
+		s.at.AddFlags(cmd, flags, "`URL` of a running server to connect the client with, or unix:PATH")
+	})
 	settings.Group(flags, "Runs", func() {
 		s.Store.AddState(cmd, flags)
 		s.Store.AddEphemeral(flags)
 	})
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
-	settings.FlagOnly(flags, "print-config", "url")
+	settings.FlagOnly(flags, "print-config", "url", "server")
 	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
@@ -61,6 +68,8 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 		return exit.BadUsage(cmd, errors.New("--print-config needs the name of a client"), "the clients are "+clientNames())
 	case s.url != "":
 		return exit.BadUsage(cmd, errors.New("--url goes with --print-config"), "")
+	case s.at.URL != "":
+		return s.relay(cmd)
 	}
 	checked, err := s.Check(cmd, nil)
 	if err != nil {
@@ -85,6 +94,22 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 		served = fmt.Errorf("cannot serve: %w", served)
 	}
 	return errors.Join(served, ended)
+}
+
+// relay connects the client with the server of --server.
+func (s *mcpOptions) relay(cmd *cobra.Command) error {
+	works := []string{"server", "token-file", "drain"}
+	err := settings.WithoutEffect(cmd, "with --server", func(f *pflag.Flag) bool {
+		return slices.Contains(works, f.Name) || cmd.InheritedFlags().Lookup(f.Name) != nil
+	})
+	if err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	token, err := s.at.Token()
+	if err != nil {
+		return err
+	}
+	return toolbox.Relay(cmd.Context(), s.at.URL, token, s.Drain, cmd.InOrStdin(), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer))
 }
 
 // mcpLoginCommand is the only command that opens a browser for a server's login.

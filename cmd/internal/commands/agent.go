@@ -140,7 +140,7 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer g.Close()
-	config := agent.Config{Idle: o.idle, Timeout: o.Timeout, Headless: o.headless, AllowDenied: o.allowDenied,
+	config := agent.Config{Relay: host.MCPRelay(), Idle: o.idle, Timeout: o.Timeout, Headless: o.headless, AllowDenied: o.allowDenied,
 		Command: command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, false)}}
 	if state := o.program.Env.StateFolder(); state != "" {
 		config.Sessions = filepath.Join(state, "agents", "sessions")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -34,7 +35,7 @@ func (c *catalog) agents() []actors.Definition {
 	if c.file == nil || len(c.file.Agents) == 0 || c.web == nil {
 		return nil
 	}
-	config := agent.Config{Agents: c.file.Agents, Command: c.commandConfig()}
+	config := agent.Config{Agents: c.file.Agents, Command: c.commandConfig(), Relay: MCPRelay()}
 	if config.Command.Inside = c.insideAt(MCPPath); c.folder() != "" {
 		config.Sessions = filepath.Join(c.folder(), "agents")
 	}
@@ -42,6 +43,15 @@ func (c *catalog) agents() []actors.Definition {
 		config.Allowed = list
 	}
 	return []actors.Definition{c.shared(agent.Define(config))}
+}
+
+// MCPRelay is [agent.Config.Relay].
+func MCPRelay() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, "mcp", "--server"}
 }
 
 // started returns the jobs that a request starts: its own job, and the jobs of a plan's steps.

@@ -42,18 +42,28 @@ func (r *Remote) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, server strin
 	settings.Must(cobra.MarkFlagFilename(flags, "token-file"))
 }
 
+// Token returns the token for the server, "" without one.
+func (r *Remote) Token() (string, error) {
+	if r.TokenFile == "" {
+		if env := r.Program.Env; r.URL != "" && env.Get("LASTWORD_RUN") != "" && r.URL == env.Get("LASTWORD_SERVER") {
+			return env.Get("LASTWORD_TOKEN"), nil // of the run that this program is inside
+		}
+		return "", nil
+	}
+	data, err := regular.Read(r.TokenFile, regular.Small)
+	if err != nil {
+		return "", &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the token: %w", err)}
+	}
+	token := strings.TrimSpace(string(data))
+	r.Program.Secrets.Add("token", token)
+	return token, nil
+}
+
 // Client returns a client of the server.
 func (r *Remote) Client() (*api.Client, error) {
-	token := ""
-	if r.TokenFile != "" {
-		data, err := regular.Read(r.TokenFile, regular.Small)
-		if err != nil {
-			return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the token: %w", err)}
-		}
-		token = strings.TrimSpace(string(data))
-		r.Program.Secrets.Add("token", token)
-	} else if env := r.Program.Env; r.URL != "" && env.Get("LASTWORD_RUN") != "" && r.URL == env.Get("LASTWORD_SERVER") {
-		token = env.Get("LASTWORD_TOKEN") // of the run that this program is inside
+	token, err := r.Token()
+	if err != nil {
+		return nil, err
 	}
 	url := cmp.Or(r.URL, r.Program.Announced(), DefaultServer)
 	c, err := api.New(url, token)

@@ -17,13 +17,15 @@ import (
 //go:embed mutants.txt
 var mutants []byte
 
-// TestMutants holds the table of mutants: each changes one place of our source, and every bug of the museum has one.
+// TestMutants holds the table of mutants: each changes one place of our source, and every bug of the museum has one. The
+// others break promises whose tests are elsewhere.
 // With LASTWORD_MUSEUM set it builds each, and the test of its name must fail.
 func TestMutants(t *testing.T) {
 	exhibits := named(t)
 	for _, m := range txtar.Parse(mutants).Files {
-		name, path, _ := strings.Cut(m.Name, " ")
-		path, err := filepath.Abs(filepath.Join("../../..", path))
+		fields := append(strings.Fields(m.Name), "testkit/lab/museum")
+		name, folder := fields[0], filepath.Join("../../..", fields[2])
+		path, err := filepath.Abs(filepath.Join("../../..", fields[1]))
 		must(t, err)
 		source, err := os.ReadFile(path)
 		must(t, err)
@@ -35,7 +37,7 @@ func TestMutants(t *testing.T) {
 		if exhibits = slices.DeleteFunc(exhibits, func(e string) bool { return e == name }); os.Getenv("LASTWORD_MUSEUM") == "" {
 			continue
 		}
-		t.Run(name, func(t *testing.T) { killed(t, name, path, strings.Replace(string(source), before, after, 1)) })
+		t.Run(name, func(t *testing.T) { killed(t, name, folder, path, strings.Replace(string(source), before, after, 1)) })
 	}
 	if len(exhibits) > 0 {
 		t.Errorf("nothing puts back the bugs of %v", exhibits)
@@ -70,8 +72,8 @@ func sides(hunk string) (before, after string) {
 	return strings.TrimSuffix(before, "\n"), strings.TrimSuffix(after, "\n")
 }
 
-// killed requires that the test fails with the other source in the place of the file.
-func killed(t *testing.T, test, path, source string) {
+// killed requires that the test in the folder fails with the other source in the place of the file.
+func killed(t *testing.T, test, in, path, source string) {
 	folder := t.TempDir()
 	mutant, overlay := filepath.Join(folder, filepath.Base(path)), filepath.Join(folder, "overlay.json")
 	table, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutant}})
@@ -79,7 +81,9 @@ func killed(t *testing.T, test, path, source string) {
 	for file, data := range map[string][]byte{mutant: []byte(source), overlay: table} {
 		must(t, os.WriteFile(file, data, 0o600))
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-timeout=1m", "-overlay", overlay, "-run", "^"+test+"$", ".").CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-timeout=1m", "-overlay", overlay, "-run", "^"+test+"$", ".")
+	cmd.Dir = in
+	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "FAIL") || strings.Contains(string(out), "[build failed]") {
 		t.Errorf("the mutant lives: %v\n%s", err, out)
 	}

@@ -28,6 +28,7 @@ type ticket struct {
 	Name         string          `json:"n"`
 	Principal    string          `json:"p,omitempty"`
 	Scopes       []auth.Scope    `json:"s,omitempty"`
+	Run          messages.RunID  `json:"r,omitempty"` // whose program it is
 	Version      string          `json:"v"`
 	Capabilities json.RawMessage `json:"c,omitempty"`
 	Digest       string          `json:"d,omitempty"` // of capabilities that are in the row
@@ -46,7 +47,7 @@ type row struct {
 // name returns the session's id, once initialize has fixed what it seals.
 func (s *Session) name(ctx context.Context) (id string, err error) {
 	known := s.client()
-	t := ticket{Name: s.id, Principal: s.principal.Name, Scopes: s.principal.Scopes, Version: known.version, Began: time.Now().Unix()}
+	t := ticket{Name: s.id, Principal: s.principal.Name, Scopes: s.principal.Scopes, Run: runOf(s.principal), Version: known.version, Began: time.Now().Unix()}
 	t.Capabilities, _ = json.Marshal(known.capabilities) // it came as JSON
 	s.used.Store(t.Began)
 	sealed := func() string {
@@ -61,6 +62,14 @@ func (s *Session) name(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
+// runOf returns the run that the caller is inside, or "".
+func runOf(p auth.Principal) messages.RunID {
+	if p.Inside == nil {
+		return ""
+	}
+	return p.Inside.Run
+}
+
 // find returns the session that the request names: one in memory, or else one that it restores. It returns nil if there
 // is none, if its client has closed it, or if it belongs to somebody else. The principal and the scopes of the token must
 // be those of the session; otherwise a token could answer, cancel or listen beyond its scopes.
@@ -70,8 +79,9 @@ func (s *Server) find(r *http.Request) (*Session, error) {
 	if !ok || json.Unmarshal(plain, &t) != nil {
 		return nil, nil
 	}
-	owner := auth.Principal{Name: t.Principal, Scopes: t.Scopes}
-	if !owner.Same(auth.From(r.Context())) {
+	caller := auth.From(r.Context())
+	owner := auth.Principal{Name: t.Principal, Scopes: t.Scopes, Inside: caller.Inside}
+	if !owner.Same(caller) || t.Run != runOf(caller) {
 		return nil, nil
 	}
 	session, now := s.sessions.find(t.Name), time.Now()
