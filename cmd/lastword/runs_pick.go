@@ -219,6 +219,9 @@ func someRuns(cmd *cobra.Command, fits func(messages.Status) bool,
 					ids = append(ids, run.RunID)
 				}
 			}
+			if len(ids) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no run fits")
+			}
 		}
 		var failed error
 		for _, step := range steps {

@@ -78,6 +78,7 @@ func TestRuns(t *testing.T) {
 	runs(0, "", "canceled "+string(again), "cancel", "--status", "waiting")
 	runs(1, "", string(id)+" was not canceled: it ended completed", "cancel", string(id))
 	runs(0, "", "forgot "+string(id), "rm", "--status", "completed", "--label", "team=docs")
+	runs(0, "", "no run fits", "rm", "--status", "completed", "--label", "team=docs")
 	runs(1, "", "no run begins with", "get", string(id[:12]))
 }
 

@@ -150,10 +150,13 @@ func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.
 	list, err := s.List(ctx, messages.Query{Runs: runs, Job: q.Job, Labels: q.Labels, Limit: len(runs)})
 	return slices.DeleteFunc(list, func(now messages.Summary) bool {
 		had, known := told[now.RunID]
+		if known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && had.Spent() == now.Spent() &&
+			now.UpdatedAt.Sub(had.UpdatedAt) < silentEvery && slices.Equal(had.OpenRequests, now.OpenRequests) {
+			return true
+		}
 		if told[now.RunID] = now; now.Status.IsEnded() {
 			delete(told, now.RunID)
 		}
-		return known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && had.Spent() == now.Spent() &&
-			now.UpdatedAt.Sub(had.UpdatedAt) < silentEvery && slices.Equal(had.OpenRequests, now.OpenRequests)
+		return false
 	}), err
 }

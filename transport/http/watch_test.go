@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -166,4 +169,38 @@ func TestWatchersSeeTheirOwnRuns(t *testing.T) {
 			t.Errorf("%s has %d runs", name, len(l.runs))
 		}
 	}
+}
+
+// A client that watches the list can tell a run that goes on from a silent one, without a message for each event.
+func TestListTellsOfRunsThatGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(context.Background())
+		system := newSystem(t, actors.Func("logs", func(ctx context.Context, t *actors.TaskContext, _ tale) (string, error) {
+			for range 35 {
+				time.Sleep(time.Second)
+				if err := t.Log(messages.LogInfo, "works"); err != nil {
+					return "", err
+				}
+			}
+			<-ctx.Done()
+			return "", ctx.Err()
+		}))
+		c := inBubble(t, ctx, newAPI(system))()
+		id, err := system.Submit(ctx, messages.Request{Job: "logs"})
+		must(t, err)
+		time.Sleep(time.Second / 2)
+		got := make(chan string, 1)
+		go func() {
+			_, _ = io.WriteString(c, "GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n\r\n")
+			data, _ := io.ReadAll(c)
+			got <- string(data)
+		}()
+		time.Sleep(2 * time.Minute)
+		stop()
+		if text := <-got; strings.Count(text, `{"runs":{"runs":[`) != 4 {
+			t.Errorf("the list told of the run at other times than after 1, 11, 21 and 31 s: %q", text)
+		}
+		must(t, system.Cancel(context.Background(), id, "", ""))
+		synctest.Wait()
+	})
 }
