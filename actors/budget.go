@@ -2,11 +2,14 @@ package actors
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -72,18 +75,20 @@ type bill struct {
 
 // Messages about budgets, to a machine.
 type (
-	// refill is a child's request for more of a unit. pay gets what it is given.
+	// refill is a child's request for more of a unit, of which it has got has. pay gets all that the parent's log grants
+	// the child.
 	refill struct {
 		supervision.NoDeadLetterLog
 		child messages.RunID
 		unit  int
+		has   float64
 		tried uint8
 		pay   func(messages.Budget)
 	}
-	// refilled is the parent's reply.
+	// refilled is the parent's reply: all that its log grants the child. A grant whose reply was lost is in it.
 	refilled struct {
 		supervision.NoDeadLetterLog
-		grant messages.Budget
+		total messages.Budget
 	}
 	// paid: the log durably has a grant.
 	paid struct {
@@ -379,13 +384,46 @@ func half(unit int, left float64) float64 {
 
 // askParent asks the parent once for more of the unit. what is handled again when the reply has come.
 func (m *machine) askParent(what any, unit int, tried *uint8) bool {
-	if !m.isChild || unit == unitTime || *tried&(1<<unit) != 0 {
+	if m.ledger.Fold.Peek().Queued.Parent == "" || unit == unitTime || *tried&(1<<unit) != 0 {
 		return false
 	}
 	*tried |= 1 << unit
 	m.short = append(m.short, what)
-	m.do(effect{do: doAskParent, unit: unit})
+	m.do(effect{do: doAskParent, message: &refill{child: m.ledger.ID, unit: unit, has: m.granted()[unit]}})
 	return true
+}
+
+// granted returns what the run has got from its parent.
+func (m *machine) granted() messages.Amounts {
+	got := m.limits().Budget
+	if p := m.ledger.Fold.Peek().Purse; p != nil {
+		got = got.Plus(p.Refilled)
+	}
+	return got.Amounts()
+}
+
+// askParent asks the parent. If its actor may be at another node, it asks every second for a minute, until the reply.
+func (r *activeRun) askParent(ask *refill) {
+	if r.parent != nil {
+		ask.pay = func(total messages.Budget) { r.post(&refilled{total: total}) }
+		r.parent.post(ask)
+		return
+	}
+	id, tries, parent := strings.ToLower(rand.Text()), 0, r.log.State().Queued.Parent
+	r.system.refills.Store(id, true)
+	r.system.retryUntilDone(func() bool {
+		if tries++; tries > 60 || r.cause() != nil {
+			if _, waits := r.system.refills.LoadAndDelete(id); waits {
+				r.post(&refilled{})
+			}
+			return true
+		}
+		_, waits := r.system.refills.Load(id)
+		if waits {
+			r.system.pass(journal.Command{Run: parent, ID: id, Refill: &journal.RefillCommand{Child: r.id, Unit: ask.unit, Has: ask.has}})
+		}
+		return !waits
+	})
 }
 
 // withdraw forgets the start of a call that waits for more budget: a cancel came before the parent's reply, and the call
@@ -406,8 +444,14 @@ func (m *machine) withdraw(call string) {
 
 // refilled takes what the parent has given, and handles again what waits longest for it.
 func (m *machine) refilled(r *refilled) {
-	if r.grant != (messages.Budget{}) {
-		_ = m.record(messages.BudgetGranted{Grant: r.grant}, "the parent run gives "+r.grant.String())
+	more, has := r.total.Amounts(), m.granted()
+	for unit, limit := range m.limits().Budget.Amounts() {
+		if more[unit] -= has[unit]; limit == 0 || unit == unitTime || more[unit] < 1e-9 { // sums of costs are not exact
+			more[unit] = 0
+		}
+	}
+	if grant := more.Budget(); grant != (messages.Budget{}) {
+		_ = m.record(messages.BudgetGranted{Grant: grant}, "the parent run gives "+grant.String())
 	}
 	if len(m.short) == 0 {
 		return
@@ -424,25 +468,29 @@ func (m *machine) refilled(r *refilled) {
 	}
 }
 
-// refill gives a child more of a unit, once the log durably says so.
+// refill gives a child more of a unit, once the log durably says so. A child that has got less than the log grants it has
+// lost a reply, and gets no more than that.
 func (m *machine) refill(r *refill) {
 	c := m.children[r.child]
+	if c != nil && c.attempt == nil {
+		return // of an attempt before: the child asks again when this one has said what the child may spend
+	}
+	known, _ := m.ledger.Fold.Child(r.child)
+	has := known.Granted().Amounts()[r.unit]
 	var more messages.Amounts
-	if _, ending := m.phase.(*ending); c != nil && !ending {
+	if _, ending := m.phase.(*ending); c != nil && !ending && has-r.has < 1e-9 {
 		if left := m.left()[r.unit]; left < messages.Unlimited {
 			more[r.unit] = half(r.unit, left)
 		}
 		if own := c.own.Amounts()[r.unit]; own > 0 {
-			known, _ := m.ledger.Fold.Child(r.child)
-			more[r.unit] = min(more[r.unit], max(own-known.Granted().Amounts()[r.unit], 0))
+			more[r.unit] = min(more[r.unit], max(own-has, 0))
 		} else if more[r.unit] <= 0 && m.askParent(r, r.unit, &r.tried) {
 			return
 		}
 	}
-	grant := more.Budget()
-	if grant == (messages.Budget{}) || m.record(messages.BudgetGranted{Child: r.child, Grant: grant}, "a sub-run gets "+grant.String()) != nil {
-		m.do(effect{do: doTell, tell: func() { r.pay(messages.Budget{}) }})
-		return
+	total := known.Granted()
+	if grant := more.Budget(); grant != (messages.Budget{}) && m.record(messages.BudgetGranted{Child: r.child, Grant: grant}, "a sub-run gets "+grant.String()) == nil {
+		total = total.Plus(grant)
 	}
-	m.whenKept(&paid{pay: func() { r.pay(grant) }})
+	m.whenKept(&paid{pay: func() { r.pay(total) }})
 }

@@ -24,6 +24,16 @@ func (s *System) applyCommand(c journal.Command) {
 	case r == nil:
 	case c.Attach:
 		r.attachElsewhere()
+	case c.Refill != nil && c.Refill.Unit >= 0 && c.Refill.Unit < len(messages.BudgetUnits):
+		r.post(&refill{child: c.Refill.Child, unit: c.Refill.Unit, has: c.Refill.Has, pay: func(b messages.Budget) {
+			if b != (messages.Budget{}) { // else the run's actor has ended, and another node's may give more
+				s.pass(journal.Command{Run: c.Refill.Child, ID: c.ID, Granted: &b})
+			}
+		}})
+	case c.Granted != nil:
+		if _, asked := s.refills.LoadAndDelete(c.ID); asked {
+			r.post(&refilled{total: *c.Granted})
+		}
 	case c.Cancel != nil:
 		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
 	case c.Release != nil:
@@ -33,6 +43,19 @@ func (s *System) applyCommand(c journal.Command) {
 	case c.Answer != nil && log.Storable(received(c), "") == nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
+	}
+}
+
+// pass sends a command to the run's owner once.
+func (s *System) pass(c journal.Command) {
+	var err error
+	if s.runs.active(c.Run) != nil { // this node may have claimed the run meanwhile
+		s.applyCommand(c)
+	} else {
+		err = s.journal.Send(s.ctx, c)
+	}
+	if err != nil {
+		s.log.Warn("a command was not sent", zap.String("run", string(c.Run)), zap.Error(err))
 	}
 }
 
@@ -53,13 +76,10 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 		if why := s.runs.unendable(c.Run); why != nil {
 			return why
 		}
-		if r := s.runs.active(c.Run); r != nil && ask { // this node has claimed the run meanwhile
-			s.applyCommand(c)
-		} else if err == nil && ask {
-			err = s.journal.Send(ctx, c)
-		}
 		if err != nil {
-			s.log.Warn("a command was not sent", zap.String("run", string(c.Run)), zap.Error(err))
+			s.log.Warn("a run cannot be read for a command", zap.String("run", string(c.Run)), zap.Error(err))
+		} else if ask {
+			s.pass(c)
 		}
 		select {
 		case <-wake:

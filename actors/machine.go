@@ -42,7 +42,6 @@ type machine struct {
 	clocks    clockState
 
 	budgeted bool                       // the run has a budget
-	isChild  bool                       // the parent is at this node, and may give more
 	prices   func(string) (Price, bool) // nil knows none
 	counts   func(tokens int64)         // counts them for the principal; may be nil
 	short    []any                      // what waits for the parent's reply, in order
@@ -154,7 +153,6 @@ type effect struct {
 	clocks  clockState
 	kind    messages.Kind
 	spawn   bool // the attempt needs a new actor
-	unit    int  // of a budget
 }
 
 // Causes for cancelling a run's work.

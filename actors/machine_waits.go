@@ -173,7 +173,7 @@ func (m *machine) wantChild(w *childWanted) {
 	if id, known := m.childIDs[name]; known {
 		open := m.children[id]
 		if open != nil {
-			open.attempt = w.attempt
+			open.attempt, open.own = w.attempt, w.queued.Limits.Budget
 		}
 		if open != nil && open.unborn && !open.canceled {
 			open.unborn, open.job, open.queued, open.reply = false, w.job, w.queued, w.reply

@@ -40,7 +40,7 @@ func (s *System) newRunActor(r *activeRun) actor.Actor {
 	}
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
 		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
-		jitter: s.jitter, budgeted: r.budgeted, isChild: r.parent != nil, prices: s.config.Prices, counts: counts,
+		jitter: s.jitter, budgeted: r.budgeted, prices: s.config.Prices, counts: counts,
 	}}
 }
 
@@ -204,8 +204,7 @@ func (r *runActor) do(c actor.Context, e *effect) {
 			child.post(&leaveRun{})
 		}
 	case doAskParent:
-		run := r.run
-		run.parent.post(&refill{child: run.id, unit: e.unit, pay: func(b messages.Budget) { run.post(&refilled{grant: b}) }})
+		r.run.askParent(e.message.(*refill))
 	case doClocks:
 		r.setClocks(c, e.clocks)
 	case doRefused:

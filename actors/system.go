@@ -36,6 +36,7 @@ type System struct {
 	counts   counts
 	jitter   func() float64
 	buffers  sync.Pool       // of *stepBuffer
+	refills  sync.Map        // the IDs of refills that parents elsewhere have not answered
 	ctx      context.Context // ends with the System
 	end      context.CancelFunc
 	top      *actor.PID

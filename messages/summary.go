@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -177,7 +178,12 @@ const longestInput = 160
 // inputWords returns the Summary.Input of a run's title and input.
 func inputWords(text string, input json.RawMessage) string {
 	if text == "" && len(input) > 0 {
-		text = firstText(json.NewDecoder(bytes.NewReader(input)))
+		if most := 32 * longestInput; len(input) > most { // the beginning of a long text is enough
+			text = firstText(json.NewDecoder(io.MultiReader(bytes.NewReader(input[:most]), strings.NewReader(`"`))))
+		}
+		if len(text) <= 8*longestInput {
+			text = firstText(json.NewDecoder(bytes.NewReader(input)))
+		}
 	}
 	if len(text) > 8*longestInput { // most of it may be white space
 		text = text[:8*longestInput]

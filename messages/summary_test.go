@@ -63,7 +63,10 @@ func TestInputOfSummaries(t *testing.T) {
 		`{"n":1}`:        "",
 		``:               "",
 		`"` + long + `"`: strings.Repeat("ä", 78) + "…",
-		`"` + strings.Repeat(`\n`, 2000) + `late"`: "",
+		`"` + strings.Repeat(`\n`, 2000) + `late"`:                        "",
+		`"` + strings.Repeat("ä", 9000) + `"`:                             strings.Repeat("ä", 78) + "…",
+		`{"n":"` + strings.Repeat(" ", 5100) + `","text":"late"}`:         "",
+		`[` + strings.Repeat(`{"n":1},`, 639) + `{"m":"across the cut"}]`: "across the cut",
 	} {
 		var s messages.Summary
 		s.Add(messages.Event{Seq: 1, Body: messages.RunQueued{Job: "j", Input: json.RawMessage(input)}})

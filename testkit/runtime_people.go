@@ -360,6 +360,7 @@ func (s runtimeSuite) familySpends() {
 	}}}}
 	s.atEachAppend("", []fate{dies, sleeps}, func(w *world, first *mortal) {
 		a, b := w.node("a", first, parent, child), w.node("b", w.journal, parent, child)
+		w.node("c", w.journal, parent, child)
 		run, err := a.Start(w.within(5*time.Second), parent, actors.Options{Key: "family",
 			Limits: messages.Limits{Budget: messages.Budget{ModelCalls: most}}})
 		if err != nil {
@@ -377,8 +378,9 @@ func (s runtimeSuite) familySpends() {
 				}
 			}
 		}
-		if spent := end.Spent().ModelCalls; calls < most/2 || calls > most || spent != int64(calls) {
-			w.complain("%d calls of %d are made, and the parent says %d", calls, most, spent)
+		eldest := w.end(end.Children[0].Child) // wherever it went on, it asked for all that was left
+		if spent := end.Spent().ModelCalls; calls != most || eldest.Spent().ModelCalls != most || spent != most {
+			w.complain("%d calls of %d are made, and the parent says %d; the first child: %+v", calls, most, spent, eldest.Purse)
 		}
 	})
 }

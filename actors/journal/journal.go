@@ -141,6 +141,10 @@ type Command struct {
 	Release *ReleaseCommand
 	// Attach says that a caller elsewhere is still there.
 	Attach bool
+	// Refill asks a parent run for more budget. Its reply to the sub-run, Granted, has the same ID: all that the parent's log
+	// grants.
+	Refill  *RefillCommand
+	Granted *messages.Budget
 }
 
 // CancelCommand asks for a run.canceling.
@@ -148,6 +152,13 @@ type CancelCommand struct{ By, Reason string }
 
 // ReleaseCommand asks for a run.released.
 type ReleaseCommand struct{ By string }
+
+// RefillCommand asks for more of a unit of [messages.BudgetUnits], of which the child has got Has.
+type RefillCommand struct {
+	Child messages.RunID
+	Unit  int
+	Has   float64
+}
 
 // AnswerCommand asks for an input.received.
 type AnswerCommand struct {

@@ -1,13 +1,13 @@
 package model
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // Request is one call of a model. [Request.Digest] is computed from its JSON, which omits unused fields.
@@ -54,7 +54,8 @@ func (r Request) Digest() string {
 		ordinal(&m.CallID)
 	}
 	data, _ := json.Marshal(r) // values that are not JSON cannot be sent either
-	return messages.Digest(string(data))
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Role says who wrote a message.
