@@ -85,7 +85,7 @@ SAMPLES = .*
 quality: node $(LAB_TESTS) ## Generate for thirty repositories and judge the llms.txt of each; SAMPLES='zod|rich' for some of them
 	$(call lab,LASTWORD_QUALITY=1,^TestQuality.*/^($(SAMPLES))$$,30m)
 
-conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP against transport/mcp, for both protocols
+conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP against transport/mcp and servers behind it, for both protocols
 	$(call lab,LASTWORD_CONFORMANCE=1,^TestConformance$$,20m)
 
 clients: node $(LAB_TESTS) ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
