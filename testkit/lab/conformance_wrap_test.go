@@ -49,20 +49,23 @@ func runWrapped(t *testing.T, suite, fixtures string, direct map[string]int) {
 // startEverything serves server-everything until the test ends, and returns its address.
 func startEverything(t *testing.T, everything string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	must(t, listener.Close())
+	port := freePorts(t, 1)[0]
 	cmd := exec.CommandContext(t.Context(), everything, "streamableHttp")
 	cmd.Env = append(os.Environ(), "PORT="+port)
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // the end of the test's context kills it
+	answers(t, port)
+	return "http://127.0.0.1:" + port + "/mcp"
+}
+
+// answers returns when a server listens at the port: some say nothing that could be awaited.
+func answers(t *testing.T, port string) {
+	t.Helper()
 	for t.Context().Err() == nil {
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 			_ = conn.Close()
-			break
+			return
 		}
-		time.Sleep(50 * time.Millisecond) // it says nothing that could be awaited
+		time.Sleep(50 * time.Millisecond)
 	}
-	return "http://127.0.0.1:" + port + "/mcp"
 }
