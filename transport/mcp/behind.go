@@ -266,9 +266,9 @@ func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
 	return fields, err
 }
 
-// alone returns those of the server's own tools that stay, in the order of aloneTools, and nothing of another list.
+// alone returns those of the server's own tools that stay, in the order of aloneTools, and of another list the card alone.
 func alone(own []json.RawMessage) (stay []json.RawMessage) {
-	for _, name := range aloneTools {
+	for _, name := range append(slices.Clip(aloneTools), cardName) {
 		for _, raw := range own {
 			var t struct{ Name string }
 			if json.Unmarshal(raw, &t) == nil && t.Name == name {
@@ -320,7 +320,7 @@ func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name strin
 	switch {
 	case known:
 		return b.pass(ctx, x, o.server, x.Method(), params(o.name))
-	case strings.HasPrefix(name, "run://") || method == "prompts/list":
+	case strings.HasPrefix(name, "run://") || name == cardURI || method == "prompts/list":
 		return x.Library()
 	}
 	for _, server := range b.Behind.Servers() {
