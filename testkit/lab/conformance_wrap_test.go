@@ -11,11 +11,13 @@ import (
 
 // otherwise are scenarios that find a wrapped server otherwise than the server alone, and why.
 var otherwise = map[string]string{
-	"tools-call-simple-text":                  "server-everything lacks the tool; it says so in a result, and this door in a JSON-RPC error",
-	"tools-call-error":                        "the same",
-	"input-required-result-basic-elicitation": "a question has the run's own name for it, which holds when the call is repeated",
-	"tasks-mrtr-composition":                  "what the server asks before it makes a task is a question of our task",
-	"tasks-required-task-error":               "a tool that is a task alone works for clients without tasks",
+	"tools-call-simple-text":                        "server-everything lacks the tool; it says so in a result, and this door in a JSON-RPC error",
+	"tools-call-error":                              "the same",
+	"tasks-capability-negotiation":                  "server-everything lacks the tool, and without lastword the scenario ends before it calls one",
+	"input-required-result-multiple-input-requests": "what a server asks at once may come in more than one result",
+	"input-required-result-basic-elicitation":       "a question has the run's own name for it, which holds when the call is repeated",
+	"tasks-mrtr-composition":                        "what the server asks before it makes a task is a question of our task",
+	"tasks-required-task-error":                     "a tool that is a task alone works for clients without tasks",
 }
 
 // runWrapped runs the suite against servers behind lastword serve --wrap: our fixtures, of which direct has the failures, and
