@@ -85,11 +85,11 @@ SAMPLES = .*
 quality: node $(LAB_TESTS) ## Generate for thirty repositories and judge the llms.txt of each; SAMPLES='zod|rich' for some of them
 	$(call lab,LASTWORD_QUALITY=1,^TestQuality.*/^($(SAMPLES))$$,30m)
 
-conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP against transport/mcp, for both protocols
+conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP against transport/mcp and servers behind it, for both protocols
 	$(call lab,LASTWORD_CONFORMANCE=1,^TestConformance$$,20m)
 
 clients: node $(LAB_TESTS) ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	$(call lab,LASTWORD_CLIENTS=1,^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A|Busy)?Clients(OfServers)?$$$$,20m)
+	$(call lab,LASTWORD_CLIENTS=1,^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A|Busy)?Clients(OfServers)?$$,20m)
 
 models: $(LAB_TESTS) ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	$(call lab,LASTWORD_MODELS=1,^TestModelServers$$,20m)

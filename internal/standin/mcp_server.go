@@ -73,7 +73,7 @@ func (s *MCPSession) answer(m MCPServer, got rpcMessage) {
 		if !m.Modern {
 			result, err = map[string]any{"protocolVersion": "2025-11-25", "capabilities": able, "serverInfo": info}, nil
 		}
-	case "tools/list", "tools/call":
+	case "tools/list", "tools/call", "tasks/get", "tasks/update":
 		result, err = m.Handle(s, got.Method, got.Params)
 	}
 	if err != nil {

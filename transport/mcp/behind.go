@@ -59,8 +59,9 @@ type behind struct {
 	Wrap
 
 	mu    sync.Mutex
-	names map[string]origin // of tools, prompts and resources, as clients know them, after the list's method
-	shown map[origin]shown  // tools as the inputs of runs have them
+	names map[string]origin    // of tools, prompts and resources, as clients know them, after the list's method
+	shown map[origin]shown     // tools as the inputs of runs have them
+	heads map[string]*mcp.Tool // those whose arguments headers repeat, as clients know them
 	hosts map[*wire.Exchange]host
 	came  chan struct{} // closed when a host comes
 }
@@ -73,7 +74,7 @@ type shown struct{ of, text json.RawMessage }
 
 func newBehind(s *Server, w Wrap) *behind {
 	w.Wait, w.TaskAfter = cmp.Or(w.Wait, defaultWait*time.Millisecond), cmp.Or(w.TaskAfter, time.Second)
-	return &behind{Server: s, Wrap: w, names: map[string]origin{}, shown: map[origin]shown{}, hosts: map[*wire.Exchange]host{}, came: make(chan struct{})}
+	return &behind{Server: s, Wrap: w, names: map[string]origin{}, shown: map[origin]shown{}, heads: map[string]*mcp.Tool{}, hosts: map[*wire.Exchange]host{}, came: make(chan struct{})}
 }
 
 // methods returns the handlers of methods that also concern the servers behind. own are the server's own.
@@ -136,8 +137,23 @@ func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (
 		if e.shown = b.nameOf(method, e.origin, count[e.name] > 1); e.shown != e.name {
 			e.raw = with(e.raw, source.Lists[method].Name, e.shown)
 		}
+		if method == "tools/list" && (b.heads[e.shown] != nil || bytes.Contains(e.raw, []byte("x-mcp-header"))) {
+			tool := &mcp.Tool{}
+			_ = json.Unmarshal(e.raw, tool) // of another form it has no headers
+			b.heads[e.shown] = tool
+		}
 	}
 	return all, ttl
+}
+
+// headedTool returns a tool whose arguments headers repeat, or nil.
+func (b *behind) headedTool(name string) *mcp.Tool {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.heads[name]
 }
 
 // longestList is for how many milliseconds a list of servers behind holds at most.
@@ -250,9 +266,9 @@ func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
 	return fields, err
 }
 
-// alone returns those of the server's own tools that stay, in the order of aloneTools, and nothing of another list.
+// alone returns those of the server's own tools that stay, in the order of aloneTools, and of another list the card alone.
 func alone(own []json.RawMessage) (stay []json.RawMessage) {
-	for _, name := range aloneTools {
+	for _, name := range append(slices.Clip(aloneTools), cardName) {
 		for _, raw := range own {
 			var t struct{ Name string }
 			if json.Unmarshal(raw, &t) == nil && t.Name == name {
@@ -304,7 +320,7 @@ func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name strin
 	switch {
 	case known:
 		return b.pass(ctx, x, o.server, x.Method(), params(o.name))
-	case strings.HasPrefix(name, "run://") || method == "prompts/list":
+	case strings.HasPrefix(name, "run://") || name == cardURI || method == "prompts/list":
 		return x.Library()
 	}
 	for _, server := range b.Behind.Servers() {
@@ -352,13 +368,15 @@ func faultOf(err error) error {
 		error
 		RPC() json.RawMessage
 	}](err); ok {
-		return readFault(refused.RPC())
+		if fault := readFault(refused.RPC()); fault != nil {
+			return fault
+		}
 	}
 	return err
 }
 
 // readFault parses a JSON-RPC error, or returns nil.
-func readFault(text json.RawMessage) error {
+func readFault(text json.RawMessage) *wire.Error {
 	var f struct {
 		Code    *int
 		Message string

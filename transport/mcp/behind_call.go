@@ -200,9 +200,9 @@ func isResult(text json.RawMessage) bool {
 	return json.Unmarshal(text, &r) == nil && r.SHA256 == ""
 }
 
-// refusal returns the JSON-RPC error with which the server has refused the call, or nil.
-func (b *behind) refusal(ctx context.Context, state messages.State) error {
-	if state.Status != messages.Failed {
+// refusal returns the JSON-RPC error with which the server has refused the call of the run, or nil.
+func (b *behind) refusal(ctx context.Context, state messages.State) *wire.Error {
+	if b == nil || state.Status != messages.Failed || state.Queued == nil || state.Queued.Job != wrapJob {
 		return nil
 	}
 	kinds := messages.FollowOptions{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindToolCompleted}}}

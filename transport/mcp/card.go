@@ -16,6 +16,7 @@ import (
 const (
 	cardExtension = "io.modelcontextprotocol/ui"
 	cardURI       = "ui://lastword/run"
+	cardName      = "run-card"
 	cardType      = "text/html;profile=mcp-app"
 )
 
@@ -35,7 +36,7 @@ func showsCards(ctx context.Context) bool {
 
 // addCard adds the card, which only clients that show it are told of.
 func (s *Server) addCard() {
-	s.mcp.AddResource(mcp.Resource{URI: cardURI, Name: "run-card", MIMEType: cardType, Description: "A card that shows a run."},
+	s.mcp.AddResource(mcp.Resource{URI: cardURI, Name: cardName, MIMEType: cardType, Description: "A card that shows a run."},
 		server.ResourceHandlerFunc(s.reading(func(context.Context, string) (Contents, error) {
 			return Contents{MIMEType: cardType, Text: cardPage}, nil
 		})))
@@ -50,8 +51,12 @@ func (s *Server) addCard() {
 		if !showsCards(ctx) {
 			return
 		}
+		look := getTool
+		if s.behind != nil && s.behind.Alone {
+			look = "run_wait"
+		}
 		for i := range result.Tools { // the slice belongs to this response
-			if t := &result.Tools[i]; t.Name == startTool || t.Name == getTool || s.jobs[t.Name] != nil {
+			if t := &result.Tools[i]; t.Name == startTool || t.Name == look || s.jobs[t.Name] != nil {
 				t.Meta = &mcp.Meta{AdditionalFields: map[string]any{"ui": map[string]string{"resourceUri": cardURI}}}
 			}
 		}

@@ -21,7 +21,14 @@ func TestRunCard(t *testing.T) {
 		return "", err
 	})
 	inEachEra(t, func(t *testing.T, how era) {
-		s, _ := doorTo(t, mcp.Config{People: func() string { return "http://localhost:1" }}, []actors.Definition{asks})
+		s, _ := doorTo(t, mcp.Config{Wrap: &mcp.Wrap{Behind: noServers{}, Alone: true}}, nil)
+		c := dialAs(t, s, how, as{principal: "ann", capabilities: map[string]any{"extensions": map[string]any{
+			"io.modelcontextprotocol/ui": map[string]any{"mimeTypes": []string{mime}}}}})
+		list := string(c.do("tools/list", nil).result(t)) + string(c.do("resources/list", nil).result(t))
+		if n := strings.Count(list, "ui://lastword/run"); n != 2 {
+			t.Errorf("a server that offers other servers' tools alone has the card %d times: %s", n, list)
+		}
+		s, _ = doorTo(t, mcp.Config{People: func() string { return "http://localhost:1" }}, []actors.Definition{asks})
 		add(t, s, mcp.JobTool{Job: "asks"})
 		for _, shows := range []bool{true, false} {
 			types := map[bool][]string{true: {mime}, false: {"text/plain"}}[shows]
@@ -36,7 +43,7 @@ func TestRunCard(t *testing.T) {
 				t.Errorf("%t: the resources are %s", shows, all)
 			}
 		}
-		c := dialAs(t, s, how, as{principal: "ann"})
+		c = dialAs(t, s, how, as{principal: "ann"})
 		card := read[struct {
 			Contents []struct{ Text, MIMEType string }
 		}](t, c.do("resources/read", map[string]any{"uri": "ui://lastword/run"}).result(t)).Contents[0]
@@ -49,7 +56,7 @@ func TestRunCard(t *testing.T) {
 		}
 		run := read[answer](t, c.callTool("run_start", map[string]any{"job": "asks", "input": map[string]any{}}, nil).response().result(t)).StructuredContent
 		for len(run.Questions) < 2 {
-			run = read[answer](t, c.callTool("run_get", map[string]any{"run_id": run.RunID}, nil).response().result(t)).StructuredContent
+			run = read[answer](t, c.callTool("run_wait", map[string]any{"run_id": run.RunID, "wait_ms": 0}, nil).response().result(t)).StructuredContent
 		}
 		for _, q := range run.Questions {
 			if person := q.Request == "sure"; q.AsksPerson != person || (q.Page == "http://localhost:1/runs/"+string(run.RunID)) != person {
@@ -59,3 +66,8 @@ func TestRunCard(t *testing.T) {
 		c.callTool("run_cancel", map[string]any{"run_id": run.RunID}, nil).response().result(t)
 	})
 }
+
+// noServers is no server behind.
+type noServers struct{ mcp.Behind }
+
+func (noServers) Servers() []string { return nil }

@@ -44,8 +44,8 @@ func (s *Server) addResources() error {
 	if s.ownAll() {
 		skill = s.AddResource(Resource{Template: skillURI + "{+file}", Name: "skill", Title: "Skill", MIMEType: "text/markdown",
 			Description: "A file of a skill of this server."}, readSkill)
-		s.addCard()
 	}
+	s.addCard()
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(s.listArtifacts)
 	hooks.AddOnError(s.refused)

@@ -330,6 +330,9 @@ func (s *Server) runEvents(ctx context.Context, state messages.State, a runArgum
 const defaultWait = 50_000 // milliseconds
 
 func (s *Server) runWait(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
+	if a.Wait != nil && *a.Wait == 0 { // the card looks, and asks nobody
+		return s.streamed(ctx, state, nil), nil
+	}
 	return s.waitFor(ctx, a.RunID, cursor.At(state), a.wait(defaultWait))
 }
 

@@ -93,6 +93,7 @@ func New(config Config) *Server {
 	s.asker = task.NewAsker(s.runs, config.Keys)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
+		Fault: func(ctx context.Context, run messages.State) *wire.Error { return s.behind.refusal(ctx, run) },
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult {
 			if r := s.behind.result(run); r != nil {
 				return r
@@ -110,7 +111,7 @@ func New(config Config) *Server {
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Task: s.tasks.News, LegacyTask: s.tasks.Legacy, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: mcp.Implementation{Name: config.Name, Title: config.Title, Version: config.Version},
-		Methods: s.methods(), Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle,
+		Methods: s.methods(), Tool: s.behind.headedTool, Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle,
 		Keys: config.Keys, Rows: config.Sessions, Restored: s.hub.Restore})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // these are constants

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,11 @@ type request struct {
 	// again, if not nil, answers the next request, which was made already.
 	again *transport.JSONRPCResponse
 	long  atomic.Bool // a message of the server was too long
+	// task is what the server has made of the call, and answered what it has asked.
+	task     string
+	answered map[string]bool
+	// more are members for the parameters of the first request that mcp-go's client would leave out.
+	more map[string]json.RawMessage
 }
 
 type requestKey struct{}
@@ -67,7 +73,18 @@ func checked(ctx context.Context, r transport.JSONRPCRequest, send sender) (*tra
 		ours.again = nil
 		return answer, nil
 	}
-	answer, err := send(ctx, r)
+	if ours := requestOf(ctx); ours != nil && len(ours.more) > 0 {
+		fields := map[string]any{}
+		text, err := json.Marshal(r.Params)
+		if err = cmp.Or(err, json.Unmarshal(text, &fields)); err != nil {
+			return nil, err
+		}
+		for name, value := range ours.more {
+			fields[name] = value
+		}
+		r.Params, ours.more = fields, nil
+	}
+	answer, err := followed(ctx, r, send)
 	if err == nil && answer != nil && answer.Error != nil {
 		refused, is := errors.AsType[mcp.UnsupportedProtocolVersionError](answer.Error.AsError())
 		if is && slices.Contains(refused.Supported, versionOf(r)) {

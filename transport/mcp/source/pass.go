@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -46,6 +47,8 @@ func (c *connection) pass(ctx context.Context, method string, params json.RawMes
 		if err := json.Unmarshal(params, into); err != nil {
 			return nil, &Refused{Code: mcp.INVALID_PARAMS, Message: "the parameters are not understood: " + err.Error()}
 		}
+		_ = json.Unmarshal(params, &ours.more) // they are an object
+		maps.DeleteFunc(ours.more, func(name string, _ json.RawMessage) bool { return name != "inputResponses" && name != "requestState" })
 	}
 	err := send()
 	if r, is := into.(*mcp.SubscribeParams); is && err == nil {

@@ -232,7 +232,9 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 	if err := c.dial(); err != nil {
 		return nil, err
 	}
-	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
+	can := s.asks
+	can.Extensions = map[string]any{tasksExtension: struct{}{}}
+	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(can)}
 	if sessions {
 		//lint:ignore SA1019 servers of older versions need it
 		options = append(options, client.WithLegacyProtocolOnly())
@@ -261,7 +263,7 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 	if version := c.client.ProtocolVersion(); mcp.IsModernProtocol(version) {
 		c.standing.Version = version
 		c.standing.Client, _ = json.Marshal(mcp.Implementation{Name: "lastword", Version: s.version}) // plain texts
-		c.standing.Capabilities, _ = json.Marshal(s.asks)                                             // it was JSON
+		c.standing.Capabilities, _ = json.Marshal(can)                                                // it was JSON
 	}
 	if s.events != nil && c.standing.Version != "" {
 		ctx, stop := context.WithCancel(s.life)

@@ -59,6 +59,9 @@ func (t *Tasks) Await(ctx context.Context, state messages.State, cur cursor.Curs
 	if err != nil {
 		return nil, err
 	}
+	if fault := t.config.Fault(ctx, state); fault != nil {
+		return nil, fault
+	}
 	if taskStatusOf(state) == mcp.TaskStatusFailed {
 		return nil, errorOf(state)
 	}

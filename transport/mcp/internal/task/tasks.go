@@ -31,6 +31,8 @@ type Config struct {
 	Asker *Asker
 	// Result returns what the call of the run would have returned.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
+	// Fault returns the JSON-RPC error that the call of the run would have got, or nil.
+	Fault func(ctx context.Context, state messages.State) *wire.Error
 	// Follow sends the events after the cursor as progress until the run ends. It asks the user what the run asks.
 	Follow func(ctx context.Context, id messages.RunID, cur cursor.Cursor) (messages.State, error)
 	// Poll is the interval at which clients should ask. Retention is how long after the end they can.
@@ -131,6 +133,10 @@ func (t *Tasks) News(ctx context.Context, state messages.State, elicits bool, me
 // detailed returns the task with its result or its open questions. elicits says whether the client can ask its user.
 func (t *Tasks) detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
 	d := Detailed{task: t.taskOf(state, elicits)}
+	if d.Error = t.config.Fault(ctx, state); d.Error != nil {
+		d.Status = mcp.TaskStatusFailed
+		return d
+	}
 	switch d.Status {
 	case mcp.TaskStatusCompleted:
 		d.Result = t.config.Result(ctx, state)

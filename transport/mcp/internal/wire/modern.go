@@ -79,14 +79,19 @@ func checkTaskName(h http.Header, m *message) error {
 // checkToolHeaders checks the headers that repeat arguments, for tools whose schema asks for them.
 func (s *Server) checkToolHeaders(h http.Header, params json.RawMessage) error {
 	name, _ := mcp.ExtractHeaderName(mcp.MethodToolsCall, params)
-	tool := s.mcp.GetTool(name)
+	var tool *mcp.Tool
+	if own := s.mcp.GetTool(name); own != nil {
+		tool = &own.Tool
+	} else if s.config.Tool != nil {
+		tool = s.config.Tool(name)
+	}
 	if tool == nil {
 		return nil
 	}
 	return mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
 		values := h.Values(name)
 		return strings.Join(values, ", "), len(values) > 0 // HTTP defines repeated headers as a list
-	}, &tool.Tool, params)
+	}, tool, params)
 }
 
 // check returns an error if the request lacks what requests without a session must declare in _meta.
