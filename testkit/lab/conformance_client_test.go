@@ -24,7 +24,11 @@ var clientScenarios = map[string]string{
 	"http-custom-headers":           "", // the suite tells them
 	"http-invalid-tool-headers":     `{"region":"a"}`,
 	"json-schema-ref-no-deref":      "{}",
+	elicitationDefaults:             "{}",
 }
+
+// elicitationDefaults is the scenario whose server asks on the stream of GET, for a form of which nothing is filled in.
+const elicitationDefaults = "elicitation-sep1034-client-defaults"
 
 // clientScenario is the variable by which the suite tells its client the scenario.
 const clientScenario = "MCP_CONFORMANCE_SCENARIO"
@@ -77,6 +81,9 @@ func TestConformanceClient(t *testing.T) {
 		}
 		answer, err := tool.Call(t.Context(), toolsource.Call{ID: "c", Run: "r", Arguments: json.RawMessage(arguments),
 			Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
+				if name == elicitationDefaults {
+					return json.RawMessage("{}"), nil
+				}
 				return json.RawMessage("true"), nil
 			}})
 		t.Log(answer, err)

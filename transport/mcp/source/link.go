@@ -100,14 +100,14 @@ func versionOf(r transport.JSONRPCRequest) string {
 }
 
 // dial connects to the server: it starts the command, or opens an HTTP client.
-func (c *connection) dial(listens bool) error {
+func (c *connection) dial() error {
 	s := c.server
 	var err error
 	switch {
 	case s.Local != nil:
 		c.link = newLocal(c)
 	case s.Command == "":
-		c.link, err = dialHTTP(s.Server, listens)
+		c.link, err = dialHTTP(s.Server)
 	default:
 		var p *process
 		if p, err = start(s.life, s.Server); err == nil {
@@ -159,11 +159,10 @@ type httpLink struct {
 	server  Server
 	client  *http.Client
 	version string // the protocol version
-	listens bool   // the server may ask outside of calls
 }
 
 // dialHTTP prepares a connection to a server. It sends nothing before the first request.
-func dialHTTP(s Server, listens bool) (link, error) {
+func dialHTTP(s Server) (link, error) {
 	client := newClient()
 	store, options, err := s.authorized(client)
 	if err != nil {
@@ -171,11 +170,9 @@ func dialHTTP(s Server, listens bool) (link, error) {
 	}
 	options = append(options, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
 		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
-		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
-	if listens {
-		//lint:ignore SA1019 servers of older versions need it
-		options = append(options, transport.WithContinuousListening())
-	}
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)),
+		//lint:ignore SA1019 servers of older versions ask on the stream of GET
+		transport.WithContinuousListening())
 	t, err := transport.NewStreamableHTTP(s.URL, options...)
 	if err != nil {
 		return nil, err
@@ -183,7 +180,7 @@ func dialHTTP(s Server, listens bool) (link, error) {
 	if store != nil {
 		store.handler = t.GetOAuthHandler()
 	}
-	return &httpLink{StreamableHTTP: t, server: s, client: client, listens: listens}, nil
+	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
 
 func newClient() *http.Client {
@@ -198,7 +195,8 @@ const mostRefusal = 4 << 10 // bytes of a refusal that are searched for the word
 // boundedTransport limits the size of responses, and of single events in streams.
 type boundedTransport struct{ dial.NamedTransport }
 
-// RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long.
+// RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long. A server that
+// refuses GET in another way than the protocol wants is not asked again each second.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.NamedTransport.RoundTrip(r)
 	if err == nil && answer.StatusCode == http.StatusBadRequest && r.Header.Get(transport.HeaderKeySessionID) != "" {
@@ -210,6 +208,10 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			io.Reader
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(said), answer.Body), answer.Body}
+	}
+	if err == nil && r.Method == http.MethodGet && (answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusForbidden ||
+		answer.StatusCode == http.StatusNotAcceptable || answer.StatusCode == http.StatusNotImplemented) {
+		answer.StatusCode = http.StatusMethodNotAllowed
 	}
 	if err == nil {
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
@@ -266,8 +268,6 @@ func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
 		lasting := context.WithoutCancel(ctx)
 		if ours := requestOf(ctx); ours != nil {
 			lasting = context.WithValue(ours.ctx, requestKey{}, ours)
-		} else if !l.listens {
-			return nil, errors.New("no call is going on")
 		}
 		go func() {
 			answer, err := handle(lasting, r)
@@ -319,3 +319,6 @@ func (l *httpLink) Close() error {
 }
 
 func (*httpLink) lost() bool { return false }
+
+// RequiresLegacyProtocol reports that 2026-07-28 is spoken too: mcp-go opens the stream of GET with older servers alone.
+func (*httpLink) RequiresLegacyProtocol() bool { return false }

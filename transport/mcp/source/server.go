@@ -226,10 +226,10 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 }
 
 // connect connects to the server. If the server does not answer the probe in time, connect assumes an older version
-// that must be initialized. With sessions it does so at once, and listens for what the server says outside of calls.
+// that must be initialized. With sessions it does so at once.
 func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool) (*connection, error) {
 	c := &connection{server: s, calls: map[int64]*pending{}}
-	if err := c.dial(sessions); err != nil {
+	if err := c.dial(); err != nil {
 		return nil, err
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(s.asks)}
