@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,8 @@ type request struct {
 	// again, if not nil, answers the next request, which was made already.
 	again *transport.JSONRPCResponse
 	long  atomic.Bool // a message of the server was too long
+	// scopes are those that a refusal wants.
+	scopes atomic.Pointer[string]
 }
 
 type requestKey struct{}
@@ -178,7 +181,9 @@ func dialHTTP(s Server) (link, error) {
 		return nil, err
 	}
 	if store != nil {
-		store.handler = t.GetOAuthHandler()
+		if store.handler = t.GetOAuthHandler(); store.login.Origin != "" {
+			store.handler.SetBaseURL(store.login.Origin)
+		}
 	}
 	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
@@ -212,6 +217,11 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil && r.Method == http.MethodGet && (answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusForbidden ||
 		answer.StatusCode == http.StatusNotAcceptable || answer.StatusCode == http.StatusNotImplemented) {
 		answer.StatusCode = http.StatusMethodNotAllowed
+	}
+	if ours := requestOf(r.Context()); err == nil && ours != nil && answer.StatusCode == http.StatusForbidden {
+		if wants := wantedScopes.FindStringSubmatch(answer.Header.Get("WWW-Authenticate")); wants != nil {
+			ours.scopes.Store(&wants[1])
+		}
 	}
 	if err == nil {
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
@@ -254,6 +264,10 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 		err = errLong // mcp-go hides this error
 	case errors.Is(err, transport.ErrAuthorizationRequired), errors.Is(err, transport.ErrOAuthAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; run lastword mcp login %s, or put an Authorization header into its settings", l.server.Name)
+	}
+	if wants := requestOf(ctx).scopes.Swap(nil); wants != nil && ctx.Err() == nil {
+		answer, err = nil, messages.InvalidInput("the server asks for more; run lastword mcp login %s --scope %s", l.server.Name,
+			strings.Join(strings.Fields(*wants), ","))
 	}
 	return answer, err
 }
