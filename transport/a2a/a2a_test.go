@@ -450,6 +450,9 @@ func TestRefusals(t *testing.T) {
 	check("SendMessage", said("plain", `,"metadata":{"skill":"knit"}`), -32602, "INVALID_INPUT")
 	check("SendMessage", said("plain", `,"metadata":{"skill":"generate"}`), -32602, "INVALID_INPUT")
 	check("GetTaskPushNotificationConfig", `{"taskId":"`+ended+`","id":"x"}`, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED")
+	check("GetTask", `{"id":"`+ended+`","historyLength":-1}`, -32602, "INVALID_INPUT")
+	check("ListTasks", `{"status":"running"}`, -32602, "INVALID_INPUT")
+	check("ListTasks", `{"statusTimestampAfter":"yesterday"}`, -32602, "INVALID_INPUT")
 	check("message/send", `{}`, -32601, "METHOD_NOT_FOUND")
 	*a.caller = auth.Principal{Name: "eve", Scopes: []auth.Scope{auth.ReadRuns}}
 	check("GetTask", `{"id":"`+waits+`"}`, -32001, "TASK_NOT_FOUND")

@@ -78,6 +78,9 @@ func (s server) serve(c *rpc.Caller, call jsonrpc.Call) (result any, begun func(
 	if err := jsonrpc.Params(call, &p); err != nil {
 		return nil, nil, err
 	}
+	if length := cmp.Or(p.HistoryLength, p.Configuration.HistoryLength); length != nil && *length < 0 {
+		return nil, nil, messages.InvalidInput("a historyLength is 0 or more")
+	}
 	w := s.reader(s.origin(r), p.ID, p.HistoryLength)
 	switch w.call = call; call.Method {
 	case "SendMessage":
@@ -167,6 +170,9 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	}
 	if err != nil || size < 1 || size > 100 {
 		return nil, messages.InvalidInput("a pageSize is 1 to 100, and a pageToken what a page gave")
+	}
+	if p.Status != "" && !slices.Contains(states, p.Status) {
+		return nil, messages.InvalidInput("there is no status %s; there are %s", p.Status, strings.Join(states, ", "))
 	}
 	runs, err := s.door.List(ctx, q)
 	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {
