@@ -549,3 +549,33 @@ func TestPushNotifications(t *testing.T) {
 		}
 	}
 }
+
+// told is a Teller to whose runs somebody says something with their second event.
+type told struct{ *stories.Teller }
+
+func (t told) Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		for batch, err := range t.Teller.Follow(ctx, id, o) {
+			batch = slices.Clone(batch)
+			for i, e := range batch {
+				if e.Seq == 2 {
+					batch[i].Body = messages.Merged{Parts: []messages.Body{e.Body,
+						messages.MessageQueued{Said: messages.Said{Message: "a2a m9", Content: "and hurry"}}}}
+				}
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+// What a client says to a task that works is in its history, under the client's messageId. The A2A TCK: "Task history should
+// contain the initial and follow-up messages".
+func TestHistoryOfWhatWasSaid(t *testing.T) {
+	a := serve(t, told{&stories.Teller{}})
+	got := a.task("SendMessage", said("plain", ""))
+	if len(got.History) != 2 || got.History[1].Parts[0].Text != "and hurry" || got.History[1].MessageID != "m9" {
+		t.Errorf("the history is %+v", got.History)
+	}
+}

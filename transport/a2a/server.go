@@ -263,6 +263,9 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 // messageLabel is the label of a run that holds the id of the message that began it.
 const messageLabel = "message"
 
+// sayPrefix begins the names that messages to a task have in its run.
+const sayPrefix = "a2a "
+
 // answer answers a question of the task: the one that the message names, or the oldest. If an answer names its
 // question, the client may repeat it.
 func (w *writer) answer(ctx context.Context, m *message, text string, data json.RawMessage) error {
@@ -284,7 +287,7 @@ func (w *writer) answer(ctx context.Context, m *message, text string, data json.
 	case !asked && data != nil:
 		return wrong(unsupported, "the task %s asks nothing; say it in texts, or follow it with SubscribeToTask", w.id)
 	case !asked:
-		_, err := w.door.Say(ctx, door.Agent, w.id, messages.Said{Message: "a2a " + m.MessageID, Content: text})
+		_, err := w.door.Say(ctx, door.Agent, w.id, messages.Said{Message: sayPrefix + m.MessageID, Content: text})
 		return err
 	case data != nil:
 		return w.door.Answer(ctx, door.Agent, w.id, in.Request, data)
