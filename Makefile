@@ -111,6 +111,9 @@ page: node $(LAB_TESTS) ## Use the page in Chromium, with the server killed and 
 inspect: node $(LAB_TESTS) ##+ List and call tools with the MCP Inspector's command line
 	$(call lab,LASTWORD_INSPECT=1,^TestInspector$$,10m)
 
+raise: node $(CHORE) ##+ Raise the pinned npm packages and Go modules of all gates to the newest, and print what changed
+	@$(CHORE) raise $(LAB)
+
 llms: go ## Write llms.txt anew; .ci/run fails where it says other than a newly generated one
 	go run ./cmd/lastword generate . --output llms.txt --ref relative --fresh
 

@@ -219,7 +219,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab",
 		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +
 			"github.com/sashabaranov/go-openai github.com/coder/websocket github.com/evanw/esbuild/pkg/api github.com/nats-io/... golang.org/x/tools/go/packages"},
-	{pkgs: "testkit/lab/chore"},
+	{pkgs: "testkit/lab/chore", libs: "golang.org/x/mod/semver"},
 	{pkgs: "testkit/lab/nats", tests: "github.com/nats-io/..."},
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},

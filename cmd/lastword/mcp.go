@@ -15,7 +15,9 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
@@ -116,6 +118,7 @@ func (s *mcpOptions) relay(cmd *cobra.Command) error {
 func mcpLoginCommand(p *host.Program) *cobra.Command {
 	var tools toolbox.Flags
 	var client source.Client
+	var secret string
 	cmd := &cobra.Command{
 		Use:               "login NAME",
 		Args:              exit.Takes(1, "needs the name of one MCP server", ""),
@@ -124,6 +127,13 @@ func mcpLoginCommand(p *host.Program) *cobra.Command {
 			server, err := tools.Remote(args[0], p.Env, p.Secrets)
 			if err != nil {
 				return err
+			}
+			if secret != "" {
+				text, err := regular.Read(secret, regular.Small)
+				if err != nil {
+					return messages.InvalidInput("the client's secret: %v", err)
+				}
+				client.Secret = strings.TrimSpace(string(text))
 			}
 			err = source.LogIn(cmd.Context(), server, client, func(page string) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "Log in at this page; Ctrl-C ends the wait:\n%s\n", page)
@@ -138,7 +148,8 @@ func mcpLoginCommand(p *host.Program) *cobra.Command {
 	flags := cmd.Flags()
 	tools.AddServerFlag(cmd, flags)
 	flags.StringVar(&client.ID, "client-id", "", "`id` of this program at the authorization server (default: it registers itself)")
-	flags.StringSliceVar(&client.Scopes, "scope", nil, "`scopes` to ask for")
+	flags.StringVar(&secret, "client-secret", "", "`file` with the secret of --client-id, if it has one")
+	flags.StringSliceVar(&client.Scopes, "scope", nil, "`scopes` to ask for (default: those that the server names)")
 	settings.ByOperator(flags)
 	return cmd
 }

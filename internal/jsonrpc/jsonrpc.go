@@ -118,7 +118,10 @@ func Calls(body []byte) (calls []Call, batch bool, refused []RPCMessage) {
 	for _, one := range raw {
 		var c Call
 		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || len(c.ID) > 0 && strings.ContainsRune("{[tf", rune(c.ID[0])) {
-			refused = append(refused, Reply(Call{}, nil, &RPCError{Code: InvalidRequest,
+			if len(c.ID) > 0 && strings.ContainsRune("{[tf", rune(c.ID[0])) {
+				c.ID = nil
+			}
+			refused = append(refused, Reply(Call{ID: c.ID}, nil, &RPCError{Code: InvalidRequest,
 				Message: `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`}))
 			continue
 		}
@@ -137,7 +140,10 @@ func Params(c Call, into any) error {
 		return &RPCError{Code: InvalidParams,
 			Message: fmt.Sprintf("the %s of %s must not be a JSON %s", cmp.Or(wrong.Field, "params"), c.Method, wrong.Value)}
 	}
-	return err
+	if err != nil { // of a time, for example
+		return &RPCError{Code: InvalidParams, Message: fmt.Sprintf("the params of %s: %v", c.Method, err)}
+	}
+	return nil
 }
 
 // NoMethod returns the error for a method that a protocol does not have.

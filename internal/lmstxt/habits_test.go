@@ -66,7 +66,8 @@ func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
 	c.text("lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})
 }
 
-// Who names a run gets what is made for it into the run's folder: clients give all arguments, with their defaults.
+// Who names a run gets what is made for it into the run's folder: clients give all arguments, with their defaults. Seed:
+// "Keep existing `lmstxt_generate_*` tools".
 func TestARunIsGoneOnWithInItsFolder(t *testing.T) {
 	k := newKit(t)
 	c := k.dial("", true)

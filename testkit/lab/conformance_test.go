@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 	ran := map[string]int{} // failures by scenario
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
-			scored, others := requirements(t, suite, revision)
+			scored, others := requirements(t, suite, revision, "server")
 			for _, s := range runSuite(t, suite, url, "--requirements", revision) {
 				s.judge(t, slices.Contains(scored, s.name))
 				ran[s.name] = s.failures()
@@ -136,8 +136,8 @@ func scenarioOf(folder string) string {
 	return name[:max(0, len(name)-len("-2026-11-21T03-48-00-179Z"))]
 }
 
-// requirements returns the server's scenarios that the revision scores, and those that it does not.
-func requirements(t *testing.T, suite, revision string) (scored, others []string) {
+// requirements returns the scenarios of a server or a client that the revision scores, and those that it does not.
+func requirements(t *testing.T, suite, revision, leg string) (scored, others []string) {
 	t.Helper()
 	list := readFile(t, inSuite(suite, "requirements", revision+".yaml"))
 	section, other := "", ""
@@ -147,11 +147,11 @@ func requirements(t *testing.T, suite, revision string) (scored, others []string
 		switch {
 		case strings.HasSuffix(item, ":") && !strings.HasPrefix(line, " "):
 			section = item
-		case section == "server:" && strings.HasPrefix(item, "- "):
+		case section == leg+":" && strings.HasPrefix(item, "- "):
 			scored = append(scored, strings.TrimPrefix(item, "- "))
 		case strings.HasPrefix(item, "- scenario: "):
 			other = strings.TrimPrefix(item, "- scenario: ")
-		case item == "leg: server":
+		case item == "leg: "+leg:
 			others = append(others, other)
 		}
 	}

@@ -450,6 +450,9 @@ func TestRefusals(t *testing.T) {
 	check("SendMessage", said("plain", `,"metadata":{"skill":"knit"}`), -32602, "INVALID_INPUT")
 	check("SendMessage", said("plain", `,"metadata":{"skill":"generate"}`), -32602, "INVALID_INPUT")
 	check("GetTaskPushNotificationConfig", `{"taskId":"`+ended+`","id":"x"}`, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED")
+	check("GetTask", `{"id":"`+ended+`","historyLength":-1}`, -32602, "INVALID_INPUT")
+	check("ListTasks", `{"status":"running"}`, -32602, "INVALID_INPUT")
+	check("ListTasks", `{"statusTimestampAfter":"yesterday"}`, -32602, "INVALID_INPUT")
 	check("message/send", `{}`, -32601, "METHOD_NOT_FOUND")
 	*a.caller = auth.Principal{Name: "eve", Scopes: []auth.Scope{auth.ReadRuns}}
 	check("GetTask", `{"id":"`+waits+`"}`, -32001, "TASK_NOT_FOUND")
@@ -544,5 +547,35 @@ func TestPushNotifications(t *testing.T) {
 		if err != nil || sent.StatusUpdate.Status.State != "TASK_STATE_"+want || (story == "plain") != (sent.StatusUpdate.Status.Message == nil) {
 			t.Errorf("%s is told as %+v, %v", story, sent.StatusUpdate, err)
 		}
+	}
+}
+
+// told is a Teller to whose runs somebody says something with their second event.
+type told struct{ *stories.Teller }
+
+func (t told) Follow(ctx context.Context, id messages.RunID, o messages.FollowOptions) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		for batch, err := range t.Teller.Follow(ctx, id, o) {
+			batch = slices.Clone(batch)
+			for i, e := range batch {
+				if e.Seq == 2 {
+					batch[i].Body = messages.Merged{Parts: []messages.Body{e.Body,
+						messages.MessageQueued{Said: messages.Said{Message: "a2a m9", Content: "and hurry"}}}}
+				}
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+// What a client says to a task that works is in its history, under the client's messageId. The A2A TCK: "Task history should
+// contain the initial and follow-up messages".
+func TestHistoryOfWhatWasSaid(t *testing.T) {
+	a := serve(t, told{&stories.Teller{}})
+	got := a.task("SendMessage", said("plain", ""))
+	if len(got.History) != 2 || got.History[1].Parts[0].Text != "and hurry" || got.History[1].MessageID != "m9" {
+		t.Errorf("the history is %+v", got.History)
 	}
 }

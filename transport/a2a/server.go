@@ -78,6 +78,9 @@ func (s server) serve(c *rpc.Caller, call jsonrpc.Call) (result any, begun func(
 	if err := jsonrpc.Params(call, &p); err != nil {
 		return nil, nil, err
 	}
+	if length := cmp.Or(p.HistoryLength, p.Configuration.HistoryLength); length != nil && *length < 0 {
+		return nil, nil, messages.InvalidInput("a historyLength is 0 or more")
+	}
 	w := s.reader(s.origin(r), p.ID, p.HistoryLength)
 	switch w.call = call; call.Method {
 	case "SendMessage":
@@ -168,6 +171,9 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	if err != nil || size < 1 || size > 100 {
 		return nil, messages.InvalidInput("a pageSize is 1 to 100, and a pageToken what a page gave")
 	}
+	if p.Status != "" && !slices.Contains(states, p.Status) {
+		return nil, messages.InvalidInput("there is no status %s; there are %s", p.Status, strings.Join(states, ", "))
+	}
 	runs, err := s.door.List(ctx, q)
 	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {
 		return !slices.Contains([]string{"", "TASK_STATE_UNSPECIFIED", stateOf(run)}, p.Status) ||
@@ -257,6 +263,9 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 // messageLabel is the label of a run that holds the id of the message that began it.
 const messageLabel = "message"
 
+// sayPrefix begins the names that messages to a task have in its run.
+const sayPrefix = "a2a "
+
 // answer answers a question of the task: the one that the message names, or the oldest. If an answer names its
 // question, the client may repeat it.
 func (w *writer) answer(ctx context.Context, m *message, text string, data json.RawMessage) error {
@@ -278,7 +287,7 @@ func (w *writer) answer(ctx context.Context, m *message, text string, data json.
 	case !asked && data != nil:
 		return wrong(unsupported, "the task %s asks nothing; say it in texts, or follow it with SubscribeToTask", w.id)
 	case !asked:
-		_, err := w.door.Say(ctx, door.Agent, w.id, messages.Said{Message: "a2a " + m.MessageID, Content: text})
+		_, err := w.door.Say(ctx, door.Agent, w.id, messages.Said{Message: sayPrefix + m.MessageID, Content: text})
 		return err
 	case data != nil:
 		return w.door.Answer(ctx, door.Agent, w.id, in.Request, data)

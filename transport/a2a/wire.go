@@ -106,6 +106,10 @@ func stateOf(run messages.Summary) string {
 // state is the prefix of all task states.
 const state = "TASK_STATE_"
 
+// states are all task states of the protocol.
+var states = strings.Fields(state + "UNSPECIFIED " + state + "SUBMITTED " + state + "WORKING " + state + "COMPLETED " + state + "FAILED " +
+	state + "CANCELED " + state + "INPUT_REQUIRED " + state + "REJECTED " + state + "AUTH_REQUIRED")
+
 // contextOf returns the contextId of a run.
 func contextOf(id messages.RunID, labels map[string]string) string {
 	return cmp.Or(labels[messages.ContextLabel], string(id))
@@ -141,7 +145,7 @@ func refusal(err error) *jsonrpc.RPCError {
 		noPush: "PUSH_NOTIFICATION_NOT_SUPPORTED", unsupported: "UNSUPPORTED_OPERATION", versionNotSupported: "VERSION_NOT_SUPPORTED",
 		jsonrpc.MethodNotFound: "METHOD_NOT_FOUND"}[e.Code]
 	if !known {
-		name = strings.ToUpper(reason)
+		name = strings.ToUpper(cmp.Or(reason, "invalid_input"))
 	}
 	e.Data = []any{map[string]string{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": name, "domain": "a2a-protocol.org"}}
 	return &e

@@ -36,10 +36,17 @@ type writer struct {
 	run    transcript.Transcript
 	status status // of the task
 	paused bool   // the task has asked something since the client got it
+	told   []told // what clients said to the task while it worked
 
 	words         *pieces.Words // the text so far, in whole words
 	mediaType     string        // of the newest piece
 	before, after []byte        // the constant parts of its frame, around a piece of text
+}
+
+// told is a message to a task that worked, after as many questions had their answers.
+type told struct {
+	message
+	after int
 }
 
 // Events reads a batch, and reports whether the client has everything.
@@ -156,6 +163,9 @@ func (w *writer) runs(op *transcript.Op) {
 		w.change(op, "WORKING")
 	case messages.RunRecovered, messages.RunCanceling, messages.TaskFailed, messages.TaskRestarted:
 		w.works(op, "")
+	case messages.MessageQueued:
+		b := op.Event.Body.(messages.MessageQueued)
+		w.told = append(w.told, told{w.says("ROLE_USER", strings.TrimPrefix(b.Message, sayPrefix), part{Text: b.Content}), len(w.answered())})
 	case messages.RunCompleted:
 		w.ends(op, "COMPLETED")
 	case messages.RunFailed:
@@ -244,7 +254,16 @@ func (w *writer) task() *task {
 	return t
 }
 
-// history returns the messages so far: the one that began the task, and questions with their answers.
+// answered returns the questions that have their answers.
+func (w *writer) answered() []*transcript.Item {
+	return slices.DeleteFunc(slices.Clone(w.run.Items()), func(item *transcript.Item) bool {
+		_, is := item.Latest.(messages.InputReceived)
+		return !is
+	})
+}
+
+// history returns the messages so far: the one that began the task, those to it while it worked, and questions with their
+// answers.
 func (w *writer) history() []message {
 	q := w.run.Queued
 	first := part{Data: q.Input}
@@ -254,9 +273,13 @@ func (w *writer) history() []message {
 		first = part{Text: messages.Plain(input[job.PromptField])}
 	}
 	all := []message{w.says("ROLE_USER", cmp.Or(q.Labels[messageLabel], string(w.id)+".1"), first)}
-	for _, item := range w.run.Items() {
-		if b, ok := item.Latest.(messages.InputReceived); ok {
-			id := string(w.id) + "." + item.ID
+	said := w.told
+	for i, item := range append(w.answered(), nil) {
+		for ; len(said) > 0 && said[0].after == i; said = said[1:] {
+			all = append(all, said[0].message)
+		}
+		if item != nil {
+			id, b := string(w.id)+"."+item.ID, item.Latest.(messages.InputReceived)
 			all = append(all, w.says("ROLE_AGENT", id+".question", asking(item.Asked())...), w.says("ROLE_USER", id+".answer", part{Text: messages.Plain(b.Value)}))
 		}
 	}

@@ -351,7 +351,7 @@ func TestAnswer(t *testing.T) {
 		`{`:                                         `{"jsonrpc":"2.0","id":null,-32700} begins 0`,
 		"\"\xff\"":                                  `{"jsonrpc":"2.0","id":null,-32700} begins 0`,
 		`{"jsonrpc":"2.0","id":{},"method":"m"}`:    `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
-		`{"jsonrpc":"1.0","id":"a","method":"m"}`:   `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
+		`{"jsonrpc":"1.0","id":"a","method":"m"}`:   `{"jsonrpc":"2.0","id":"a",-32600} begins 0`,
 	} {
 		begun := 0
 		rpc := &rpc.Server{Door: door.New(door.Config{}), Serve: func(_ *rpc.Caller, c jsonrpc.Call) (any, func(*rpc.Wire) error, error) {

@@ -110,7 +110,8 @@ func TestWatchTheList(t *testing.T) {
 	}
 }
 
-// The list as a stream begins with its first page, and says what changes in what the query asks for.
+// The list as a stream begins with its first page, and says what changes in what the query asks for. Seed: it was at fault
+// that clients had "to poll `lmstxt_list_runs`".
 func TestStreamOfTheList(t *testing.T) {
 	w := newWorld(t)
 	before := w.start(`{"hang":true}`)

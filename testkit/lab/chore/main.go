@@ -18,6 +18,7 @@ var chores = map[string]func(args []string) error{
 	"install":  install,
 	"licences": licences,
 	"node":     node,
+	"raise":    raise,
 	"site":     site,
 	"unpack":   unpack,
 	"update":   update,

@@ -21,6 +21,7 @@ type remote struct {
 	mu       sync.Mutex
 	sessions int
 	refusal  int         // status for a session that it has forgotten
+	asks     chan string // questions on the stream of GET
 	answers  chan string // to the server's questions, with the headers that matter
 	canceled chan string
 }
@@ -52,13 +53,23 @@ func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	reply := func(result string) { fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, got.ID, result) }
 	switch {
+	case q.Method == http.MethodGet:
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		select {
+		case ask := <-r.asks:
+			fmt.Fprintf(w, "data: %s\n\n", ask)
+			w.(http.Flusher).Flush()
+			<-q.Context().Done()
+		case <-q.Context().Done():
+		}
 	case got.Method == "initialize":
 		w.Header().Set("Mcp-Session-Id", session)
 		reply(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"remote","version":"1"}}`)
 	case got.Method == "tools/list" && got.Params.Cursor == "":
 		reply(`{"nextCursor":"1","tools":[{"name":"old","inputSchema":{"type":"object"}}]}`)
 	case got.Method == "tools/list":
-		reply(`{"nextCursor":"","tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},{"name":"form","inputSchema":{"type":"object"}},
+		reply(`{"nextCursor":"","tools":[{"name":"aside","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},{"name":"form","inputSchema":{"type":"object"}},
 			{"name":"hang","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"}},
 			{"name":"move","inputSchema":{"type":"object"}},{"name":"returns","inputSchema":{"type":"object"}},
 			{"name":"whole","inputSchema":{"type":"object"}}]}`)
@@ -84,6 +95,13 @@ func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply
 		w.(http.Flusher).Flush()
 	}
 	switch tool {
+	case "aside":
+		r.asks <- `{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Really?","requestedSchema":{"type":"object",` +
+			`"properties":{"sure":{"type":"boolean"}}}}}`
+		answer, _ := json.Marshal(<-r.answers)
+		fmt.Fprint(w, "data: ")
+		reply(`{"content":[{"type":"text","text":` + string(answer) + `}]}`)
+		fmt.Fprint(w, "\n\n")
 	case "ask":
 		event(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Really?","requestedSchema":{"type":"object",` +
 			`"properties":{"sure":{"type":"boolean"}}}}}`)
@@ -129,7 +147,7 @@ func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply
 }
 
 func TestRemote(t *testing.T) {
-	r := &remote{answers: make(chan string, 1), canceled: make(chan string, 1), refusal: http.StatusNotFound}
+	r := &remote{asks: make(chan string), answers: make(chan string, 1), canceled: make(chan string, 1), refusal: http.StatusNotFound}
 	web := httptest.NewServer(r)
 	t.Cleanup(web.Close)
 	at := source.Server{Name: "stub", URL: web.URL, Headers: map[string]string{"Authorization": "Bearer k1"}, StartTimeout: time.Minute}
@@ -137,6 +155,10 @@ func TestRemote(t *testing.T) {
 	want := `2025-11-25 {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"sure":true}}}`
 	if got, err := call(t, tools["ask"], ""); got != want {
 		t.Errorf("ask: %s, %v", got, err)
+	}
+	want = `2025-11-25 {"jsonrpc":"2.0","id":9,"result":{"action":"accept","content":{"sure":true}}}`
+	if got, err := call(t, tools["aside"], ""); got != want { // asked on the stream of GET
+		t.Errorf("aside: %s, %v", got, err)
 	}
 	got, err := tools["form"].Call(t.Context(), source.Call{Arguments: json.RawMessage("{}"), // what a person leaves out has its default
 		Ask: func(context.Context, messages.InputRequired) (json.RawMessage, error) {
@@ -250,7 +272,9 @@ func TestVersions(t *testing.T) {
 					w.Header().Set("Content-Type", "text/event-stream")
 					fmt.Fprintf(w, "data: "+result+"\n\n", called)
 				case q.Method == http.MethodGet && !c.legacy:
-					t.Error("it listens, although there are no sessions")
+					t.Error("a server of 2026-07-28 has no stream of GET")
+				case q.Method == http.MethodGet:
+					w.WriteHeader(http.StatusNotAcceptable) // it has none either
 				case got.Method == "server/discover":
 					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, got.ID, c.discovers[0])
 					c.discovers = c.discovers[1:]

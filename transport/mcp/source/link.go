@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -196,7 +197,9 @@ func dialHTTP(s Server) (link, error) {
 		return nil, err
 	}
 	if store != nil {
-		store.handler = t.GetOAuthHandler()
+		if store.handler = t.GetOAuthHandler(); store.login.Origin != "" {
+			store.handler.SetBaseURL(store.login.Origin)
+		}
 	}
 	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
@@ -213,12 +216,10 @@ const mostRefusal = 4 << 10 // bytes of a refusal that are searched for the word
 // boundedTransport limits the size of responses, and of single events in streams.
 type boundedTransport struct{ dial.NamedTransport }
 
-// RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long.
+// RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long. A server that
+// refuses GET in another way than the protocol wants is not asked again each second.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.NamedTransport.RoundTrip(r)
-	if err == nil && r.Method == http.MethodGet && r.Header.Get(transport.HeaderKeySessionID) != "" && refusesStream(answer) {
-		answer.StatusCode = http.StatusMethodNotAllowed // mcp-go asks again each second after any other refusal
-	}
 	if err == nil && answer.StatusCode == http.StatusBadRequest && r.Header.Get(transport.HeaderKeySessionID) != "" {
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal)) // what was read counts
 		if bytes.Contains(bytes.ToLower(said), []byte("session")) {
@@ -228,6 +229,15 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			io.Reader
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(said), answer.Body), answer.Body}
+	}
+	if err == nil && r.Method == http.MethodGet && (answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusForbidden ||
+		answer.StatusCode == http.StatusNotAcceptable || answer.StatusCode == http.StatusNotImplemented) {
+		answer.StatusCode = http.StatusMethodNotAllowed
+	}
+	if ours := requestOf(r.Context()); err == nil && ours != nil && answer.StatusCode == http.StatusForbidden {
+		if wants := wantedScopes.FindStringSubmatch(answer.Header.Get("WWW-Authenticate")); wants != nil {
+			ours.scopes.Store(&wants[1])
+		}
 	}
 	if err == nil {
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
@@ -241,22 +251,6 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer.Body = body
 	}
 	return answer, err
-}
-
-// RequiresLegacyProtocol is false, although mcp-go thinks that who listens needs sessions: with a server of 2026-07-28 it
-// does not listen.
-func (*httpLink) RequiresLegacyProtocol() bool { return false }
-
-// refusesStream reports whether the answer to GET says that there is no stream.
-func refusesStream(answer *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	switch answer.StatusCode {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests:
-		return false
-	case http.StatusOK:
-		return kind != "text/event-stream"
-	}
-	return answer.StatusCode >= 400 && answer.StatusCode < 500 || answer.StatusCode == http.StatusNotImplemented
 }
 
 func (l *httpLink) SetProtocolVersion(version string) {
@@ -286,6 +280,10 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 		err = errLong // mcp-go hides this error
 	case errors.Is(err, transport.ErrAuthorizationRequired), errors.Is(err, transport.ErrOAuthAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; run lastword mcp login %s, or put an Authorization header into its settings", l.server.Name)
+	}
+	if wants := requestOf(ctx).scopes.Swap(nil); wants != nil && ctx.Err() == nil {
+		answer, err = nil, messages.InvalidInput("the server asks for more; run lastword mcp login %s --scope %s", l.server.Name,
+			strings.Join(strings.Fields(*wants), ","))
 	}
 	return answer, err
 }
@@ -351,3 +349,6 @@ func (l *httpLink) Close() error {
 }
 
 func (*httpLink) lost() bool { return false }
+
+// RequiresLegacyProtocol reports that 2026-07-28 is spoken too: mcp-go opens the stream of GET with older servers alone.
+func (*httpLink) RequiresLegacyProtocol() bool { return false }

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -27,6 +29,7 @@ type login struct {
 	Resource string           `json:"resource"`
 	Issuer   string           `json:"issuer"`
 	Metadata string           `json:"metadata,omitempty"` // where the server says who issues its tokens, if it named a place
+	Origin   string           `json:"origin,omitempty"`   // the server's, if only that has metadata
 	ID       string           `json:"client_id"`
 	Secret   string           `json:"client_secret,omitempty"`
 	Method   string           `json:"auth_method,omitempty"`
@@ -110,14 +113,18 @@ func (s *Server) authorized(client *http.Client) (*tokens, []transport.Streamabl
 		HTTPClient: client})}, nil
 }
 
-// Client is how a program is known to an authorization server. Without an ID it registers itself.
+// Client is how a program is known to an authorization server. Without an ID it registers itself. Without Scopes it asks
+// for those that the server names.
 type Client struct {
-	ID     string
-	Scopes []string
+	ID, Secret string
+	Scopes     []string
 }
 
-// resourceMetadata is the member of WWW-Authenticate that says where a server names its issuer.
-var resourceMetadata = regexp.MustCompile(`resource_metadata="([^"]+)"`)
+// The members of WWW-Authenticate that say where a server names its issuer, and which scopes it wants.
+var (
+	resourceMetadata = regexp.MustCompile(`resource_metadata="([^"]+)"`)
+	wantedScopes     = regexp.MustCompile(`\bscope="([^"]+)"`)
+)
 
 // LogIn gets tokens for a server with a URL, by OAuth with PKCE, and keeps them in its file Login. open shows a person the
 // page of the authorization server, which then sends the browser to a loopback address of this program. Errors:
@@ -125,6 +132,8 @@ var resourceMetadata = regexp.MustCompile(`resource_metadata="([^"]+)"`)
 func LogIn(ctx context.Context, s Server, c Client, open func(page string)) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
+	lacking := &loginTransport{RoundTripper: client.Transport}
+	client.Transport = lacking
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -132,10 +141,15 @@ func LogIn(ctx context.Context, s Server, c Client, open func(page string)) erro
 	defer listener.Close()
 	back := "http://" + listener.Addr().String() + "/callback"
 	store := &tokens{server: s}
-	config := transport.OAuthConfig{ClientID: c.ID, Scopes: c.Scopes, RedirectURI: back, TokenStore: store, PKCEEnabled: true, HTTPClient: client}
-	if config.ProtectedResourceMetadataURL, err = metadataOf(ctx, client, s.URL); err != nil {
+	place, origin, scopes, err := metadataOf(ctx, client, s.URL)
+	if err != nil {
 		return err
 	}
+	if c.Scopes != nil {
+		scopes = c.Scopes
+	}
+	config := transport.OAuthConfig{ClientID: c.ID, ClientSecret: c.Secret, Scopes: scopes, RedirectURI: back, TokenStore: store, PKCEEnabled: true,
+		HTTPClient: client, ProtectedResourceMetadataURL: place}
 	wrong := func(err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -146,7 +160,9 @@ func LogIn(ctx context.Context, s Server, c Client, open func(page string)) erro
 	if err != nil {
 		return wrong(err)
 	}
-	store.handler = t.GetOAuthHandler()
+	if store.handler = t.GetOAuthHandler(); origin != "" {
+		store.handler.SetBaseURL(origin)
+	}
 	found, err := store.handler.GetServerMetadata(ctx)
 	if err == nil {
 		err = guarded(found)
@@ -189,12 +205,14 @@ func LogIn(ctx context.Context, s Server, c Client, open func(page string)) erro
 		return context.Cause(ctx)
 	}
 	switch issuer := got.Get("iss"); {
+	case issuer == "" && lacking.names:
+		return wrong(errors.New("its answer does not name the issuer"))
 	case issuer != "" && issuer != found.Issuer:
 		return wrong(errors.New("another issuer, " + issuer + ", has answered"))
 	case got.Get("code") == "":
 		return wrong(errors.New(cmp.Or(got.Get("error_description"), got.Get("error"), "it sent no code")))
 	}
-	store.login = login{Resource: s.URL, Issuer: found.Issuer, Metadata: config.ProtectedResourceMetadataURL, ID: store.handler.GetClientID(),
+	store.login = login{Resource: s.URL, Issuer: found.Issuer, Metadata: place, Origin: origin, ID: store.handler.GetClientID(),
 		Secret: store.handler.GetClientSecret(), Method: store.handler.GetTokenEndpointAuthMethod()}
 	if err := store.handler.ProcessAuthorizationResponse(ctx, got.Get("code"), got.Get("state"), verifier); err != nil {
 		return wrong(err)
@@ -202,32 +220,96 @@ func LogIn(ctx context.Context, s Server, c Client, open func(page string)) erro
 	return nil
 }
 
-// metadataOf asks the server without a token, and returns the place of its own host where it says who issues its tokens, or
-// "". Errors: invalid_input if it needs no token.
-func metadataOf(ctx context.Context, client *http.Client, server string) (string, error) {
+// loginTransport does what mcp-go's handler of OAuth leaves out.
+type loginTransport struct {
+	http.RoundTripper
+	names bool // the authorization server names itself in its answers
+}
+
+// RoundTrip implements http.RoundTripper. A program that registers itself says that it is one, not a web page.
+func (t *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var all map[string]any
+	if r.Body != nil && r.Header.Get("Content-Type") == "application/json" {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if json.Unmarshal(text, &all) == nil && all["client_name"] != nil {
+			all["application_type"] = "native"
+			text, _ = json.Marshal(all) // it was JSON
+		}
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	}
+	answer, err := t.RoundTripper.RoundTrip(r)
+	if err == nil && r.Method == http.MethodGet && answer.StatusCode == http.StatusOK {
+		text, err := io.ReadAll(answer.Body) // bounded by the client
+		answer.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		var metadata struct {
+			Names bool `json:"authorization_response_iss_parameter_supported"`
+		}
+		t.names = json.Unmarshal(text, &metadata) == nil && metadata.Names || t.names
+		answer.Body = io.NopCloser(bytes.NewReader(text))
+	}
+	return answer, err
+}
+
+// metadataOf asks the server without a token. place is where its own host says who issues its tokens, if it names that;
+// origin is the server's, if its URL has no metadata of its own; scopes are those that it wants. Errors: invalid_input
+// if it needs no token.
+func metadataOf(ctx context.Context, client *http.Client, server string) (place, origin string, scopes []string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
-		return "", err
+		return "", "", nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	answer, err := client.Do(r)
 	if err != nil {
-		return "", messages.InvalidInput("%s does not answer: %v", server, err)
+		return "", "", nil, messages.InvalidInput("%s does not answer: %v", server, err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode/100 == 2 {
+		return "", "", nil, messages.InvalidInput("%s asks for no authorization", server)
+	}
+	said := answer.Header.Get("WWW-Authenticate")
+	if found := resourceMetadata.FindStringSubmatch(said); found != nil {
+		if at, err := url.Parse(found[1]); err == nil && at.Scheme == r.URL.Scheme && at.Host == r.URL.Host {
+			place = found[1]
+		}
+	}
+	const known = "/.well-known/oauth-protected-resource"
+	base := r.URL.Scheme + "://" + r.URL.Host
+	wants, has := named(ctx, client, cmp.Or(place, base+known+strings.TrimSuffix(r.URL.EscapedPath(), "/")))
+	if !has && place == "" {
+		origin = base
+		wants, _ = named(ctx, client, base+known)
+	}
+	if found := wantedScopes.FindStringSubmatch(said); found != nil {
+		wants = strings.Fields(found[1])
+	}
+	return place, origin, wants, nil
+}
+
+// named returns the scopes that metadata of a server name, if there are metadata at the place.
+func named(ctx context.Context, client *http.Client, place string) (scopes []string, has bool) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	if err != nil {
+		return nil, false
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return nil, false
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode/100 == 2 {
-		return "", messages.InvalidInput("%s asks for no authorization", server)
+	var metadata struct {
+		Scopes []string `json:"scopes_supported"`
 	}
-	found := resourceMetadata.FindStringSubmatch(answer.Header.Get("WWW-Authenticate"))
-	if found == nil {
-		return "", nil
-	}
-	place, err := url.Parse(found[1])
-	if err != nil || place.Scheme != r.URL.Scheme || place.Host != r.URL.Host {
-		return "", nil
-	}
-	return found[1], nil
+	has = answer.StatusCode == http.StatusOK && json.NewDecoder(answer.Body).Decode(&metadata) == nil
+	return metadata.Scopes, has
 }
 
 // guarded returns an error if codes or tokens would travel in the clear.
