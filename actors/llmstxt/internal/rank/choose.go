@@ -139,6 +139,7 @@ const (
 	mostSitePages  = 40
 	mostOtherPages = 8
 	mostSiteSource = 8
+	mostListed     = 60 // sources fill up no further
 	fewLinks       = 30 // up to here sources fill up what pages leave
 )
 
@@ -210,7 +211,7 @@ func (r *ranking) choose() (chosen []*item) {
 	}
 	pages = max(pages, room-len(byClass[classSource]))
 	n := take(classPage, pages, least)
-	take(classSource, room-n, least)
+	take(classSource, min(room-n, max(0, most*mostListed/mostLinks-len(chosen))), least)
 	return chosen
 }
 

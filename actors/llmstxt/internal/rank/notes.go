@@ -30,7 +30,7 @@ func (v *survey) describe(c *item) {
 	default:
 		c.Note = source.Note(v.byPath[c.Path].Language, v.head(c.Path, sourceBytes))
 	}
-	if c.command || c.members != "" && c.class == classSource && c.file.Language == "Go" {
+	if c.command || c.members != "" && c.class == classSource {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
