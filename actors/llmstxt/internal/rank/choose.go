@@ -355,7 +355,9 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 			if len(x.Reasons) == 0 {
 				x.Reasons = []string{"a file of the product, by its size and place"}
 			}
-			x.Contents = cmp.Or(x.Contents, x.remark())
+			if x.Path != r.readme.Path {
+				x.Contents = cmp.Or(x.Contents, x.remark())
+			}
 			s.Links = append(s.Links, x.Link)
 		}
 		distinguish(s.Links)

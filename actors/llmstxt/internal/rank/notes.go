@@ -79,8 +79,6 @@ func (c *item) remark() string {
 		return "a page of the documentation"
 	case c.class == classSource:
 		return c.file.Language + " source"
-	case c.class == classSetting && c.file.Kind == scan.Manifest:
-		return "a manifest"
 	case c.class == classSetting:
 		return "settings"
 	case page.IsLicence(base):
