@@ -73,12 +73,16 @@ func (c *item) remark() string {
 		}
 	}
 	switch {
-	case c.class == classPage && page.IsReadme(c.Path), c.class == classExample:
-		return c.Reasons[0]
+	case c.class == classExample:
+		return "an example"
+	case page.IsReadme(c.Path):
+		return "the README of its folder"
 	case c.class == classPage:
 		return "a page of the documentation"
 	case c.class == classSource:
-		return c.file.Language + " source"
+		return strings.TrimSpace(c.file.Language + " source")
+	case c.file.Kind == scan.Manifest:
+		return "a manifest"
 	case c.class == classSetting:
 		return "settings"
 	case page.IsLicence(base):
