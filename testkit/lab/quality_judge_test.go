@@ -47,7 +47,7 @@ func readDocument(t *testing.T, file string) document {
 		} else if m := item.FindStringSubmatch(line); m != nil {
 			last := &d.sections[len(d.sections)-1]
 			last.links = append(last.links, m[1])
-			if m[2] != "" {
+			if m[2] != "" && !strings.HasPrefix(m[2], "<!--") {
 				last.notes = append(last.notes, m[2])
 			}
 		} else {

@@ -42,6 +42,7 @@ func TestQuality(t *testing.T) {
 				countFiles(t, tree), v.links, v.recall, v.found, v.asked, v.noise(), v.repeated(), said(v.summary),
 				said(len(v.wrong) == 0), made.ms)
 			agree(t, made.llms, doc)
+			even(t, doc)
 			accepted(t, binary, made.llms)
 			golden(t, s.name, made.llms)
 		})
@@ -57,6 +58,17 @@ func TestQuality(t *testing.T) {
 	fmt.Fprintf(table, "goal\t\t\t\t%.2f\t%.2f\t<%.2f\t<%.2f\t0 wrong\t0 wrong\n", leastRecall, leastAnswered, mostNoise,
 		mostRepeated)
 	table.Flush()
+}
+
+// even requires a note on every link of a section or on none. A README at the top needs none: the summary says it.
+func even(t *testing.T, d document) {
+	t.Helper()
+	for _, s := range d.sections {
+		lacking := len(s.links) - len(s.notes)
+		if lacking > 0 && len(s.notes) > 0 && !(lacking == 1 && strings.Contains(strings.ToLower(s.links[0]), "readme")) {
+			t.Errorf("%d of %d links in %q have no note", lacking, len(s.links), s.name)
+		}
+	}
 }
 
 func said(right bool) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 )
@@ -138,6 +139,7 @@ const (
 	mostSitePages  = 40
 	mostOtherPages = 8
 	mostSiteSource = 8
+	mostListed     = 60 // sources fill up no further
 	fewLinks       = 30 // up to here sources fill up what pages leave
 )
 
@@ -209,7 +211,35 @@ func (r *ranking) choose() (chosen []*item) {
 	}
 	pages = max(pages, room-len(byClass[classSource]))
 	n := take(classPage, pages, least)
-	take(classSource, room-n, least)
+	take(classSource, min(room-n, max(0, most*mostListed/mostLinks-len(chosen))), least)
+	return chosen
+}
+
+// foldSources replaces sources of one folder by the folder where a site's pages explain the rest, if a file of the folder
+// says what the folder is.
+func (r *ranking) foldSources(chosen []*item) []*item {
+	if r.site == nil || len(r.site.Pages()) < fewLinks || r.options.Include != nil {
+		return chosen
+	}
+	files := make(map[string][]*item)
+	for _, x := range chosen {
+		if x.class == classSource && x.members == "" && r.byPath[x.Path] != nil {
+			files[path.Dir(x.Path)] = append(files[path.Dir(x.Path)], x)
+		}
+	}
+	for dir, list := range files {
+		face := r.faceOf(dir)
+		if len(list) < leastFolded || face == nil || face.class != classSource || faceRank(face, dir) == arbitrary {
+			continue
+		}
+		if note := source.Note(face.file.Language, r.head(face.Path, sourceBytes)); note != "" {
+			folder := *list[0]
+			folder.Link = Link{Path: dir + "/", Title: dir + "/", Note: note, Reasons: folder.Reasons}
+			folder.file = &scan.File{Path: folder.Path}
+			chosen[slices.Index(chosen, list[0])] = &folder
+			chosen = slices.DeleteFunc(chosen, func(x *item) bool { return slices.Contains(list, x) })
+		}
+	}
 	return chosen
 }
 
@@ -240,7 +270,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	purpose := v.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
 	index.SummaryPoor = purpose.points < clearPoints
-	chosen := r.choose()
+	chosen := r.foldSources(r.choose())
 	for i := range each(v, len(chosen), func(v *survey, i int) bool { v.describe(chosen[i]); return true }) {
 		if progress != nil {
 			progress(i+1, len(chosen))
@@ -286,6 +316,7 @@ const (
 
 	mostGroups   = 10
 	leastInGroup = 2
+	leastFolded  = 2
 )
 
 // forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
@@ -323,6 +354,9 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 			}
 			if len(x.Reasons) == 0 {
 				x.Reasons = []string{"a file of the product, by its size and place"}
+			}
+			if x.Path != r.readme.Path {
+				x.Contents = cmp.Or(x.Contents, x.remark())
 			}
 			s.Links = append(s.Links, x.Link)
 		}

@@ -35,7 +35,7 @@ func (v *survey) title() string {
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
 	name := moduleName(v.product().Name)
 	t = titleVersion.ReplaceAllString(t, "")
-	if before, _, headline := strings.Cut(t, ": "); headline && v.isNamed(before) {
+	if before := tagline.ReplaceAllString(t, ""); v.isNamed(before) {
 		t = before
 	}
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) && !strings.ContainsAny(t[len(t)-1:], "?.") {
@@ -63,6 +63,7 @@ var unreleased = regexp.MustCompile(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
 
 var (
 	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // emoji or their names, at either end of a title
+	tagline       = regexp.MustCompile(`(:| [-–—|]|,) .*$`)
 	titleVersion  = regexp.MustCompile(` v?\d+\.\d+\.\d+$`)
 	titleQuestion = regexp.MustCompile(`^What is (\S+)\?$`)
 	titleFrame    = regexp.MustCompile(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)

@@ -122,8 +122,10 @@ func (r *ranking) chooseExamples() {
 			return 0
 		case stem == "main" || stem == "index" || stem == "app":
 			return 1
+		case r.byPath[p].Kind == scan.Source:
+			return 2
 		}
-		return 2
+		return 3
 	})
 	for _, x := range r.items {
 		if x.class != classExample {
@@ -240,7 +242,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "not included by the settings"
 	case r.options.Include != nil:
 		return ""
-	case f.Path == r.readme.Path, r.onSite[f.Path]:
+	case f.Path == r.readme.Path, r.onSite[f.Path] && !page.IsLicence(base) && !aboutConduct.MatchString(base):
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
 		return "for tools, or for the host"
@@ -296,10 +298,12 @@ func isBare(f *scan.File) bool {
 	return (f.Kind == scan.Other || f.Kind == scan.Config) && depth(f.Path) < 3 && !strings.Contains(path.Base(f.Path), ".")
 }
 
+var aboutConduct = regexp.MustCompile(`(?i)^code.of.conduct\.`)
+
 var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
 
 var media = regexp.MustCompile(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
-	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js)$`)
+	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js|slnx?|props|targets|output)$`)
 
 var toolConfig = regexp.MustCompile(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
 

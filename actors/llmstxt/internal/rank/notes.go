@@ -30,7 +30,7 @@ func (v *survey) describe(c *item) {
 	default:
 		c.Note = source.Note(v.byPath[c.Path].Language, v.head(c.Path, sourceBytes))
 	}
-	if c.command || c.members != "" && c.class == classSource && c.file.Language == "Go" {
+	if c.command || c.members != "" && c.class == classSource {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
@@ -61,7 +61,40 @@ func (v *survey) describePage(c *item) {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
 	c.Title = cmp.Or(c.Title, title, c.label, distinction(c.Path))
-	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), p.Contents()
+	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), cmp.Or(c.Contents, p.Contents())
+}
+
+// remark says what a file is, for one that says nothing of itself.
+func (c *item) remark() string {
+	base := path.Base(c.Path)
+	for _, reason := range c.Reasons {
+		if c.class == classSource && prose.StartsWithAny(reason, "entry point in ", "used by ", "uses ") {
+			return reason
+		}
+	}
+	switch {
+	case c.class == classExample:
+		return "an example"
+	case page.IsReadme(c.Path):
+		return "the README of its folder"
+	case c.class == classPage:
+		return "a page of the documentation"
+	case c.class == classSource:
+		return strings.TrimSpace(c.file.Language + " source")
+	case c.file.Kind == scan.Manifest:
+		return "a manifest"
+	case c.class == classSetting:
+		return "settings"
+	case page.IsLicence(base):
+		return "the licence"
+	case lasting[0](base):
+		return "instructions for agents"
+	case lasting[1](base):
+		return "how to contribute"
+	case strings.HasPrefix(strings.ToLower(base), "security"):
+		return "how to report a vulnerability"
+	}
+	return "what changed from version to version"
 }
 
 var titlesOfParts = words.Of("titles of parts")

@@ -46,8 +46,10 @@ func (r *ranking) findSite() {
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
 	var places []site.Place
+	contents := make(map[string]string)
 	if r.site != nil {
 		places = r.site.Ranked()
+		nameContents(&r.site.Root, contents)
 	}
 	for i, p := range places {
 		x := r.at[p.Page]
@@ -55,7 +57,7 @@ func (r *ranking) followSite() {
 			continue
 		}
 		x.listed, x.group, x.label, x.online = p.Order, p.Branch, p.Label, p.URL
-		x.Note = cmp.Or(x.Note, p.Description)
+		x.Note, x.Contents = cmp.Or(x.Note, p.Description), contents[p.Page]
 		if !p.Late {
 			x.place = i + 1
 			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())
@@ -63,6 +65,23 @@ func (r *ranking) followSite() {
 	}
 	r.followReadme()
 	r.count()
+}
+
+// nameContents notes for each page of a group the names of the group's first pages, and returns those of the node's.
+func nameContents(n *site.Node, contents map[string]string) (names []string) {
+	for _, c := range n.Children {
+		inside, stem := nameContents(c, contents), stemOf(c.Page)
+		if stem == "index" || stem == "readme" {
+			stem = path.Base(path.Dir(c.Page))
+		}
+		if c.Page != "" {
+			inside = []string{cmp.Or(c.Label, c.Title, strings.ReplaceAll(stem, "_", " "))}
+		}
+		names = append(names, inside...)
+	}
+	names = names[:min(len(names), mostNamed)]
+	contents[n.Page] = strings.Join(names, ", ")
+	return names
 }
 
 // followReadme groups pages by the headings below which the README lists them, if no navigation and no folders group them.

@@ -105,6 +105,7 @@ func (r *ranking) addOutline(x *item) {
 		x.Symbols[i].URL = r.links.line(cmp.Or(s.File, x.Path), s.Line)
 	}
 	x.Note = withNames(finishNote(cmp.Or(x.Note, outlineNote(x)), x), x)
+	x.Contents = cmp.Or(x.Contents, listed(lastNames(x.Symbols), mostNamed))
 	stable.Sort(x.Symbols, func(p, q Symbol) int {
 		return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
 	})
@@ -168,6 +169,16 @@ func withNames(note string, x *item) string {
 	default:
 		return strings.TrimRight(note, ".") + "; " + list + map[bool]string{true: ", …"}[more]
 	}
+}
+
+// lastNames returns the names that others may use, methods and the file's own among them.
+func lastNames(symbols []Symbol) (names []string) {
+	for _, s := range symbols {
+		if name := lastName(s.Name); !isPrivateName(s.Name) && name != "default" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // listed formats the first names as code; "" if there are none.
