@@ -41,7 +41,7 @@ func Secrets(env environment.Variables, args []string) *redact.Secrets {
 // Holds says for each flag and variable that names a file how its secrets are learned; nil if it holds none, or none that
 // other texts repeat.
 var Holds = map[string]func(known *redact.Secrets, text []byte, env environment.Variables){
-	"key-file": learnKey, "token-file": learnKey, "nats-creds": learnKey, "session-key": learnKey, GitTokensFile: learnList,
+	"key-file": learnKey, "token-file": learnKey, "nats-creds": learnKey, "session-key": learnKey, "client-secret": learnKey, GitTokensFile: learnList,
 	"jobs": LearnDocument, "webhooks": LearnDocument, "mcp-config": LearnDocument,
 	"LASTWORD_CONFIG": nil, "config": nil, "ca-file": nil, "faults": nil, "log": nil, "tokens": nil, // digests of tokens
 	"output": nil, "write": nil, "input": nil, "file": nil, "key": nil, // what is written or read anyway, digests, a public key

@@ -16,8 +16,8 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader, jupyterReader,
-	exdocReader, doccReader, docsifyReader, hexoReader}
+var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
+	exdocReader, doccReader, docsifyReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
