@@ -51,7 +51,7 @@ type Wrap struct {
 const wrapJob = "tool"
 
 // aloneTools are the only own tools of a server that offers others'.
-var aloneTools = []string{"run_wait", answerTool, "run_cancel"}
+var aloneTools = []string{waitTool, answerTool, "run_cancel"}
 
 // behind offers the servers of a Wrap. mu guards the maps.
 type behind struct {

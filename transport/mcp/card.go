@@ -53,7 +53,7 @@ func (s *Server) addCard() {
 		}
 		look := getTool
 		if s.behind != nil && s.behind.Alone {
-			look = "run_wait"
+			look = waitTool
 		}
 		for i := range result.Tools { // the slice belongs to this response
 			if t := &result.Tools[i]; t.Name == startTool || t.Name == look || s.jobs[t.Name] != nil {

@@ -44,14 +44,14 @@ type place struct {
 }
 
 // read returns the range of a file. Text is cut only between characters, and binary data is in base64.
-func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, spot place, err error) {
+func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, where place, err error) {
 	total, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return c, spot, err
+		return c, where, err
 	}
 	if !r.asked {
 		if total > wholeBytes {
-			return c, spot, messages.Errorf(messages.CauseLimitExceeded,
+			return c, where, messages.Errorf(messages.CauseLimitExceeded,
 				"the file has %d bytes, and one answer gives %d; read parts with "+
 					"?offset=0&limit=%d", total, wholeBytes, rangeBytes)
 		}
@@ -59,11 +59,11 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, spot place,
 	}
 	offset := min(r.offset, total)
 	if _, err := file.Seek(offset, io.SeekStart); err != nil {
-		return c, spot, err
+		return c, where, err
 	}
 	data, err := io.ReadAll(io.LimitReader(file, r.limit+2*(utf8.UTFMax-1))) // bytes that aligning to characters may need
 	if err != nil {
-		return c, spot, err
+		return c, where, err
 	}
 	c.MIMEType = mimeType
 	from, to, text := 0, 0, false

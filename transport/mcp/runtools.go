@@ -23,6 +23,7 @@ import (
 const (
 	startTool  = "run_start"
 	getTool    = "run_get"
+	waitTool   = "run_wait"
 	answerTool = "run_answer"
 )
 
@@ -130,7 +131,7 @@ func (s *Server) readingTools() []runTool {
 			`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events"}`,
 			`"wait_ms":{`+waitBound+`,"description":"how long"}`),
 		Output: json.RawMessage(pageSchema)}, s.ofRun(s.runEvents),
-	}, {Tool{Name: "run_wait", Title: "Wait for a run",
+	}, {Tool{Name: waitTool, Title: "Wait for a run",
 		Description: "Waits until a run ends or asks something. If it still works, call again.",
 		Input:       Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 	}, s.ofRun(s.runWait),

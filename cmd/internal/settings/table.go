@@ -93,15 +93,15 @@ func (m Mistakes) sort() {
 	})
 }
 
-func (m *Mistakes) add(spot place, says, remedy string) { *m = append(*m, Mistake{spot, says, remedy}) }
+func (m *Mistakes) add(where place, says, remedy string) { *m = append(*m, Mistake{where, says, remedy}) }
 
 // unknown records a name that is not a setting. near is the name that was probably meant, or "".
-func (m *Mistakes) unknown(spot place, name, near string) {
+func (m *Mistakes) unknown(where place, name, near string) {
 	if near == "" {
-		m.add(spot, "no setting is called "+name, "take it out; lastword config show lists the settings")
+		m.add(where, "no setting is called "+name, "take it out; lastword config show lists the settings")
 		return
 	}
-	m.add(spot, fmt.Sprintf("no setting is called %s; did you mean %s?", name, near), "write "+near)
+	m.add(where, fmt.Sprintf("no setting is called %s; did you mean %s?", name, near), "write "+near)
 }
 
 // Trust is the variable with the folder of approvals and keys.
