@@ -93,7 +93,9 @@ func (m Mistakes) sort() {
 	})
 }
 
-func (m *Mistakes) add(where place, says, remedy string) { *m = append(*m, Mistake{where, says, remedy}) }
+func (m *Mistakes) add(where place, says, remedy string) {
+	*m = append(*m, Mistake{where, says, remedy})
+}
 
 // unknown records a name that is not a setting. near is the name that was probably meant, or "".
 func (m *Mistakes) unknown(where place, name, near string) {
