@@ -292,19 +292,6 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 // commonNotes is how many files may have the same note; with more, it is about none of them.
 const commonNotes = 3
 
-// dropCommonNotes removes notes that occur at the top of many files: licences, the name of the project.
-func (r *ranking) dropCommonNotes(list []*item) {
-	times := make(map[string]int)
-	for _, x := range list {
-		times[x.Note]++
-	}
-	for _, x := range list {
-		if times[x.Note] >= commonNotes {
-			x.Note = ""
-		}
-	}
-}
-
 // Sections that do not come from the navigation.
 const (
 	secDocs          = "Docs"

@@ -141,3 +141,16 @@ func (v *survey) topComment(p string) string {
 }
 
 var commentMark = regexp.MustCompile(`(?m)^(?:#|//|;|--)+ ?`)
+
+// dropCommonNotes removes notes that occur at the top of many files: licences, the name of the project.
+func (r *ranking) dropCommonNotes(list []*item) {
+	times := make(map[string]int)
+	for _, x := range list {
+		times[x.Note]++
+	}
+	for _, x := range list {
+		if times[x.Note] >= commonNotes {
+			x.Note = ""
+		}
+	}
+}
