@@ -2,69 +2,14 @@ package actors
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
-
-// Price is what a model costs, in [messages.Currency] for a million tokens.
-type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
-
-// Cost returns what the call cost. Tokens that the server had read before, or has stored, have their own prices.
-func (p Price) Cost(u messages.Usage) messages.Cost {
-	in, out := u.Tokens()
-	var read, write int64
-	if u.CachedTokens != nil {
-		read = min(*u.CachedTokens, in)
-	}
-	if u.CacheWriteTokens != nil {
-		write = min(*u.CacheWriteTokens, in-read)
-	}
-	amount := float64(in-read-write)*p.Input + float64(read)*cmp.Or(p.CacheRead, p.Input) +
-		float64(write)*cmp.Or(p.CacheWrite, p.Input) + float64(out)*p.Output
-	return messages.Cost{Amount: amount / 1e6, Currency: messages.Currency}
-}
-
-// The units of a budget that this package handles one by one, as indexes of [messages.Amounts].
-const (
-	unitTokens = iota
-	unitInput
-	unitOutput
-	unitModelCalls
-	unitToolCalls
-	unitCost
-	unitTime
-)
-
-// priced returns an error if the budget limits the cost, and a model has no price.
-func (s *System) priced(models []string, b messages.Budget) error {
-	if b.Cost.Amount == 0 {
-		return nil
-	}
-	for _, name := range models {
-		if s.config.Prices == nil {
-			return errUnpriced(name)
-		}
-		if _, known := s.config.Prices(name); !known {
-			return errUnpriced(name)
-		}
-	}
-	return nil
-}
-
-func errUnpriced(model string) error {
-	if model == "" {
-		return messages.InvalidInput("the budget limits the cost, and the model is not known before it is asked; name a model that has a price")
-	}
-	return messages.InvalidInput("the budget limits the cost, and there is no price for the model %.100q; name a file that has it with --prices", model)
-}
 
 // bill is what a machine says to the sender of an event that spends of a budget.
 type bill struct {
@@ -400,30 +345,6 @@ func (m *machine) granted() messages.Amounts {
 		got = got.Plus(p.Refilled)
 	}
 	return got.Amounts()
-}
-
-// askParent asks the parent. If its actor may be at another node, it asks every second for a minute, until the reply.
-func (r *activeRun) askParent(ask *refill) {
-	if r.parent != nil {
-		ask.pay = func(total messages.Budget) { r.post(&refilled{total: total}) }
-		r.parent.post(ask)
-		return
-	}
-	id, tries, parent := strings.ToLower(rand.Text()), 0, r.log.State().Queued.Parent
-	r.system.refills.Store(id, true)
-	r.system.retryUntilDone(func() bool {
-		if tries++; tries > 60 || r.cause() != nil {
-			if _, waits := r.system.refills.LoadAndDelete(id); waits {
-				r.post(&refilled{})
-			}
-			return true
-		}
-		_, waits := r.system.refills.Load(id)
-		if waits {
-			r.system.pass(journal.Command{Run: parent, ID: id, Refill: &journal.RefillCommand{Child: r.id, Unit: ask.unit, Has: ask.has}})
-		}
-		return !waits
-	})
 }
 
 // withdraw forgets the start of a call that waits for more budget: a cancel came before the parent's reply, and the call

@@ -313,3 +313,27 @@ func (s *System) attachElsewhere(ctx context.Context, id messages.RunID) (over b
 	}
 	return false
 }
+
+// askParent asks the parent. If its actor may be at another node, it asks every second for a minute, until the reply.
+func (r *activeRun) askParent(ask *refill) {
+	if r.parent != nil {
+		ask.pay = func(total messages.Budget) { r.post(&refilled{total: total}) }
+		r.parent.post(ask)
+		return
+	}
+	id, tries, parent := strings.ToLower(rand.Text()), 0, r.log.State().Queued.Parent
+	r.system.refills.Store(id, true)
+	r.system.retryUntilDone(func() bool {
+		if tries++; tries > 60 || r.cause() != nil {
+			if _, waits := r.system.refills.LoadAndDelete(id); waits {
+				r.post(&refilled{})
+			}
+			return true
+		}
+		_, waits := r.system.refills.Load(id)
+		if waits {
+			r.system.pass(journal.Command{Run: parent, ID: id, Refill: &journal.RefillCommand{Child: r.id, Unit: ask.unit, Has: ask.has}})
+		}
+		return !waits
+	})
+}
