@@ -108,3 +108,17 @@ func offMetadata(ctx context.Context, u *url.URL) error {
 	}
 	return nil
 }
+
+// ServerTransport returns a transport to a server of lastword, and the server's URL for requests: it dials the socket of a
+// base unix:PATH, and any other base is the URL.
+func ServerTransport(base string) (*http.Transport, string) {
+	t := NewTransport()
+	path, ok := strings.CutPrefix(base, "unix:")
+	if !ok {
+		return t, base
+	}
+	t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return t, "http://localhost"
+}

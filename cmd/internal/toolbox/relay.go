@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -44,13 +43,7 @@ type message struct {
 // Relay connects an MCP client that speaks over in and out with the MCP endpoint of lastword's server at the URL, or unix:PATH.
 // It returns when ctx is done, or the client has ended and its requests are answered; for answers it waits as long as drain.
 func Relay(ctx context.Context, server, token string, drain time.Duration, in io.Reader, out io.Writer) error {
-	transport := dial.NewTransport()
-	if path, ok := strings.CutPrefix(server, "unix:"); ok {
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", path)
-		}
-		server = "http://localhost"
-	}
+	transport, server := dial.ServerTransport(server)
 	r := &relay{client: dial.Named(transport), url: strings.TrimSuffix(server, "/") + "/mcp", token: token, out: out}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

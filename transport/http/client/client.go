@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -32,13 +31,7 @@ type Client struct {
 // New returns a client of the server at base, for example http://127.0.0.1:7878 or unix:/run/lastword.sock. token is ""
 // if the server needs none. Errors: invalid_input.
 func New(base, token string) (*Client, error) {
-	transport := dial.NewTransport()
-	if path, ok := strings.CutPrefix(base, "unix:"); ok {
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", path)
-		}
-		base = "http://localhost"
-	}
+	transport, base := dial.ServerTransport(base)
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, messages.Errorf(messages.CauseInvalidInput,
