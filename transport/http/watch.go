@@ -102,8 +102,8 @@ func (s *Server) streamList(w http.ResponseWriter, r *http.Request, form form, q
 }
 
 // watchList calls tell with the caller's runs that are new, have another status, ask something else or have spent more, and
-// with nil if any run may have changed, which it does first. Every silentEvery it tells of a run that goes on. It returns an error when ctx is done, when draining is closed, or when
-// tell fails. Of the query, only the job and the labels count.
+// with nil if any run may have changed, which it does first. Every silentEvery it tells of a run that goes on. It returns an
+// error when ctx is done, when draining is closed, or when tell fails. Of the query, only the job and the labels count.
 func (s *Server) watchList(ctx context.Context, draining <-chan struct{}, q messages.Query, tell func([]messages.Summary) error) error {
 	defer s.Enter()()
 	var watching sync.WaitGroup

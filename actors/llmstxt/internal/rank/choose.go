@@ -102,8 +102,12 @@ func (r *ranking) weighPaths() {
 
 // lasting matches the files of Optional in the order in which every cap keeps them. The last entry matches all
 // others.
-var lasting = []func(base string) bool{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString,
-	regexp.MustCompile(`(?i)^contributing`).MatchString, page.IsLicence, func(string) bool { return true }}
+var lasting = []func(base string) bool{isForAgents, isContributing, page.IsLicence, func(string) bool { return true }}
+
+var (
+	isForAgents    = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString
+	isContributing = regexp.MustCompile(`(?i)^contributing`).MatchString
+)
 
 // weighSetting weighs a settings file.
 func (r *ranking) weighSetting(x *item) {
@@ -317,7 +321,7 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 	agents := slices.IndexFunc(groups, forAgents.MatchString)
 	for _, x := range chosen {
 		name := r.sectionOf(x)
-		if agents >= 0 && x.class == classOptional && (lasting[0](path.Base(x.Path)) || isSkill(x.Path)) {
+		if agents >= 0 && x.class == classOptional && (isForAgents(path.Base(x.Path)) || isSkill(x.Path)) {
 			name = groups[agents]
 		}
 		if x.class == classPage && slices.Contains(groups, x.group) && x.Path != r.readme.Path {

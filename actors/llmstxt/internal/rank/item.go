@@ -44,6 +44,7 @@ type item struct {
 	members string // the package that the file represents: its name or its folder
 	command bool   // that package is a program
 	entry   string // the manifest that names the file as an entry point
+	role    string // the first reason that says how the product uses the file, or ""
 
 	imported int  // number of files in the product that use it
 	marked   bool // words of its path speak against it
@@ -54,6 +55,13 @@ func (x *item) add(points float64, reason string) {
 	x.points += points
 	if reason != "" && points > 0 && !slices.Contains(x.Reasons, reason) {
 		x.Reasons = append(x.Reasons, reason)
+	}
+}
+
+// addRole adds points for how the product uses the file.
+func (x *item) addRole(points float64, role string) {
+	if x.add(points, role); points > 0 && x.role == "" {
+		x.role = role
 	}
 }
 

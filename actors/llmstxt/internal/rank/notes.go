@@ -67,12 +67,9 @@ func (v *survey) describePage(c *item) {
 // remark says what a file is, for one that says nothing of itself.
 func (c *item) remark() string {
 	base := path.Base(c.Path)
-	for _, reason := range c.Reasons {
-		if c.class == classSource && prose.StartsWithAny(reason, "entry point in ", "used by ", "uses ") {
-			return reason
-		}
-	}
 	switch {
+	case c.class == classSource && c.role != "":
+		return c.role
 	case c.class == classExample:
 		return "an example"
 	case page.IsReadme(c.Path):
@@ -87,9 +84,9 @@ func (c *item) remark() string {
 		return "settings"
 	case page.IsLicence(base):
 		return "the licence"
-	case lasting[0](base):
+	case isForAgents(base):
 		return "instructions for agents"
-	case lasting[1](base):
+	case isContributing(base):
 		return "how to contribute"
 	case strings.HasPrefix(strings.ToLower(base), "security"):
 		return "how to report a vulnerability"

@@ -77,8 +77,8 @@ func (r *ranking) readSources() {
 		if x.class == classNone {
 			continue
 		}
-		x.add(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
-		x.add(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
+		x.addRole(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
+		x.addRole(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
 		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
 	}
 }
@@ -262,7 +262,7 @@ func (r *ranking) findEntries() {
 		for p, e := range u.entries {
 			if x := r.at[p]; x != nil && x.entry == "" {
 				x.entry = e.from
-				x.add(0.6-min(0.4, 0.06*float64(e.order)), "entry point in "+e.from)
+				x.addRole(0.6-min(0.4, 0.06*float64(e.order)), "entry point in "+e.from)
 			}
 		}
 	}
