@@ -61,7 +61,7 @@ always:
 other-systems: $(LAB_TESTS) ##+ Check the types of everything, tests too, as it is on the systems on which nothing is run
 	$(call lab,LASTWORD_SYSTEMS='windows darwin freebsd',^TestOtherSystems$$,10m)
 
-bench: node $(LAB_TESTS) ## Print one table of name, ours, baseline, ratio and goal; medians of five
+bench: node $(LAB_TESTS) ## Write the table of name, ours, baseline, ratio and goal to docs/scaling.md; medians of five
 	$(call lab,LASTWORD_BENCH=1,^Test(BenchTable|ThinLink)$$,60m)
 
 sim: go ## Run the simulation and the model check at full length, up to an hour

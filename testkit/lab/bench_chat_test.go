@@ -21,14 +21,12 @@ const streamedTokens = 2000
 
 func chatFigures() []figure {
 	plain, structured := chat.Input{Message: "Go."}, chat.Input{Message: "Go.", Stages: true, Output: "structured"}
+	turn := look[float64]{take: func(t *testing.T) float64 { return tokenThroughTurn(t, plain) }}
 	return []figure{
-		{name: "CPU of a token from the socket to a turn's reader", unit: "us", goal: 20,
-			ours: func(t *testing.T) float64 { return tokenThroughTurn(t, plain) }},
+		{name: "a turn's token, CPU, to go-openai into a slice", unit: "us", goal: 4, ours: turn.tell(itself), baseline: tokenIntoSlice},
+		{name: "the same, from the socket to a turn's reader", unit: "us", goal: 20, ours: turn.tell(itself)},
 		{name: "the same, in the response of JSON", unit: "us", goal: 20,
 			ours: func(t *testing.T) float64 { return tokenThroughTurn(t, structured) }},
-		{name: "a turn's token, vs go-openai into a slice", unit: "us", goal: 4,
-			ours:     func(t *testing.T) float64 { return tokenThroughTurn(t, plain) },
-			baseline: tokenIntoSlice},
 		{name: "stages delay the first token", unit: "ms", goal: 1, ours: func(t *testing.T) float64 {
 			return firstToken(t, structured) - firstToken(t, plain)
 		}},

@@ -210,20 +210,14 @@ func modelFigures(t *testing.T) []figure {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	var decode map[string]float64
+	type metrics = map[string]float64
+	decode := look[metrics]{take: func(t *testing.T) metrics { return benchmark(t, binary, "Decode") }}
+	streams := look[metrics]{take: func(t *testing.T) metrics { return benchmark(t, binary, "Streams") }}
+	unit := func(name string) func(metrics) float64 { return func(m metrics) float64 { return m[name] } }
 	return []figure{
-		{name: "decode a token", unit: "ns", goal: 1,
-			ours: func(t *testing.T) float64 {
-				decode = benchmark(t, binary, "Decode")
-				return decode["ns/token"]
-			},
-			baseline: func(*testing.T) float64 { return decode["ns/token-go-openai"] }},
-		{name: "200 streams of 100 tokens/s", unit: "cores", goal: 0.5, ours: func(t *testing.T) float64 {
-			return benchmark(t, binary, "Streams")["cores"]
-		}},
-		{name: "their p99, server write to part", unit: "ms", goal: 5, ours: func(t *testing.T) float64 {
-			return benchmark(t, binary, "Streams")["p99-ms"]
-		}},
+		{name: "decode a token", unit: "ns", goal: 1, ours: decode.tell(unit("ns/token")), baseline: decode.tell(unit("ns/token-go-openai"))},
+		{name: "200 streams of 100 tokens/s", unit: "cores", goal: 0.5, ours: streams.tell(unit("cores"))},
+		{name: "their p99, server write to part", unit: "ms", goal: 5, ours: streams.tell(unit("p99-ms"))},
 	}
 }
 

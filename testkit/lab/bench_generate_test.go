@@ -19,9 +19,8 @@ import (
 type work struct {
 	tree func(*testing.T) string
 	warm bool
-	args []string   // of generate, before the folder
-	home string     // the caches of a warm one
-	took []measured // and not yet told
+	args []string // of generate, before the folder
+	home string   // the caches of a warm one
 	// files are those that it packed.
 	files map[string]bool
 }
@@ -88,40 +87,21 @@ func packedByBoth(binary string, from func(*testing.T) string) func(*testing.T) 
 }
 
 func alone(binary, name string, w *work, ms, mb float64) []figure {
+	ours := look[measured]{take: func(t *testing.T) measured { return w.ours(t, binary) }}
 	return []figure{
-		{name: name, unit: "ms", goal: ms, ours: func(t *testing.T) float64 { return w.ours(t, binary).MS }},
-		{name: name + ", peak", unit: "MB", goal: mb, ours: func(t *testing.T) float64 { return w.ours(t, binary).MB }},
+		{name: name, unit: "ms", goal: ms, ours: ours.tell(wallClock)},
+		{name: name + ", peak", unit: "MB", goal: mb, ours: ours.tell(mostMemory)},
 	}
 }
 
-// besideRepomix gives the row of time, and that of the memory that the same processes took.
-func besideRepomix(binary, name string, ours work, goal, peak float64) []figure {
-	theirs := work{tree: ours.tree, warm: ours.warm, args: ours.args}
-	return []figure{{
-		name: name, unit: "ms", goal: goal,
-		ours:     func(t *testing.T) float64 { return ours.keep(ours.ours(t, binary)).MS },
-		baseline: func(t *testing.T) float64 { return theirs.keep(theirs.repomix(t)).MS },
-	}, {
-		name: name + ", peak", unit: "MB", goal: peak,
-		ours:     func(t *testing.T) float64 { return ours.tell(t).MB },
-		baseline: func(t *testing.T) float64 { return theirs.tell(t).MB },
-	}}
-}
-
-func (w *work) keep(m measured) measured {
-	w.took = append(w.took, m)
-	return m
-}
-
-// tell gives each of what was kept once.
-func (w *work) tell(t *testing.T) measured {
-	t.Helper()
-	if len(w.took) == 0 {
-		t.Skip("is measured with the row above")
+func besideRepomix(binary, name string, w work, goal, peak float64) []figure {
+	beside := w
+	ours := look[measured]{take: func(t *testing.T) measured { return w.ours(t, binary) }}
+	theirs := look[measured]{take: beside.repomix}
+	return []figure{
+		{name: name, unit: "ms", goal: goal, ours: ours.tell(wallClock), baseline: theirs.tell(wallClock)},
+		{name: name + ", peak", unit: "MB", goal: peak, ours: ours.tell(mostMemory), baseline: theirs.tell(mostMemory)},
 	}
-	m := w.took[0]
-	w.took = w.took[1:]
-	return m
 }
 
 func (w *work) ours(t *testing.T, binary string) measured {
@@ -192,6 +172,9 @@ func goSource(t *testing.T) string {
 
 // measured is what one process took: wall clock, and the most memory that it held.
 type measured struct{ MS, MB float64 }
+
+func wallClock(m measured) float64  { return m.MS }
+func mostMemory(m measured) float64 { return m.MB }
 
 // measure runs the command in its own process. Linux counts what the parent holds, too, until the child executes
 // its program, so the parent must be small: not this process, but TestMeasured in another.

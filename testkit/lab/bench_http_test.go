@@ -36,17 +36,15 @@ const (
 )
 
 func webFigures() []figure {
+	runs, fan := look[webLoad]{take: webRuns}, look[webLoad]{take: webFan}
+	cpu, p99 := func(l webLoad) float64 { return l.cpu }, func(l webLoad) float64 { return l.p99 }
 	return []figure{
-		{name: "SSE, 200 streams of 100/s, said to read, p99", unit: "ms", goal: 5,
-			ours: func(t *testing.T) float64 { return webRuns(t).p99 }},
-		{name: "SSE, the same, CPU, to ReverseProxy", unit: "s", goal: 2.5,
-			ours:     func(t *testing.T) float64 { return webRuns(t).cpu },
+		{name: "SSE, 200 streams of 100/s, CPU, to ReverseProxy", unit: "s", goal: 2.5, ours: runs.tell(cpu),
 			baseline: func(t *testing.T) float64 { return webProxy(t).cpu }},
-		{name: "SSE, 1,000 readers of a run at 20/s, p99", unit: "ms", goal: 50,
-			ours: func(t *testing.T) float64 { return webFan(t).p99 }},
-		{name: "SSE, the same, CPU, to a bare broadcast", unit: "s", goal: 2,
-			ours:     func(t *testing.T) float64 { return webFan(t).cpu },
+		{name: "SSE, the same, said to read, p99", unit: "ms", goal: 5, ours: runs.tell(p99)},
+		{name: "SSE, 1,000 readers of a run at 20/s, CPU, to a bare broadcast", unit: "s", goal: 2, ours: fan.tell(cpu),
 			baseline: func(t *testing.T) float64 { return webBroadcast(t).cpu }},
+		{name: "SSE, the same, p99", unit: "ms", goal: 50, ours: fan.tell(p99)},
 		{name: "WebSocket, 1,000 chunks/s, said to read, p99", unit: "ms", goal: 10,
 			ours: func(t *testing.T) float64 { return webSockets(t, 1, time.Millisecond, 3000) }},
 		{name: "WebSocket, 200 connections, 5,000 chunks/s, p99", unit: "ms", goal: 10,

@@ -27,42 +27,44 @@ import (
 // journalFigures put the same load on each journal. The baseline of a store is a bare loop of the same blocks.
 func journalFigures() []figure {
 	const load = "200 runs at 80 tokens a second, "
-	var figures []figure
+	memory, folder := loaded(inMemory), loaded(openFolder)
+	cpu := func(l journalLoad) float64 { return l.cpu }
+	figures := []figure{{name: load + "CPU of a core beyond that in memory, SQLite", unit: "%", goal: 30,
+		ours: beyond(folder.tell(cpu), memory.tell(cpu))}}
 	for _, s := range []struct {
 		name string
-		open func(*testing.T) (j actors.Journal, stop func())
+		load *look[journalLoad]
 		bare func(*testing.T, []arrival) float64
 		goal float64
 	}{
-		{name: "memory", open: inMemory, goal: 1},
-		{name: "SQLite", open: openFolder, bare: bareInserts, goal: 2},
-		{name: "NATS, 1 server", open: openNATS(1), bare: barePublishes(1), goal: 2},
-		{name: "NATS, 3 replicas", open: openNATS(3), bare: barePublishes(3), goal: 2},
+		{name: "memory", load: memory, goal: 1},
+		{name: "SQLite", load: folder, bare: bareInserts, goal: 2},
+		{name: "NATS, 1 server", load: loaded(openNATS(1)), bare: barePublishes(1), goal: 2},
+		{name: "NATS, 3 replicas", load: loaded(openNATS(3)), bare: barePublishes(3), goal: 2},
 	} {
-		var last journalLoad
-		measure := func(t *testing.T) journalLoad {
-			j, stop := s.open(t)
-			defer stop()
-			return underLoad(t, j)
-		}
-		p99 := figure{name: load + "p99 of an append, " + s.name, unit: "ms", goal: s.goal, ours: func(t *testing.T) float64 {
-			last = measure(t)
-			return last.p99
-		}}
+		p99 := figure{name: load + "p99 of an append, " + s.name, unit: "ms", goal: s.goal,
+			ours: s.load.tell(func(l journalLoad) float64 { return l.p99 })}
 		if s.bare != nil {
-			p99.baseline = func(t *testing.T) float64 { return s.bare(t, last.blocks) }
+			p99.baseline = func(t *testing.T) float64 { return s.bare(t, s.load.last().blocks) }
 		}
-		figures = append(figures, p99)
-		figures = append(figures, figure{name: load + "p99 from token to reader, " + s.name, unit: "ms", goal: 5,
-			ours: func(t *testing.T) float64 { return measure(t).tail }})
+		figures = append(figures, p99, figure{name: load + "p99 from token to reader, " + s.name, unit: "ms", goal: 5,
+			ours: s.load.tell(func(l journalLoad) float64 { return l.tail })})
 	}
-	return append(figures, figure{name: load + "CPU of a core beyond that in memory, SQLite", unit: "%", goal: 30,
-		ours: func(t *testing.T) float64 {
-			base := underLoad(t, journal.NewMemory()).cpu
-			j, stop := openFolder(t)
-			defer stop()
-			return underLoad(t, j).cpu - base
-		}})
+	return figures
+}
+
+// beyond is what one figure has more than another.
+func beyond(ours, base func(*testing.T) float64) func(*testing.T) float64 {
+	return func(t *testing.T) float64 { return ours(t) - base(t) }
+}
+
+// loaded is the load on a journal that is opened for it.
+func loaded(open func(*testing.T) (j actors.Journal, stop func())) *look[journalLoad] {
+	return &look[journalLoad]{take: func(t *testing.T) journalLoad {
+		j, stop := open(t)
+		defer stop()
+		return underLoad(t, j)
+	}}
 }
 
 func inMemory(*testing.T) (actors.Journal, func()) { return journal.NewMemory(), func() {} }

@@ -37,13 +37,12 @@ func throughputFigures() []figure {
 	var rows []figure
 	for _, inFlight := range []int{1, 8} {
 		for _, e := range []era{session, modern} {
+			ours := look[float64]{take: func(t *testing.T) float64 { return callTime(t, oursHTTP(t), e, inFlight) }}
 			name := fmt.Sprintf("mcp call with 5 notifications, %s era, %d in flight, vs ", e, inFlight)
 			rows = append(rows,
-				figure{name: name + "mcp-go", unit: "us", goal: 1.11,
-					ours:     func(t *testing.T) float64 { return callTime(t, oursHTTP(t), e, inFlight) },
+				figure{name: name + "mcp-go", unit: "us", goal: 1.11, ours: ours.tell(itself),
 					baseline: func(t *testing.T) float64 { return callTime(t, plainHTTP(t), e, inFlight) }},
-				figure{name: name + "go-sdk", unit: "us", goal: 0.67,
-					ours:     func(t *testing.T) float64 { return callTime(t, oursHTTP(t), e, inFlight) },
+				figure{name: name + "go-sdk", unit: "us", goal: 0.67, ours: ours.tell(itself),
 					baseline: func(t *testing.T) float64 { return callTime(t, sdkHTTP(t, e), e, inFlight) }})
 		}
 	}

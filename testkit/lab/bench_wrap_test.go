@@ -38,21 +38,22 @@ func wrapFigures(binary string) []figure {
 		return file
 	}
 	var rows []figure
-	for store, most := range map[string]float64{"memory": 10, "SQLite": 30} {
-		wrapped := func(t *testing.T) (wall, cpu float64) {
-			return echoTime(t, binary, "mcp", "--wrap", settings(t), kept(t, store))
-		}
-		alone := func(t *testing.T) (wall, cpu float64) { return echoTime(t, os.Args[0]) }
+	for _, goals := range []struct {
+		store          string
+		alone, atProxy float64 // the greatest time of a call for one of the server alone, and for one of mcp-proxy
+	}{{"memory", 10, 1.43}, {"SQLite", 30, 3}} {
+		store := goals.store
+		wrapped := look[echoed]{take: func(t *testing.T) echoed {
+			return echo(t, binary, "mcp", "--wrap", settings(t), kept(t, store))
+		}}
+		alone := look[echoed]{take: func(t *testing.T) echoed { return echo(t, os.Args[0]) }}
+		wall, cpu := func(e echoed) float64 { return e.wall }, func(e echoed) float64 { return e.cpu }
 		rows = append(rows,
-			figure{name: "wrapped call, " + store + ", 16 in flight, CPU beyond its server's", unit: "us", goal: 300, ours: func(t *testing.T) float64 {
-				_, ours := wrapped(t)
-				_, server := alone(t)
-				return ours - server
-			}},
-			figure{name: "wrapped call, " + store + ", 16 in flight, vs its server alone", unit: "us", goal: most,
-				ours:     func(t *testing.T) float64 { wall, _ := wrapped(t); return wall },
-				baseline: func(t *testing.T) float64 { wall, _ := alone(t); return wall }},
-			figure{name: "wrapped call over HTTP, " + store + ", 16 in flight, vs mcp-proxy", unit: "us", goal: atProxy[store],
+			figure{name: "wrapped call, " + store + ", 16 in flight, CPU beyond its server's", unit: "us", goal: 300,
+				ours: beyond(wrapped.tell(cpu), alone.tell(cpu))},
+			figure{name: "wrapped call, " + store + ", 16 in flight, vs its server alone", unit: "us", goal: goals.alone,
+				ours: wrapped.tell(wall), baseline: alone.tell(wall)},
+			figure{name: "wrapped call over HTTP, " + store + ", 16 in flight, vs mcp-proxy", unit: "us", goal: goals.atProxy,
 				ours: func(t *testing.T) float64 {
 					return servedTime(t, binary, "serve", "--http", "127.0.0.1:PORT", "--wrap", settings(t), kept(t, store))
 				},
@@ -63,9 +64,6 @@ func wrapFigures(binary string) []figure {
 	}
 	return rows
 }
-
-// atProxy is the greatest time of a call for one of mcp-proxy, by store: 0.7 of its throughput in memory.
-var atProxy = map[string]float64{"memory": 1.43, "SQLite": 3}
 
 // kept returns the flag that says where runs are kept.
 func kept(t *testing.T, store string) string {
@@ -102,9 +100,11 @@ func servedTime(t *testing.T, command string, args ...string) float64 {
 // calls is how many calls a sample makes.
 const calls, inFlight = 2000, 16
 
-// echoTime is the time of a call of a server, and the time that the server and what it has started are busy with it, in
+// echoed is the time of a call of a server, and the time that the server and what it has started are busy with it, in
 // microseconds.
-func echoTime(t *testing.T, command string, args ...string) (wall, cpu float64) {
+type echoed struct{ wall, cpu float64 }
+
+func echo(t *testing.T, command string, args ...string) (e echoed) {
 	t.Helper()
 	var cmd *exec.Cmd
 	c := mcpgo.NewClient(transport.NewStdioWithOptions(command, nil, args, transport.WithCommandFunc(
@@ -114,9 +114,10 @@ func echoTime(t *testing.T, command string, args ...string) (wall, cpu float64) 
 			return cmd, nil
 		})))
 	must(t, c.Start(t.Context()))
-	wall = timeOfCall(t, c)
+	e.wall = timeOfCall(t, c)
 	must(t, c.Close())
-	return wall, float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / float64(time.Microsecond) / calls
+	e.cpu = float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / float64(time.Microsecond) / calls
+	return e
 }
 
 // timeOfCall is the time of a call of the client's server, in microseconds.
