@@ -41,7 +41,7 @@ type step struct {
 	once    bool
 	key     string       // "" until the program may make it
 	asked   int          // number of questions without an answer
-	keeps   []outcome    // without an answer, the first of which counts
+	keeps   []outcome    // without an answer; the first one counts
 	outcome chan outcome // has the first of keeps
 	over    bool         // it is known what is kept
 	value   json.RawMessage

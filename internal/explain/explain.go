@@ -20,8 +20,8 @@ type Run struct {
 	waited   messages.State // holds the run's Inputs, Children and Artifacts
 	canceled time.Time      // when somebody asked to cancel it
 	reason   string         // message of the last failure
-	inTask   bool           // the last failure was that of a task
-	failed   int            // number of failures, of which mostFailures are described
+	inTask   bool           // the last failure was a task's
+	failed   int            // number of failures; mostFailures of them are described
 	skipped  []string       // steps of a plan
 	running  []string       // tasks
 	models   []string
@@ -212,7 +212,7 @@ func (r *Run) failure(what string, err *messages.Error, then string) {
 	r.reason, r.inTask = why, inTask
 	switch {
 	case r.failed == 1:
-		r.say("The first failure was that of %s, after %s: %s. %s", what, took(r.in()), strings.TrimSuffix(why, "."), then)
+		r.say("The first to fail was %s, after %s: %s. %s", what, took(r.in()), strings.TrimSuffix(why, "."), then)
 	case inTask && !wasInTask && strings.HasSuffix(why, before):
 		r.say("Because of that %s failed. %s", what, then)
 	case strings.HasSuffix(before, why):

@@ -54,7 +54,7 @@ func (b *behind) callTool(ctx context.Context, x *wire.Exchange) (any, error) {
 	return b.failed(ctx, req.Params.Name, err).library(), nil
 }
 
-// call starts a run, or goes on with that of an earlier round, and returns its result, its questions or a task.
+// call starts a run, or goes on with an earlier round's, and returns its result, its questions or a task.
 func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest) (any, error) {
 	again, err := b.asker.Resume(ctx, req)
 	if err != nil {

@@ -45,7 +45,7 @@ func needsTool(runs wire.Runs) error {
 	return nil
 }
 
-// handled is a call of a handler by a run. ctx is that of the request.
+// handled is a call of a handler by a run. ctx is the request's.
 type handled struct {
 	ctx     context.Context
 	server  *server.MCPServer
@@ -131,7 +131,7 @@ func (h *handled) call(ctx context.Context, c wrapped.Call) (json.RawMessage, er
 	return json.Marshal(result)
 }
 
-// session returns a session that does what that of the request does, and tells the run what the handler says.
+// session returns a session that does what the request's does, and tells the run what the handler says.
 func (h *handled) session(of server.ClientSession, c wrapped.Call) *source.Session {
 	session := source.NewSession(of.SessionID(), source.Host{Sampling: h, Elicitation: h, Roots: h}, func(n mcp.JSONRPCNotification) {
 		source.Note(c, n.Method, n.Params.AdditionalFields)

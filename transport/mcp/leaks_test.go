@@ -98,7 +98,7 @@ func (c *client) everything(id messages.RunID) []*exchange {
 	}](c.t.(*testing.T), created.Result).Task.ID)))
 }
 
-// fileChanges are those of resources file://{path}, which the artifacts of runs are by their paths.
+// fileChanges are changes of resources file://{path}, which the artifacts of runs are by their paths.
 func fileChanges() mcp.Changes {
 	return mcp.Changes{
 		Files: func(uri string) []string {

@@ -53,7 +53,7 @@ func newMkDocs(b *builder, config string) *mkdocs {
 	return m
 }
 
-// inherit returns the settings of a file over those of the file that it inherits from.
+// inherit returns a file's settings, with what it inherits from another file.
 func inherit(parent, child front) front {
 	merged := maps.Clone(parent)
 	for k, v := range child {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
-// rows returns a store of rows for the servers of a test. Shared ones check revisions, as those of several nodes do.
+// rows returns a store of rows for the servers of a test. Shared ones check revisions, as the stores of several nodes do.
 func rows(shared bool) seal.Rows {
 	type kept struct {
 		row      []byte
