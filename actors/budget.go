@@ -20,7 +20,7 @@ type bill struct {
 
 // Messages about budgets, to a machine.
 type (
-	// refill is a child's request for more of a unit. It has got has so far. pay gets all that the parent's log grants
+	// refill is a child's request for more of a unit; has is what it got so far. pay gets all that the parent's log grants
 	// the child.
 	refill struct {
 		supervision.NoDeadLetterLog
