@@ -293,5 +293,5 @@ func (c *channel) unseal(kept json.RawMessage) (json.RawMessage, error) {
 			return value, nil
 		}
 	}
-	return nil, messages.Errorf("secret", "the key that has sealed the value is gone: look into lastword's folder of keys")
+	return nil, messages.Errorf("secret", "the key that sealed the value is missing: look into lastword's folder of keys")
 }

@@ -40,7 +40,7 @@ type List = source.List
 // Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
 type Wrap struct {
 	Behind Behind
-	// Alone: the server offers none of its own tools but the tools to wait for runs, to answer and to cancel them.
+	// Alone: the server offers none of lastword's tools but the tools to wait for runs, to answer and to cancel them.
 	Alone bool
 	// Wait is how long a call waits for its result before it names the run instead; 0 means 50 s. TaskAfter is that time for
 	// clients that have tasks; 0 means 1 s, and a negative time means none.

@@ -186,7 +186,7 @@ func (b *behind) outcome(ctx context.Context, state messages.State) (any, error)
 		if isResult(state.End.Result) {
 			return state.End.Result, nil
 		}
-		return (&Result{Text: "the log keeps only a digest of the result, and it is gone from memory; call the tool again", IsError: true}).library(), nil
+		return (&Result{Text: "the log keeps only a digest of the result, and the server no longer holds the result; call the tool again", IsError: true}).library(), nil
 	}
 	if fault := b.refusal(ctx, state); fault != nil {
 		return nil, fault

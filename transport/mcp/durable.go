@@ -19,7 +19,7 @@ import (
 //	srv.Use(mcp.Durable(system, "files"))
 //
 // The log of the run has the arguments, the progress, the log messages and the result. The run goes on when the request
-// has ended, and a crash of its handler ends it alone. Whoever cancels the run ends the context of the handler. name stands
+// has ended, and a crash of its handler ends it alone. Anyone who cancels the run ends the context of the handler. name stands
 // for the server in the log. The System needs [durable.Tools]; without them each call is an error. After a crash of the
 // program a run that has not ended ends with node_lost; [Serve] makes calls again.
 //

@@ -29,7 +29,7 @@ func atTheDoor() (stacks []string) {
 	return stacks
 }
 
-// Whoever leaves, in the middle of whatever, leaves nothing behind at the door.
+// Anyone who leaves, in the middle of whatever, leaves nothing behind at the door.
 func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)

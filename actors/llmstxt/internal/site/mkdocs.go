@@ -221,7 +221,7 @@ func (m *mkdocs) url(page string) string {
 	return name + "/"
 }
 
-// section returns the places in a folder: those of its summary, of its own navigation, or all.
+// section returns the places in a folder: as its summary or its navigation lists them, or all.
 func (m *mkdocs) section(dir string) []*Node {
 	if m.entered[dir] {
 		return nil

@@ -51,7 +51,7 @@ func addKnown(f *fixture) {
 	})
 }
 
-// A session goes on at another process with the same key, for its principal with its scopes alone. Whoever has the id
+// A session goes on at another process with the same key, for its principal with its scopes alone. Anyone who has the id
 // has nothing more by that.
 func TestSessionOutlivesItsServer(t *testing.T) {
 	keys, kept := seal.New(nil), rows(true)
