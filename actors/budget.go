@@ -20,7 +20,7 @@ type bill struct {
 
 // Messages about budgets, to a machine.
 type (
-	// refill is a child's request for more of a unit, of which it has got has. pay gets all that the parent's log grants
+	// refill is a child's request for more of a unit; has is what it got so far. pay gets all that the parent's log grants
 	// the child.
 	refill struct {
 		supervision.NoDeadLetterLog
@@ -166,7 +166,7 @@ func (m *machine) afford(e *emission) (ok bool) {
 
 func (m *machine) left() messages.Amounts { return m.ledger.Fold.Peek().Left(m.now) }
 
-// errSpent says of which unit too little is left.
+// errSpent names the unit that is spent.
 func (m *machine) errSpent(unit int) error {
 	return messages.Errorf(messages.CodeBudget, "too little of the run's budget is left: %s of %s=%s; start it with a larger budget",
 		messages.FormatAmount(unit, m.left()[unit]), messages.BudgetUnits[unit], messages.FormatAmount(unit, m.ledger.Fold.Peek().Budget().Amounts()[unit]))
@@ -193,7 +193,7 @@ func (m *machine) priced(b messages.LLMCompleted) messages.LLMCompleted {
 // is more.
 const longestAnswer = 4096
 
-// reserve bounds the answer of a call by what is left, and returns the unit of which too little is.
+// reserve bounds the answer of a call by what is left, and returns the unit that is spent.
 func (m *machine) reserve(b messages.LLMStarted) (messages.LLMStarted, int, error) {
 	remaining, limit := m.left(), m.ledger.Fold.Peek().Budget().Amounts()
 	in, most := float64(b.Reserved.Input), float64(b.Reserved.Output)

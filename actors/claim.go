@@ -281,7 +281,7 @@ func (o *owner) beatAll(ctx context.Context) error {
 // errSilent means that the store has not answered the last beat.
 var errSilent = messages.Errorf(messages.CauseJournalUnavailable, "the journal has not answered the last beat")
 
-// beats are those of one round. Held is called once the store has answered about each run.
+// beats are one round of heartbeats. Held is called once the store has answered about each run.
 type beats struct {
 	*owner
 	left   atomic.Int64 // beats that are not over, and one for the loop that starts them

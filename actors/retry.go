@@ -80,7 +80,7 @@ func (t *TaskContext) readRetried(ctx context.Context, r *retried, own *messages
 		switch {
 		case messages.CodeOf(err) == messages.CodeNotFound || err == nil && (state.Queued.Principal != own.Queued.Principal || state.Queued.Job != own.Queued.Job):
 			return supervision.Permanent(messages.Errorf(messages.CodeNotFound,
-				"run %s, which this one retries, is no run of this job or is gone, and its kept steps with it: start the job anew", id))
+				"run %s, which this one retries, is no run of this job, or was removed with its kept steps: start the job anew", id))
 		case err != nil:
 			return err
 		case !state.Status.IsEnded():

@@ -159,7 +159,7 @@ func (t *TaskContext) take(at string, one bool) ([]messages.Message, error) {
 	}
 }
 
-// Heard returns a channel that is closed when the next message comes. Whoever waits for one asks for the channel first, and then
+// Heard returns a channel that is closed when the next message comes. Anyone who waits for one asks for the channel first, and then
 // for the messages.
 func (t *TaskContext) Heard() (heard <-chan struct{}) {
 	t.attempt.mu.Lock()

@@ -145,7 +145,7 @@ func (s *System) definition(name string) *Definition {
 	return find(s.config.Jobs, name)
 }
 
-// find returns the definition with the name, first among the jobs and then among those of their sub-runs, or nil.
+// find returns the definition with the name, first among the jobs and then among the jobs of their sub-runs, or nil.
 func find(jobs []Definition, name string) *Definition {
 	if i := slices.IndexFunc(jobs, func(d Definition) bool { return d.Name == name }); i >= 0 {
 		return &jobs[i]

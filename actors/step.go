@@ -197,7 +197,7 @@ func (s *Step) repeating(ctx context.Context, t *TaskContext, f func() (any, err
 	}
 }
 
-// note notes that the attempt asks for the step, of which the log had before.
+// note notes that the attempt asks for the step. before is what the log had of it.
 func (a *asked) note(name string, before messages.StepKept) {
 	if a.steps == nil {
 		a.steps = map[string]messages.StepKept{}

@@ -108,7 +108,7 @@ type TextClosed struct {
 	// Bytes is the length of the text, and SHA256 its lower-case hexadecimal digest.
 	Bytes  int    `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// Dropped says that the text is gone, and cannot be read again.
+	// Dropped says that the text is no longer kept, and cannot be read again.
 	Dropped bool `json:"dropped,omitempty"`
 }
 

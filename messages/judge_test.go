@@ -16,7 +16,7 @@ import (
 // any. It forgets what it does not need for that, and it is mutable, plain and slow.
 type judge struct {
 	run       RunID
-	seq, wall uint64 // the last number, and that of the last milestone
+	seq, wall uint64 // the last number, and the last milestone's
 	phase     string // "", pending, processing, ended
 	canceling bool
 	after     bool // it waits for a run before it

@@ -443,7 +443,7 @@ func (w *teller) end() {
 	w.say(s.Terminal(messages.RunFailed{By: messages.BySupervisor, Cause: messages.CauseStalled, Error: messages.Errorf("stalled", "nothing happened")}))
 }
 
-// endByRecovery ends the run in one event where no child goes on, else in several, of which the first rewinds.
+// endByRecovery ends the run in one event where no child goes on, else in several. The first one rewinds.
 func (w *teller) endByRecovery() {
 	s := w.crash()
 	_, _, rewind := s.Recovery()

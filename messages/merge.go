@@ -211,7 +211,7 @@ func written(r rune) int {
 	return utf8.RuneLen(r)
 }
 
-// weight returns how many bytes the texts of a delta take as JSON, with those of log lines if lines is set.
+// weight returns how many bytes the texts of a delta take as JSON, log lines too if lines is set.
 func weight(b Body, lines bool) (n int) {
 	switch b := b.(type) {
 	case TextDelta:

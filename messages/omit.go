@@ -52,7 +52,7 @@ func DoneOf(b Body) (d TextDone, ok bool) {
 	return d, false
 }
 
-// Texts yields the deltas of texts and thoughts in a body, as those of texts.
+// Texts yields the deltas of texts and thoughts in a body, as deltas of texts.
 func Texts(b Body) iter.Seq[TextDelta] {
 	return func(yield func(TextDelta) bool) {
 		switch b := b.(type) {

@@ -125,7 +125,7 @@ func TestSummariesHaveOneOrder(t *testing.T) {
 	}
 	early, late := messages.Summary{RunID: "r_a", UpdatedAt: epoch.Add(9)}, messages.Summary{QueuedAt: epoch, RunID: "r_b"}
 	if (messages.Query{}).Compare(&early, &late) >= 0 || (messages.Query{ByQueued: true}).Compare(&early, &late) <= 0 {
-		t.Error("the order is not that of the times that are asked for")
+		t.Error("the runs are not in the order of the times that are asked for")
 	}
 }
 

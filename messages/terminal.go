@@ -15,7 +15,7 @@ type RunCompleted struct {
 	Degraded  bool            `json:"degraded,omitempty"`
 	Artifacts []Artifact      `json:"artifacts"`
 	// ArtifactCount is the number of artifacts if the list would be too long, and otherwise 0. The artifacts are then
-	// those of the earlier events.
+	// the artifacts of the earlier events.
 	ArtifactCount int `json:"artifact_count,omitempty"`
 }
 

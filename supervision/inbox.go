@@ -128,7 +128,7 @@ type queue struct {
 
 func (q *queue) len() int { return len(q.slots) - q.head }
 
-// push adds a value. A full queue of which more than half was read moves the rest to the front instead of growing.
+// push adds a value. A full queue moves its rest to the front instead of growing, if more than half was read.
 func (q *queue) push(v any) {
 	if len(q.slots) == cap(q.slots) && q.head > len(q.slots)/2 {
 		n := copy(q.slots, q.slots[q.head:])

@@ -240,7 +240,7 @@ func (b *breaking) reply(t *testing.T, nodes []*actors.System) {
 	}
 }
 
-// inject breaks the run at the point. A task of a node that is gone never continues.
+// inject breaks the run at the point. A task of a lost node never continues.
 func (b *breaking) inject(p actors.Point) {
 	if p.Task == nil {
 		return

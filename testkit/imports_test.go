@@ -422,7 +422,7 @@ func picture(sources []source) string {
 	return out.String()
 }
 
-// mostFiles is how many Go files a folder may have besides tests. The repository analysis will get rooms of its own.
+// mostFiles is how many Go files a folder may have besides tests.
 const mostFiles = 25
 
 var crowded []string

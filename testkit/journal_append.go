@@ -102,7 +102,7 @@ func (s *journalSuite) writers() {
 	s.equals("r_writers", events)
 }
 
-// race lets terminals of several authors compete, of which one is the end.
+// race lets terminals of several authors compete. One of them is the end.
 func (s *journalSuite) race() {
 	for round := range 20 {
 		run := messages.RunID(fmt.Sprintf("r_race%d", round))
@@ -225,7 +225,7 @@ func (s *journalSuite) durable() {
 	}
 }
 
-// heads checks that the head is that of the whole log, even for reads after a cursor.
+// heads checks that the head is the whole log's, even for reads after a cursor.
 func (s *journalSuite) heads() {
 	events := story("r_heads")
 	for i, cut := range []int{1, 3, 9, len(events)} {

@@ -45,7 +45,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, journal.
 		{"a parent is told of a child that another node has ended", runtimeSuite.usurped},
 		{"a journal that fails one run fails no other", runtimeSuite.oneSuffers},
 		{"a full store refuses starts and loses nothing", runtimeSuite.full},
-		{"a run of which the journal forgets a block ends", runtimeSuite.forgotten},
+		{"a run whose journal forgets a block ends", runtimeSuite.forgotten},
 		{"what a journal fails ends when it takes events again", runtimeSuite.healed},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(runtimeSuite{t, open, new(int)}) })
@@ -185,7 +185,7 @@ var (
 	nodeLost    = outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
 	canceled    = outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
 	unavailable = outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
-	// settled is the end of a cancelled run whose node was lost; unstarted that of a run cancelled before it began
+	// settled is the end of a cancelled run whose node was lost; unstarted is the end of a run cancelled before it began
 	settled   = outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
 	unstarted = outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
 )

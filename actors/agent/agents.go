@@ -30,8 +30,8 @@ type about struct {
 	keys []string
 	// remarks are the arguments by which the model describes a call to people, by tool.
 	remarks map[string]string
-	// foreign: it speaks another API to models than that of OpenAI. door are the variables by which it asks the model at a
-	// URL; nil means those of OpenAI's library.
+	// foreign: it asks models through another API than OpenAI's. door are the variables by which it asks the model at a
+	// URL; nil means the variables of OpenAI's library.
 	foreign bool
 	door    func(url, token, model string) []string
 }
@@ -52,7 +52,7 @@ var agents = map[string]about{
 	"qwen":    {acp: []string{"qwen", "--acp"}, install: "npm install -g @qwen-code/qwen-code"},
 }
 
-// through returns the variables by which the agent asks the model at a server, from those of the server.
+// through turns the variables of a server into the variables by which the agent asks its model.
 func (of about) through(model string, inside []string) []string {
 	url, token := serverOf(inside)
 	if of.door != nil {

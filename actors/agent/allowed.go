@@ -45,7 +45,7 @@ func (c *client) cover(call *call, of object, options []object) always {
 	return a
 }
 
-// sameArguments are those of a call without what the model says of the call for people.
+// sameArguments are a call's arguments without what the model says of the call for people.
 func (c *client) sameArguments(call *call) string {
 	var members map[string]json.RawMessage
 	if remark := c.remarks[call.tool]; remark != "" && json.Unmarshal(call.arguments, &members) == nil {

@@ -92,7 +92,7 @@ func names(t *testing.T, kind string) (all []string) {
 // double replays one recording to a client. Requests that the recording has and the client does not send are skipped.
 type double struct {
 	in      *bufio.Reader
-	answers map[string]string // IDs of the recording to those of the client
+	answers map[string]string // the client's IDs by the recording's
 	prompt  string            // ID of the prompt
 	over    bool              // the prompt was answered
 }

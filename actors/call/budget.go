@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// bytesHeard are the bytes of a token that a model sends, for estimates. They are more than those of
+// bytesHeard are the bytes of a token that a model sends, for estimates. They are more than the bytes of
 // [messages.InputTokens], because the server counts what it sends itself.
 const bytesHeard = 4
 
@@ -46,7 +46,7 @@ func (c *recording) hold() {
 	}
 }
 
-// usage returns the server's counts. Without them it estimates those of a run with a budget, if the server answered.
+// usage returns the server's counts. Without them it estimates the usage of a run with a budget, if the server answered.
 func (c *recording) usage(e model.End) *messages.Usage {
 	if e.Usage.Total() != nil || !c.task.Budgeted() || e.Usage == nil && c.bytes+c.written == 0 && !e.Evidence.Output {
 		return e.Usage

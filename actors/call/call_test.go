@@ -120,7 +120,7 @@ func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages
 	return events, state
 }
 
-// lines are the events in a few words: those of the run and its task are left out.
+// lines are the events in a few words, without the events of the run and its task.
 func lines(events []messages.Event) (out []string) {
 	for _, e := range events {
 		switch b := e.Body.(type) {

@@ -52,7 +52,7 @@ func summarize(ended messages.State) string {
 	return b.String()
 }
 
-// filesOf lists the files of a run with their sizes. It counts the pages, of which there may be thousands.
+// filesOf lists the files of a run with their sizes. It counts the pages, because there may be thousands.
 func filesOf(ended messages.State) string {
 	var all []string
 	pages := 0

@@ -260,7 +260,7 @@ func (p place) stem() string {
 	return fileName(name) + "-llms"
 }
 
-// Folders of the graph, relative to that of the repository.
+// Folders of the graph, relative to the repository's.
 const (
 	graphFolder = "graph"
 	pagesFolder = "graph/nodes"

@@ -67,7 +67,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Pages of packages that are gone are removed, those of others stay, and no run reads what an earlier one wrote.
+// Pages of packages that are gone are removed, other pages stay, and no run reads what an earlier one wrote.
 func TestGraphAgain(t *testing.T) {
 	dir := twoPackages(t)
 	in := graphed(dir, filepath.Join(dir, "artifacts"))

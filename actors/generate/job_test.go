@@ -234,7 +234,7 @@ func TestResult(t *testing.T) {
 	must(t, json.Unmarshal(state.End.Result, &result))
 	text := read(t, filepath.Join(out, "example.com", "plants", "garden", "llms.txt"))
 	if !strings.Contains(text, "\n> "+result.Summary+"\n") {
-		t.Errorf("the summary %q is not that of the file:\n%s", result.Summary, text)
+		t.Errorf("the summary %q is not the file's:\n%s", result.Summary, text)
 	}
 	want := generate.Result{Title: "Garden", Summary: result.Summary, Folder: "example.com/plants/garden", Files: 4,
 		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden",

@@ -153,7 +153,7 @@ type CancelCommand struct{ By, Reason string }
 // ReleaseCommand asks for a run.released.
 type ReleaseCommand struct{ By string }
 
-// RefillCommand asks for more of a unit of [messages.BudgetUnits], of which the child has got Has.
+// RefillCommand asks for more of a unit of [messages.BudgetUnits]. The child has got Has so far.
 type RefillCommand struct {
 	Child messages.RunID
 	Unit  int

@@ -164,7 +164,7 @@ func (r *Leases) claim(node string) (messages.RunID, bool) {
 	return "", false
 }
 
-// reclaim frees the runs whose node has gone silent.
+// reclaim frees the runs whose node is silent.
 func (r *Leases) reclaim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

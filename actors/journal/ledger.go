@@ -159,7 +159,7 @@ type LedgerLog struct {
 	// Heads are those after the last entry of each ledger: who keeps them elsewhere can prove later that nothing is missing.
 	Heads []LedgerHead `json:"heads"`
 	// Before counts the runs that had ended before the first ledger began. Unentered counts those that have ended since
-	// without an entry: a node without a ledger wrote their ends, or one that is gone.
+	// without an entry: a node without a ledger wrote their ends, or a node that no longer exists.
 	Before    int `json:"before"`
 	Unentered int `json:"unentered,omitempty"`
 	// Unsigned counts the entries without a signature. Keys have signed the others.

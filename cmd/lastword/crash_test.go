@@ -117,7 +117,7 @@ func (c *crash) judgeAgents() {
 func left(entry string) (pids []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
 	for _, file := range all {
-		text, _ := os.ReadFile(file) // that of a process that has ended cannot be read
+		text, _ := os.ReadFile(file) // a process that has ended has none
 		if strings.Contains("\x00"+string(text), "\x00"+entry+"\x00") {
 			pids = append(pids, strings.Split(file, "/")[2])
 		}

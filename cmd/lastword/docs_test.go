@@ -53,7 +53,7 @@ func TestCLIPage(t *testing.T) {
 	heldTo(t, "../../docs/cli.md", b.String())
 }
 
-// writeCommand writes the section of a command, and those of its commands.
+// writeCommand writes the sections of a command and of its commands.
 func writeCommand(b *strings.Builder, cmd *cobra.Command, keys map[*pflag.Flag]settings.Key) {
 	fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n\n%s\n", cmd.CommandPath(), terminal.UsageLine(cmd),
 		markdown(terminal.Wrap(terminal.About(cmd), 118)))

@@ -41,7 +41,7 @@ func followed(t *testing.T, c *api.Client, id messages.RunID) (state messages.St
 	return state, faults
 }
 
-// The page's table is that of the points.
+// The page's table lists the points.
 func TestFaultTable(t *testing.T) {
 	const name = "../../docs/operations.md"
 	page, err := os.ReadFile(name)

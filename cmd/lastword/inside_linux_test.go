@@ -24,7 +24,7 @@ import (
 func init() { programs["lastword-inside"] = inside }
 
 // inside is somebody's program with a server of mcp-go, whose calls are runs. Its arguments are what it uses, Serve or
-// Durable, the folder with the pipes of slowness, and that of its log. At its start it writes what became of earlier calls.
+// Durable, the folder with the pipes of slowness, and the log's folder. At its start it writes what became of earlier calls.
 func inside() {
 	if err := runInside(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -36,7 +36,7 @@ func (w withBinary) Run() int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	// The version is (devel), as that of this test: it is in pages, and doctor compares the two.
+	// The version is (devel), as this test's: it is in pages, and doctor compares the two.
 	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "lastword"), ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

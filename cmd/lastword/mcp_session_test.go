@@ -65,7 +65,7 @@ func (a answered) uri() string {
 	return mcp.ArtifactURI(messages.RunID(a.Structured.RunID), a.Structured.Artifacts[0].Name)
 }
 
-// code is that of the run's failure, or else of the call's.
+// code is the code of the run's failure, or else of the call's.
 func (a answered) code() messages.Code { return cmp.Or(a.Structured.Error.Code, a.Meta.Error.Code) }
 
 // binary starts lastword in the folder, with a home and its own cache.
@@ -130,7 +130,7 @@ func (s *mcpSession) next() message {
 	return m
 }
 
-// await reads up to the answer to the request; events are those of its progress.
+// await reads up to the answer to the request; events are the events in its progress.
 func (s *mcpSession) await(id int) (m message, events []messages.Event) {
 	s.t.Helper()
 	for {

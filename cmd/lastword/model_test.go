@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// models are those of the scripts, by the script's folder.
+// models are the scripts' models, by the script's folder.
 var models sync.Map
 
 // serveModel starts a server of models until the script ends. Its URL is in $LASTWORD_BASE_URL, and every completion

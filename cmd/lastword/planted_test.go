@@ -24,7 +24,7 @@ import (
 )
 
 // A secret lies in each place where a user can name one, and a run repeats them all. None is in what the server says: events,
-// errors, log and webhooks; and none is in a bundle, which knows those of the settings too.
+// errors, log and webhooks; and none is in a bundle, which knows the settings' secrets too.
 func TestPlantedSecretsAreNowhere(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

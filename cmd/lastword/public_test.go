@@ -23,7 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// stablePackages are those of docs/stability.md.
+// stablePackages are the packages that docs/stability.md promises.
 var stablePackages = []string{"actors", "actors/durable", "actors/journal", "actors/llmstxt", "messages", "messages/model", "supervision",
 	"supervision/fault", "testkit", "transport/door", "transport/door/transcript",
 	"transport/http", "transport/http/client", "transport/mcp", "transport/nats", "transport/sqlite", "transport/web"}
@@ -84,7 +84,7 @@ func TestPublicSurface(t *testing.T) {
 	}
 }
 
-// flags adds those of a command and of its commands.
+// flags adds the flags of a command and of its commands.
 func (p *public) flags(cmd *cobra.Command) {
 	add := func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -123,7 +123,7 @@ func (p *public) http(t *testing.T, document string) {
 	}
 }
 
-// schema adds a JSON Schema and those of its members.
+// schema adds a JSON Schema and the schemas of its members.
 func (p *public) schema(name string, of any) {
 	schema, _ := of.(map[string]any)
 	var is strings.Builder

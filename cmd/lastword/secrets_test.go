@@ -51,7 +51,7 @@ func indiscreet() (pieces []testkit.Piece) {
 }
 
 // A model that says the secrets of the process: its answer is told without them, on every surface, and the run's
-// offsets and digests are those of what is told.
+// offsets and digests fit what is told.
 func TestPromptTellsNoSecret(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Always(indiscreet()...)

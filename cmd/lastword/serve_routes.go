@@ -214,7 +214,7 @@ func serveBeside(runtime *host.Server, address string, door http.Handler) (stop 
 	}), nil
 }
 
-// The errors of Windows sockets are not those of syscall.
+// The errors of Windows sockets are not syscall's.
 const wsaInUse, wsaRefused = syscall.Errno(10048), syscall.Errno(10061)
 
 // errListen adds to the error what to do if the address is not available.

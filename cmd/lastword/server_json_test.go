@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What the registry and the bundles' hosts are told is what this program is: its name that of the module, its version that
-// of the changelog's last release, 0.0.0 before the first. The digests are those of no file until a release writes them.
+// What the registry and the bundles' hosts are told is what this program is: the module's name, and the version
+// of the changelog's last release, 0.0.0 before the first. The digests fit no file until a release writes them.
 func TestPackages(t *testing.T) {
 	const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 	var s struct {
@@ -35,7 +35,7 @@ func TestPackages(t *testing.T) {
 	at := "https://github.com/" + owner + "/lastword"
 	if s.Name != "io.github."+owner+"/lastword" || s.Repository.URL != at || s.Repository.Source != "github" || s.Title == "" ||
 		s.Version != version {
-		t.Errorf("the server is %s %s of %+v, the module that of %s, the release %s", s.Name, s.Version, s.Repository, owner, version)
+		t.Errorf("the server is %s %s of %+v, the module's owner %s, the release %s", s.Name, s.Version, s.Repository, owner, version)
 	}
 	bundle := regexp.MustCompile(fmt.Sprintf(`^%s/releases/download/v%s/lastword-(linux|darwin|windows)-(amd64|arm64)\.mcpb$`,
 		regexp.QuoteMeta(at), regexp.QuoteMeta(version)))

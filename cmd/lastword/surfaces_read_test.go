@@ -81,7 +81,7 @@ func readCLI(command string, flags ...string) func(*stage, func(string)) {
 			Env: []string{"HOME=" + s.t.TempDir()}, Stdin: strings.NewReader(""), Stdout: in, Stderr: io.Discard,
 			Commands: rootCommand}
 		go func() {
-			p.Run(s.t.Context()) // its code is that of the run, which fails
+			p.Run(s.t.Context()) // it exits with the run's code, and the run fails
 			in.Close()
 		}()
 		eachLine(out, give)

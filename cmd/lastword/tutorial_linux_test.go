@@ -18,7 +18,7 @@ var fence = regexp.MustCompile("(?ms)(?:^<!-- ([^\n]*) -->\n)?^```(\\w*)\n(.*?)^
 // A new user saves the files of the README and the tutorial, and types their commands, in an empty folder.
 func TestReadme(t *testing.T) {
 	u := newUser(t, "", "../../README.md")
-	u.shown("completed in", ", chain ", "was gone after")
+	u.shown("completed in", ", chain ", "ran it ended after")
 	for _, name := range []string{"jobs.yaml", "plan.yaml"} {
 		kept, err := os.ReadFile("../../docs/demo/" + name)
 		must(t, err)

@@ -60,7 +60,7 @@ func TestUpgrade(t *testing.T) {
 		})
 	}
 	if len(files) != current || newest != current {
-		t.Errorf("%d databases up to schema %d, and this program writes %d: add that of each with -update", len(files), newest, current)
+		t.Errorf("%d databases up to schema %d, and this program writes %d: add the missing ones with -update", len(files), newest, current)
 	}
 }
 
@@ -191,7 +191,7 @@ func patientServer(t *testing.T, dir, kept, tokens string, more ...string) *exec
 	return cmd
 }
 
-// caller returns a file of tokens, and that of its only caller.
+// caller returns a file of tokens, and the token of its only caller.
 func caller(t *testing.T, args ...string) (file, token string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "tokens")

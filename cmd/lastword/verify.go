@@ -212,7 +212,7 @@ func (v *verifier) proof(r io.Reader) error {
 	v.report.Events += events
 	v.report.Logs = append(v.report.Logs, log)
 	if len(v.keys) > 0 && !slices.Contains(v.keys, store.KeyText(log.Key)) {
-		v.fault(log.Run, journal.RuleProof, "the key %s has signed it, which is none of those that may", store.KeyText(log.Key))
+		v.fault(log.Run, journal.RuleProof, "the key %s has signed it, which may not sign here", store.KeyText(log.Key))
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func TestProof(t *testing.T) {
 	verified(exit.Completed, "signed by "+first, file, "--state", kept)
 	prove()
 	verified(exit.Completed, "signed by "+both[0], file, "--state", kept)
-	verified(exit.Verification, "which is none of those that may [proof]", file, "--key", first)
+	verified(exit.Verification, "which may not sign here [proof]", file, "--key", first)
 	if code, _ := s.get("/v1/runs/r_none/proof"); code != http.StatusNotFound {
 		t.Errorf("the proof of no run: %d", code)
 	}

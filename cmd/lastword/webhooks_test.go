@@ -26,7 +26,7 @@ type received struct {
 	body   []byte
 }
 
-// signed reports whether the n-th signature is that of the key.
+// signed reports whether the key made the n-th signature.
 func (r received) signed(n int, key string) bool {
 	mac := hmac.New(sha256.New, []byte(key))
 	fmt.Fprintf(mac, "%s.%s.%s", r.header.Get("webhook-id"), r.header.Get("webhook-timestamp"), r.body)
@@ -75,7 +75,7 @@ func TestDeliveriesSurviveAKill(t *testing.T) {
 	}
 	for n, key := range []string{oldKey, newKey} {
 		if !first.signed(n, key) || !second.signed(n, key) {
-			t.Errorf("signature %d is not that of its key: %s", n, second.header)
+			t.Errorf("signature %d was not made with its key: %s", n, second.header)
 		}
 	}
 	var body struct {

@@ -229,7 +229,7 @@ func (w *writer) note(op *transcript.Op) {
 	}
 }
 
-// call returns a tool call as editors show it. The argument path names a file only for tools of our own.
+// call returns a tool call as editors show it. The argument path names a file only for lastword's tools.
 func (e *editor) call(s *Session, id, tool string, arguments json.RawMessage, status string) object {
 	var in struct {
 		Path string

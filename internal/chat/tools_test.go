@@ -113,7 +113,7 @@ func TestPeopleHaveTheirOwnTime(t *testing.T) {
 	})
 }
 
-// A sub-run that fails is a result, and its events are those of the tree.
+// A sub-run that fails is a result, and its events are in the tree's stream.
 func TestAgents(t *testing.T) {
 	agent := func(name string, f func(ctx context.Context, c *actors.TaskContext) error) tool.Tool {
 		type instruction struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Of an endless output the log keeps the end, and says what it dropped. Whoever reads along has all of it.
+// Of an endless output the log keeps the end, and says what it dropped. Anyone who reads along has all of it.
 func TestLongOutputIsDroppedFromItsBeginning(t *testing.T) {
 	var want strings.Builder
 	for i := range 300_000 {

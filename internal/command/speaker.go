@@ -19,7 +19,7 @@ type Speaker interface {
 	// Leave begins to end the program. why is the reason: a limit or a cancel, or nil if the program has done its work. The
 	// program gets TERM after the returned time.
 	Leave(why error) time.Duration
-	// End returns the result of a program that has ended, or why the run fails. why is that of Leave, and exit says how
+	// End returns the result of a program that has ended, or why the run fails. why is Leave's, and exit says how
 	// the program failed.
 	End(ctx context.Context, why, exit error) (result any, err error)
 }

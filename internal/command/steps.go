@@ -41,7 +41,7 @@ type step struct {
 	once    bool
 	key     string       // "" until the program may make it
 	asked   int          // number of questions without an answer
-	keeps   []outcome    // without an answer, the first of which counts
+	keeps   []outcome    // without an answer; the first one counts
 	outcome chan outcome // has the first of keeps
 	over    bool         // it is known what is kept
 	value   json.RawMessage
@@ -293,5 +293,5 @@ func (c *channel) unseal(kept json.RawMessage) (json.RawMessage, error) {
 			return value, nil
 		}
 	}
-	return nil, messages.Errorf("secret", "the key that has sealed the value is gone: look into lastword's folder of keys")
+	return nil, messages.Errorf("secret", "the key that sealed the value is missing: look into lastword's folder of keys")
 }

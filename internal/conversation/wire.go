@@ -252,7 +252,7 @@ func legalName(name string) string {
 
 func plain(r rune) bool { return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// names gives the calls of a conversation unique ids, because models repeat ids and servers refuse those of other
+// names gives the calls of a conversation unique ids, because models repeat ids and servers refuse the ids of other
 // servers.
 type names struct {
 	profile Profile

@@ -143,7 +143,7 @@ func TestFieldsWithoutNames(t *testing.T) {
 	}
 }
 
-// The depth is that of encoding/json.
+// encoding/json has the same depth.
 func TestFieldsDepth(t *testing.T) {
 	for _, n := range []int{9999, 10000} {
 		in := `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}"

@@ -156,7 +156,7 @@ func TestDialContextOfBadAddresses(t *testing.T) {
 	}
 }
 
-// Whoever cancels gets the word that he left, not the network's.
+// Anyone who cancels gets the word that he left, not the network's.
 func TestDialContextEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")

@@ -14,7 +14,7 @@ import (
 )
 
 // names is a name server on loopback. Each name has the addresses of its first
-// answer, those of its second, and so on; the last one stays.
+// answer, then of its second, and so on; the last one stays.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][][]netip.Addr

@@ -20,8 +20,8 @@ type Run struct {
 	waited   messages.State // holds the run's Inputs, Children and Artifacts
 	canceled time.Time      // when somebody asked to cancel it
 	reason   string         // message of the last failure
-	inTask   bool           // the last failure was that of a task
-	failed   int            // number of failures, of which mostFailures are described
+	inTask   bool           // the last failure was a task's
+	failed   int            // number of failures; mostFailures of them are described
 	skipped  []string       // steps of a plan
 	running  []string       // tasks
 	models   []string
@@ -51,7 +51,7 @@ func (r *Run) Add(e messages.Event) {
 			how = "Another process began again with it"
 		}
 		r.running = nil
-		r.say("The process that ran it was gone after %s. %s %s later.", took(last.Sub(r.sum.QueuedAt)), how, took(e.Time.Sub(last)))
+		r.say("The process that ran it ended after %s. %s %s later.", took(last.Sub(r.sum.QueuedAt)), how, took(e.Time.Sub(last)))
 	case messages.RunCanceling:
 		r.canceling(b)
 	case messages.TaskStarted:
@@ -133,7 +133,7 @@ func (r *Run) Add(e messages.Event) {
 		}
 	case messages.RunFailed:
 		if b.By == messages.ByRecovery && b.Cause == messages.CauseNodeLost {
-			r.end("The process that ran it was gone after %s. It failed %s later%s.", took(last.Sub(r.sum.QueuedAt)), took(e.Time.Sub(last)), after(": ", message(b.Error)))
+			r.end("The process that ran it ended after %s. It failed %s later%s.", took(last.Sub(r.sum.QueuedAt)), took(e.Time.Sub(last)), after(": ", message(b.Error)))
 			break
 		}
 		r.end("It failed after %s%s: %s", took(r.in()), because(b), r.why(b.Error, b.Cause))
@@ -146,7 +146,7 @@ func (r *Run) Add(e messages.Event) {
 	}
 }
 
-// Read reads a log up to the event with the given number, and explains it. Without deltas a lost process seems gone since its last milestone.
+// Read reads a log up to the event with the given number, and explains it. Without deltas a lost process seems to have ended after its last milestone.
 func Read(log iter.Seq2[messages.Event, error], upTo uint64) ([]string, error) {
 	var r Run
 	for e, err := range log {
@@ -212,7 +212,7 @@ func (r *Run) failure(what string, err *messages.Error, then string) {
 	r.reason, r.inTask = why, inTask
 	switch {
 	case r.failed == 1:
-		r.say("The first failure was that of %s, after %s: %s. %s", what, took(r.in()), strings.TrimSuffix(why, "."), then)
+		r.say("The first to fail was %s, after %s: %s. %s", what, took(r.in()), strings.TrimSuffix(why, "."), then)
 	case inTask && !wasInTask && strings.HasSuffix(why, before):
 		r.say("Because of that %s failed. %s", what, then)
 	case strings.HasSuffix(before, why):
@@ -242,7 +242,7 @@ func (r *Run) why(err *messages.Error, cause messages.Code) string {
 var causes = map[messages.Code]string{
 	messages.CauseError: "a task returned an error", messages.CausePanic: "a task crashed", messages.CauseDeadline: "its time was over",
 	messages.CauseStalled: "nothing happened for too long", messages.CauseShutdown: "the server stopped",
-	messages.CauseNodeLost: "the process that ran it was gone", messages.CauseProviderError: "the server that it asked refused",
+	messages.CauseNodeLost: "the process that ran it ended", messages.CauseProviderError: "the server that it asked refused",
 	messages.CauseTransportClosed: "there was no connection, or it was cut", messages.CauseEmptyCompletion: "the model answered nothing",
 	messages.CauseInvalidOutput: "the model's answer was not of the form asked for", messages.CauseContextExceeded: "the model's context was too small",
 	messages.CauseLimitExceeded: "a limit was reached", messages.CauseInvalidInput: "its input was wrong",

@@ -61,7 +61,7 @@ func newServer(t *testing.T, keys ...jose.JSONWebKey) *server {
 	return s
 }
 
-// sign makes a token; typ "" is that of an access token.
+// sign makes a token; typ "" stands for an access token's.
 func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, id, typ string, claims map[string]any, headers ...jose.HeaderKey) string {
 	t.Helper()
 	options := (&jose.SignerOptions{}).WithHeader("kid", id)

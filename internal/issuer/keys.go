@@ -73,7 +73,7 @@ func (o *octets) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// curves are those of RFC 7518, section 6.2.1.1.
+// curves are defined by RFC 7518, section 6.2.1.1.
 var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}
 
 // read sets public.

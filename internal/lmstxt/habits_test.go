@@ -30,7 +30,7 @@ func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
 		}
 		return nil
 	}
-	// Seed: "Same JSON `RunRecord` responses": the run_id of the call is that of the record.
+	// Seed: "Same JSON `RunRecord` responses": the call and the record have the same run_id.
 	r := c.recordOf(c.call("lmstxt_generate_llms_full", map[string]any{"repo_url": url, "run_id": first}))
 	later := r.Started
 	if <-begun; r.RunID != first || later == "" || later == first {

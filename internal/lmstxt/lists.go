@@ -138,7 +138,7 @@ func (d *door) list(
 	return listed("artifacts", files[:min(len(files), mostListed)])
 }
 
-// searched is the maximum number of runs that are searched for those of a repository.
+// searched is the maximum number of runs that a search for a repository's runs reads.
 const searched = 200
 
 // run returns the State of the caller's run, which must be a run of generate.

@@ -59,7 +59,7 @@ func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	return dirs
 }
 
-// folders returns the folders that a repository id may stand for: those of these tools, and those of generate for a
+// folders returns the folders that a repository id may stand for: the folders of these tools, and of generate for a
 // repository on GitHub. Both owner and name may contain the separator, so there may be several.
 func folders(repo string) []string {
 	all := []string{repo}

@@ -123,7 +123,7 @@ func (s *scope) of(i int, field string) string {
 	return validate.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
 }
 
-// said reports the errors of an expression, of which there may be several.
+// said reports the errors of an expression. There may be several.
 func (s *scope) said(path string, err error) {
 	for line := range strings.Lines(err.Error()) {
 		s.wrong(path, "%s", strings.TrimSuffix(line, "\n"))

@@ -332,7 +332,7 @@ func TestEvaluationEndsWithItsRun(t *testing.T) {
 	}
 }
 
-// All evaluations of a plan, with those of plans within, share one budget. The step that finds nothing left fails.
+// All evaluations of a plan, and of plans within it, share one budget. The step that finds nothing left fails.
 func TestEvaluationIsBounded(t *testing.T) {
 	part := func(name string, n int) string {
 		return fmt.Sprintf("  - {name: %s, plan: {steps: [{name: it, job: work, input: {give: '%s'}}]}}\n", name, dear(n))

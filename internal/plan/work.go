@@ -167,7 +167,7 @@ func (v *receive) read(text string) (value any, problems []string) {
 // receiveSays is how often a wait for a message says that it goes on: so the run is not taken for one that hangs.
 const receiveSays = 30 * time.Second
 
-// receive waits for the next message that fits. A message that does not is noted, and gone. An attempt that begins again finds what
+// receive waits for the next message that fits. A message that does not is noted and dropped. An attempt that begins again finds what
 // the one before it has received.
 func (r *runner) receive(ctx context.Context, n *Step, m move) ending {
 	for _, text := range r.past.heard[childName(m)] {

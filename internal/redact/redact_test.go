@@ -164,7 +164,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// What looks like a secret over and over costs no more than its length times that of the secret.
+// What looks like a secret over and over costs no more than its length times the secret's.
 func TestHostileTextIsLinear(t *testing.T) {
 	s := knowing(strings.Repeat("a", 63)+"b", token)
 	for _, part := range []string{"a", `\`, "%25", "&", "&#x", `\u006`, `\x6`, "%", `\u0061`} {

@@ -38,7 +38,7 @@ func (c *Clock) Operate(ctx context.Context, principal string, order Order) ([]L
 		return c.List(ctx, principal)
 	case "run", "pause", "resume":
 	default:
-		return nil, messages.InvalidInput("the action %q is none of ls, run, pause and resume", order.Action)
+		return nil, messages.InvalidInput("the action %q is unknown; use ls, run, pause or resume", order.Action)
 	}
 	s, err := c.find(order.Name, principal)
 	if err == nil {

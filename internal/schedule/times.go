@@ -49,7 +49,7 @@ func (c calendar) nextTime(t time.Time) time.Time {
 	for d := -1; d < furthest; d++ { // a change at midnight may have delayed times of the day before
 		date := time.Date(year, month, day+d, 0, 0, 0, 0, time.UTC)
 		if !c.hasDay(date) || first(date, c.Location).Equal(first(date.AddDate(0, 0, 1), c.Location)) {
-			continue // the latter is a day that a zone leaves out when it crosses the date line
+			continue // a zone leaves this day out when it crosses the date line
 		}
 		for minute := range 24 * 60 {
 			if c.Hour>>(minute/60)&1 == 0 || c.Minute>>(minute%60)&1 == 0 {

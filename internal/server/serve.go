@@ -131,7 +131,7 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
 	defer cancel()
 	s.listener.limitReads(time.Now().Add(lastPart))
-	_ = s.http.Shutdown(ctx) // its errors are ctx's, and that of a listener that is closed already
+	_ = s.http.Shutdown(ctx) // its errors: ctx's, and a listener that is closed already
 	if s.handlers.Wait(ctx); ctx.Err() == nil {
 		return nil
 	}

@@ -108,5 +108,5 @@ func (s *MCPSession) send(message map[string]any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = s.out.Write(append(line, '\n')) // a client that is gone is no concern of the script
+	_, _ = s.out.Write(append(line, '\n')) // a client that has left is no concern of the script
 }

@@ -37,7 +37,7 @@ func ask(ctx context.Context, c *http.Client, m *standin.Model, body string) (*h
 	return c.Do(r)
 }
 
-// whole asks and reads to the end; the error is that of the call or the body.
+// whole asks and reads to the end; the error is the call's or the body's.
 func whole(t testing.TB, c *http.Client, m *standin.Model, body string) (*http.Response, string, error) {
 	res, err := ask(t.Context(), c, m, body)
 	if err != nil {

@@ -317,7 +317,7 @@ func TestLevelsHaveNames(t *testing.T) {
 		}
 	}
 	if got := structured.NewLadder("by and by").Level(); got != structured.Strict {
-		t.Errorf("a name that no level has is that of %s", got)
+		t.Errorf("a name that no level has stands for %s", got)
 	}
 }
 

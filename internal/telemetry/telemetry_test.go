@@ -70,7 +70,7 @@ func (c *collector) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// attributes are those of the span of the name, each value in the form of OTLP.
+// attributes are the attributes of the span with the name, each value in the form of OTLP.
 func (c *collector) attributes(name string) map[string]string {
 	all := map[string]string{}
 	list, _ := c.spans[name]["attributes"].([]any)

@@ -15,7 +15,7 @@ import (
 )
 
 // Approvals is a file with a line of JSON for each tool that may always be called without asking the user, which several
-// processes may share. Whoever removes a line is asked again. One process at a time adds to it.
+// processes may share. Anyone who removes a line is asked again. One process at a time adds to it.
 type Approvals struct{ path string }
 
 // OpenApprovals returns the list in the file with the path. Adding the first tool creates the file.

@@ -8,6 +8,6 @@
 // log. The next event starts the next delivery, whose key is the cursor where the last one ended. So a run's events
 // arrive in order, and every node finds the same delivery.
 //
-// [Hooks.Observe] gets events at once. [Hooks.Run] searches the journal for events that nobody observed: those of a
+// [Hooks.Observe] gets events at once. [Hooks.Run] searches the journal for events that nobody observed: the events of a
 // node that died, and of times when no node ran. A mark per target says from when on it searches.
 package webhook

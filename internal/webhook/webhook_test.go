@@ -31,7 +31,7 @@ type world struct {
 	fail    func(attempt int) error // nil takes everything
 	tries   []time.Duration
 	began   time.Time
-	// hooks are those of the newest node.
+	// hooks are the newest node's.
 	hooks    *webhook.Hooks
 	callback func(url string) (webhook.Target, error)
 	faults   *fault.Board

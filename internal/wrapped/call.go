@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input says which tool of which server is called. The log has it.
+// Input names the server and its tool. The log has it.
 type Input struct {
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`

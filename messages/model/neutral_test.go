@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// tokens are those of models' templates, by family.
+// tokens are the special tokens of models' templates, by family.
 var tokens = strings.Fields(`
 	<|im_start|> <|im_end|> <|im_sep|> <|endoftext|> <|endofprompt|> <|fim_prefix|> <|vision_start|>
 	<|begin_of_text|> <|end_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|> <|eom_id|> <|python_tag|>

@@ -202,7 +202,7 @@ func tenTools(t *testing.T) float64 {
 	return median(times)
 }
 
-// modelFigures are those of transport/llm, whose own benchmarks take them: a token's decoding is measured beside the
+// modelFigures are about transport/llm, whose own benchmarks take them: a token's decoding is measured beside the
 // library's in one run, and the streams' server is a separate process.
 func modelFigures(t *testing.T) []figure {
 	binary := filepath.Join(t.TempDir(), "llm.test")

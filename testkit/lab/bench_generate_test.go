@@ -128,7 +128,7 @@ func (w *work) repomix(t *testing.T) measured {
 	return m
 }
 
-// measure runs the command with caches of its own: new ones, or those of a run before, which the first one fills.
+// measure runs the command with caches of its own: new ones, or warm ones, which the first run fills.
 func (w *work) measure(t *testing.T, command []string) measured {
 	home := w.home
 	if home == "" {

@@ -321,7 +321,7 @@ func stamps(text []byte, each func(time.Duration)) {
 	}
 }
 
-// webChunk is the CPU time of the server's process for a delta that a WebSocket reads, less that of one that nobody
+// webChunk is the CPU time of the server's process for a delta that a WebSocket reads, less the time of one that nobody
 // reads.
 func webChunk(t *testing.T) float64 {
 	at := startHTTP(t)
@@ -361,7 +361,7 @@ func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int)
 	return numberOf(t, at+"/cpu") - before, chunks
 }
 
-// webJobs are those of the server that startHTTP starts.
+// webJobs are the jobs of the server that startHTTP starts.
 func webJobs() []actors.Definition {
 	return []actors.Definition{
 		actors.Func("say", stamped(webTokens, webPace)),

@@ -217,7 +217,7 @@ func bareInserts(t *testing.T, blocks []arrival) float64 {
 	return p99(took)
 }
 
-// barePublishes is the p99 of bare messages with the same blocks as they come, those of a run one after another.
+// barePublishes is the p99 of bare messages with the same blocks as they come, a run's one after another.
 func barePublishes(servers int) func(*testing.T, []arrival) float64 {
 	return func(t *testing.T, blocks []arrival) float64 {
 		s, stop := jetStream(t, servers)

@@ -283,7 +283,7 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// judgeRuns: every turn is a run of the job prompt, and those of a conversation have one label.
+// judgeRuns: every turn is a run of the job prompt, and the runs of a conversation have one label.
 func (s *agentStage) judgeRuns(t *testing.T) {
 	t.Helper()
 	c, err := api.New(s.server, "")

@@ -202,7 +202,7 @@ func withContext() json.RawMessage {
 // seedJobs are those that the clients call.
 var seedJobs = []messages.JobInfo{{Name: "prompt"}, {Name: "chat", JobSpec: messages.JobSpec{Input: withContext}}}
 
-// A conversation that a client of one seed system begins is read by that of another, and answered by that of a third.
+// A conversation that a client of one seed system begins is read by another's client, and answered by a third's.
 func TestSeedDialectsShareRuns(t *testing.T) {
 	to := door.New(door.Config{Runs: &stories.Teller{}, Jobs: seedJobs})
 	mux := http.NewServeMux()

@@ -82,7 +82,7 @@ func TestFrontClients(t *testing.T) {
 type fronts struct {
 	url string
 	mu  sync.Mutex
-	cut map[string]bool // after which numbers of frames an answer of which API was cut
+	cut map[string]bool // APIs and numbers of frames after which an answer was cut
 }
 
 // cutKey names the API of a request as the clients name it, and after how many frames its answer is cut.
@@ -302,7 +302,7 @@ func frontTools(story stories.Story) (all []frontTool) {
 	return all
 }
 
-// A run that a client of one front end starts is read by that of another, and answered by that of a third.
+// A run that a client of one front end starts is read by another's client, and answered by a third's.
 func TestDialectsShareRuns(t *testing.T) {
 	f := newFronts(t)
 	send(t, f.url+"/api/chat", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"question"}]}]}`)

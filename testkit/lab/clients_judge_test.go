@@ -32,7 +32,7 @@ type kitRunResult struct {
 	Status  messages.Status `json:"status"`
 	Seq     uint64          `json:"seq"`
 	IsError bool            `json:"is_error"`
-	// Terminal is in the result's _meta, URI that of the first file that it links to.
+	// Terminal is in the result's _meta. URI belongs to the first file that it links to.
 	Terminal json.RawMessage `json:"terminal"`
 	URI      string          `json:"uri"`
 }

@@ -30,7 +30,7 @@ const jobsFile = `jobs: {work: {command: [sh, -c, 'setsid sleep 1000 & until [ -
 func (c *cluster) noneLeft() {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
 	for _, file := range all {
-		text, _ := os.ReadFile(file) // that of a process that has ended cannot be read
+		text, _ := os.ReadFile(file) // a process that has ended has none
 		if entries := strings.Split(string(text), "\x00"); slices.Contains(entries, c.left) && slices.ContainsFunc(entries, isOfARun) {
 			c.Errorf("%s is left of a command", filepath.Dir(file))
 		}

@@ -34,14 +34,14 @@ var clientScenarios = map[string]string{
 }
 
 const (
-	// elicitationDefaults is the scenario whose server asks on the stream of GET, for a form of which nothing is filled in.
+	// elicitationDefaults is the scenario whose server asks on the stream of GET, for a form in which nothing is filled.
 	elicitationDefaults = "elicitation-sep1034-client-defaults"
 	// clientScenario is the variable by which the suite tells its client the scenario.
 	clientScenario = "MCP_CONFORMANCE_SCENARIO"
 )
 
 // runClients has the suite serve its scenarios to the client of the package source, which this test's binary runs. No
-// revision scores those of the first OAuth.
+// revision scores the scenarios of the first OAuth.
 func runClients(t *testing.T, suite string) {
 	names := slices.Collect(maps.Keys(clientScenarios))
 	names = append(names, "auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback")

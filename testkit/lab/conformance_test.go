@@ -110,7 +110,7 @@ func runSuite(t *testing.T, suite, url string, which ...string) []scenario {
 	out := t.TempDir()
 	args := append([]string{inSuite(suite, "dist", "index.js"), "server", "--url", url, "-o", out}, which...)
 	cmd := exec.CommandContext(t.Context(), nodeOf(suite), args...)
-	said, err := cmd.CombinedOutput() // its status is that of the scored scenarios, which are judged here
+	said, err := cmd.CombinedOutput() // its status tells of the scored scenarios, which are judged here
 	if cmd.ProcessState == nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, said)
 	}

@@ -38,7 +38,7 @@ func (p auditPlan) String() string {
 	return s
 }
 
-// auditPlans are those of the table: many calls, with and without a stream beside them, bursts, and slow readers.
+// auditPlans are the rows of the table: many calls, with and without a stream beside them, bursts, and slow readers.
 func auditPlans() []auditPlan {
 	var plans []auditPlan
 	for _, inFlight := range []int{1, 8} {

@@ -46,7 +46,7 @@ type behind struct {
 	dir, lastword, token string
 	model                *testkit.Model
 	backend              string // the port of the server
-	front                string // that of the proxy
+	front                string // the proxy's
 	client               http.Client
 }
 

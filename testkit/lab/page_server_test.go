@@ -134,7 +134,7 @@ type playInput struct {
 	Again bool       `json:"again,omitempty"` // another server starts the run again
 	Day   string     `json:"day,omitempty"`
 	At    string     `json:"at,omitempty"`
-	// Message, Context and Earlier are those of a chat.
+	// Message, Context and Earlier belong to a chat.
 	Message string `json:"message,omitempty"`
 	Context string `json:"context,omitempty"`
 	Earlier any    `json:"earlier,omitempty"`

@@ -73,7 +73,7 @@ func (d document) links() (all []string) {
 	return all
 }
 
-// hollow returns the notes that cannot be about one file: those of three links or more, questions, and authors'
+// hollow returns the notes that cannot be about one file: notes of three links or more, questions, and authors'
 // lines.
 func (d document) hollow() (found []string) {
 	times := map[string]int{}

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// described are the repositories that a model describes: a framework, a library of which the README is taken away, an
+// described are the repositories that a model describes: a framework, a library without its README, an
 // application, a language and a library in C.
 var described = []string{"fastify", "ring", "redmine", "elixir", "libuv"}
 

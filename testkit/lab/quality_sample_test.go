@@ -27,7 +27,7 @@ type sample struct {
 	asks     []ask
 }
 
-// ask is a question of an agent's, and the files of which each answers it.
+// ask is a question of an agent's, and the files that answer it, each alone.
 type ask struct {
 	question string
 	answers  []string

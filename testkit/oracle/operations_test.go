@@ -20,7 +20,7 @@ import (
 
 const operations = "../../docs/operations/"
 
-// objects are those of the Kubernetes sample, by kind and name, decoded strictly by the API's own types.
+// objects are the Kubernetes sample's, by kind and name, decoded strictly by the API's own types.
 func objects(t *testing.T) map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(operations + "kubernetes.yaml")

@@ -55,7 +55,7 @@ type Config struct {
 	// name. nil means none.
 	Models func(ctx context.Context, name string) ([]string, error)
 	// Open opens an artifact of a run for reading; nil means that runs write none. Errors: not_found if the file is
-	// gone, or if its content is no longer what the run wrote.
+	// deleted, or if its content is no longer what the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
 	// Prove writes the signed log of a run. Keys returns the public keys that have signed logs, the newest first. Both
 	// are nil if logs are not signed.

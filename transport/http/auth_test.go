@@ -46,7 +46,7 @@ func guarded(t *testing.T) (*world, map[string]string, string) {
 }
 
 // DESIGN 9: "a run is visible to its principal alone (404 to others); Origin and Host are checked everywhere". The
-// operations are those of the OpenAPI document.
+// operations are the operations of the OpenAPI document.
 func TestEveryOperationIsGuarded(t *testing.T) {
 	w, tokens, _ := guarded(t)
 	var document struct {

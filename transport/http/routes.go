@@ -35,7 +35,7 @@ func (s *Server) runRoutes() {
 	}
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
 		Summary: "Forget an ended run", Description: "Its log is deleted; its files stay.",
-		Responses: map[string]*huma.Response{"204": {Description: "The run is gone"}}}, s.forgetRun)
+		Responses: map[string]*huma.Response{"204": {Description: "The run was removed"}}}, s.forgetRun)
 	accepted := map[string]*huma.Response{"202": s.json("The State, with the command in the log", messages.State{})}
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
 		Tags: tags, Summary: "Cancel a run", Responses: accepted,
@@ -111,7 +111,7 @@ func (s *Server) serverRoutes() {
 		Responses:   map[string]*huma.Response{"204": {Description: "The cookie is set"}}}, s.openSession)
 	raw(s, auth.ReadRuns, huma.Operation{OperationID: "closeSession", Method: http.MethodDelete, Path: "/v1/session",
 		Tags: tags, Summary: "Close a browser's session", Description: "Deletes the cookie.",
-		Responses: map[string]*huma.Response{"204": {Description: "The cookie is gone"}}}, s.closeSession)
+		Responses: map[string]*huma.Response{"204": {Description: "The cookie was removed"}}}, s.closeSession)
 	raw(s, auth.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: socketPath, Tags: tags,
 		Summary:     "Follow many runs on one WebSocket",
 		Description: "docs/http.md has the messages.",

@@ -142,7 +142,7 @@ func (s *Server) watchList(ctx context.Context, draining <-chan struct{}, q mess
 	}
 }
 
-// changed returns those of the runs that belong to the caller and that differ from what the client was told.
+// changed returns the runs that belong to the caller and that differ from what the client was told.
 func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.RunID, told map[messages.RunID]messages.Summary) ([]messages.Summary, error) {
 	if len(runs) == 0 {
 		return nil, nil

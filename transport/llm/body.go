@@ -21,7 +21,7 @@ type body struct {
 	source   io.ReadCloser
 	events   *sse.Reader
 	framed   bool // HTTP marks the end of the body
-	stream   bool // the Content-Type is that of an event stream
+	stream   bool // the Content-Type says event stream
 
 	taken    int64  // bytes read from source
 	head     []byte // beginning of source, until the first frame

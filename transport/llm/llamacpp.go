@@ -16,7 +16,7 @@ type llamacpp struct{ *Client }
 // pollTime is the time between two questions whether a model is loaded.
 const pollTime = 500 * time.Millisecond
 
-// llamacppProps holds what /props tells about a model. Context is that of one slot.
+// llamacppProps holds what /props tells about a model. Context is the size for one slot.
 type llamacppProps struct {
 	Settings struct {
 		Context int `json:"n_ctx"`

@@ -43,7 +43,7 @@ func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
 	return out, err
 }
 
-// post sends a POST to a native endpoint. Its timeout is that of the first token, because the server may load a model.
+// post sends a POST to a native endpoint. It waits as long as for a first token, because the server may load a model.
 func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err error) {
 	limit := c.limits.FirstToken
 	late := unreachable("%s did not answer within %s", c.base.Host, limit)

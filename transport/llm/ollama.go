@@ -16,7 +16,7 @@ import (
 // ollama is the native protocol of Ollama.
 type ollama struct{ *Client }
 
-// ollamaTags holds the models of /api/tags or, with the context, those of /api/ps.
+// ollamaTags holds the models of /api/tags or, with the context, of /api/ps.
 type ollamaTags struct {
 	Models []struct {
 		Name    string `json:"name"`
@@ -47,7 +47,7 @@ func (o ollama) tags(ctx context.Context) (ollamaTags, error) {
 	return tags, err
 }
 
-// models merges the list of models with that of running ones, and asks for the details of the first ones.
+// models merges the list of models with the list of running ones, and asks for the details of the first ones.
 func (o ollama) models(ctx context.Context) ([]Info, error) {
 	tags, err := o.tags(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ type writer struct {
 	index   map[string]int         // number of deltas of each answer
 	sent    map[string]string      // thoughts that were sent, by id
 	jumped  bool                   // the event that is being written took text back
-	lost    messages.RunID         // a run of which the client has text that was lost when the run's process died
+	lost    messages.RunID         // the run whose text the client has but the log lost when the process died
 }
 
 // at returns the position of the newest event.

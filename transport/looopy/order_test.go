@@ -108,7 +108,7 @@ func (f *family) Follow(context.Context, messages.RunID, messages.FollowOptions)
 	}
 }
 
-// L3, L5: every event has an id, and ids grow. Whoever comes back after any of them, while the sub-runs tell in another
+// L3, L5: every event has an id, and ids grow. Anyone who comes back after any of them, while the sub-runs tell in another
 // order and the log is merged otherwise, gets the rest, with the same ids: nothing twice, nothing lost.
 func TestL3EveryEventHasAnID(t *testing.T) {
 	rapid.Check(t, func(draw *rapid.T) {

@@ -71,7 +71,7 @@ func TestL5FiltersHoldInReplay(t *testing.T) {
 			}
 			want := map[string]int{"": 3, turn: 2, child: 1}[c.task]
 			if len(seen) != want {
-				t.Errorf("%s: events of %v, want those of %d tasks", c.query, seen, want)
+				t.Errorf("%s: events of %v, want events of %d tasks", c.query, seen, want)
 			}
 		}
 		for _, query := range []string{"contextId=c-1&taskId=r_none", "contextId=none"} {

@@ -68,7 +68,7 @@ func TestCallAsksInRounds(t *testing.T) {
 			map[string]any{"name": accepted(map[string]any{"value": "Ann"}), "unknown": 1}, "t2").until()
 		second := asked(t, round[len(round)-1], "size")
 		if second.RequestState == first.RequestState {
-			t.Error("the state of the second round is that of the first")
+			t.Error("the second round has the state of the first")
 		}
 		all = append(all, round...)
 		round = c.again("two", map[string]any{}, second.RequestState,
@@ -93,7 +93,7 @@ func TestCallAsksInRounds(t *testing.T) {
 		}
 		if runs, err := system.List(t.Context(), messages.Query{Principal: "ann"}); err != nil || len(runs) != 1 ||
 			uint64(seq) != runs[0].Seq-1 {
-			t.Errorf("there are the runs %+v, of which %v events were told, %v", runs, seq, err)
+			t.Errorf("there are the runs %+v, with %v events told, %v", runs, seq, err)
 		}
 	})
 }

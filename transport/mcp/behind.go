@@ -40,7 +40,7 @@ type List = source.List
 // Wrap says how a [Server] offers the servers behind it. Calls of their tools are runs of the job tool.
 type Wrap struct {
 	Behind Behind
-	// Alone: the server offers none of its own tools but the tools to wait for runs, to answer and to cancel them.
+	// Alone: the server offers none of lastword's tools but the tools to wait for runs, to answer and to cancel them.
 	Alone bool
 	// Wait is how long a call waits for its result before it names the run instead; 0 means 50 s. TaskAfter is that time for
 	// clients that have tasks; 0 means 1 s, and a negative time means none.
@@ -179,7 +179,7 @@ func (b *behind) nameOf(method string, o origin, shared bool) string {
 // mostName is the maximum length of a tool's name that all providers of models accept.
 const mostName = 64
 
-// prefixed returns a name with that of its server.
+// prefixed returns a name with its server's before it.
 func prefixed(method string, o origin) string {
 	if strings.HasPrefix(method, "resources/") {
 		return "wrap://" + o.server + "/" + o.name
@@ -266,7 +266,7 @@ func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
 	return fields, err
 }
 
-// alone returns those of the server's own tools that stay, in the order of aloneTools, and of another list the card alone.
+// alone returns the server's own tools that stay, in the order of aloneTools, and of another list the card alone.
 func alone(own []json.RawMessage) (stay []json.RawMessage) {
 	for _, name := range append(slices.Clip(aloneTools), cardName) {
 		for _, raw := range own {
@@ -362,7 +362,7 @@ func (b *behind) pass(ctx context.Context, x *wire.Exchange, server, method stri
 	return result, faultOf(err)
 }
 
-// faultOf returns a server's JSON-RPC error as that of the request.
+// faultOf returns a server's JSON-RPC error as the request's.
 func faultOf(err error) error {
 	if refused, ok := errors.AsType[interface {
 		error

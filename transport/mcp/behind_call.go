@@ -54,7 +54,7 @@ func (b *behind) callTool(ctx context.Context, x *wire.Exchange) (any, error) {
 	return b.failed(ctx, req.Params.Name, err).library(), nil
 }
 
-// call starts a run, or goes on with that of an earlier round, and returns its result, its questions or a task.
+// call starts a run, or goes on with an earlier round's, and returns its result, its questions or a task.
 func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest) (any, error) {
 	again, err := b.asker.Resume(ctx, req)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *behind) outcome(ctx context.Context, state messages.State) (any, error)
 		if isResult(state.End.Result) {
 			return state.End.Result, nil
 		}
-		return (&Result{Text: "the log keeps only a digest of the result, and it is gone from memory; call the tool again", IsError: true}).library(), nil
+		return (&Result{Text: "the log keeps only a digest of the result, and the server no longer holds the result; call the tool again", IsError: true}).library(), nil
 	}
 	if fault := b.refusal(ctx, state); fault != nil {
 		return nil, fault

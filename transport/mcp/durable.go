@@ -19,7 +19,7 @@ import (
 //	srv.Use(mcp.Durable(system, "files"))
 //
 // The log of the run has the arguments, the progress, the log messages and the result. The run goes on when the request
-// has ended, and a crash of its handler ends it alone. Whoever cancels the run ends the context of the handler. name stands
+// has ended, and a crash of its handler ends it alone. Anyone who cancels the run ends the context of the handler. name stands
 // for the server in the log. The System needs [durable.Tools]; without them each call is an error. After a crash of the
 // program a run that has not ended ends with node_lost; [Serve] makes calls again.
 //
@@ -45,7 +45,7 @@ func needsTool(runs wire.Runs) error {
 	return nil
 }
 
-// handled is a call of a handler by a run. ctx is that of the request.
+// handled is a call of a handler by a run. ctx is the request's.
 type handled struct {
 	ctx     context.Context
 	server  *server.MCPServer
@@ -131,7 +131,7 @@ func (h *handled) call(ctx context.Context, c wrapped.Call) (json.RawMessage, er
 	return json.Marshal(result)
 }
 
-// session returns a session that does what that of the request does, and tells the run what the handler says.
+// session returns a session that does what the request's does, and tells the run what the handler says.
 func (h *handled) session(of server.ClientSession, c wrapped.Call) *source.Session {
 	session := source.NewSession(of.SessionID(), source.Host{Sampling: h, Elicitation: h, Roots: h}, func(n mcp.JSONRPCNotification) {
 		source.Note(c, n.Method, n.Params.AdditionalFields)

@@ -181,7 +181,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// Whoever cancels a run ends the context of its handler. A run whose call is of another process has no handler.
+// Anyone who cancels a run ends the context of its handler. A run whose call is of another process has no handler.
 func TestDurableEnds(t *testing.T) {
 	system, k := wrapping(t), newKit()
 	k.Use(mcp.Durable(system, "kit"))

@@ -554,7 +554,7 @@ func (m message) progress(t testing.TB) progressOf {
 	return p
 }
 
-// prepended is a body of which a part has been read already.
+// prepended is a body that has been read in part.
 type prepended struct {
 	first io.Reader
 	io.ReadCloser

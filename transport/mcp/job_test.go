@@ -94,7 +94,7 @@ func TestStartNamesTheJobs(t *testing.T) {
 	}
 }
 
-// knownAs is a job of which the runtime knows what is said.
+// knownAs is a job with the description that is said.
 func knownAs(name string, about messages.JobSpec) actors.Definition {
 	d := actors.Func(name, nothing)
 	d.JobSpec = about

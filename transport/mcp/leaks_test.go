@@ -29,7 +29,7 @@ func atTheDoor() (stacks []string) {
 	return stacks
 }
 
-// Whoever leaves, in the middle of whatever, leaves nothing behind at the door.
+// Anyone who leaves, in the middle of whatever, leaves nothing behind at the door.
 func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)
@@ -98,7 +98,7 @@ func (c *client) everything(id messages.RunID) []*exchange {
 	}](c.t.(*testing.T), created.Result).Task.ID)))
 }
 
-// fileChanges are those of resources file://{path}, which the artifacts of runs are by their paths.
+// fileChanges are changes of resources file://{path}, which the artifacts of runs are by their paths.
 func fileChanges() mcp.Changes {
 	return mcp.Changes{
 		Files: func(uri string) []string {

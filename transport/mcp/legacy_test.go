@@ -97,7 +97,7 @@ func TestLegacyTaskAsks(t *testing.T) {
 		x := c.start("tasks/result", about(task.ID))
 		m, _ := c.elicited(t)
 		if !strings.Contains(string(m.Params), `"io.modelcontextprotocol/related-task"`) {
-			t.Errorf("the question does not say of which task it is: %s", m.Params)
+			t.Errorf("the question does not name its task: %s", m.Params)
 		}
 		c.respond(m.ID, accepted(map[string]any{"value": true}))
 		if r := x.response().toolResult(t); string(r.Structured.Result) != `"answered true"` {

@@ -18,7 +18,7 @@ import (
 
 var readOnly = []auth.Scope{auth.ReadRuns}
 
-// Whoever may only read answers no question of a run, by no way: a signed state of the same principal's other token
+// Anyone who may only read answers no question of a run, by no way: a signed state of the same principal's other token
 // is no leave to write.
 func TestAReaderDoesNotAnswerByAState(t *testing.T) {
 	inModern(t, func(t *testing.T, how era) {

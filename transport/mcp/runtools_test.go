@@ -236,7 +236,7 @@ func TestEventsThatAreStillToCome(t *testing.T) {
 	}
 }
 
-// Whoever appends the texts of the pages has the run's texts and nothing twice, whenever it asks: with deltas from
+// Anyone who appends the texts of the pages has the run's texts and nothing twice, whenever it asks: with deltas from
 // these, whose last word then has no text, and without from that word alone.
 func TestPagesHaveEachTextOnce(t *testing.T) {
 	for _, deltas := range []bool{true, false} {

@@ -37,7 +37,7 @@ func readSkill(_ context.Context, uri string) (Contents, error) {
 	return Contents{}, ErrNoResource
 }
 
-// skills returns those of this server with the URI, or all without one.
+// skills returns this server's skills with the URI, or all without one.
 func skills(uri string) (all []map[string]any) {
 	for _, s := range skillTexts {
 		front := map[string]string{}

@@ -183,7 +183,7 @@ func Object(required []string, properties ...string) json.RawMessage {
 	return append(text, "}}"...)
 }
 
-// legible returns an error (invalid_input) unless the schema is that of an object that clients can read. The official
+// legible returns an error (invalid_input) unless the schema describes an object that clients can read. The official
 // TypeScript clients refuse the whole list of tools if a property's schema is true or false.
 func legible(tool string, raw json.RawMessage) error {
 	var s struct {

@@ -173,7 +173,7 @@ func (c *checker) aged(e journal.Entry) bool {
 	return most > 0 && time.Since(e.At) > most && c.ends.IsQuiet(e.At.Add(most-longestLife+time.Hour), e.At.Add(most))
 }
 
-// check reads a run's log. One that is gone is missing, unless a ledger says that it was removed.
+// check reads a run's log. A log without blocks is missing, unless a ledger says that it was removed.
 func (c *checker) check(ctx context.Context, run messages.RunID) error {
 	log, err := c.log(ctx, run)
 	switch {

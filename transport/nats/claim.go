@@ -263,7 +263,7 @@ func (j *Journal) wanted(s *shard) bool {
 }
 
 // lend passes on a work item. The first time, it goes to the node that wrote it, wherever that is. Later, or if that
-// node is gone, it goes to a claimer here.
+// node has left, it goes to a claimer here.
 func (j *Journal) lend(m jetstream.Msg) {
 	run, _ := runOf(m.Subject(), m.Headers())
 	meta, err := m.Metadata()
@@ -273,7 +273,7 @@ func (j *Journal) lend(m jetstream.Msg) {
 		return
 	}
 	if meta.NumDelivered > 1 && j.failed() {
-		return // the owner could not beat either; if it is gone, the item is lent again
+		return // the owner could not beat either; if it has ended, the item is lent again
 	}
 	claim := claimOf(run, m.Reply())
 	if meta.NumDelivered == 1 && block.Writer != "" && j.hand(block.Writer, claim) {
@@ -284,7 +284,7 @@ func (j *Journal) lend(m jetstream.Msg) {
 	}
 }
 
-// hand gives a work item to the node that wrote it, here or at another journal. It returns false if that node is gone.
+// hand gives a work item to the node that wrote it, here or at another journal. It returns false if that node has left.
 func (j *Journal) hand(writer string, claim journal.Claim) bool {
 	if j.give(writer, claim) {
 		return true

@@ -33,7 +33,7 @@ func (j *Journal) onHeader(m *nats.Msg) {
 // hearFor is how long a journal hears the blocks of a run after somebody here has read it.
 const hearFor = 4 * beatEvery
 
-// hearing are the runs of other nodes whose blocks this journal hears. Whoever follows a run reads it when it has grown.
+// hearing are the runs of other nodes whose blocks this journal hears. Anyone who follows a run reads it when it has grown.
 // So the journal hears the run until hearFor after the last read, and then says once that it has grown: a follower reads
 // again. This also repairs what was lost between servers.
 type hearing struct {

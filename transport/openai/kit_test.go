@@ -29,7 +29,7 @@ func ofChat() json.RawMessage {
 	return json.RawMessage(`{"properties":{"message":{},"earlier":{},"system":{},"max_tokens":{},"stop":{},"temperature":{}}}`)
 }
 
-// models are those of a server that has one.
+// models are the models of a server that has one.
 func models(context.Context, string) ([]string, error) { return []string{"org/qwen"}, nil }
 
 func serveWith(t *testing.T, c door.Config) string {

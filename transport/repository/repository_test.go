@@ -185,7 +185,7 @@ https://mia:other@store.example
 	}
 }
 
-// Whoever opens an address of this machine where only others may be read is refused, parsed or not.
+// Anyone who opens an address of this machine where only others may be read is refused, parsed or not.
 func TestRemoteOnly(t *testing.T) {
 	o := Options{RemoteOnly: true}
 	_, err := Open(t.Context(), t.TempDir(), o)

@@ -220,7 +220,7 @@ func (w *writer) end(h *head) error {
 		Chain: h.chain.String(), Blocks: h.blocks.String(), Opening: w.opening})
 }
 
-// digests reads those of the log's blocks.
+// digests reads the digests of the log's blocks.
 func (w *writer) digests(h *head) error {
 	return each(ctx, w.conn, "SELECT digest FROM blocks WHERE run = ? ORDER BY first", func(rows *sql.Rows) error {
 		var text []byte

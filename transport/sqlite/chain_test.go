@@ -217,7 +217,7 @@ func tables(dir string) (all string) {
 	return all
 }
 
-// values are those of a column, in order.
+// values are the values of a column, in order.
 func values(t *testing.T, dir, table, column string) (all []any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))

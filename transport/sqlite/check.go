@@ -83,7 +83,7 @@ type checker struct {
 	report journal.Report
 	named  bool // the report lists the logs
 	ends   journal.Ends
-	// version is that of the schema. entered says that the store has a ledger whose entries follow each other.
+	// version is the schema's. entered says that the store has a ledger whose entries follow each other.
 	version int
 	entered bool
 }

@@ -78,7 +78,7 @@ func (j *Journal) open(with []Option) error {
 	return nil
 }
 
-// offerAll makes every unfinished run claimable, because its former owner is gone.
+// offerAll makes every unfinished run claimable, because its former owner has ended.
 func (j *Journal) offerAll() error {
 	return each(ctx, j.db, "SELECT run FROM runs WHERE ended = 0", func(rows *sql.Rows) error {
 		var run messages.RunID

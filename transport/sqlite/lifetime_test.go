@@ -65,7 +65,7 @@ func TestMerge(t *testing.T) {
 		synctest.Wait()
 		var blocks int
 		if reading(t, dir, "SELECT count(*) FROM blocks", &blocks); blocks != 1+3+3 {
-			t.Errorf("%d blocks, want one of the long run, and those of the others", blocks)
+			t.Errorf("%d blocks, want one of the long run, and the others' blocks", blocks)
 		}
 		page, err := j.Read(t.Context(), "r_long", 0)
 		if err != nil || len(page.Events) != 6 || page.Head.Seq != 505 || page.Events[3].From != 4 || page.Events[3].Seq != 503 {

@@ -143,7 +143,7 @@ ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
 -- What somebody has removed: journal.Removed as JSON, and its SHA-256.
 CREATE TABLE removed (line TEXT NOT NULL, digest BLOB NOT NULL);
 `, `
--- The ledger of ends: each row is a journal.SignedEntry. run is that of an entry about an end.
+-- The ledger of ends: each row is a journal.SignedEntry. run is set for an entry about an end.
 CREATE TABLE ledger (entry INTEGER PRIMARY KEY, run TEXT, line TEXT NOT NULL, key BLOB NOT NULL, signature BLOB NOT NULL);
 CREATE INDEX ledger_by_run ON ledger (run) WHERE run IS NOT NULL;
 

@@ -141,7 +141,7 @@ func (l *Ledger) dropMessages(now time.Time, end messages.Kind) {
 
 func (l *Ledger) ended() bool { return l.Fold.Peek().Status.IsEnded() }
 
-// Storable returns why no journal could hold an event, or nil. Whoever gave the body gets the error.
+// Storable returns why no journal could hold an event, or nil. Anyone who gave the body gets the error.
 func Storable(body messages.Body, message string) error {
 	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
 		return errTooLarge(messages.KindOf(body), n)

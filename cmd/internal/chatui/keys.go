@@ -94,7 +94,7 @@ func (u *ui) answers(value json.RawMessage) tea.Cmd {
 	return func() tea.Msg { return answered{run.Answer(ctx, request, value)} }
 }
 
-// showThoughts shows the thoughts of this turn or, between turns, those of the last one.
+// showThoughts shows the thoughts of this turn or, between turns, of the last one.
 func (u *ui) showThoughts() {
 	thoughts := u.thoughts
 	if u.turn != nil {

@@ -170,7 +170,7 @@ func (o *agentOptions) run(cmd *cobra.Command, args []string) error {
 		o.Show.Ask = nobody(cmd.ErrOrStderr())
 	}
 	limits := o.Limits()
-	limits.WallClockMS, limits.StallMS = day.Milliseconds(), day.Milliseconds() // those of the command hold instead
+	limits.WallClockMS, limits.StallMS = day.Milliseconds(), day.Milliseconds() // the command's own limits hold instead
 	return o.program.WatchWith(cmd.Context(), job, actors.Options{Limits: limits}, &o.State, &o.Show, door)
 }
 

@@ -19,7 +19,7 @@ var silence = 8 * time.Second
 
 // Options say how a program is started.
 type Options struct {
-	// Terminal makes the program's stdin the terminal of its own session.
+	// Terminal gives the program its own session, whose terminal is its stdin.
 	Terminal bool
 	// Foreground puts the program into the process group of this process, which a terminal signals as a whole.
 	Foreground bool

@@ -140,7 +140,7 @@ func TestGroupOfAProgram(t *testing.T) {
 	}
 }
 
-// Whoever opens the folder next waits until nothing lives.
+// Anyone who opens the folder next waits until nothing lives.
 func TestNextOwnerWaits(t *testing.T) {
 	folder := t.TempDir()
 	g := begin(t, folder)

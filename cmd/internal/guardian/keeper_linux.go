@@ -229,7 +229,7 @@ func (k *keeper) reap() {
 	}
 }
 
-// sweep kills what lives of programs that have ended, and says of which nothing lives. While no other program runs,
+// sweep kills what programs that have ended left alive, and names the programs that left nothing. While no other program runs,
 // that includes what is nobody's. It reports whether nothing lives at all, except for what is kept.
 func (k *keeper) sweep() (nothing bool) {
 	all := k.all()

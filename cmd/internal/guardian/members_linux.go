@@ -88,7 +88,7 @@ type stat struct {
 	group, session int
 }
 
-// statOf returns nil for a process that has gone.
+// statOf returns nil for a process that has ended.
 func statOf(pid int) *stat {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))

@@ -208,7 +208,7 @@ func CheckFile(ctx context.Context, f *os.File, artifact messages.Artifact) erro
 // errGone says why the file of a run cannot be read any more.
 func errGone(run messages.State, artifact messages.Artifact) error {
 	return messages.Errorf(messages.CodeNotFound,
-		"the file %s of run %s is gone, or a later run has written another in its place; start the run again to have it",
+		"the file %s of run %s was deleted, or a later run has replaced it; start the run again to have it",
 		artifact.Name, run.RunID)
 }
 

@@ -101,7 +101,7 @@ func (c *catalog) insideAt(path string) func(*actors.TaskContext, func(messages.
 	}
 }
 
-// Sealing returns functions that seal what only programs of runs see again: with the given keys, or else with that of the
+// Sealing returns functions that seal what only programs of runs see again: with the given keys, or else with the key of the
 // user's folder of trust. Without a folder what they seal ends with the process.
 func (p *Program) Sealing(given seal.Keys) (func(value []byte) string, func(sealed string) ([]byte, bool)) {
 	const use = "kept step"

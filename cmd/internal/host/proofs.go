@@ -55,7 +55,7 @@ func (s *Server) makeKeys(ctx context.Context) error {
 	return err
 }
 
-// makeSealing finds the keys of what clients keep: those of --session-key, or else the one in the folder of trust.
+// makeSealing finds the keys of what clients keep: from --session-key, or else from the folder of trust.
 func (s *Server) makeSealing(folder trust.Folder) error {
 	if s.sealing != nil {
 		return nil

@@ -227,7 +227,7 @@ func (s *Server) newAPI() {
 func (s *Server) addTools() error {
 	c := s.jobs
 	if c.wrapped != nil && c.web == nil {
-		return nil // it offers nothing of its own
+		return nil // it has no tools itself
 	}
 	err := lmstxt.RegisterGenerate(s.Handler)
 	for _, job := range []string{prompt.Name, chat.Name} {

@@ -41,7 +41,7 @@ type wrapped struct {
 
 	mu       sync.Mutex
 	known    map[string]string // pins by server/tool
-	withheld map[string]string // those of tools that have changed; nil if they are offered
+	withheld map[string]string // names of tools that have changed; nil if they are offered
 	changed  map[string]bool   // tools that have changed, and are offered as new ones
 }
 

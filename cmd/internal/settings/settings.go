@@ -284,7 +284,7 @@ func (s *Settings) apply(known *redact.Secrets) {
 		}
 		name := ""
 		if k.Flag.Name == "proxy" {
-			name = k.Flag.Name // of which a URL may have no scheme
+			name = k.Flag.Name // its URL may have no scheme
 		}
 		known.Learn(name, k.Flag.Value.String())
 	}

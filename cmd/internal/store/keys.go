@@ -24,7 +24,7 @@ import (
 // a private half beside them, which is never used: whoever copied the folder has it.
 type Keys struct {
 	Public []ed25519.PublicKey `json:"public"`
-	// Entered are those of several servers.
+	// Entered are keys of several servers.
 	Entered []Entered `json:"entered,omitempty"`
 }
 

@@ -84,7 +84,7 @@ func (d *Display) show(f func()) {
 	}
 }
 
-// isLost reports whether stdout takes no more. Whoever prints to it calls isLost, with mu if that is not the printing goroutine.
+// isLost reports whether stdout takes no more. Anyone who prints to it calls isLost, with mu if that is not the printing goroutine.
 func (d *Display) isLost() bool {
 	if d.Answer != nil {
 		d.Lost = cmp.Or(d.Lost, d.Answer.lost)

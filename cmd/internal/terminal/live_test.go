@@ -196,7 +196,7 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 	})
 }
 
-// TestLiveCannotBeSteered: the terminal fails on every control but those of the display itself.
+// TestLiveCannotBeSteered: the terminal fails on every control that the display does not need.
 func TestLiveCannotBeSteered(t *testing.T) {
 	onTerminal(t, 60, 20, func(v *terminaltest.Terminal, l *live, r *story) {
 		const hostile = "a\x1b[2J\x1b]0;title\x07b\r\nc\u202ed\u200be\u2066f\u009bg\ufe0fh\u3164i\tj"

@@ -108,7 +108,7 @@ func Remove(file, name string) (removed int, err error) {
 	return removed, err
 }
 
-// replaceFile replaces the file atomically. Whoever could read the old one can read the new one.
+// replaceFile replaces the file atomically. Anyone who could read the old one can read the new one.
 func replaceFile(folder *os.Root, f *os.File, text string) error {
 	old, err := f.Stat()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
 )
 
-// Whoever is removed is gone, and whoever is added is there, whatever other processes do at the same time.
+// A removed token is not in the file, and an added one is, whatever other processes do at the same time.
 func TestParallelChanges(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	line := func(i int) string { return fmt.Sprintf("u%d run:read %064x", i, i+1) }

@@ -161,5 +161,5 @@ func (r *relay) exchange(ctx context.Context, method string, line []byte, m mess
 func (r *relay) say(text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, _ = r.out.Write(append(text, '\n')) // a client that is gone has closed stdin, too
+	_, _ = r.out.Write(append(text, '\n')) // a client that has left has closed stdin, too
 }

@@ -189,7 +189,7 @@ func (b *Box) Close() {
 	}
 }
 
-// servers returns the MCP servers in the file, and those in a caller's own settings. In the latter, variables are not
+// servers returns the MCP servers in the file, and in a caller's own settings. In a caller's, variables are not
 // replaced.
 func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.Secrets, version string, start Starter) (*source.Source, error) {
 	var list []source.Server

@@ -53,7 +53,7 @@ func TestRelease(t *testing.T) {
 	t.Run("components", func(t *testing.T) { checkComponents(t, first) })
 }
 
-// The same programs come to the same bytes, whenever and wherever they are packed, and the digests are those of the files.
+// The same programs come to the same bytes, whenever and wherever they are packed, and the digests match the files.
 func same(t *testing.T, first, second *release) {
 	t.Helper()
 	for name, sum := range first.sums {
@@ -61,7 +61,7 @@ func same(t *testing.T, first, second *release) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	if want := 8 + 2*2 + 5 + 6; len(first.sums) != want { // archives, packages, bundles, and those of all systems
+	if want := 8 + 2*2 + 5 + 6; len(first.sums) != want { // archives, packages, bundles, and the files for all systems
 		t.Errorf("%d files are made, want %d", len(first.sums), want)
 	}
 	if _, err := output(first.out, nil, "sha256sum", "--quiet", "--check", "--strict", "SHA256SUMS"); err != nil {
@@ -109,7 +109,7 @@ func checkImage(t *testing.T, r *release) {
 	}
 }
 
-// images are those of the archive of a layout, by their architecture.
+// images are the images in a layout's archive, by their architecture.
 func images(t *testing.T, archive string) map[string]v1.Image {
 	t.Helper()
 	folder := t.TempDir()

@@ -71,7 +71,7 @@ const (
 )
 
 // Send sends the body once. id must be the same in every attempt. An error says what the receiver answered; it is
-// retryable unless the receiver is gone permanently (410). pause is how long the receiver asks to wait before the next
+// retryable unless the receiver was removed (410). pause is how long the receiver asks to wait before the next
 // attempt.
 func (s *sender) Send(ctx context.Context, to Endpoint, id string, body []byte) (pause time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// secret is that of the standard's own example.
+// secret comes from the standard's own example.
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 func TestSend(t *testing.T) {

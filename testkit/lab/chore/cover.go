@@ -16,7 +16,7 @@ const (
 	lab    = "testkit/lab"
 )
 
-// core are the packages of which tests must cover 90 %, and coreTests the tests that do so.
+// core are the packages whose tests must cover 90 %, and coreTests are these tests.
 var (
 	core      = []string{"messages", "supervision", "actors", "actors/internal/log", "actors/journal"}
 	coreTests = []string{"./messages/...", "./internal/...", "./supervision/...", "./actors", "./actors/internal/...", "./actors/journal/...", "./actors/call", "./internal/command", "./internal/plan", "./testkit/..."}

@@ -436,7 +436,7 @@ func tell(t *testing.T, s *server.Server, run messages.RunID, at uint64) {
 	time.Sleep(time.Second) // until every journal has heard it
 }
 
-// TestKeyUsedAgain expires a log at two nodes, the second of which does not know yet that its key was used again.
+// TestKeyUsedAgain expires a log at two nodes. The second does not know yet that its key was used again.
 func TestKeyUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		a, b := open(t, s), open(t, s)

@@ -86,7 +86,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// jobs are those of each node. Its models are asked through the client.
+// jobs are the jobs of each node. Its models are asked through the client.
 func (w *world) jobs() []actors.Definition {
 	work := actors.Func("work", w.does)
 	work.Restart = true

@@ -66,7 +66,7 @@ func newNode(name string, store journal.Journal, jobs []actors.Definition, distu
 	return n, nil
 }
 
-// close stops the node's server, and hands its runs over. Whoever calls it again waits.
+// close stops the node's server, and hands its runs over. Anyone who calls it again waits.
 func (n *node) close() {
 	if n.closing.Swap(true) {
 		<-n.closed

@@ -33,7 +33,7 @@ const (
 	modelFails     = "model fails"      // with an error in its stream
 	modelForgets   = "model forgets"    // to end its stream
 	canceled       = "cancel"           // by its user
-	hungUp         = "connections lost" // those of the node
+	hungUp         = "connections lost" // the node's connections
 	drained        = "node is closed"   // and hands its runs over
 )
 

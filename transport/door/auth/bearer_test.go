@@ -136,7 +136,7 @@ func TestTokensInTheURLAreRefused(t *testing.T) {
 	}
 }
 
-// Wrong tokens are answered, and logged, ten times a second for each address. Whoever has a good one is not locked out
+// Wrong tokens are answered, and logged, ten times a second for each address. Anyone who has a good one is not locked out
 // by them, as all clients of a proxy have one address.
 func TestWrongTokensAreSlowedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Tokens of an issuer are taken beside those of a file. A page's session that one opened ends with it. If nobody can tell
+// Tokens of an issuer are taken beside a file's. A page's session that one opened ends with it. If nobody can tell
 // whether a token is good, the caller may try again.
 func TestIssuedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ type session struct {
 	Token  []byte `json:"t"` // digest of the token
 	Used   int64  `json:"a"`
 	Secure bool   `json:"s,omitempty"` // browsers send the cookie over https alone
-	// Until is when the token of an issuer ends, and Principal and Scopes are what it says; a file has those of others.
+	// Until is when the token of an issuer ends, and Principal and Scopes are what it says. For other tokens a file has them.
 	Until     int64   `json:"u,omitempty"`
 	Principal string  `json:"p,omitempty"`
 	Scopes    []Scope `json:"c,omitempty"`

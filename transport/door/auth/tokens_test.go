@@ -220,7 +220,7 @@ func TestTokensOfAFileJustChangedAreReadAgain(t *testing.T) {
 	})
 }
 
-// Whoever writes the file in place empties it first. That revokes nobody, if the rest comes at once; an empty file that
+// Anyone who writes the file in place empties it first. That revokes nobody, if the rest comes at once; an empty file that
 // stays does, and so does one that is written again and again.
 func TestTokensOfAFileBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -43,7 +43,7 @@ func New(base, token string) (*Client, error) {
 // AtTerminal makes the client send the secret of the server that says that a person is at a terminal here.
 func (c *Client) AtTerminal(secret string) { c.terminal = secret }
 
-// UntilGone makes readers wait for a server that does not answer only until gone says that it will not come back. They
+// UntilGone makes readers wait for a server that does not answer only until gone reports that it will not come back. They
 // go on with rest then, which yields the events after those that they have; a reader of a tree ends.
 func (c *Client) UntilGone(gone func() bool, rest func(context.Context, messages.RunID, messages.FollowOptions) iter.Seq2[messages.Event, error]) {
 	c.gone, c.rest = gone, rest

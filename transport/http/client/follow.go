@@ -23,7 +23,7 @@ const (
 	firstPause, longestPause = 100 * time.Millisecond, 5 * time.Second
 	// silence is how long a connection may be silent. The server sends something at least every 15 s.
 	silence = 45 * time.Second
-	// longestLine is the maximum length of a line, in bytes: that of messages.MaxEventBytes as JSON.
+	// longestLine is the maximum length of a line, in bytes: messages.MaxEventBytes as JSON.
 	longestLine = 6*messages.MaxEventBytes + 1<<20
 )
 
@@ -51,7 +51,7 @@ func (c *Client) Resume(ctx context.Context, id messages.RunID, at Cursors, want
 	}
 }
 
-// read reads until the run's terminal. It is no part of Resume, of which the compiler makes many copies.
+// read reads until the run's terminal. It is no part of Resume, because the compiler makes many copies of Resume.
 func (r *reader) read(ctx context.Context) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		before := r.events

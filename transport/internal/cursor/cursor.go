@@ -304,7 +304,7 @@ func Parse(run messages.RunID, text string) (Cursors, error) {
 	return cur, nil
 }
 
-// Append appends all cursors as one text: first the run's, then those of sub-runs, each under the suffix of its id.
+// Append appends all cursors as one text: first the run's, then the sub-runs', each under the suffix of its id.
 func (c Cursors) Append(b []byte, run messages.RunID) []byte {
 	b = c[run].Append(b)
 	if len(c) == 1 {

@@ -128,7 +128,7 @@ func (p *Server) take(socket *door.Socket, c *Caller, message []byte) {
 	for _, run := range begun {
 		frames := socket.Frames()
 		to := &Wire{Connection: frames, Emit: frames.Add, Beat: func() {}} // the socket has its own pings
-		all.Go(func() { _ = run(to) })                                     // the client knows why, or is gone
+		all.Go(func() { _ = run(to) })                                     // the client knows why, or has left
 	}
 	all.Wait()
 }

@@ -127,7 +127,7 @@ func (p *pending) nameOf(in messages.InputRequired) string {
 }
 
 // formOf returns the kind of a question, and its schema. If a form has a single field that is a boolean or has a few
-// possible values, the schema is that of the field, and field is its name.
+// possible values, the schema is the field's, and field is its name.
 func formOf(requested any) (kind messages.InputKind, field string, schema json.RawMessage, err error) {
 	if schema, err = json.Marshal(requested); err != nil {
 		return "", "", nil, err

@@ -191,7 +191,7 @@ func (c *connection) askPlainly(ctx context.Context, tool string, token int64, o
 	return err
 }
 
-// ownIDs is less than the ids of requests of askPlainly, and greater than those of mcp-go's client.
+// ownIDs is less than the ids of askPlainly's requests, and greater than the ids of mcp-go's client.
 const ownIDs = 1 << 30
 
 // callParams are the parameters of tools/call.

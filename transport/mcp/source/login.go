@@ -95,7 +95,7 @@ func (s *tokens) SaveToken(_ context.Context, token *transport.Token) error {
 	return confined.WriteDurable(filepath.Dir(s.server.Login), filepath.Base(s.server.Login), 0o600, string(text))
 }
 
-// authorized returns the option that sends the tokens of a login, or none. Whoever writes an Authorization header into
+// authorized returns the option that sends the tokens of a login, or none. Anyone who writes an Authorization header into
 // the settings wants that one.
 func (s *Server) authorized(client *http.Client) (*tokens, []transport.StreamableHTTPCOption, error) {
 	l, err := s.readLogin()

@@ -131,7 +131,7 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// environment returns the variables for a server: the inherited ones, and those of its settings. bare leaves out those
+// environment returns the variables for a server: the inherited ones, and its settings' own. bare leaves out those
 // inherited ones that say more of the user.
 func environment(own map[string]string, bare bool) (all []string) {
 	for _, name := range inherited {

@@ -215,7 +215,7 @@ func TestChecksRefuse(t *testing.T) {
 
 const schemaFile = "../../../../docs/graph.schema.json"
 
-// schema is that of the Go types: the published one is made from them.
+// schema describes the Go types: the published one is made from them.
 func schema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[graph.Document](nil)

@@ -69,7 +69,7 @@ func Bounded(ctx context.Context, steps int) *Rules { return &Rules{work: &work{
 func (r *Rules) Spent() bool { return r != nil && r.work.spent() }
 
 // With adds the ignore file of a folder; "" is the top. All paths that are matched with the result must be below the
-// folder. Only the first 8,192 patterns count; among them those of at most 1,024 bytes, and with wildcards up to
+// folder. Only the first 8,192 patterns count; among them patterns of at most 1,024 bytes, and with wildcards up to
 // 16,384 segments.
 func (r *Rules) With(folder, text string) *Rules {
 	var list []pattern

@@ -42,7 +42,7 @@ func resolved(o object, value string) string {
 	return value
 }
 
-// readGradle reads a build file, whose name is that of its group, too.
+// readGradle reads a build file. Its name is its group's, too.
 func readGradle(f *file, text string) error {
 	err, p := readProgram(f, text), f.program(text)
 	if group := p.value("group"); group != "" {

@@ -26,7 +26,7 @@ func worker(fails int, open *atomic.Int32) parallel.Worker[int] {
 	}
 }
 
-// Whoever makes them, the things come in their order up to the first error, and nobody is left at work.
+// Things come in their order, whichever goroutine makes them, up to the first error, and nobody is left at work.
 func TestEach(t *testing.T) {
 	started := func(f func(ctx context.Context) error) { go func() { _ = f(t.Context()) }() }
 	for _, run := range []func(func(ctx context.Context) error){nil, started} {

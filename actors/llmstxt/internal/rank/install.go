@@ -105,7 +105,7 @@ var (
 	helmRepository = regexp.MustCompile(`^helm repo add \S+ https?://\S+$`)
 	// dependency is one of Maven, or one of Gradle in words that it no longer knows.
 	dependency = regexp.MustCompile(`(?:<groupId>|\bcompile[ (]+["'])([\w.-]+)(?:</groupId>\s*<artifactId>|:)([\w.-]+)(?:</artifactId>\s*<version>|:)(\d[\w.-]*)(?:</version>|["'])`)
-	// elsewhere is a line for another system than that of brew.
+	// elsewhere is a line for a system that brew does not serve.
 	elsewhere   = regexp.MustCompile(`(?m)^.*\b(?:apt|apt-get|yum|dnf|zypper|apk|pacman|choco|scoop|winget) (?:-\S+ )*(?:install|add|-S\w*) .*`)
 	placeholder = regexp.MustCompile(`(?i)[<{$[]\W*\w*(version|tag|name|release|repo)|\bx\.y|\.x\.|\b(latest_)?version\b["'@]|your-|\.\.\.|@version|--HEAD\b`)
 	terraform   = regexp.MustCompile(`^terraform-([a-z0-9]+)-(.+)$`)

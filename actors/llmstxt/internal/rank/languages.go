@@ -73,7 +73,7 @@ func (m languageMix) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// isForeign reports whether the file's language is neither that of the manifests above it nor a large part of the
+// isForeign reports whether the file's language is neither the manifests' above it nor a large part of the
 // code, as in scripts around the product.
 func (v *survey) isForeign(f *scan.File) bool {
 	if 5*v.mix.bytes[f.Language] > 2*v.mix.sum {

@@ -48,7 +48,7 @@ public class Helper { public void help() {} }
 	}
 }
 
-// TestReadmeBehindALink defends that the root README is not lost where it is a link to that of a package.
+// TestReadmeBehindALink defends that the root README is not lost where it is a link to a package's README.
 func TestReadmeBehindALink(t *testing.T) {
 	root, repo := unpack(t, `
 -- Cargo.toml --

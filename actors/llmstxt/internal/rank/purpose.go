@@ -97,7 +97,7 @@ func (v *survey) skipLeadIn(text string, first bool) string {
 	return text
 }
 
-// scorePurpose adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign.
+// scorePurpose adds points for signs of quality in a purpose, and subtracts some for bad ones. why names the strongest sign.
 // It is "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
 func (v *survey) scorePurpose(p *purpose) (why string) {
 	names := v.names()

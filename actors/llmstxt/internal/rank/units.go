@@ -242,7 +242,7 @@ func (v *survey) isProgram(u *Unit) bool {
 	return false
 }
 
-// glob translates the marks of a pattern into those of a regular expression.
+// glob translates a pattern into a regular expression.
 var glob = strings.NewReplacer(`\*\*/`, `(.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`)
 
 // matches supports "*", "**", and patterns that exclude.

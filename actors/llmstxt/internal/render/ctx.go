@@ -17,7 +17,7 @@ import (
 // Ctx writes llms-ctx.txt: a project element with one element per section, which has one doc element per linked file.
 // Format 1 leaves out the Optional section, as that version requires. Models read the file, so the text of a file is
 // unescaped, except for what would end its element. dropped lists the files that the budget had no room for. The
-// error is the cause of ctx, or that of w.
+// error is the cause of ctx, or the error of w.
 func Ctx(
 	ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack,
 ) (dropped []string, err error) {

@@ -15,7 +15,7 @@ import (
 
 // Full writes llms-full.txt: the front of llms.txt, and then each file once, under its path and between fences longer
 // than any in it. Before a file it lists what its package exports from other files. Where something is missing, the
-// file says so. dropped lists the files that the budget had no room for. The error is the cause of ctx, or that of w.
+// file says so. dropped lists the files that the budget had no room for. The error is the cause of ctx, or the error of w.
 func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack Pack) (dropped []string, err error) {
 	v := newCleaned(index)
 	front := v.front()

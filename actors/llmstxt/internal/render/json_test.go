@@ -13,7 +13,7 @@ import (
 
 const schemaFile = "../../../../docs/llms.schema.json"
 
-// schema is that of the Go types: the published one is made from them.
+// schema describes the Go types: the published one is made from them.
 func schema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[llmstxt.Document](nil)

@@ -102,7 +102,7 @@ func isLicence(name string) bool {
 }
 
 // placeBelow returns the place of a folder. The outermost informative folder decides, except that a test below
-// examples is still a test. Below a source root, names are those of packages, org/springframework/samples, and carry
+// examples is still a test. Below a source root, names are package names, org/springframework/samples, and carry
 // no information.
 func placeBelow(above Place, docs bool, folder string) Place {
 	name := path.Base(folder)

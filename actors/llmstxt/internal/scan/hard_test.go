@@ -201,7 +201,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// denied is a file system of which some may not be read, whoever asks.
+// denied is a file system with files that nobody may read.
 type denied struct{ fs.FS }
 
 func (d denied) Open(name string) (fs.File, error) {

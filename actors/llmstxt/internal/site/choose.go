@@ -130,7 +130,7 @@ func (n *Node) subgroups() (groups int) {
 	return groups
 }
 
-// rounds returns the pages of a branch, those of the first round first. A page's round is its depth and half its place
+// rounds returns the pages of a branch, the first round's first. A page's round is its depth and half its place
 // among the pages of its group.
 func rounds(branch *Node) []Place {
 	type timed struct {

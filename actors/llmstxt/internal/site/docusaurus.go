@@ -188,7 +188,7 @@ func unnumbered(name string) (rest string, n float64, ok bool) {
 	return m[2], n, true
 }
 
-// sidebars adds the sidebars of the instance to those of the site.
+// sidebars adds the instance's sidebars to the site's.
 func (s *docs) sidebars() {
 	file, setting := "", literal.Get(s.options, "sidebarPath")
 	switch v := setting.(type) {

@@ -53,7 +53,7 @@ func newMkDocs(b *builder, config string) *mkdocs {
 	return m
 }
 
-// inherit returns the settings of a file over those of the file that it inherits from.
+// inherit returns a file's settings, with what it inherits from another file.
 func inherit(parent, child front) front {
 	merged := maps.Clone(parent)
 	for k, v := range child {
@@ -221,7 +221,7 @@ func (m *mkdocs) url(page string) string {
 	return name + "/"
 }
 
-// section returns the places in a folder: those of its summary, of its own navigation, or all.
+// section returns the places in a folder: as its summary or its navigation lists them, or all.
 func (m *mkdocs) section(dir string) []*Node {
 	if m.entered[dir] {
 		return nil

@@ -52,7 +52,7 @@ func readVitePress(r *Repository, config string) *Site {
 	return v.Site
 }
 
-// themes returns the settings of the theme, and those of the main language.
+// themes returns the settings of the theme and of the main language.
 func themes(c any) []any {
 	theme := literal.Get(c, "themeConfig")
 	if made, ok := literal.Get(c, "theme").(literal.Unknown); ok && len(made.Args) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 )
 
-// The counts are those of gpt-tokenizer 3. The module testkit/oracle compares many more texts.
+// gpt-tokenizer 3 gives the same counts. The module testkit/oracle compares many more texts.
 func TestCount(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                     0,

@@ -2,5 +2,5 @@
 // encodings, whose counts differ by about a tenth.
 //
 // The table of tokens is OpenAI's, from tiktoken (MIT licence). The module testkit/oracle writes the table, and
-// compares the counts with those of another implementation.
+// compares the counts with another implementation's.
 package tokens

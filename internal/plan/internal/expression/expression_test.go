@@ -125,7 +125,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// Values are those of Starlark over JSON.
+// Values are Starlark's over JSON.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]string{
 		`7 // 2 * 2 + 7 % -2`:        `5`,

@@ -126,7 +126,7 @@ func decrypt(key *ecdh.PrivateKey, h header, parts []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first number is that of the only round, the last one the length of the key in bits: 256.
+	// The first number counts the only round, the last one is the length of the key in bits: 256.
 	derived := sha256.Sum256(slices.Concat([]byte{0, 0, 0, 1}, shared, counted([]byte(h.Encryption)), counted(u), counted(v),
 		[]byte{0, 0, 1, 0}))
 	block, err := aes.NewCipher(derived[:])

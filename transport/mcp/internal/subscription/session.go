@@ -54,7 +54,7 @@ func (h *Hub) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 func (h *Hub) Restore(ctx context.Context, session *wire.Session, uris []string) {
 	sub := h.session(ctx, session)
 	for _, uri := range uris {
-		if h.subscribeTo(ctx, sub, uri) == nil { // otherwise it is gone
+		if h.subscribeTo(ctx, sub, uri) == nil { // otherwise it has ended
 			sub.mark(func(t topic) bool { return t.uri == uri })
 		}
 	}

@@ -51,7 +51,7 @@ func newFuzzed(t testing.TB) *fixture {
 	}})
 }
 
-// Whatever comes over HTTP is answered with a status, and with JSON-RPC of which the last is the answer; what asks
+// Whatever comes over HTTP is answered with a status, and with JSON-RPC that ends with the answer; what asks
 // nothing is answered by nothing.
 func FuzzHTTP(f *testing.F) {
 	for i, seed := range seeds() {

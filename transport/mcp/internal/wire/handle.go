@@ -46,7 +46,7 @@ func (x *Exchange) run() {
 	x.finish(o)
 }
 
-// handle runs the request and returns its outcome. The server's own methods go before those of mcp-go.
+// handle runs the request and returns its outcome. The server's own methods go before mcp-go's.
 func (x *Exchange) handle() outcome {
 	if x.msg.batch != nil {
 		return x.runBatch()

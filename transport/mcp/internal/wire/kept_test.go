@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
-// rows returns a store of rows for the servers of a test. Shared ones check revisions, as those of several nodes do.
+// rows returns a store of rows for the servers of a test. Shared ones check revisions, as the stores of several nodes do.
 func rows(shared bool) seal.Rows {
 	type kept struct {
 		row      []byte
@@ -51,7 +51,7 @@ func addKnown(f *fixture) {
 	})
 }
 
-// A session goes on at another process with the same key, for its principal with its scopes alone. Whoever has the id
+// A session goes on at another process with the same key, for its principal with its scopes alone. Anyone who has the id
 // has nothing more by that.
 func TestSessionOutlivesItsServer(t *testing.T) {
 	keys, kept := seal.New(nil), rows(true)

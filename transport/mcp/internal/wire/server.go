@@ -61,7 +61,7 @@ type Server struct {
 	mcp                   *server.MCPServer
 	log                   *zap.Logger
 	info                  []byte // Config.Info as JSON; nil without a name
-	epoch                 string // differs from that of other processes
+	epoch                 string // differs from other processes'
 	sessions              sessionTable
 	modern                requestTable // HTTP requests without a session
 	answerBytes           atomic.Int64 // bytes of long answers that are not yet written

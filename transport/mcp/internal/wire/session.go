@@ -36,7 +36,7 @@ type Session struct {
 
 	known     client
 	asleep    []string         // the resources that it subscribed to before it was restored
-	streams   []*sessionStream // open streams, the newest last: those of GETs, or stdio
+	streams   []*sessionStream // open streams, the newest last: of GETs, or stdio
 	questions map[string]*question
 	asked     uint64             // number of questions so far
 	life      context.Context    // ends with the session

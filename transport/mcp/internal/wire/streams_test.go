@@ -143,7 +143,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 	}
 }
 
-// A token that is revoked takes with it what was opened by it: the stream of a session, that of a request, and the
+// A token that is revoked takes with it what was opened by it: the stream of a session, the stream of a request, and the
 // request itself.
 func TestRevokedTokenEndsStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -82,7 +82,7 @@ func (q *request) turn(rest map[string]json.RawMessage) (turn door.Turn, err err
 	} else if len(q.Stop) > 0 && json.Unmarshal(q.Stop, &turn.Stop) != nil {
 		return turn, messages.InvalidInput("stop must be a text or an array of texts")
 	}
-	for _, raw := range q.Tools { // the others are those of responses
+	for _, raw := range q.Tools { // of other types are the tools of responses
 		var t struct{ Type string }
 		if json.Unmarshal(raw, &t) == nil && t.Type != "function" {
 			return turn, messages.InvalidInput("a tool of the type %.50q is not offered; send functions", t.Type)

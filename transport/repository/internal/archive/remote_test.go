@@ -121,7 +121,7 @@ func TestReadOfLyingContentLengths(t *testing.T) {
 	}
 }
 
-// Whoever cancels is answered at once, however slowly the server sends.
+// Anyone who cancels is answered at once, however slowly the server sends.
 func TestReadEndsWithItsContext(t *testing.T) {
 	gone := errors.New("gone")
 	noise := make([]byte, 300<<10)

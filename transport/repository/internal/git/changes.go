@@ -190,7 +190,7 @@ func below(e entry) plumbing.Hash {
 // maxEdited is the maximum size, in bytes, of files whose contents are compared.
 const maxEdited = 16 << 20
 
-// Edited returns those of the paths, from the top of the work tree, whose file differs from the checked-out commit. It
+// Edited returns the paths, from the top of the work tree, whose file differs from the checked-out commit. It
 // skips files that are missing on either side, symbolic links, files in Git LFS, and files larger than 16 MiB.
 func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string, err error) {
 	if _, err := c.config(); err != nil {

@@ -194,7 +194,7 @@ func TestACheckoutIsOnlyRead(t *testing.T) {
 	same(t, listing(t, dir), before)
 }
 
-// Packed objects are found, too, and those of a linked work tree.
+// Packed objects are found, too, and the objects of a linked work tree.
 func TestSinceInALinkedWorktreeOfPacks(t *testing.T) {
 	b, dir := worktree(t)
 	was := b.commit(b.files(map[string]string{"a": "1", "b/c": "1"}))

@@ -35,7 +35,7 @@ type Checkout struct {
 	git     string // real path of the git folder that all work trees of the repository share
 }
 
-// OpenCheckout opens the work tree that contains dir, be it that of a clone, a linked work tree or a submodule. If
+// OpenCheckout opens the work tree that contains dir, be it a clone, a linked work tree or a submodule. If
 // there is none, it returns nil without an error.
 func OpenCheckout(dir string) (*Checkout, error) {
 	top, private, err := discover(dir)

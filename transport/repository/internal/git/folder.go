@@ -163,7 +163,7 @@ type guarded struct{ billy.Filesystem }
 func (g guarded) Open(name string) (billy.File, error) { return g.OpenFile(name, os.O_RDONLY, 0) }
 
 // OpenFile never blocks, even if a file was replaced by a pipe after it was checked. It returns files of package os,
-// because those of go-billy do not tell their type.
+// because go-billy's do not tell their type.
 func (g guarded) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
 	if flag != os.O_RDONLY {
 		return nil, billy.ErrReadOnly

@@ -94,7 +94,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 		HostKeyCallback: trusted, HostKeyAlgorithms: algorithms}, hangUp, nil
 }
 
-// knownHosts reads those of the files that exist. It returns the check of keys, and the algorithms of those that the
+// knownHosts reads the files that exist. It returns the check of keys, and the algorithms of those that the
 // address is known to have.
 func knownHosts(files []string, address string) (ssh.HostKeyCallback, []string, error) {
 	var there []string

@@ -151,13 +151,13 @@ func (w *wire) explainPack(ctx context.Context, err error) error {
 // reportEvery is the number of bytes between two reports of progress.
 const reportEvery = 64 << 10
 
-// meter counts and limits what a source receives in all its responses. It keeps the first error, of which go-git may
+// meter counts and limits what a source receives in all its responses. It keeps the first error, because go-git may
 // keep only the text.
 type meter struct {
 	limit, done, reported int64
 	refs                  int64 // limit while refs are received, because names are kept in memory; 0 means limit applies
 	progress              func(done, total int64)
-	err                   error // the limit's error, or that of a read
+	err                   error // the limit's error, or a read's
 }
 
 // metered is a reader whose bytes a meter counts.

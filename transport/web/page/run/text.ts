@@ -71,7 +71,7 @@ export function stamp(ts: string | number): string {
 
 /** What a reader may do about a cause. */
 export const advice: Record<string, string> = {
-  error: "Read the error. Run it again once its reason is gone.",
+  error: "Read the error. Remove its cause, and run it again.",
   panic: "This is a defect of the program. The stack is under Actors: report it, and run it again.",
   canceled_by_user: "Somebody asked for it. Run it again if you still need the result.",
   deadline: "The time limit was reached. Run it again with a longer limit or a smaller input.",

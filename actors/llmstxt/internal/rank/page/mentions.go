@@ -12,7 +12,7 @@ type Mentions struct {
 	Text    string
 	Targets map[string]bool // cleaned targets of links to local files
 	Words   map[string]int  // identifiers in code, with their number
-	Members map[string]int  // those of them that follow a dot or colons
+	Members map[string]int  // Names that follow a dot or colons
 }
 
 // MentionsIn reads Markdown, reStructuredText and plain text.
