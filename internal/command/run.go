@@ -142,7 +142,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 }
 
 // start starts the program. The readers read its output.
-func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) {
+func (x *execution) start(t *actors.TaskContext) (_ []*reader, err error) {
 	cmd := exec.Command(x.arguments[0], x.arguments[1:]...)
 	cmd.Dir, cmd.Env = x.Dir, x.environment()
 	if err := x.resultFile(cmd); err != nil {
@@ -154,67 +154,15 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	if x.Stderr == KeepStderr {
 		x.stderr.kept = newTexts(t, x.runner, messages.StderrText)
 	}
-	var theirs []io.Closer
-	defer func() {
-		for _, c := range theirs {
-			c.Close()
-		}
-	}()
-	pipe := func(sink sink, raw io.Writer) (*os.File, error) {
-		ours, end, err := os.Pipe()
-		if err == nil {
-			theirs, x.close = append(theirs, end), append(x.close, ours)
-			readers = append(readers, &reader{ours, sink, raw, x})
-		}
-		return end, err
-	}
-	answers := func() (end, ours *os.File, err error) {
-		if end, ours, err = os.Pipe(); err == nil {
-			theirs, x.close = append(theirs, end), append(x.close, ours)
-		}
-		return end, ours, err
-	}
-	if x.TTY {
-		ours, end, err := openTerminal()
-		if err != nil {
-			return nil, err
-		}
-		theirs, x.close = append(theirs, end), append(x.close, ours)
-		readers = append(readers, &reader{ours, x.stdout, x.Config.Stdout, x})
-		cmd.Stdin, cmd.Stdout, cmd.Stderr, x.stdin = end, end, end, ours
-	} else {
-		if x.Config.Stdin != nil {
-			cmd.Stdin = x.Config.Stdin
-		} else if !x.Config.NoStdin {
-			if cmd.Stdin, x.stdin, err = answers(); err != nil {
-				return nil, err
-			}
-		}
-		out := sink(x.stdout)
-		if x.Config.Speak != nil {
-			x.speak()
-			out = x.spoken
-		}
-		if cmd.Stdout, err = pipe(out, x.Config.Stdout); err != nil {
-			return nil, err
-		}
-		if x.Output == OneOutput {
-			cmd.Stderr = cmd.Stdout
-		} else if cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
-			return nil, err
-		}
+	w := wiring{execution: x}
+	defer w.release()
+	if err := w.streams(cmd); err != nil {
+		return nil, err
 	}
 	if hasDescriptors && x.Config.Speak == nil {
-		x.channel = newChannel(x)
-		says, err := pipe(x.channel, nil)
-		if err != nil {
+		if err := w.conversation(cmd); err != nil {
 			return nil, err
 		}
-		hears, replies, err := answers()
-		if err != nil {
-			return nil, err
-		}
-		cmd.ExtraFiles, x.replies = []*os.File{says, hears}, replies
 	}
 	start := x.Config.Start
 	if start == nil {
@@ -222,7 +170,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	}
 	x.ooms = outOfMemory()
 	x.process, err = start(cmd, x.TTY, x.Children == KeepChildren)
-	return readers, err
+	return w.readers, err
 }
 
 // environment returns the variables in the operator's file, and those about lastword. Variables LASTWORD_* of this

@@ -183,26 +183,9 @@ func LogIn(ctx context.Context, s Server, c Client, open func(page string)) erro
 	if err = cmp.Or(err, err1, err2); err != nil {
 		return wrong(err)
 	}
-	answer := make(chan url.Values, 1)
-	serving := &http.Server{ReadTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/callback" || r.FormValue("state") != state { // only who saw the page knows the state
-			http.NotFound(w, r)
-			return
-		}
-		select {
-		case answer <- r.Form:
-		default:
-		}
-		_, _ = w.Write([]byte("lastword has its answer. You may close this page.\n"))
-	})}
-	go func() { _ = serving.Serve(listener) }()
-	defer serving.Shutdown(context.WithoutCancel(ctx)) // after the browser has its page
-	open(page)
-	var got url.Values
-	select {
-	case got = <-answer:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	got, err := callback(ctx, listener, state, func() { open(page) })
+	if err != nil {
+		return err
 	}
 	switch issuer := got.Get("iss"); {
 	case issuer == "" && lacking.names:
@@ -218,6 +201,32 @@ func LogIn(ctx context.Context, s Server, c Client, open func(page string)) erro
 		return wrong(err)
 	}
 	return nil
+}
+
+// callback serves the page /callback, calls ask, and returns what the authorization server tells that page. The error is
+// ctx's cause.
+func callback(ctx context.Context, listener net.Listener, state string, ask func()) (url.Values, error) {
+	answer := make(chan url.Values, 1)
+	serving := &http.Server{ReadTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/callback" || r.FormValue("state") != state { // only who saw the page knows the state
+			http.NotFound(w, r)
+			return
+		}
+		select {
+		case answer <- r.Form:
+		default:
+		}
+		_, _ = w.Write([]byte("lastword has its answer. You may close this page.\n"))
+	})}
+	go func() { _ = serving.Serve(listener) }()
+	defer serving.Shutdown(context.WithoutCancel(ctx)) // after the browser has its page
+	ask()
+	select {
+	case got := <-answer:
+		return got, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // loginTransport does what mcp-go's handler of OAuth leaves out.
