@@ -370,28 +370,31 @@ func (j *noReads) List(context.Context, messages.Query) ([]messages.Summary, err
 	return nil, messages.Errorf(messages.CodeUnavailable, "nobody lists while a plan runs")
 }
 
-// Nothing polls: while a plan of 300 steps runs, the journal is neither read nor listed.
+// Nothing polls: while a plan of 300 steps runs, the journal is neither read nor listed. The bubble's clock stands still
+// while steps work, so no heartbeat is due.
 func TestNothingPolls(t *testing.T) {
-	journal := &noReads{Journal: journal.NewMemory()}
-	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
-	must(t, err)
-	defer s.Close(context.Background())
-	p := &plan.Plan{}
-	for i := range 300 {
-		step := plan.Step{Name: fmt.Sprint("s", i), Job: "work"}
-		if i >= 10 {
-			step.Needs = plan.Names{fmt.Sprint("s", i-10)}
+	synctest.Test(t, func(t *testing.T) {
+		journal := &noReads{Journal: journal.NewMemory()}
+		s, err := actors.New(t.Context(), actors.Config{Journal: journal})
+		must(t, err)
+		defer s.Close(context.Background())
+		p := &plan.Plan{}
+		for i := range 300 {
+			step := plan.Step{Name: fmt.Sprint("s", i), Job: "work"}
+			if i >= 10 {
+				step.Needs = plan.Names{fmt.Sprint("s", i-10)}
+			}
+			p.Steps = append(p.Steps, step)
 		}
-		p.Steps = append(p.Steps, step)
-	}
-	job, err := plan.Job(plan.Input{Plan: p}, newWorld(t).Config)
-	must(t, err)
-	run, err := s.Start(t.Context(), job, actors.Options{})
-	must(t, err)
-	state, err := run.Wait(t.Context())
-	if err != nil || state.Status != messages.Completed || len(state.Children) != 300 || journal.denied.Load() > 0 {
-		t.Errorf("%v: %s %+v after %d reads", err, state.Status, state.End, journal.denied.Load())
-	}
+		job, err := plan.Job(plan.Input{Plan: p}, newWorld(t).Config)
+		must(t, err)
+		run, err := s.Start(t.Context(), job, actors.Options{})
+		must(t, err)
+		state, err := run.Wait(t.Context())
+		if err != nil || state.Status != messages.Completed || len(state.Children) != 300 || journal.denied.Load() > 0 {
+			t.Errorf("%v: %s %+v after %d reads", err, state.Status, state.End, journal.denied.Load())
+		}
+	})
 }
 
 var must = fatal.IfError
