@@ -23,13 +23,9 @@ func (s *session) shows(words string) {
 // answers lets the model say the words, and then end the turn.
 func (s *session) answers(m *testkit.Exchange, words string) {
 	s.t.Helper()
-	if err := m.Next(); err != nil {
-		s.t.Error(err)
-	}
+	must(s.t, m.Next())
 	s.shows(words)
-	if err := m.Rest(); err != nil {
-		s.t.Error(err)
-	}
+	must(s.t, m.Rest())
 	s.shows("breaks a line") // a hint of the editor, in the place of the turn's
 }
 

@@ -240,9 +240,7 @@ func listAndDelay(t *testing.T, result any) {
 		if took := time.Since(begun); took < 500*time.Millisecond {
 			t.Errorf("three chunks with 250 ms between took %v", took)
 		}
-		if err := system.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Close(context.Background()))
 	})
 }
 
@@ -262,17 +260,14 @@ func TestResultsAsChunks(t *testing.T) {
 			client := Client{Chunk: func(_ string, _ int, data json.RawMessage) { chunks = append(chunks, string(data)) }}
 			ended := false
 			for line := range strings.Lines(answer) {
-				if ended, err = client.handle([]byte(line)); err != nil {
-					t.Fatal(err)
-				}
+				ended, err = client.handle([]byte(line))
+				must(t, err)
 			}
 			if got := fmt.Sprint(chunks); got != want || !ended {
 				t.Errorf("%s gives the chunks %s, want %s: %s", result, got, want, answer)
 			}
 		}
-		if err := system.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Close(context.Background()))
 	})
 }
 
