@@ -33,7 +33,7 @@ type modelsOptions struct {
 
 func modelsCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
-	cmd := settings.Parent("models", settings.Working, modelsLoadCommand(p), modelsUnloadCommand(p))
+	cmd := settings.Parent("models", modelsLoadCommand(p), modelsUnloadCommand(p))
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) }
 	l.flags(cmd, 30*time.Second)
@@ -221,7 +221,7 @@ func (l *modelsOptions) unloading(ctx context.Context, cmd *cobra.Command, clien
 }
 
 func providerCommand(p *host.Program) *cobra.Command {
-	return settings.Parent("provider", settings.Working, providerCheckCommand(p))
+	return settings.Parent("provider", providerCheckCommand(p))
 }
 
 // providerOptions holds the flags of provider check.
