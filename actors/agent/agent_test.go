@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -244,11 +245,7 @@ func TestPermissionShowsWhole(t *testing.T) {
 		}
 		answers(s, id, e)
 	})
-	for _, part := range []string{"Write new.txt", `first line\nsecond line`, "allow-with-updates: Option (wider"} {
-		if !strings.Contains(asked.Prompt, part) {
-			t.Errorf("the question lacks %q: %s", part, asked.Prompt)
-		}
-	}
+	fatal.IfLacking(t, asked.Prompt, "Write new.txt", `first line\nsecond line`, "allow-with-updates: Option (wider")
 	if asked.InputKind != messages.InputConfirmation || string(asked.Schema) != `{"enum":["allow-once","allow-with-updates","reject"],"type":"string"}` {
 		t.Errorf("it is a %s with %s", asked.InputKind, asked.Schema)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -85,11 +86,7 @@ func TestTalk(t *testing.T) {
 	s.ends(exit.Completed)
 	requests := m.Requests()
 	body := string(requests[len(requests)-2].Body) // the last is the other talk's
-	for _, said := range []string{`"Hello"`, `"Good **day**."`, `And the weather?`, `Again:\nwhat?`, `"Rain."`, `"Bye"`} {
-		if !strings.Contains(body, said) {
-			t.Errorf("the model is not told %s: %s", said, body)
-		}
-	}
+	fatal.IfLacking(t, body, `"Hello"`, `"Good **day**."`, `And the weather?`, `Again:\nwhat?`, `"Rain."`, `"Bye"`)
 }
 
 // A model with tools may ask the user, in place or line by line; each question gets its answer once.

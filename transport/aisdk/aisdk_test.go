@@ -90,11 +90,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("%v, the run is told %s", err, state.Inputs[0].Value)
 	}
 	_, whole, _ := ask(t, http.MethodGet, url+"/api/chat/c1/stream", "6", "")
-	for _, want := range []string{"Let me ask.", `"output":"main"`, "Took main."} {
-		if !strings.Contains(whole, want) {
-			t.Errorf("a client that comes back gets %s, without %s", whole, want)
-		}
-	}
+	fatal.IfLacking(t, whole, "Let me ask.", `"output":"main"`, "Took main.")
 }
 
 // What was taken back is not what the assistant said.

@@ -231,12 +231,8 @@ func listAndDelay(t *testing.T, result any) {
 		begun := time.Now()
 		got := ask(t, open(system), "ada", "tools/call",
 			`{"name":"chat","stream":{"chunkDelayMs":250},"_meta":{"progressToken":"p"}}`)
-		for _, want := range []string{`"chunk_num":1,"total":3,"data":"one"`, `"chunk_num":2,"total":3,"data":2`,
-			`"data":{"three":3}`, `{"progress":3,"progressToken":"p","total":3}`, `"total_chunks":3`} {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s lacks %s", got, want)
-			}
-		}
+		fatal.IfLacking(t, got, `"chunk_num":1,"total":3,"data":"one"`, `"chunk_num":2,"total":3,"data":2`,
+			`"data":{"three":3}`, `{"progress":3,"progressToken":"p","total":3}`, `"total_chunks":3`)
 		if took := time.Since(begun); took < 500*time.Millisecond {
 			t.Errorf("three chunks with 250 ms between took %v", took)
 		}
