@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,9 +148,7 @@ func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *ll
 	if err := printModels(cmd.OutOrStdout(), out.Models); err != nil {
 		return err
 	}
-	if server == "" {
-		server = "a server"
-	}
+	server = cmp.Or(server, "a server")
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", words.Count(len(list), "model"),
 		words.Printable(server),
 		words.Printable(l.at.Host()))

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -107,10 +108,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	if x.Config.Folder == nil || len(x.Artifacts)+len(named) == 0 {
 		return nil
 	}
-	from := x.Dir
-	if from == "" {
-		from = "."
-	}
+	from := cmp.Or(x.Dir, ".")
 	dir, err := regular.Root(from)
 	if err != nil {
 		return err
