@@ -17,9 +17,7 @@ func injected(t *testing.T, run *actors.Run, p fault.Point) (n int) {
 	t.Helper()
 	events, err := readAll(run, 0)
 	noError(t, err)
-	if err := testkit.CheckLog(0, events); err != nil {
-		t.Error(err)
-	}
+	noError(t, testkit.CheckLog(0, events))
 	for _, e := range events {
 		if f, ok := e.Body.(messages.FaultInjected); ok && f.Fault == string(p) {
 			n++

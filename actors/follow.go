@@ -171,12 +171,12 @@ const lookEvery = 15 * time.Second
 
 // pause waits until held deltas are due and delivers them, or until the journal must be read again.
 func (f *follower) pause() {
-	left := lookEvery
+	until := lookEvery
 	if !f.flush.IsZero() {
-		left = min(left, time.Until(f.flush))
+		until = min(until, time.Until(f.flush))
 	}
-	if left > 0 {
-		due := time.NewTimer(left)
+	if until > 0 {
+		due := time.NewTimer(until)
 		defer due.Stop()
 		select {
 		case <-f.wake:

@@ -98,9 +98,8 @@ func TestFollowFromASnapshot(t *testing.T) {
 				if e.Seq <= state.Seq {
 					t.Fatalf("event %d is in the snapshot at %d", e.Seq, state.Seq)
 				}
-				if state, err = state.Apply(e); err != nil {
-					t.Fatal(err)
-				}
+				state, err = state.Apply(e)
+				noError(t, err)
 			}
 		}
 		if answer, _ := state.Stream("answer"); state.Status != messages.Completed || answer.Len() != 100 {

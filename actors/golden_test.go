@@ -80,9 +80,7 @@ func (g golden) milestones(t *testing.T) string {
 		}
 		events, err := readAll(run, 0)
 		noError(t, err)
-		if err := testkit.CheckLog(0, events); err != nil {
-			t.Error(err)
-		}
+		noError(t, testkit.CheckLog(0, events))
 		for _, e := range events {
 			if !e.IsDelta() {
 				fmt.Fprintf(&lines, "%-16s %s%s\n", e.Kind(), e.Message, detail(e.Body))

@@ -38,9 +38,7 @@ func TestUnclosedClaimsHarmNobody(t *testing.T) {
 		if state, err := run.State(t.Context()); err != nil || state.Status.IsEnded() {
 			t.Errorf("a healthy run: %s, %+v, %v", state.Status, state.End, err)
 		}
-		if err := run.Cancel(t.Context(), ""); err != nil {
-			t.Error(err)
-		}
+		noError(t, run.Cancel(t.Context(), ""))
 		wait(t, run)
 	})
 }

@@ -182,9 +182,8 @@ func TestFencedOwner(t *testing.T) {
 		var state messages.State
 		for e, err := range run.Events(t.Context(), 0) {
 			noError(t, err)
-			if state, err = state.Apply(e); err != nil {
-				t.Fatal(err)
-			}
+			state, err = state.Apply(e)
+			noError(t, err)
 			last = e
 		}
 		expect(t, state, messages.Failed, messages.ByRecovery, messages.CauseNodeLost)

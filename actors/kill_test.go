@@ -39,9 +39,7 @@ func TestKillRunWhileCanceling(t *testing.T) {
 		}), actors.Options{})
 		synctest.Wait()
 		begin := time.Now()
-		if err := run.Cancel(t.Context(), "enough"); err != nil {
-			t.Error(err)
-		}
+		noError(t, run.Cancel(t.Context(), "enough"))
 		s.Node().Root().Stop(s.PID(run.ID(), ""))
 		expect(t, wait(t, run), messages.Canceled, messages.BySupervisor, messages.CauseCanceledByUser)
 		if took := time.Since(begin); took != time.Second {

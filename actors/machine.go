@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -397,10 +398,7 @@ func (m *machine) taskActorEnded(g *taskActorEnded) {
 		m.resume() // the task is done, or its next attempt gets a new actor
 		return
 	}
-	err := g.err
-	if err == nil {
-		err = supervision.ErrKilled
-	}
+	err := cmp.Or(g.err, supervision.ErrKilled)
 	m.attemptOver(a, err)
 }
 

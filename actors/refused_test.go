@@ -219,9 +219,7 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 				t.Errorf("the answer %q: %v", value, err)
 			}
 		}
-		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), ""); err != nil {
-			t.Error(err)
-		}
+		noError(t, s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), ""))
 		expect(t, checkLimit(t, run, time.Second), messages.Completed, messages.ByRun, "")
 		for name, o := range map[string]actors.Options{"labels": {Labels: map[string]string{"a": strings.Repeat("x", 17<<10)}},
 			"a label that is not UTF-8": {Labels: map[string]string{"a": "\xff"}}, "a long principal": {Principal: strings.Repeat("p", 2000)},

@@ -33,25 +33,17 @@ func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 		return "done", nil
 	}
 	s, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{actors.Func("work", work), actors.Func("other", work)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Close(context.Background())
 	start := func(job, principal string, labels map[string]string) messages.State {
 		made = nil
 		id, err := s.Submit(t.Context(), messages.Request{Job: job, Principal: principal, Labels: labels})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, err := range s.Events(t.Context(), id, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 		}
 		state, err := s.State(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return state
 	}
 	is := func(what string, got messages.State, status messages.Status, keys ...string) {

@@ -355,9 +355,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 		id, err := a.Submit(t.Context(), messages.Request{Job: "test"})
 		noError(t, err)
 		synctest.Wait()
-		if err := a.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, a.Close(t.Context()))
 		b := node("b", func(ctx context.Context, c *actors.TaskContext) error {
 			v, err := actors.DoOnce(ctx, c, "deaf", never[int](t))
 			if v != 7 || err != nil {
@@ -368,9 +366,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 			return err
 		})
 		time.Sleep(time.Second)
-		if err := b.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.Close(t.Context()))
 		slow.Store(false)
 		c := node("c", func(ctx context.Context, c *actors.TaskContext) error {
 			_, err := actors.DoOnce(ctx, c, "unborn", gives(1, nil))
@@ -382,9 +378,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 		if err != nil || state.Status != messages.Completed || state.Recoveries != 2 || len(state.Kept) != 2 {
 			t.Errorf("%s after %d recoveries: %+v %+v, %v", state.Status, state.Recoveries, state.End, state.Kept, err)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, c.Close(t.Context()))
 	})
 }
 

@@ -190,9 +190,8 @@ func TestLimitsSurviveNodes(t *testing.T) {
 				s, err := actors.New(t.Context(), config)
 				noError(t, err)
 				if i == 0 {
-					if id, err = s.Submit(t.Context(), messages.Request{Job: "long", Limits: messages.Limits{WallClockMS: 3000}}); err != nil {
-						t.Fatal(err)
-					}
+					id, err = s.Submit(t.Context(), messages.Request{Job: "long", Limits: messages.Limits{WallClockMS: 3000}})
+					noError(t, err)
 				}
 				if i == 3 && asks { // 6 s have passed, all of them waiting
 					noError(t, s.Answer(t.Context(), id, "q", json.RawMessage("1"), ""))

@@ -63,9 +63,8 @@ func folded(t *testing.T, events []messages.Event) messages.State {
 	var s messages.State
 	for _, e := range events {
 		var err error
-		if s, err = s.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		s, err = s.Apply(e)
+		noError(t, err)
 	}
 	return s
 }

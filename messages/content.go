@@ -154,14 +154,14 @@ func DropTexts(log []Event) []Event {
 		if b, ok := e.Body.(TextClosed); ok && b.Dropped {
 			dropped[b.Stream] = true
 		}
-		left, less := dropText(e.Body, dropped)
+		shorter, less := dropText(e.Body, dropped)
 		if !less {
 			continue
 		}
 		if !own {
 			log, own = slices.Clone(log), true
 		}
-		e.Body = left
+		e.Body = shorter
 		log[i] = e.Unshared()
 	}
 	return log

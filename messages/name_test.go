@@ -33,9 +33,7 @@ func TestNamesThatSteer(t *testing.T) {
 		t.Errorf("recording a text: %v", err)
 	}
 	var state messages.State
-	if err := json.Unmarshal([]byte(`{"run_id":"r","artifacts":[{"name":"a\u001b"}],"streams":[{"stream":"s","text":"\u001b"}]}`), &state); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(`{"run_id":"r","artifacts":[{"name":"a\u001b"}],"streams":[{"stream":"s","text":"\u001b"}]}`), &state))
 	if messages.CheckNames(&state) == nil {
 		t.Error("a State keeps the name of an artifact")
 	}

@@ -248,16 +248,16 @@ func (f Filter) Select(e Event) (Event, bool) {
 
 // parts reduces a merged event to the parts that the filter wants.
 func (f Filter) parts(e Event, m Merged) (Event, bool) {
-	var left merger
+	var wanted merger
 	for _, p := range m.Parts {
 		if f.wants(p) {
-			left.add(p)
+			wanted.add(p)
 		}
 	}
-	if len(left.parts) == 0 {
+	if len(wanted.parts) == 0 {
 		return Event{}, false
 	}
-	e.Body = left.body()
+	e.Body = wanted.body()
 	return e.Unshared(), true
 }
 

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
@@ -159,9 +160,7 @@ func (e *Event) UnmarshalKept(line []byte) error {
 
 func (w *wireEvent) event(body Body) Event {
 	e := Event{RunID: w.RunID, Seq: w.Seq, From: w.From, Time: w.TS.UTC(), Message: w.Message, Body: body}
-	if e.From == 0 {
-		e.From = e.Seq
-	}
+	e.From = cmp.Or(e.From, e.Seq)
 	return e
 }
 

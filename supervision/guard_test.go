@@ -12,6 +12,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/goleak"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -353,9 +354,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	n := supervision.NewNode(nil, nil)
 	defer n.Close()
 	pid := n.Root().Spawn(n.Props(func() actor.Actor { return obeying(nil) }))
-	if err := n.Root().StopFuture(pid).Wait(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, n.Root().StopFuture(pid).Wait())
 	n.Root().Send(pid, "a dead letter")
 	if n.Alive(pid) {
 		t.Error("alive")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -83,9 +84,7 @@ type family struct {
 func newFamily(t *testing.T, n *supervision.Node) *family {
 	p := &parent{Children: &supervision.Children{Node: n}}
 	pid, err := n.Root().SpawnNamed(n.Props(func() actor.Actor { return p }), "family")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	return &family{p, t, n, pid}
 }
 

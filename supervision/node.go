@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"cmp"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -51,9 +52,7 @@ func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 
 // newSystem makes an actor system with its own address.
 func newSystem(log *slog.Logger) *actor.ActorSystem {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	system := actor.NewActorSystem(
 		actor.WithDeadLetterThrottleInterval(throttle),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }),

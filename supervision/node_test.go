@@ -7,6 +7,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -18,9 +19,7 @@ func TestNodesTellTheirPIDsApart(t *testing.T) {
 		bare := silentSystem()
 		ours, theirs := newFamily(t, n), newFamily(t, other)
 		foreign, err := bare.Root.SpawnNamed(actor.PropsFromFunc(ignore), "family")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		gone := ours.startFunc("gone", nil)
 		ours.ask("gone")
 		for name, c := range map[string]struct {

@@ -205,9 +205,7 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 		must(t, err)
 		events = append(events, e)
 	}
-	if err := testkit.CheckLog(0, events); err != nil {
-		t.Error(err)
-	}
+	must(t, testkit.CheckLog(0, events))
 	state, err = node.State(t.Context(), id)
 	must(t, err)
 	return events, state

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -162,9 +163,7 @@ func TestCheckOfCommands(t *testing.T) {
 			dir := t.TempDir()
 			d, err := command.Define(command.Command{Name: "work", Command: []string{"sh", "-c", script}, Env: []string{"PATH", "DIR=" + dir},
 				Retry: command.Retry{Times: retries, On: []int{75}}}, command.Config{Environ: os.Environ()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.IfError(t, err)
 			effects := func() int {
 				text, _ := os.ReadFile(filepath.Join(dir, "effect")) // none is there at first
 				return bytes.Count(text, []byte("\n"))

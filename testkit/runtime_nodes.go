@@ -209,11 +209,11 @@ func (s runtimeSuite) handOver() {
 			if err := a.Close(w.within(time.Minute)); err != nil {
 				w.complain("Close ended a run: %v", err)
 			}
-			left := time.Now()
+			closed := time.Now()
 			before := atA.seen()
 			seen := w.goOn(b, run.ID(), before)
 			i := slices.IndexFunc(seen, func(e messages.Event) bool { return e.Kind() == messages.KindRunRecovered })
-			if i < 0 || seen[i].Time.Sub(left) > time.Second {
+			if i < 0 || seen[i].Time.Sub(closed) > time.Second {
 				w.complain("nobody has taken the run over at once: %v", kinds(seen))
 			}
 			w.agree(w.log(run.ID()), seen)

@@ -17,9 +17,7 @@ func TestWorkflows(t *testing.T) {
 	pinned := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d`)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := string(data)
 		if !strings.Contains(text, "\npermissions:\n  contents: read\n") || strings.Count(text, "permissions:") != 1 {
 			t.Errorf("%s: its only permission is not contents: read", file)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -171,9 +172,7 @@ func prints(t *testing.T, name, then string) command.Command {
 	t.Helper()
 	_, lines := recording("headless", name)
 	file := filepath.Join(t.TempDir(), "lines")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
 	return command.Command{Command: []string{"sh", "-c", "cat " + file + "; " + then}}
 }
 
@@ -246,11 +245,7 @@ func TestPermissionShowsWhole(t *testing.T) {
 		}
 		answers(s, id, e)
 	})
-	for _, part := range []string{"Write new.txt", `first line\nsecond line`, "allow-with-updates: Option (wider"} {
-		if !strings.Contains(asked.Prompt, part) {
-			t.Errorf("the question lacks %q: %s", part, asked.Prompt)
-		}
-	}
+	fatal.IfLacking(t, asked.Prompt, "Write new.txt", `first line\nsecond line`, "allow-with-updates: Option (wider")
 	if asked.InputKind != messages.InputConfirmation || string(asked.Schema) != `{"enum":["allow-once","allow-with-updates","reject"],"type":"string"}` {
 		t.Errorf("it is a %s with %s", asked.InputKind, asked.Schema)
 	}
@@ -271,9 +266,7 @@ func TestAnswersForGood(t *testing.T) {
 	run := func(call, root, principal string) (asked bool, said string) {
 		config := agent.Config{Allowed: list, Command: command.Config{Inherit: true, Environ: append(os.Environ(), "CALL="+call)}}
 		job, err := agent.Job(agent.Input{Prompt: "p", Dir: root}, line, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		answers := people(t, "ever")
 		s := follow(t, job, principal, func(s *actors.System, id messages.RunID, e messages.Event) {
 			_, required := e.Body.(messages.InputRequired)
@@ -313,9 +306,7 @@ read a; ` + does + `; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_
 // TestChanges: what the agent has changed in its folder is an artifact, whatever the agent says of it.
 func TestChanges(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "old"), []byte("before\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "old"), []byte("before\n"), 0o600))
 	config := agent.Config{Command: command.Config{Folder: func(string) (string, error) { return out, nil }}}
 	s := runOf(t, agent.Input{Prompt: "p", Dir: dir}, speaksACP("echo after >old; echo x >new"), config, nil)
 	if len(s.Artifacts) != 1 || outcome(s) != "completed" {
@@ -339,9 +330,7 @@ func TestSessions(t *testing.T) {
 	}
 	in.Session = "s-7"
 	job, err := agent.Job(in, speaksACP(":"), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s := follow(t, job, "another", nil); outcome(s) != "invalid_input" {
 		t.Errorf("%s for another caller: %+v", outcome(s), s.End)
 	}
@@ -354,9 +343,7 @@ func TestSessions(t *testing.T) {
 // TestNamesAndRoots: only what the operator names starts, in a folder below a root.
 func TestNamesAndRoots(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(outside, filepath.Join(root, "link")))
 	config := agent.Config{Agents: map[string]command.Agent{"claude": {Roots: []string{root}}}}
 	for name, in := range map[string]agent.Input{
 		"no agent \"codex\" is allowed here": {Agent: "codex", Prompt: "p"},
@@ -397,9 +384,7 @@ func TestNoVariablesOfAnOuterAgent(t *testing.T) {
 // TestSettingsOfOpenCode: they are JSON, whatever the model's name has.
 func TestSettingsOfOpenCode(t *testing.T) {
 	dir, model := t.TempDir(), "a\x01\u00a0\"b"
-	if err := os.WriteFile(filepath.Join(dir, "opencode"), []byte("#!/bin/sh\n/usr/bin/printenv OPENCODE_CONFIG_CONTENT >&2\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "opencode"), []byte("#!/bin/sh\n/usr/bin/printenv OPENCODE_CONFIG_CONTENT >&2\n"), 0o700))
 	t.Setenv("PATH", dir)
 	config := agent.Config{ThroughDoor: model}
 	config.Command.Inside = func(*actors.TaskContext, func(messages.Request) error) ([]string, func()) {
@@ -429,9 +414,7 @@ func TestDeafAgent(t *testing.T) {
 
 func TestDocumentedFile(t *testing.T) {
 	page, err := os.ReadFile("../../docs/agents.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, text, _ := strings.Cut(string(page), "<!-- file: agents.yaml -->\n```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
 	file, err := command.Read([]byte(text), nil)

@@ -366,10 +366,7 @@ func (c *client) End(ctx context.Context, why, exit error) (any, error) {
 	defer c.mu.Unlock()
 	c.leaving = true
 	keepErr := keepPatch(ctx, c.Task, c.look, c.config.Command)
-	failed := c.verdict(cmp.Or(context.Cause(ctx), why), exit)
-	if failed == nil {
-		failed = keepErr
-	}
+	failed := cmp.Or(c.verdict(cmp.Or(context.Cause(ctx), why), exit), keepErr)
 	if err := c.close(c.stop, failed); err != nil && failed == nil {
 		return nil, err
 	}

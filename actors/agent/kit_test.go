@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -76,9 +77,7 @@ func names(t *testing.T, kind string) (all []string) {
 	files, _ := filepath.Glob("testdata/" + kind + "-*.jsonl")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for line := range strings.Lines(string(text)) {
 			var s step
 			if json.Unmarshal([]byte(line), &s) == nil && s.Fixture != "" {
@@ -178,9 +177,7 @@ func (d *double) hear(want wire) {
 func replays(t *testing.T, name, root string) agent.Config {
 	t.Helper()
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	who, _, _ := strings.Cut(name, "-")
 	return agent.Config{Agents: map[string]command.Agent{who: {Command: []string{os.Args[0]}, Env: []string{replayed + "=" + name, data + "=" + here}, Roots: []string{root}}}}
 }
@@ -191,31 +188,23 @@ func runOf(t *testing.T, in agent.Input, line []string, config agent.Config, eac
 	config.Command.Environ = append(os.Environ(), config.Command.Environ...)
 	config.Command.Inherit = true
 	job, err := agent.Job(in, line, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return follow(t, job, "", each)
 }
 
 func follow(t *testing.T, job actors.Job, principal string, each func(*actors.System, messages.RunID, messages.Event)) (state messages.State) {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(context.Background())
 	limits := messages.Limits{WallClockMS: time.Hour.Milliseconds(), StallMS: time.Hour.Milliseconds()}
 	run, err := s.Start(t.Context(), job, actors.Options{Limits: limits, Principal: principal})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range run.Events(t.Context(), 0) {
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if each != nil {
 			each(s, run.ID(), e)
 		}
@@ -227,13 +216,9 @@ func follow(t *testing.T, job actors.Job, principal string, each func(*actors.Sy
 func headless(t *testing.T, name string, c command.Command, allowDenied bool) messages.State {
 	t.Helper()
 	read, err := agent.Headless(name, allowDenied)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	job, err := command.Job(command.Program{Line: command.Line{Command: c.Command}, Idle: c.Idle}, command.Config{Environ: os.Environ(), Inherit: true, Speak: read, NoStdin: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return follow(t, job, "", nil)
 }
 
@@ -257,3 +242,5 @@ func answer(s messages.State) (text string) {
 	}
 	return text
 }
+
+var must = fatal.IfError

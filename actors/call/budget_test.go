@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -68,26 +69,19 @@ func (s *spender) take(r model.Request) (tokens int, reports bool) {
 // spend runs the work in a run with the limits, and returns its State and events.
 func spend(t *testing.T, c actors.Config, l messages.Limits, work work, meanwhile func(*actors.System, *actors.Run)) (s messages.State, events []messages.Event) {
 	system, err := actors.New(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer system.Close(context.Background())
 	run, err := system.Start(t.Context(), actors.Job{Name: "test", Tasks: []actors.Task{{Name: "work", Run: work}}}, actors.Options{Limits: l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if meanwhile != nil {
 		synctest.Wait()
 		meanwhile(system, run)
 	}
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if events = append(events, e); true {
-			if s, err = s.Apply(e); err != nil {
-				t.Fatal(err)
-			}
+			s, err = s.Apply(e)
+			must(t, err)
 		}
 	}
 	if n := system.Stats().RefusedEvents; n != 0 {
@@ -290,9 +284,7 @@ func TestToolsAndReportsSpend(t *testing.T) {
 func TestWrongBudgetsAreRefused(t *testing.T) {
 	system, err := actors.New(t.Context(), actors.Config{Ceilings: actors.Ceilings{Budget: messages.Budget{Tokens: 5000}},
 		Prices: func(name string) (actors.Price, bool) { return actors.Price{}, name == "known" }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer system.Close(context.Background())
 	cost := messages.Budget{Cost: messages.Cost{Amount: 1}}
 	for name, c := range map[string]struct {
@@ -312,9 +304,7 @@ func TestWrongBudgetsAreRefused(t *testing.T) {
 		}
 		job.Models = []string{"known"}
 		run, err := system.Start(t.Context(), job, actors.Options{Limits: messages.Limits{Budget: cost}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if s, err := run.Wait(t.Context()); err != nil || s.Queued.Limits.Budget.Tokens != 5000 {
 			t.Errorf("%v, limits %+v", err, s.Queued.Limits)
 		}
@@ -326,3 +316,5 @@ func TestWrongBudgetsAreRefused(t *testing.T) {
 		t.Error("a budget in tokens that do not exist was read")
 	}
 }
+
+var must = fatal.IfError

@@ -85,9 +85,7 @@ func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := actors.New(t.Context(), actors.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close(context.Background())
 		job := actors.Job{Name: "test", Tasks: []actors.Task{{
 			Name: "work",
@@ -97,9 +95,7 @@ func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages
 			},
 		}}}
 		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if meanwhile != nil {
 			synctest.Wait()
 			meanwhile(run)
@@ -108,9 +104,7 @@ func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages
 			if err == nil {
 				state, err = state.Apply(e)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			events = append(events, e)
 		}
 		if n := s.Stats().RefusedEvents; n != 0 {

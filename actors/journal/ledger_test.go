@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // A ledger that is whole adds up, and each change of it or of the logs is found.
 func TestLedger(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended := journal.Entry{Kind: journal.EntryEnded, Run: "r_a", Seq: 3, Chain: "c", Opening: 1, Blocks: "b"}
 	removed, other := ended, ended
 	removed.Run, other.Chain = "r_b", "d"
@@ -23,9 +22,7 @@ func TestLedger(t *testing.T) {
 		var l journal.Ledger
 		for _, e := range entries {
 			s, err := l.Seal(e, key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			signed = append(signed, s)
 		}
 		return signed
@@ -49,9 +46,7 @@ func TestLedger(t *testing.T) {
 	if e, by, ok := x.End("r_a"); !ok || e.Blocks != "m" || string(by) != string(key.Public().(ed25519.PublicKey)) {
 		t.Errorf("the run ended with %+v", e)
 	}
-	if err := x.Compare(merged); err != nil {
-		t.Error(err)
-	}
+	must(t, x.Compare(merged))
 	x.Compare(other) // it has no entry, and none ended before the ledger
 	if all := append(x.Rest("t", nil), x.Records(nil, 2)...); len(all) != 4 {
 		t.Errorf("found %v", all)
@@ -73,3 +68,5 @@ func TestLedger(t *testing.T) {
 		}
 	}
 }
+
+var must = fatal.IfError

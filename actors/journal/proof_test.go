@@ -32,9 +32,7 @@ func kept(t *testing.T) *journal.Memory {
 			b.Events = append(b.Events, messages.Event{RunID: "r_a", Seq: seq, From: seq, Time: time.Unix(1e9, int64(seq)).UTC(), Body: body})
 		}
 		j.Append(b, func(err error) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		})
 		at = b.Head()
 	}
@@ -44,9 +42,7 @@ func kept(t *testing.T) *journal.Memory {
 func written(t *testing.T, j journal.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := journal.WriteProof(&out, "r_a", j.Blocks(t.Context(), "r_a"), key); err != nil {
-		t.Fatal(err)
-	}
+	must(t, journal.WriteProof(&out, "r_a", j.Blocks(t.Context(), "r_a"), key))
 	return out.Bytes()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -17,18 +18,12 @@ import (
 func start(t *testing.T, in prompt.Input, config prompt.Config) *actors.Run {
 	t.Helper()
 	s, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close(context.Background()) })
 	job, err := prompt.Job(in, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return run
 }
 
@@ -65,15 +60,12 @@ func TestFirstTokenComesFirst(t *testing.T) {
 	run := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: stream})
 	var state messages.State
 	for e, err := range run.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if b, ok := e.Body.(messages.TextDelta); ok && b.Text == "Hel" {
 			close(read)
 		}
-		if state, err = state.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		state, err = state.Apply(e)
+		must(t, err)
 	}
 	text, _ := state.Stream("answer")
 	if state.Status != messages.Completed || !text.Closed || text.Text() != "Hello" {
@@ -223,9 +215,7 @@ func TestFormat(t *testing.T) {
 func short(t *testing.T, r model.Request) string {
 	t.Helper()
 	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := string(data)
 	for _, empty := range []string{`"model":"",`, `"tools":null,`, `"choice":"",`, `"Format":null,`, `"max_tokens":0,`,
 		`"temperature":null,`, `"top_p":null,`, `"stop":null,`, `"seed":null,`, `,"extra":null`, `"extra":null`,
@@ -282,3 +272,5 @@ func TestInput(t *testing.T) {
 		t.Error("a job without a model is no job")
 	}
 }
+
+var must = fatal.IfError

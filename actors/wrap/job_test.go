@@ -90,11 +90,7 @@ func TestRepeats(t *testing.T) {
 // The log has what the server says, and its JSON-RPC error as it is; with a digest it has neither arguments nor result.
 func TestLog(t *testing.T) {
 	_, state, events := calling(t, "", wrap.Rule{}, nil)
-	for _, has := range []string{"secret words", `"done":500,"total":1000,"unit":"‰"`, `"half"`, `"level":"error","task":"call","text":"hot"`} {
-		if !strings.Contains(events, has) {
-			t.Errorf("%s is not in %s", has, events)
-		}
-	}
+	fatal.IfLacking(t, events, "secret words", `"done":500,"total":1000,"unit":"‰"`, `"half"`, `"level":"error","task":"call","text":"hot"`)
 	if string(state.End.Result) != `{"content":[{"type":"text","text":"private"}]}` {
 		t.Errorf("the result is %s", state.End.Result)
 	}

@@ -40,7 +40,7 @@ func restoreCommand(p *host.Program) *cobra.Command {
 func foldersCommand(p *host.Program, use, needs string, do func(cmd *cobra.Command, name, dir, files string) error,
 	aboutState, aboutFiles string) *cobra.Command {
 	var state, files string
-	cmd := &cobra.Command{Use: use, GroupID: settings.Working, Args: exit.Takes(1, needs, "")}
+	cmd := &cobra.Command{Use: use, Args: exit.Takes(1, needs, "")}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), host.Ending()...)
 		defer stop()

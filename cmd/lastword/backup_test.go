@@ -84,9 +84,8 @@ func TestBackupIsRestored(t *testing.T) {
 		t.Errorf("the conversation is %q, %v", text, err)
 	}
 	s = serveHTTP(t, dir, "--allow-local", "--state", "new", "--out", "new-files")
-	if client, err = api.New(s.base(), ""); err != nil {
-		t.Fatal(err)
-	}
+	client, err = api.New(s.base(), "")
+	must(t, err)
 	must(t, client.Answer(ctx, waiting, question, json.RawMessage("true")))
 	if state := ended(ctx, t, client, waiting); state.Status != messages.Completed {
 		t.Errorf("the run that waited: %+v", state.End)

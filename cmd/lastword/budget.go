@@ -31,8 +31,7 @@ func budgetCommand(p *host.Program) *cobra.Command {
 	remote, f := &host.Remote{Program: p}, filter{}
 	by, limit, asJSON := "", 0, false
 	cmd := &cobra.Command{
-		Use:     "budget [run]",
-		GroupID: settings.Working,
+		Use: "budget [run]",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return exit.Takes(1, "takes one run at most", "lastword runs ls lists them")(cmd, args)

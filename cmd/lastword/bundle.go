@@ -46,10 +46,9 @@ type bundle struct {
 func bundleCommand(p *host.Program) *cobra.Command {
 	b := &bundle{doctor: doctorOptions{program: p, at: p.Endpoint(), remote: host.Remote{Program: p}, timeout: 20 * time.Second}}
 	cmd := &cobra.Command{
-		Use:     "bundle <file>",
-		GroupID: settings.Helping,
-		Args:    exit.Takes(1, "needs the name of the file to write", ""),
-		RunE:    func(cmd *cobra.Command, args []string) error { return misplaced(b.write(cmd, args[0])) },
+		Use:  "bundle <file>",
+		Args: exit.Takes(1, "needs the name of the file to write", ""),
+		RunE: func(cmd *cobra.Command, args []string) error { return misplaced(b.write(cmd, args[0])) },
 	}
 	flags := cmd.Flags()
 	b.doctor.remote.AddFlags(cmd, flags, "`URL` of a server, or unix:PATH (default: the one on this machine)")

@@ -34,7 +34,6 @@ func chatCommand(program *host.Program) *cobra.Command {
 	c := chatOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
 		Use:               "chat",
-		GroupID:           settings.Working,
 		Args:              c.arguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -23,13 +24,9 @@ func (s *session) shows(words string) {
 // answers lets the model say the words, and then end the turn.
 func (s *session) answers(m *testkit.Exchange, words string) {
 	s.t.Helper()
-	if err := m.Next(); err != nil {
-		s.t.Error(err)
-	}
+	must(s.t, m.Next())
 	s.shows(words)
-	if err := m.Rest(); err != nil {
-		s.t.Error(err)
-	}
+	must(s.t, m.Rest())
 	s.shows("breaks a line") // a hint of the editor, in the place of the turn's
 }
 
@@ -89,11 +86,7 @@ func TestTalk(t *testing.T) {
 	s.ends(exit.Completed)
 	requests := m.Requests()
 	body := string(requests[len(requests)-2].Body) // the last is the other talk's
-	for _, said := range []string{`"Hello"`, `"Good **day**."`, `And the weather?`, `Again:\nwhat?`, `"Rain."`, `"Bye"`} {
-		if !strings.Contains(body, said) {
-			t.Errorf("the model is not told %s: %s", said, body)
-		}
-	}
+	fatal.IfLacking(t, body, `"Hello"`, `"Good **day**."`, `And the weather?`, `Again:\nwhat?`, `"Rain."`, `"Bye"`)
 }
 
 // A model with tools may ask the user, in place or line by line; each question gets its answer once.

@@ -178,9 +178,7 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 			return nil, nil, err
 		}
 	}
-	if c.in.Context == "" {
-		c.in.Context = conversation.NewID()
-	}
+	c.in.Context = cmp.Or(c.in.Context, conversation.NewID())
 	keep, dir := c.State, c.State.Folder(c.program.Env)
 	if owner, open := store.FindOwner(dir); open && dir != "" { // its conversations may be shared, but not its journal
 		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: process %d keeps runs in %s; this chat keeps its conversation there, and no events\n",

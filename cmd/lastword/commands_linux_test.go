@@ -60,9 +60,8 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 			t.Errorf("the process %s runs beside the next server", pid)
 		}
 	}
-	if c, err = api.New(s.base(), ""); err != nil {
-		t.Fatal(err)
-	}
+	c, err = api.New(s.base(), "")
+	must(t, err)
 	state = messages.State{}
 	for e, err := range c.Follow(t.Context(), id, messages.FollowOptions{}) {
 		if err == nil {

@@ -17,7 +17,7 @@ import (
 )
 
 func configCommand(p *host.Program) *cobra.Command {
-	return settings.Parent("config", settings.Helping, configShowCommand(p), configPathCommand(p))
+	return settings.Parent("config", configShowCommand(p), configPathCommand(p))
 }
 
 // variables returns a line for each variable that does not belong to a flag.

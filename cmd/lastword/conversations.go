@@ -20,7 +20,7 @@ import (
 
 func conversationsCommand(p *host.Program) *cobra.Command {
 	k := &keptConversations{program: p}
-	cmd := settings.Parent("conversations", settings.Working, k.list(), k.show(), k.rename(), k.fork(), k.remove())
+	cmd := settings.Parent("conversations", k.list(), k.show(), k.rename(), k.fork(), k.remove())
 	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` of the --state of chat (default: the one that chat uses without it)")
 	settings.Must(cmd.MarkPersistentFlagDirname("state"))
 	settings.FlagOnly(cmd.PersistentFlags(), "state")

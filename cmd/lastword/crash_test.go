@@ -162,9 +162,8 @@ func newCrash(t *testing.T, dice *rand.Rand) *crash {
 		put(t, filepath.Join(dir, "garden", "docs", fmt.Sprintf("plant%d.md", i)), "# Plant\n\n"+strings.Repeat("It grows.\n\n", 500))
 	}
 	var err error
-	if c.client, err = api.New("unix:"+c.socket, c.token); err != nil {
-		t.Fatal(err)
-	}
+	c.client, err = api.New("unix:"+c.socket, c.token)
+	must(t, err)
 	c.web = &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", c.socket)

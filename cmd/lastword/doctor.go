@@ -51,7 +51,6 @@ func doctorCommand(p *host.Program) *cobra.Command {
 	e := doctorOptions{program: p, at: p.Endpoint(), remote: host.Remote{Program: p}}
 	cmd := &cobra.Command{
 		Use:               "doctor",
-		GroupID:           settings.Helping,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -161,9 +161,8 @@ func TestFaultKillsTheNode(t *testing.T) {
 		t.Errorf("the process ended with %d", code)
 	}
 	s = serveHTTP(t, dir, args...)
-	if c, err = api.New(s.base(), ""); err != nil {
-		t.Fatal(err)
-	}
+	c, err = api.New(s.base(), "")
+	must(t, err)
 	if end, faults := followed(t, c, id); !slices.Equal(faults, []string{"node.kill"}) || end.End.Cause != messages.CauseNodeLost {
 		t.Errorf("the log has %q, and the run ended as %+v", faults, end.End)
 	}

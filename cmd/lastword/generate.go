@@ -54,7 +54,6 @@ func generateCommand(p *host.Program) *cobra.Command {
 	g.Show.Outcome = generate.Outcome
 	cmd := &cobra.Command{
 		Use:               "generate [repository]",
-		GroupID:           settings.Working,
 		Args:              atMostOne,
 		Annotations:       map[string]string{settings.ReadsCurrent: "by default"},
 		ValidArgsFunction: folders,

@@ -141,7 +141,6 @@ func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 func completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion <" + strings.Join(shells(), "|") + ">",
-		GroupID:   settings.Helping,
 		Args:      oneShell,
 		ValidArgs: shells(),
 		RunE: func(cmd *cobra.Command, args []string) error {

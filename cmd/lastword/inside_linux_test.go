@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/durable"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/sqlite"
@@ -138,9 +139,5 @@ func TestDurableKilled(t *testing.T) {
 	s = start()
 	s.ends()
 	said := s.stderr.String()
-	for _, want := range []string{"kit/quick completed", `"text":"quick is done"`, "kit/slow failed", "node_lost"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("it has no %s: %s", want, said)
-		}
-	}
+	fatal.IfLacking(t, said, "kit/quick completed", `"text":"quick is done"`, "kit/slow failed", "node_lost")
 }

@@ -82,19 +82,27 @@ func rootCommand(p *host.Program) *cobra.Command {
 		_, err := fmt.Fprint(cmd.OutOrStderr(), usageText(cmd))
 		return err
 	})
-	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"},
-		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
-	root.AddCommand(generateCommand(p), checks.Command(p), promptCommand(p), chatCommand(p), commands.RunCommand(p), commands.StepCommand(p), commands.AgentCommand(p),
+	addGroup(root, settings.Working, "Commands:", generateCommand(p), checks.Command(p), promptCommand(p), chatCommand(p), commands.RunCommand(p), commands.StepCommand(p), commands.AgentCommand(p),
 		commands.StartCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), commands.JobsCommand(p),
 		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), commands.FaultCommand(p), conversationsCommand(p),
 		runsCommand(p), budgetCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
 		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }), mcpCommand(p),
 		editor.Command(p),
-		serveCommand(p), uiCommand(p), verifyCommand(p), backupCommand(p), restoreCommand(p), modelsCommand(p), providerCommand(p),
+		serveCommand(p), uiCommand(p), verifyCommand(p), backupCommand(p), restoreCommand(p), modelsCommand(p), providerCommand(p))
+	addGroup(root, settings.Helping, "Settings and help:",
 		tokenCommand(p), keyCommand(p), doctorCommand(p), bundleCommand(p), configCommand(p), completionCommand(), versionCommand())
 	describe(root)
 	inOrder(root)
 	return root
+}
+
+// addGroup adds the commands of a group, which help shows below its title.
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // inOrder makes all commands list their flags in the order of their definition.
@@ -108,9 +116,8 @@ func inOrder(cmd *cobra.Command) {
 func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "version",
-		GroupID: settings.Helping,
-		Args:    noArguments,
+		Use:  "version",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
 				return terminal.PrintJSON(cmd.OutOrStdout(), build.This())

@@ -32,7 +32,6 @@ func mcpCommand(p *host.Program) *cobra.Command {
 	var s mcpOptions
 	cmd := &cobra.Command{
 		Use:               "mcp",
-		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

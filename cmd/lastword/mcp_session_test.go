@@ -89,9 +89,8 @@ func speakTo(t *testing.T, cmd *exec.Cmd) *mcpSession {
 	s := &mcpSession{t: t, cmd: cmd}
 	s.cmd.Stderr = &s.stderr
 	var err error
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	s.in, err = s.cmd.StdinPipe()
+	must(t, err)
 	out, err := s.cmd.StdoutPipe()
 	must(t, err)
 	s.out = bufio.NewReader(out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type modelsOptions struct {
 
 func modelsCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
-	cmd := settings.Parent("models", settings.Working, modelsLoadCommand(p), modelsUnloadCommand(p))
+	cmd := settings.Parent("models", modelsLoadCommand(p), modelsUnloadCommand(p))
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) }
 	l.flags(cmd, 30*time.Second)
@@ -147,9 +148,7 @@ func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *ll
 	if err := printModels(cmd.OutOrStdout(), out.Models); err != nil {
 		return err
 	}
-	if server == "" {
-		server = "a server"
-	}
+	server = cmp.Or(server, "a server")
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", words.Count(len(list), "model"),
 		words.Printable(server),
 		words.Printable(l.at.Host()))
@@ -221,7 +220,7 @@ func (l *modelsOptions) unloading(ctx context.Context, cmd *cobra.Command, clien
 }
 
 func providerCommand(p *host.Program) *cobra.Command {
-	return settings.Parent("provider", settings.Working, providerCheckCommand(p))
+	return settings.Parent("provider", providerCheckCommand(p))
 }
 
 // providerOptions holds the flags of provider check.

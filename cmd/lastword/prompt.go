@@ -31,7 +31,6 @@ func promptCommand(program *host.Program) *cobra.Command {
 	p := promptOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
 		Use:               "prompt <text>",
-		GroupID:           settings.Working,
 		Args:              onePrompt,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

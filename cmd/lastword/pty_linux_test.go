@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -166,12 +167,8 @@ func TestTerminalOfTheKernel(t *testing.T) {
 	s := start(t, []string{"CI=true"}, "lastword", "generate", garden(t), "--progress", "tty")
 	s.ends(exit.Completed)
 	text := s.screen.Text()
-	for _, want := range []string{"✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",
-		"artifacts/local/garden/llms.txt\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the terminal does not show %q but\n%s", want, text)
-		}
-	}
+	fatal.IfLacking(t, text, "✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",
+		"artifacts/local/garden/llms.txt\n")
 	if strings.Contains(text, "run.queued") {
 		t.Errorf("the terminal shows lines as well:\n%s", text)
 	}

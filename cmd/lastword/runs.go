@@ -31,7 +31,7 @@ import (
 
 func runsCommand(p *host.Program) *cobra.Command {
 	remote := &host.Remote{Program: p}
-	cmd := settings.Parent("runs", settings.Working, runsListCommand(remote), runsGetCommand(remote), runsWatchCommand(remote), runsEventsCommand(remote),
+	cmd := settings.Parent("runs", runsListCommand(remote), runsGetCommand(remote), runsWatchCommand(remote), runsEventsCommand(remote),
 		runsProofCommand(remote), runsFilesCommand(remote), runsAnswerCommand(remote), runsSayCommand(remote), runsReleaseCommand(remote), runsMoveCommand(remote), runsRetryCommand(remote), runsCancelCommand(remote), runsRemoveCommand(remote))
 	remote.AddReadFlags(cmd, cmd.PersistentFlags())
 	for _, sub := range cmd.Commands() {

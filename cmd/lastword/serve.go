@@ -55,7 +55,6 @@ func serveCommand(p *host.Program) *cobra.Command {
 	p.Serves = &s.Store
 	cmd := &cobra.Command{
 		Use:               "serve",
-		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

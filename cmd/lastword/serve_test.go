@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -613,9 +614,5 @@ func TestAddressOfAgents(t *testing.T) {
 			t.Errorf("%s: %v, %s", accept, err, body)
 		}
 	}
-	for _, want := range []string{"programs  " + strings.TrimSuffix(s.url, host.MCPPath) + "/v1\n", "agents    " + s.url + "\n", "callers   need no token: ", "runs      "} {
-		if !strings.Contains(s.said, want) {
-			t.Errorf("serve says %q, without %q", s.said, want)
-		}
-	}
+	fatal.IfLacking(t, s.said, "programs  "+strings.TrimSuffix(s.url, host.MCPPath)+"/v1\n", "agents    "+s.url+"\n", "callers   need no token: ", "runs      ")
 }

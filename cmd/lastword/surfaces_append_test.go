@@ -163,9 +163,7 @@ var appenders = map[string]func(a *appender){
 }
 
 func (a *appender) decode(from io.Reader, into any) {
-	if err := json.NewDecoder(from).Decode(into); err != nil {
-		a.t.Error(err)
-	}
+	must(a.t, json.NewDecoder(from).Decode(into))
 }
 
 func (a *appender) page(events, next json.RawMessage) {

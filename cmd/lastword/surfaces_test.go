@@ -48,9 +48,8 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := openStage(t)
 	var err error
-	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{messages.ContextLabel: "c"}}); err != nil {
-		t.Fatal(err)
-	}
+	s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{messages.ContextLabel: "c"}})
+	must(t, err)
 	return s
 }
 

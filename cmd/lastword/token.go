@@ -21,7 +21,7 @@ import (
 
 func tokenCommand(p *host.Program) *cobra.Command {
 	var file string
-	cmd := settings.Parent("token", settings.Helping, tokenAddCommand(p, &file), tokenListCommand(&file), tokenRemoveCommand(&file))
+	cmd := settings.Parent("token", tokenAddCommand(p, &file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&file, "file", "", "`file` of tokens; made if missing, readable by you only")
 	settings.Must(cmd.MarkPersistentFlagFilename("file"))
@@ -129,8 +129,7 @@ type keyed struct {
 func keyCommand(p *host.Program) *cobra.Command {
 	k := &keyed{Program: p}
 	cmd := &cobra.Command{
-		Use:     "key",
-		GroupID: settings.Helping,
+		Use: "key",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if k.nats == "" && len(k.sign) > 0 || k.nats != "" && k.dir != "" {
 				return exit.BadUsage(cmd, errors.New("give --sign with --nats, and --nats without --state"), "")

@@ -29,7 +29,6 @@ func uiCommand(p *host.Program) *cobra.Command {
 	server := ""
 	cmd := &cobra.Command{
 		Use:               "ui",
-		GroupID:           settings.Working,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

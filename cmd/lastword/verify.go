@@ -42,8 +42,7 @@ type verifier struct {
 func verifyCommand(p *host.Program) *cobra.Command {
 	v := &verifier{at: host.Remote{Program: p}, report: journal.Report{Faults: []journal.Fault{}}}
 	cmd := &cobra.Command{
-		Use:     "verify <run>... | <file>... | --all",
-		GroupID: settings.Working,
+		Use: "verify <run>... | <file>... | --all",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if v.all = v.all || v.heads; !v.heads && v.all == (len(args) > 0) {
 				return exit.BadUsage(cmd, errors.New("give the ids of runs, files with proofs, or --all"), "")

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/seed889630bf/lastword/internal/acp"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -133,9 +134,7 @@ func connect(t *testing.T, c acp.Config, ask func(context.Context, string) (stri
 		t.Fatalf("%+v, %v", r, err)
 	}
 	s, err := e.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: "/work", McpServers: []sdk.McpServer{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	if id := <-e.opened; id != s.SessionId {
 		t.Errorf("the commands are of %s", id)
 	}

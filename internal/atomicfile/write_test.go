@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/atomicfile"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // Writers of one name do not mix their texts, and leave nothing else.
 func TestWritersOfOneName(t *testing.T) {
 	dir, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	defer dir.Close()
 	var all sync.WaitGroup
 	for _, letter := range "abcdefgh" {

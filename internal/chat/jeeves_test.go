@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/chat"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -25,11 +26,7 @@ func TestDefectsOfJeeves(t *testing.T) {
 	}
 	has := func(t *testing.T, state messages.State, want ...string) {
 		t.Helper()
-		for _, w := range want {
-			if !strings.Contains(string(state.End.Result), w) {
-				t.Errorf("the result lacks %s: %s", w, state.End.Result)
-			}
-		}
+		fatal.IfLacking(t, string(state.End.Result), want...)
 	}
 	t.Run("think never runs its tool", func(t *testing.T) {
 		m, _, state := staged(t, chat.Input{}, chat.Bounds{}, said{text: search}, looks, said{text: rain}, said{text: "It rains."})

@@ -408,9 +408,7 @@ func whole(t *testing.T, s *actors.System, id messages.RunID) (log []messages.Ev
 		must(t, err)
 		log = append(log, e)
 	}
-	if err := testkit.CheckLog(0, log); err != nil {
-		t.Error(err)
-	}
+	must(t, testkit.CheckLog(0, log))
 	return log
 }
 
@@ -541,9 +539,7 @@ func canceled(t *testing.T, answers []said, at uint64) (events []messages.Event,
 		}
 		var failed error
 		state, failed = s.State(t.Context(), id)
-		if err := errors.Join(err, failed, testkit.CheckLog(0, events)); err != nil {
-			t.Error(err)
-		}
+		must(t, errors.Join(err, failed, testkit.CheckLog(0, events)))
 	})
 	return events, state
 }

@@ -158,7 +158,7 @@ type Process interface {
 	// Wait waits for the program alone. End then ends the rest, and returns when it has ended; left are the processes
 	// that were kept. Both are called once.
 	Wait() syscall.WaitStatus
-	End() (left []int)
+	End() (kept []int)
 	// Terminate and Kill signal the program and what ends with it.
 	Terminate()
 	Kill()

@@ -19,9 +19,7 @@ import (
 func documented(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{}
 	for _, found := range regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```\\w+\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		files[found[1]] = found[2]
@@ -49,9 +47,7 @@ func TestDocumentedProgramsSayAll(t *testing.T) {
 				t.Errorf("the program has %d lines", n)
 			}
 			dir, out := t.TempDir(), t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o600))
 			n := start(t, command.Command{Command: []string{with, name}, Dir: dir, Env: []string{"PATH", "HOME"}},
 				command.Config{Folder: func(string) (string, error) { return out, nil }})
 			id, steps := n.submit(""), int64(0)

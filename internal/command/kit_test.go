@@ -33,13 +33,9 @@ func start(t *testing.T, c command.Command, config command.Config) node {
 		c.Env = []string{"PATH"}
 	}
 	job, err := command.Define(c, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{job}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close(context.Background()) })
 	return node{t, s, c.Name}
 }
@@ -48,9 +44,7 @@ func start(t *testing.T, c command.Command, config command.Config) node {
 func (n node) submit(input string) messages.RunID {
 	n.Helper()
 	id, err := n.system.Submit(n.Context(), messages.Request{Job: n.name, Input: json.RawMessage(input)})
-	if err != nil {
-		n.Fatal(err)
-	}
+	must(n, err)
 	return id
 }
 
@@ -61,9 +55,7 @@ func (n node) follow(id messages.RunID, each func(messages.State, messages.Event
 		if err == nil {
 			state, err = state.Apply(e)
 		}
-		if err != nil {
-			n.Fatal(err)
-		}
+		must(n, err)
 		if each != nil {
 			each(state, e)
 		}

@@ -113,8 +113,8 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 		t.Go(func(ctx context.Context) error { defer reading.Done(); reader.copy(ctx); return nil })
 	}
 	x.status = x.process.Wait()
-	if left := x.process.End(); len(left) > 0 {
-		_ = t.Log(messages.LogInfo, fmt.Sprintf("%s has left processes, as children: keep says: %s", r.arguments[0], strings.Trim(fmt.Sprint(left), "[]")))
+	if kept := x.process.End(); len(kept) > 0 {
+		_ = t.Log(messages.LogInfo, fmt.Sprintf("%s has left processes, as children: keep says: %s", r.arguments[0], strings.Trim(fmt.Sprint(kept), "[]")))
 	}
 	for _, reader := range readers {
 		defer time.AfterFunc(pipeGrace, reader.stopSoon).Stop()

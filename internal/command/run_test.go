@@ -89,9 +89,7 @@ func TestLimitsAreTheOperators(t *testing.T) {
 			t.Parallel()
 			n := start(t, c.command, command.Config{})
 			id, err := n.system.Submit(t.Context(), messages.Request{Job: "it", Limits: messages.Limits{WallClockMS: 3_600_000, StallMS: 3_600_000}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if s := n.follow(id, nil); s.End.Cause != c.cause {
 				t.Errorf("%s, cause %s: %v", s.Status, s.End.Cause, s.End.Error)
 			}

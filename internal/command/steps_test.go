@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -127,12 +128,7 @@ func TestDocumentedProgramsKeepTheirSteps(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fatal.IfError
 
 // talk is a program that writes each line, and prints the answer to it. An empty line ends the attempt with an error.
 func talk(lines ...string) []string {

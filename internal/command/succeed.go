@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -80,13 +81,13 @@ func (x *execution) jsonResult(ctx context.Context) (json.RawMessage, error) {
 		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s has removed or replaced the file LASTWORD_RESULT; write into it", x.Name)
 	}
 	defer f.Close()
-	var left bytes.Buffer
-	clean := x.Config.Secrets.Writer(&left)
+	var cleaned bytes.Buffer
+	clean := x.Config.Secrets.Writer(&cleaned)
 	_, err = io.Copy(clean, heeding{ctx, io.LimitReader(f, messages.MaxEventBytes/2)})
 	if err := errors.Join(err, clean.Close()); err != nil {
 		return nil, err
 	}
-	text := left.Bytes() // stdout has been cleaned, too
+	text := cleaned.Bytes() // stdout has been cleaned, too
 	where := "the file LASTWORD_RESULT"
 	if len(text) == 0 {
 		lines := strings.Split(strings.TrimSpace(x.stdout.tail.String()), "\n")
@@ -107,10 +108,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	if x.Config.Folder == nil || len(x.Artifacts)+len(named) == 0 {
 		return nil
 	}
-	from := x.Dir
-	if from == "" {
-		from = "."
-	}
+	from := cmp.Or(x.Dir, ".")
 	dir, err := regular.Root(from)
 	if err != nil {
 		return err

@@ -26,18 +26,14 @@ const listed = `jobs:
 // A command line is the run of the command that lists it, and no other is run.
 func TestOnlyListedCommandLinesRun(t *testing.T) {
 	file, err := command.Read([]byte(listed), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config := command.Config{}
 	// Forms show the fields in the order of the file.
 	if schema := string(file.Definitions(config)[0].Input()); !regexp.MustCompile("word.*n\":.*on\":.*required.*word.*n").MatchString(schema) {
 		t.Errorf("the order is lost: %s", schema)
 	}
 	s, err := actors.New(t.Context(), actors.Config{Jobs: append(file.Definitions(config), file.Listed(config))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(context.Background())
 	for _, c := range []struct {
 		words []string

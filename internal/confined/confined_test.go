@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // hostile is a folder with everything that leads elsewhere, and the folder that it leads to.
@@ -29,9 +30,7 @@ func hostile(t *testing.T) (root *os.Root, outside string) {
 		t.Skip(err)
 	}
 	root, err = os.OpenRoot(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	t.Cleanup(func() { root.Close() })
 	return root, outside
 }

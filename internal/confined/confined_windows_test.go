@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // No backslash, drive or device leads into a hidden folder or out of the folder.
 func TestNameOfWindows(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	defer root.Close()
 	for _, name := range []string{`docs\.git\config`, `docs\..\.git`, `C:x`, "a:stream", "NUL", "docs/CON"} {
 		if _, err := confined.Make(root, name); err == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/conversation"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -36,9 +37,7 @@ func open(t *testing.T, dir string) *conversation.Store {
 func begin(t *testing.T, s *conversation.Store, owner, message string) *conversation.Turn {
 	t.Helper()
 	turn, err := s.Begin("c_1", conversation.Beginning{Owner: owner, Message: message})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	return turn
 }
 
@@ -46,9 +45,7 @@ func assistant(text string) model.Message { return model.Message{Role: model.Ass
 
 func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, errors.Join(errs...))
 }
 
 // want compares a history in a few words.

@@ -75,11 +75,7 @@ func expectRefusal(t *testing.T, err error, parts ...string) {
 		t.Errorf("got %v, want a refusal", err)
 		return
 	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q does not contain %q", err, part)
-		}
-	}
+	fatal.IfLacking(t, err.Error(), parts...)
 }
 
 func TestClientSpeaksHTTP2(t *testing.T) {

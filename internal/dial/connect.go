@@ -1,6 +1,7 @@
 package dial
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -109,9 +110,7 @@ func (p Policy) tryAll(ctx context.Context, network string, addrs []netip.Addr, 
 		if err == nil {
 			return conn, nil
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		if ctx.Err() != nil {
 			break
 		}

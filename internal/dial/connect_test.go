@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/dial"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -116,11 +117,7 @@ func expectRetryable(t *testing.T, err error, retryable bool, parts ...string) {
 		t.Errorf("got %#v, want transport_closed, retryable %t", err, retryable)
 		return
 	}
-	for _, part := range parts {
-		if !strings.Contains(e.Message, part) {
-			t.Errorf("%q does not contain %q", e.Message, part)
-		}
-	}
+	fatal.IfLacking(t, e.Message, parts...)
 }
 
 func TestDialContextOfAClosedPort(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/explain"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -19,9 +20,7 @@ var update = flag.Bool("update", false, "write what the logs explain")
 func TestSentences(t *testing.T) {
 	const name, golden = "testdata/logs.txt", "testdata/sentences.txt"
 	logs, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	var got strings.Builder
 	for story := range strings.SplitSeq(strings.TrimPrefix(string(logs), "== "), "\n== ") {
 		title, lines, _ := strings.Cut(story, "\n")
@@ -34,9 +33,7 @@ func TestSentences(t *testing.T) {
 		fmt.Fprintf(&got, "== %s\n%s\n", title, strings.Join(run.Sentences(), "\n"))
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 	}
 	if want, err := os.ReadFile(golden); err != nil || string(want) != got.String() {
 		t.Errorf("%v; the sentences are\n%s", err, got.String())

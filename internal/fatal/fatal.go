@@ -1,5 +1,7 @@
 package fatal
 
+import "strings"
+
 // IfError ends the test with the error, if there is one. t is a testing.TB or a *rapid.T.
 func IfError(t interface {
 	Helper()
@@ -8,5 +10,18 @@ func IfError(t interface {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// IfLacking ends the test if the text lacks one of the words.
+func IfLacking(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Fatalf("%q is not in %s", word, text)
+		}
 	}
 }

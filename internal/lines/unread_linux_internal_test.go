@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // A result on stdio waits until the client has read what is before it, over a pipe and over a socket.
@@ -16,9 +18,7 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 			w := NewWriter(out, func(b []byte) []byte { return b })
 			go w.Run()
 			defer close(w.closing)
-			if err := w.Append(t.Context(), []byte("an event")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Append(t.Context(), []byte("an event")))
 			brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
 			if w.WaitRead(brief, time.Hour); brief.Err() == nil {
@@ -35,9 +35,7 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 func pipe(t *testing.T) (in, out *os.File) {
 	t.Helper()
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { in.Close(); out.Close() })
 	return in, out
 }
@@ -46,27 +44,21 @@ func pipe(t *testing.T) (in, out *os.File) {
 func socket(t *testing.T) (in, out *os.File) {
 	t.Helper()
 	listener, err := net.Listen("unix", t.TempDir()+"/s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	dialed, err := net.Dial("unix", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	accepted, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fileOf(t, dialed), fileOf(t, accepted)
 }
 
 func fileOf(t *testing.T, c net.Conn) *os.File {
 	t.Helper()
 	file, err := c.(*net.UnixConn).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { file.Close(); c.Close() })
 	return file
 }
+
+var must = fatal.IfError

@@ -129,9 +129,7 @@ func TestValues(t *testing.T) {
 // Whatever the text: it is a plan that can be checked, or problems.
 func FuzzParse(f *testing.F) {
 	archive, err := txtar.ParseFile("testdata/problems.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for _, file := range archive.Files {
 		f.Add(file.Data)
 	}

@@ -236,10 +236,7 @@ func clipped(text string) string { return strings.ToValidUTF8(words.Clip(text, 5
 func (r *runner) finish() error {
 	c := r.core
 	if f := c.failure; f != nil {
-		cause := f.cause
-		if cause == "" {
-			cause = messages.CauseError
-		}
+		cause := cmp.Or(f.cause, messages.CauseError)
 		where := ""
 		if f.run != "" {
 			where = fmt.Sprintf(" (%s, sub-run %s)", cause, f.run)

@@ -67,12 +67,12 @@ const counting = "Count from 1 to 300 in words, one number a line, and leave non
 // cancel abandons a long answer after its first token. If the server keeps generating, its answer to the next request
 // is late.
 func cancel(ctx context.Context, p *prober) Result {
-	left := p.follow(ctx, ask(counting), p.options.Patience, func(part model.Part) bool {
+	long := p.follow(ctx, ask(counting), p.options.Patience, func(part model.Part) bool {
 		_, end := part.(model.End)
 		return end
 	})
-	if left.first.IsZero() {
-		return skip("the long answer did not begin: %s", left.why())
+	if long.first.IsZero() {
+		return skip("the long answer did not begin: %s", long.why())
 	}
 	soon := min(max(p.options.Soon, 3*p.hello(ctx).end.FirstToken), p.options.Patience)
 	r := p.askWithin(ctx, ask(ready), soon)

@@ -66,9 +66,7 @@ func TestTime(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			learned, err := probe.Run(t.Context(), probe.Options{Only: []string{c.id},
 				Config: llm.Config{BaseURL: "http://model.test/v1", Transport: transport}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r := learned.Results[0]; r.Status != c.status || !strings.Contains(r.Seen, c.seen) {
 				t.Errorf("%+v: %+v, want %s and %q", c.server, r, c.status, c.seen)
 			}

@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
@@ -43,9 +44,7 @@ func (s stage) play(t *testing.T, only ...string) *probe.Profile {
 		o.Config.Transport = &repeating{cmp.Or[http.RoundTripper](o.Config.Transport, &http.Transport{}), m, s.answers}
 	}
 	p, err := probe.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -190,9 +189,7 @@ func TestProfileFile(t *testing.T) {
 	if !strings.HasSuffix(name, filepath.Join("lastword", "servers", "models.example_8080_v1.json")) {
 		t.Error(name)
 	}
-	if err := p.Write(name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Write(name))
 	text, err := os.ReadFile(name)
 	if err != nil || strings.Contains(string(text), key) || !strings.Contains(string(text), "[key]") {
 		t.Errorf("%v: %s", err, text)
@@ -207,9 +204,7 @@ func TestProfileFile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"{", `{"schema":"lastword.server/99"}`} {
-		if err := os.WriteFile(name, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(bad), 0o600))
 		if _, err := probe.Read(name); err == nil {
 			t.Errorf("%s is read", bad)
 		}
@@ -347,3 +342,5 @@ func TestRecordedServers(t *testing.T) {
 		t.Errorf("%v, %+v", err, p.Results)
 	}
 }
+
+var must = fatal.IfError

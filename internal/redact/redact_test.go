@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -26,13 +27,9 @@ func knowing(values ...string) *redact.Secrets {
 // forms are how a stranger may repeat a secret.
 func forms(t *testing.T, secret string) map[string]string {
 	quoted, err := json.Marshal(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	twice, err := json.Marshal(string(quoted))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	all := map[string]string{
 		"plain": secret, "JSON": string(quoted), "JSON in JSON": string(twice), "HTML": html.EscapeString(secret),
 		"query": url.QueryEscape(secret), "path": url.PathEscape(secret), "twice": url.QueryEscape(url.QueryEscape(secret)),

@@ -11,15 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/regular"
 )
 
 // Nobody looks at the name first, so it does not matter when it became a pipe.
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	defer root.Close()
 	pipe := filepath.Join(root.Name(), "pipe")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o644), root.WriteFile("file", []byte("x"), 0o644)); err != nil {

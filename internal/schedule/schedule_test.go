@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -33,9 +34,7 @@ type store struct {
 func (s *store) node(t *testing.T, all ...schedule.Schedule) (*schedule.Clock, func()) {
 	t.Helper()
 	for i := range all {
-		if err := all[i].Check(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, all[i].Check())
 	}
 	c := &schedule.Clock{Config: schedule.Config{Schedules: all, Log: zap.NewNop(), Submit: s.submit, State: s.state,
 		Load: func(context.Context) (schedule.Marks, error) {

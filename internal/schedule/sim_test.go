@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -27,9 +28,7 @@ func TestSimLosesNoStart(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, r := store{ended: map[messages.RunID]bool{}}, rand.New(rand.NewPCG(seed, 0))
 			lines, err := simulate(t, &s, r, days).List(t.Context(), "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.IfError(t, err)
 			for _, l := range lines {
 				starts := 0
 				for _, key := range s.keys {

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // The tables of docs/commands.md say when schedules start on days on which clocks change.
 func TestClockChanges(t *testing.T) {
 	text, err := os.ReadFile("../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var days [][]string // zone and date of each column
 	checked := 0
 	for line := range strings.Lines(string(text)) {
@@ -41,17 +41,11 @@ func TestClockChanges(t *testing.T) {
 
 func startsOn(t *testing.T, cron, zone, day string) string {
 	s := Schedule{Cron: cron, Zone: zone}
-	if err := s.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Check())
 	where, err := time.LoadLocation(zone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	utc, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for at := s.times.Next(utc.Add(-50 * time.Hour)); at.Before(utc.Add(50 * time.Hour)); at = s.times.Next(at) {
 		if wall := at.In(where).Format("2006-01-02 15:04-0700"); strings.HasPrefix(wall, day) {
@@ -66,3 +60,5 @@ func startsOn(t *testing.T, cron, zone, day string) string {
 	}
 	return strings.Join(all, ", ")
 }
+
+var must = fatal.IfError

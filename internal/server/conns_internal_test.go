@@ -6,15 +6,15 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // listening is a limitedListener at a real socket.
 func listening(t *testing.T) *limitedListener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	b := newLimitedListener(l, 8)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
@@ -24,16 +24,12 @@ func listening(t *testing.T) *limitedListener {
 func accepted(t *testing.T, l *limitedListener) net.Conn {
 	t.Helper()
 	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	if _, err := client.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	t.Cleanup(func() {
 		_ = client.Close()
 		_ = c.Close()

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/server"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -177,9 +178,7 @@ func TestAcceptingThatFailsTakesNoPlace(t *testing.T) {
 func TestFilesArriveWhole(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef", 1<<16)
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) }))
 	if a := send(t, addr, "GET / HTTP/1.1", "Host: localhost"); a.body != text {
 		t.Errorf("%d bytes of %d", len(a.body), len(text))
@@ -201,9 +200,7 @@ func TestSlashesAtTheEnd(t *testing.T) {
 	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }))
 	for path, want := range map[string]string{"/": "/", "/a2a/": "/a2a", "/a/b/": "/a/b", "/a%2Fb/": "/a/b", "/a%2F": "/a/", "/a//": "/a//"} {
 		response, err := http.Get("http://" + addr + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, _ := io.ReadAll(response.Body); string(got) != want {
 			t.Errorf("%s is served as %s, want %s", path, got, want)
 		}
@@ -400,9 +397,7 @@ func TestConnectionsTakenOverHaveNoDeadline(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(time.Hour)
 		_, _ = io.WriteString(c, "x")
-		if err := <-read; err != nil {
-			t.Error(err)
-		}
+		must(t, <-read)
 		wantEnd(t, s)
 	})
 }
@@ -520,14 +515,10 @@ func TestDrainWaitsForConnectionsTakenOver(t *testing.T) {
 
 func TestServeOfAContextThatIsDone(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := server.Serve(ctx, l, door(), server.Limits{}); err != nil {
-		t.Error(err)
-	}
+	must(t, server.Serve(ctx, l, door(), server.Limits{}))
 	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		_ = c.Close()
 		t.Error("the listener is still open")
@@ -573,3 +564,5 @@ func TestPanicsOfHandlersGoToTheLog(t *testing.T) {
 		}
 	})
 }
+
+var must = fatal.IfError

@@ -121,11 +121,11 @@ func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.Follo
 					continue
 				}
 				after = e.Seq
-				left, ok := f.Filter.Select(e)
+				shown, ok := f.Filter.Select(e)
 				if !ok {
 					continue
 				}
-				if !yield([]messages.Event{left}, nil) || e.IsTerminal() {
+				if !yield([]messages.Event{shown}, nil) || e.IsTerminal() {
 					return
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -40,9 +41,7 @@ func TestAnyValueComesBack(t *testing.T) {
 			want.Concepts = append(want.Concepts, concept{words.Draw(rt, "name"), words.Draw(rt, "meaning")})
 		}
 		doc, err := json.Marshal(want)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		fatal.IfError(rt, err)
 		_ = json.Unmarshal(doc, &want) // invalid UTF-8 is replaced
 		text := rapid.SampledFrom([]string{"", "```json\n", "Here:\n", "<think>so {so}</think>"}).Draw(rt, "before") +
 			string(doc) + rapid.SampledFrom([]string{"", "\n```", "\nThat {is} it."}).Draw(rt, "after")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -195,11 +196,7 @@ func TestRejectedTwiceThenTaken(t *testing.T) {
 	if len(attempts) != 3 || attempts[0].Rejected != nil || len(attempts[1].Rejected) != 4 {
 		t.Fatalf("attempts: %+v", attempts)
 	}
-	for _, path := range []string{"purpose:", "concepts.0:", "score:", "more:"} {
-		if !strings.Contains(strings.Join(attempts[1].Rejected, "\n"), path) {
-			t.Errorf("no word of %s in %q", path, attempts[1].Rejected)
-		}
-	}
+	fatal.IfLacking(t, strings.Join(attempts[1].Rejected, "\n"), "purpose:", "concepts.0:", "score:", "more:")
 	again := s.requests[1].Messages
 	if len(again) != 4 || again[2].Role != model.Assistant || again[2].Content != bad ||
 		!strings.Contains(again[3].Content, "score:") {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/telemetry"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
@@ -90,25 +91,17 @@ func TestMetricsAndTraces(t *testing.T) {
 		Gauges: map[string]telemetry.Gauge{"readers": {Help: "Readers.", Read: func() float64 { return 3 }}}})
 	system, err := actors.New(context.Background(), actors.Config{Observe: observer.Observe,
 		Jobs: []actors.Definition{actors.Func("chat", chat)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, input := range []string{"true", "false"} {
 		id, err := system.Submit(context.Background(), messages.Request{Job: "chat", Input: json.RawMessage(input), Principal: "mia",
 			Labels: map[string]string{messages.TraceLabel: "00-" + trace + "-" + parent + "-01",
 				messages.TraceStateLabel: "vendor=1", "context": "c1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, err := range system.Events(t.Context(), id, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 	}
-	if err := system.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, system.Close(context.Background()))
 	observer.Close()
 	const model = `gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="tiny"`
 	out := httptest.NewRecorder()
@@ -227,3 +220,5 @@ func TestCollectorThatIsGone(t *testing.T) {
 		t.Errorf("%s", out.Body)
 	}
 }
+
+var must = fatal.IfError

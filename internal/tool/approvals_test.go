@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/tool"
 )
 
@@ -19,15 +20,13 @@ func TestApprovals(t *testing.T) {
 	}
 	has("a", false)
 	for _, pin := range []string{"a", "b"} {
-		if err := first.Add("pay", pin); err != nil {
-			t.Fatal(err)
-		}
+		must(t, first.Add("pay", pin))
 	}
 	has("a", true)
 	has("b", true)
-	if err := os.WriteFile(path, []byte("{\"pin\":\"b\"}\nnot JSON\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("{\"pin\":\"b\"}\nnot JSON\n"), 0o600))
 	has("a", false)
 	has("b", true)
 }
+
+var must = fatal.IfError

@@ -34,9 +34,7 @@ func newSet(t *testing.T, tools ...tool.Tool) *tool.Set {
 	t.Helper()
 	redact := func(s string) string { return strings.ReplaceAll(s, "sesame", "[key]") }
 	s, err := tool.NewSet(redact, tools...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -141,9 +139,7 @@ func TestAllow(t *testing.T) {
 		{tool.Read, []string{"write", "read"}, "read"},
 	} {
 		allowed, err := set.Allow(c.access, c.names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var names []string
 		for _, offered := range allowed.Offered() {
 			names = append(names, offered.Name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -23,9 +24,7 @@ const tried = `{"type":"object","required":["id"],"additionalProperties":false,"
 func compiled(t *testing.T, raw string) *validate.Schema {
 	t.Helper()
 	s, err := validate.Compile(json.RawMessage(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	return s
 }
 
@@ -127,9 +126,7 @@ func TestValidationIsBounded(t *testing.T) {
 	}
 	for _, last := range []string{`false`, `{"type":"string"}`} {
 		s, err := validate.Compile([]byte(`{"$ref":"#/$defs/a0","$defs":{` + strings.Join(parts, ",") + `,"a60":` + last + `}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		if wrong := strings.Join(s.Problems([]byte(`1`)), "; "); !strings.Contains(wrong, "too long to check") {
 			t.Errorf("%s: %s", last, wrong)
 		}

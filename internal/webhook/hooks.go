@@ -331,8 +331,8 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 		if err != nil || !delivery.Status.IsEnded() {
 			return err
 		}
-		end, left := endOf(delivery, last.cursor)
-		if end <= last.cursor && !left { // otherwise the next delivery would end for the same reason
+		end, lost := endOf(delivery, last.cursor)
+		if end <= last.cursor && !lost { // otherwise the next delivery would end for the same reason
 			end = found.Cursor
 		}
 		h.last[key] = link{end, delivery.RunID}
@@ -354,15 +354,15 @@ func (h *Hooks) submit(ctx context.Context, in deliveryInput, key string) (state
 	return h.System().State(ctx, id)
 }
 
-// endOf returns the cursor where the next delivery begins. left: the delivery could not continue because no node had
+// endOf returns the cursor where the next delivery begins. lost: the delivery could not continue because no node had
 // its target, and has not sent everything.
-func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
+func endOf(delivery messages.State, cursor uint64) (end uint64, lost bool) {
 	sent := map[string]bool{}
 	for _, step := range delivery.Kept {
 		sent[step.Step] = true
 	}
 	e := delivery.End
-	left = e.Cause == messages.CauseNodeLost || e.Cause == messages.CauseShutdown || e.Error != nil && e.Error.Code == messages.CodeNotFound
+	lost = e.Cause == messages.CauseNodeLost || e.Cause == messages.CauseShutdown || e.Error != nil && e.Error.Code == messages.CodeNotFound
 	unsent := uint64(math.MaxUint64)
 	for _, step := range delivery.Kept {
 		var one taken
@@ -371,12 +371,12 @@ func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
 		}
 		cursor = max(cursor, one.Cursor)
 		for _, m := range one.Messages {
-			if left && !sent[fmt.Sprint(sendStep, m.Seq)] {
+			if lost && !sent[fmt.Sprint(sendStep, m.Seq)] {
 				unsent = min(unsent, m.Seq-1)
 			}
 		}
 	}
-	return min(cursor, unsent), left
+	return min(cursor, unsent), lost
 }
 
 // find returns the target with the name.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/webhook"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
@@ -103,9 +104,8 @@ func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *ac
 		config.Observe = hooks.Observe
 	}
 	var err error
-	if s, err = actors.New(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	s, err = actors.New(t.Context(), config)
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { hooks.Run(ctx) })
@@ -115,9 +115,7 @@ func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *ac
 func start(t *testing.T, s *actors.System, input string) messages.RunID {
 	t.Helper()
 	id, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(input), Principal: "mia"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
@@ -133,9 +131,7 @@ func (w *world) want(t *testing.T, want ...string) {
 
 func answer(t *testing.T, s *actors.System, id messages.RunID, request string) {
 	t.Helper()
-	if err := s.Answer(t.Context(), id, request, json.RawMessage(`"yes"`), "mia"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Answer(t.Context(), id, request, json.RawMessage(`"yes"`), "mia"))
 }
 
 func TestEventsGoOutInOrder(t *testing.T) {
@@ -267,9 +263,7 @@ func TestCallbacksAndResending(t *testing.T) {
 		var ids []messages.RunID
 		for _, url := range []string{"", "bad", "good"} {
 			id, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(`{}`), Labels: map[string]string{messages.CallbackLabel: url}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ids = append(ids, id)
 		}
 		time.Sleep(time.Second)
@@ -314,9 +308,7 @@ func TestAddedCallbacks(t *testing.T) {
 		s, stop := w.node(t, true)
 		id, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(`{"ask":1}`), Principal: "mia",
 			Labels: map[string]string{messages.CallbackLabel: "first"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Second)
 		w.want(t, "callback input.required")
 		w.added = map[string]string{"1": "", "c2": "second"}
@@ -344,9 +336,7 @@ func TestCallersCannotDeliver(t *testing.T) {
 		time.Sleep(time.Second)
 		w.want(t, "all run.completed")
 		forged, err := s.Submit(t.Context(), messages.Request{Job: webhook.Name, Input: json.RawMessage(`{"target":"all","run":"` + string(id) + `"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Second)
 		if state, err := s.State(t.Context(), forged); err != nil || state.Status != messages.Failed {
 			t.Errorf("a caller's delivery: %+v, %v", state.End, err)
@@ -361,9 +351,7 @@ func TestInjectedFailure(t *testing.T) {
 		w := newWorld()
 		w.faults = new(fault.Board)
 		s, stop := w.node(t, true, webhook.Target{Name: "all"})
-		if err := w.faults.Arm(fault.Rule{Point: fault.WebhookFail, Count: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.faults.Arm(fault.Rule{Point: fault.WebhookFail, Count: 1}))
 		start(t, s, `{}`)
 		time.Sleep(time.Minute)
 		w.want(t, "all run.completed")
@@ -426,3 +414,5 @@ func TestFileSaysAllThatIsWrong(t *testing.T) {
 		t.Errorf("%+v, %v", good, err)
 	}
 }
+
+var must = fatal.IfError

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
@@ -23,9 +24,7 @@ func fired(b *fault.Board, n int, at *fault.Site) (list []bool) {
 func arm(t *testing.T, b *fault.Board, r fault.Rule) {
 	t.Helper()
 	r.Point = fault.TaskPanic
-	if err := b.Arm(r); err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, b.Arm(r))
 }
 
 // The same seed fires at the same places, and a probability is one.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -80,11 +81,7 @@ func testSeedDocs(t *testing.T) {
 
 	s = open("question", looopy.New)
 	turn := said(s, blocks["Looopy"]["sh"], "sh", "-c")
-	for _, want := range []string{`"kind":"input-required"`, `"state":"waiting-input"`, `"kind":"task-complete"`} {
-		if !strings.Contains(turn, want) {
-			t.Errorf("Looopy's snippet prints %s, without %s", turn, want)
-		}
-	}
+	fatal.IfLacking(t, turn, `"kind":"input-required"`, `"state":"waiting-input"`, `"kind":"task-complete"`)
 	const page = `import {EventSource as Source} from 'eventsource';
 let text = '', shown = [];
 const append = (delta) => { text += delta; }, replace = (content) => { shown.push(content); };
@@ -151,11 +148,7 @@ func testHost(t *testing.T, at kitTarget) {
 		6: {"run_id is missing", "run: there is no field run here; there are run_id"},
 		7: {"crash", "failed, panic"},
 	} {
-		for _, part := range want {
-			if !strings.Contains(turns[i].Given, part) {
-				t.Errorf("turn %d: the model is given %q, without %q", i, turns[i].Given, part)
-			}
-		}
+		fatal.IfLacking(t, turns[i].Given, want...)
 		if len(turns[i].Given)/4 >= 1500 {
 			t.Errorf("turn %d: the model is given %d tokens", i, len(turns[i].Given)/4)
 		}

@@ -141,9 +141,7 @@ func (c *cluster) build(binary, module, pkg string) {
 func (c *cluster) addTokens(lastword, file string) {
 	for _, who := range []string{principal, other, spender} {
 		out, err := exec.Command(lastword, "token", "add", "--file", file, who).Output()
-		if err != nil {
-			c.Fatal(err)
-		}
+		must(c, err)
 		c.tokens[who] = strings.TrimSpace(string(out))
 	}
 }
@@ -153,9 +151,7 @@ func (c *cluster) at(i int) *httpclient.Client { return c.as(principal, i) }
 
 func (c *cluster) as(who string, i int) *httpclient.Client {
 	to, err := httpclient.New(c.nodes[i].url, c.tokens[who])
-	if err != nil {
-		c.Fatal(err)
-	}
+	must(c, err)
 	return to
 }
 
@@ -165,14 +161,10 @@ func (p *process) start() {
 		p.log = filepath.Join(p.TempDir(), p.name)
 	}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	cmd, end := exec.Command(p.args[0], p.args[1:]...), make(chan struct{})
 	cmd.Env, cmd.Stderr = p.env, log
-	if err := cmd.Start(); err != nil {
-		p.Fatal(err)
-	}
+	must(p, cmd.Start())
 	_ = log.Close() // the process has it
 	go func() { _ = cmd.Wait(); close(end) }()
 	if p.cmd == nil {

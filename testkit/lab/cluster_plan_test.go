@@ -23,9 +23,7 @@ result: ${steps.text.result.text}
 func (c *cluster) plan() {
 	const victim, reader = 0, 1
 	input, err := json.Marshal(map[string]any{"plan": published})
-	if err != nil {
-		c.Fatal(err)
-	}
+	must(c, err)
 	run := c.begin(victim, 1, messages.Request{Job: "plan", Input: input})[0]
 	state, err := c.follow(reader, run, func(e messages.Event) {
 		if asked, ok := e.Body.(messages.InputRequired); ok {
@@ -41,9 +39,7 @@ func (c *cluster) plan() {
 	if err == nil && (string(state.End.Result) != `"a draft"` || len(state.Children) != 3) {
 		err = fmt.Errorf("%d sub-runs come to %s", len(state.Children), state.End.Result)
 	}
-	if err != nil {
-		c.Error(err)
-	}
+	must(c, err)
 	c.nodes[victim].start()
 	c.nodes[victim].waitReady(c)
 }

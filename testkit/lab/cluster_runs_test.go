@@ -50,9 +50,7 @@ func (c *cluster) generate(model bool) messages.Request {
 		in["model"] = "scripted"
 	}
 	input, err := json.Marshal(in)
-	if err != nil {
-		c.Fatal(err)
-	}
+	must(c, err)
 	return messages.Request{Job: "generate", Input: input}
 }
 
@@ -209,9 +207,7 @@ func (c *cluster) answers() {
 	if err == nil {
 		err = completed(state)
 	}
-	if err != nil {
-		c.Error(err)
-	}
+	must(c, err)
 }
 
 // files wants the artifacts of runs of each node at every node.
@@ -346,9 +342,7 @@ func (c *cluster) quota() {
 	open()
 	for _, run := range runs {
 		for e, err := range c.as(other, 1).Follow(c.Context(), run, messages.FollowOptions{}) {
-			if err != nil {
-				c.Fatal(err)
-			}
+			must(c, err)
 			if e.Kind().IsTerminal() && e.Kind() != messages.KindRunCompleted {
 				c.Errorf("%s: %s", run, e.Kind())
 			}

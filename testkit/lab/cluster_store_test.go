@@ -25,9 +25,7 @@ import (
 func (c *cluster) journals() (all []*nats.Journal) {
 	for i := range 4 {
 		j, err := nats.Open(c.Context(), c.urls[i%len(c.urls)])
-		if err != nil {
-			c.Fatal(err)
-		}
+		must(c, err)
 		c.Cleanup(func() { _ = j.Close() })
 		all = append(all, j)
 		if w := j.Warnings(); len(w) != 0 {
@@ -79,9 +77,7 @@ func (c *cluster) writers() {
 		return <-end
 	}
 	queued := messages.RunQueued{Job: "race", Principal: "race", Mode: messages.Detached}
-	if err := add(journals[0], 0, journal.BlockID{1}, queued); err != nil {
-		c.Fatal(err)
-	}
+	must(c, add(journals[0], 0, journal.BlockID{1}, queued))
 	fenced := func(err error) bool { return errors.Is(err, journal.ErrFenced) }
 	const rounds = 200
 	for round := range uint64(rounds) {
@@ -94,17 +90,13 @@ func (c *cluster) writers() {
 	}
 	end := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
 		Error: messages.Errorf(messages.CauseError, "it failed")}
-	if err := add(journals[0], 1+rounds, journal.BlockID{9, 9}, end); err != nil {
-		c.Error(err)
-	}
+	must(c, add(journals[0], 1+rounds, journal.BlockID{9, 9}, end))
 }
 
 // leader is the NATS server that leads the stream of runs.
 func (c *cluster) leader() *process {
 	conn, err := natsgo.Connect(strings.Join(c.urls, ","))
-	if err != nil {
-		c.Fatal(err)
-	}
+	must(c, err)
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	var name string

@@ -83,9 +83,7 @@ func (c *cluster) replace(victim int, binary string, back bool) {
 		plan = confirmed
 	}
 	input, err := json.Marshal(map[string]any{"plan": plan})
-	if err != nil {
-		c.Fatal(err)
-	}
+	must(c, err)
 	waiting := c.begin(victim, 1, messages.Request{Job: "plan", Input: input})
 	request := c.question((victim+1)%len(c.nodes), waiting[0])
 
@@ -109,9 +107,7 @@ func (c *cluster) replace(victim int, binary string, back bool) {
 	n.args[0] = binary
 	n.start()
 	n.waitReady(c)
-	if err := c.at(victim).Answer(c.Context(), waiting[0], request, json.RawMessage(`true`)); err != nil {
-		c.Error(err)
-	}
+	must(c, c.at(victim).Answer(c.Context(), waiting[0], request, json.RawMessage(`true`)))
 	open()
 	readers.Wait()
 	for _, run := range runs {
@@ -146,9 +142,7 @@ const ofFuture = messages.RunID("r_future")
 
 func (c *cluster) future() {
 	j, err := nats.Open(c.Context(), c.urls[0])
-	if err != nil {
-		c.Fatal(err)
-	}
+	must(c, err)
 	defer func() { _ = j.Close() }()
 	b := journal.Block{Run: ofFuture, ID: journal.BlockID{1}, Writer: "later", Epoch: 1}
 	for _, body := range []messages.Body{messages.RunQueued{Job: "prompt", Principal: principal, Mode: messages.Detached},
@@ -159,9 +153,7 @@ func (c *cluster) future() {
 	}
 	end := make(chan error, 1)
 	j.Append(b, func(err error) { end <- err })
-	if err := <-end; err != nil {
-		c.Fatal(err)
-	}
+	must(c, <-end)
 }
 
 // milestones follows the run at a node until it has completed, and returns its milestones, a line each.
@@ -186,9 +178,7 @@ func (c *cluster) question(at int, run messages.RunID) string {
 	ctx, cancel := context.WithTimeout(c.Context(), endTimeout)
 	defer cancel()
 	for e, err := range c.at(at).Follow(ctx, run, messages.FollowOptions{}) {
-		if err != nil {
-			c.Fatal(err)
-		}
+		must(c, err)
 		if asked, ok := e.Body.(messages.InputRequired); ok {
 			return asked.Request
 		}

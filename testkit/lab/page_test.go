@@ -29,18 +29,15 @@ func TestPage(t *testing.T) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stdout, os.Stderr
 	shots := t.TempDir()
 	if cases == "pictures" { // they show the time of day: other runs leave those that were looked at
-		if shots, err = filepath.Abs(filepath.Join(root, "docs", "page")); err != nil {
-			t.Fatal(err)
-		}
+		shots, err = filepath.Abs(filepath.Join(root, "docs", "page"))
+		must(t, err)
 	}
 	self, err := os.Executable()
 	must(t, err)
 	card, err := filepath.Abs(filepath.Join(root, "transport", "mcp", "card", "run.html"))
 	must(t, err)
 	cmd.Env = append(os.Environ(), "CARD="+card, "SERVER="+self, "SERVER_SETUP="+pageServer, "SHOTS="+shots)
-	if err := cmd.Run(); err != nil {
-		t.Error(err)
-	}
+	must(t, cmd.Run())
 }
 
 // checkTypes has TypeScript's compiler check the page's source: esbuild ignores types.

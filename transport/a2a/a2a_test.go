@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -510,9 +511,7 @@ func TestPushNotifications(t *testing.T) {
 	})
 	begin := func(config string) string {
 		text, err := a.call("SendMessage", strings.Replace(said("plain", ""), "}}", `},"configuration":{"taskPushNotificationConfig":`+config+`}}`, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		return text
 	}
 	for _, config := range []string{`{"url":"https://elsewhere.test"}`, `{"url":"https://receiver.test/hook","token":"t"}`} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -128,9 +129,7 @@ func TestEarlierMessages(t *testing.T) {
 		"r_story3": `{"message":"","system":"Write."}`,
 	} {
 		state, err := teller.State(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
 			t.Errorf("%s is started with %s, %v", id, got, state.Queued.Labels)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/stories"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -89,11 +90,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("%v, the run is told %s", err, state.Inputs[0].Value)
 	}
 	_, whole, _ := ask(t, http.MethodGet, url+"/api/chat/c1/stream", "6", "")
-	for _, want := range []string{"Let me ask.", `"output":"main"`, "Took main."} {
-		if !strings.Contains(whole, want) {
-			t.Errorf("a client that comes back gets %s, without %s", whole, want)
-		}
-	}
+	fatal.IfLacking(t, whole, "Let me ask.", `"output":"main"`, "Took main.")
 }
 
 // What was taken back is not what the assistant said.
@@ -114,9 +111,7 @@ func TestEarlierMessages(t *testing.T) {
 		"r_story3": `{"message":"","system":"Write."}`,
 	} {
 		state, err := teller.State(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
 			t.Errorf("%s is started with %s, %v", id, got, state.Queued.Labels)
 		}

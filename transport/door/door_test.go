@@ -174,9 +174,7 @@ func TestHeartbeats(t *testing.T) {
 				t.Fatalf("%q, want %q", scan.Text(), want)
 			}
 		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must(t, <-done)
 	})
 }
 
@@ -192,9 +190,7 @@ func TestNoHeartbeatAfterTheAnswer(t *testing.T) {
 		time.Sleep(15 * time.Second) // the beat waits for the lock, which the write of the terminal has
 		var rest strings.Builder
 		go func() { _, _ = io.Copy(&rest, r) }()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must(t, <-done)
 		synctest.Wait()
 		if rest.String() != end {
 			t.Errorf("the client reads %q, want %q", rest.String(), end)
@@ -235,9 +231,7 @@ func TestLinesOfUnicode(t *testing.T) {
 	w := httptest.NewRecorder()
 	s := d.Stream(w, "text/event-stream")
 	s.Event("7", "text", said)
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	const want = "id: 7\nevent: text\ndata: \"a\\u2028b\\u2029c\\u0085d\\u000b\\f\\u001c\"\n\n"
 	if got := w.Body.String(); got != want {
 		t.Errorf("%q", got)

@@ -53,9 +53,7 @@ func (s *Speech) Take(op *transcript.Op) (piece string, anew bool) {
 // Rest returns what is missing at the end of the run, as Take does. If the run has no text, that is the result.
 func (s *Speech) Rest(end *transcript.Op) (piece string, anew bool) {
 	text, _ := s.said(end.Run)
-	if text == "" {
-		text = end.Run.Ending().Text
-	}
+	text = cmp.Or(text, end.Run.Ending().Text)
 	return s.settle(text)
 }
 

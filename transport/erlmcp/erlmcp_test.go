@@ -231,18 +231,12 @@ func listAndDelay(t *testing.T, result any) {
 		begun := time.Now()
 		got := ask(t, open(system), "ada", "tools/call",
 			`{"name":"chat","stream":{"chunkDelayMs":250},"_meta":{"progressToken":"p"}}`)
-		for _, want := range []string{`"chunk_num":1,"total":3,"data":"one"`, `"chunk_num":2,"total":3,"data":2`,
-			`"data":{"three":3}`, `{"progress":3,"progressToken":"p","total":3}`, `"total_chunks":3`} {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s lacks %s", got, want)
-			}
-		}
+		fatal.IfLacking(t, got, `"chunk_num":1,"total":3,"data":"one"`, `"chunk_num":2,"total":3,"data":2`,
+			`"data":{"three":3}`, `{"progress":3,"progressToken":"p","total":3}`, `"total_chunks":3`)
 		if took := time.Since(begun); took < 500*time.Millisecond {
 			t.Errorf("three chunks with 250 ms between took %v", took)
 		}
-		if err := system.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Close(context.Background()))
 	})
 }
 
@@ -262,17 +256,14 @@ func TestResultsAsChunks(t *testing.T) {
 			client := Client{Chunk: func(_ string, _ int, data json.RawMessage) { chunks = append(chunks, string(data)) }}
 			ended := false
 			for line := range strings.Lines(answer) {
-				if ended, err = client.handle([]byte(line)); err != nil {
-					t.Fatal(err)
-				}
+				ended, err = client.handle([]byte(line))
+				must(t, err)
 			}
 			if got := fmt.Sprint(chunks); got != want || !ended {
 				t.Errorf("%s gives the chunks %s, want %s: %s", result, got, want, answer)
 			}
 		}
-		if err := system.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Close(context.Background()))
 	})
 }
 

@@ -86,8 +86,6 @@ func TestSlowSubscribersGetMergedChunks(t *testing.T) {
 			}
 		})
 		all.Wait()
-		if err := system.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Close(context.Background()))
 	})
 }

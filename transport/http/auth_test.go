@@ -236,9 +236,7 @@ func TestHeartbeatAndDrain(t *testing.T) {
 		if err := <-closed; websocket.CloseStatus(err) != websocket.StatusServiceRestart {
 			t.Errorf("the WebSocket ended with %v", err)
 		}
-		if err := system.Cancel(context.Background(), id, "", ""); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Cancel(context.Background(), id, "", ""))
 		synctest.Wait()
 		_ = system.Close(context.Background())
 		time.Sleep(time.Minute) // what the runtime's library started in the background ends

@@ -92,9 +92,7 @@ func TestExampleClients(t *testing.T) {
 	})
 	job.Messages = true
 	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{job}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer system.Close(context.Background())
 	server := &unreliable{Handler: api.New(door.New(door.Config{Runs: system, Version: "test", Jobs: system.Jobs()}))}
 	at := httptest.NewServer(server)
@@ -122,13 +120,9 @@ func TestExampleClients(t *testing.T) {
 			id := says("start", "talk", `{"Words":1000}`)
 			follow, got := client("follow", id), new(bytes.Buffer)
 			follow.Stdout = got
-			if err := follow.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, follow.Start())
 			for e, err := range system.Events(t.Context(), messages.RunID(id), 0) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				switch e.Body.(type) {
 				case messages.InputRequired:
 					says("answer", id, "really?", "true")

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"encoding/json"
@@ -84,9 +85,7 @@ func (f *inputForm) readParameters(c huma.Context, schemas huma.Registry, in ref
 		if p.In == "query" {
 			delete(unread, p.Name)
 		}
-		if text == "" {
-			text = p.absent
-		}
+		text = cmp.Or(text, p.absent)
 		if text == "" {
 			if p.Required {
 				wrong.Add(at, "", "required "+p.In+" parameter is missing")

@@ -44,13 +44,9 @@ func (l *listed) next() {
 	case "list":
 		l.runs = map[messages.RunID]messages.Summary{}
 		answer := l.w.call("GET", "/v1/runs", "", l.token...)
-		if err := json.Unmarshal([]byte(answer.body), &got); err != nil {
-			l.w.t.Fatal(err)
-		}
+		must(l.w.t, json.Unmarshal([]byte(answer.body), &got))
 	case "runs":
-		if err := json.Unmarshal(m.Runs, &got.Runs); err != nil {
-			l.w.t.Fatal(err)
-		}
+		must(l.w.t, json.Unmarshal(m.Runs, &got.Runs))
 	default:
 		l.w.t.Fatalf("%+v", m)
 	}

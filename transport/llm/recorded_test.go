@@ -180,9 +180,7 @@ func TestRecordedRouter(t *testing.T) {
 	if want := (llm.Info{ID: "tiny", Loaded: true, Context: 8192, MaxContext: 32768, Format: "gguf", Server: llm.LlamaCPP}); info != want || err != nil {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if err := c.Unload(t.Context(), "slow"); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Unload(t.Context(), "slow"))
 	for _, r := range m.Requests() {
 		if r.Method == http.MethodPost {
 			t.Errorf("the router was asked to %s", r.Path)

@@ -212,9 +212,7 @@ func inside(t *testing.T, test func(t *testing.T, s http.Handler)) {
 		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat", turn)}})
 		must(t, err)
 		test(t, looopy.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "chat"}}})))
-		if err := system.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, system.Close(context.Background()))
 	})
 }
 

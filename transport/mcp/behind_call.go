@@ -153,7 +153,7 @@ func (b *behind) await(ctx context.Context, x *wire.Exchange, req mcp.CallToolRe
 		return b.outcome(ctx, state)
 	case asTask:
 		return b.tasks.Reply(x, state), nil
-	case x.Modern() && x.Elicits() && !r.Left && len(wire.Questions(state)) > 0, len(b.asker.Wishes(x, r.Run)) > 0:
+	case x.Modern() && x.Elicits() && !r.Unanswered && len(wire.Questions(state)) > 0, len(b.asker.Wishes(x, r.Run)) > 0:
 		return b.asker.Required(ctx, req, state), nil
 	}
 	return stillWorks(state).library(), nil
@@ -280,7 +280,7 @@ func (p *progress) forward(b messages.ToolProgress, message, place string) {
 	if b.Unit == "‰" {
 		done, total = done/1000, total/1000
 	}
-	_ = p.beats.Do(func() (left bool, err error) {
+	_ = p.beats.Do(func() (over bool, err error) {
 		p.last, p.silent = max(done, p.last+p.step), 0
 		err = p.notify(place, "notifications/progress", progressParams{Token: p.token, Progress: p.last, Total: total, Message: message})
 		return err != nil, err

@@ -181,7 +181,7 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r task.R
 		return nil, err
 	}
 	x := wire.From(ctx)
-	if x.Modern() && x.Elicits() && !r.Left && len(wire.Questions(state)) > 0 {
+	if x.Modern() && x.Elicits() && !r.Unanswered && len(wire.Questions(state)) > 0 {
 		return s.asker.Required(ctx, req, state), nil
 	}
 	return s.streamed(ctx, state, terminal).library(), nil

@@ -99,9 +99,7 @@ func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
 		c := dial(t, s, how)
 		x := c.callTool("script", map[string]any{}, "tok")
 		all := x.until()
-		if err := testkit.CheckLog(0, eventsTold(t, all)); err != nil {
-			t.Error(err)
-		}
+		must(t, testkit.CheckLog(0, eventsTold(t, all)))
 		r := all[len(all)-1].toolResult(t)
 		if r.IsError || r.Structured.Status != messages.Completed || r.Structured.Seq != r.Meta.Event.Seq {
 			t.Errorf("the result is %s", all[len(all)-1].Result)
@@ -289,9 +287,7 @@ func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 		all = append(all, m)
 	}
 	events := eventsTold(t, all)
-	if err := testkit.CheckLog(0, events); err != nil {
-		t.Error(err)
-	}
+	must(t, testkit.CheckLog(0, events))
 	if len(events) >= words {
 		t.Errorf("%d events came: nothing was merged", len(events))
 	}
@@ -376,9 +372,8 @@ func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 	var runs []messages.Summary
 	for deadline := time.Now().Add(patience); len(runs) == 0 && time.Now().Before(deadline); {
 		var err error
-		if runs, err = system.List(t.Context(), messages.Query{}); err != nil {
-			t.Fatal(err)
-		}
+		runs, err = system.List(t.Context(), messages.Query{})
+		must(t, err)
 	}
 	c.cancel(x)
 	if state := over(t, system, runs[0].RunID); state.Status != messages.Canceled {

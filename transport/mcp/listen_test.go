@@ -170,9 +170,7 @@ func TestListenTellsOfLists(t *testing.T) {
 		}
 		s.AddPrompt(mcp.Prompt{Name: "late"})
 		add := func(context.Context, struct{}) (*mcp.Result, error) { return nil, nil }
-		if err := mcp.AddTool(s, mcp.Tool{Name: "late"}, add); err != nil {
-			t.Error(err)
-		}
+		must(t, mcp.AddTool(s, mcp.Tool{Name: "late"}, add))
 		if m := l.next(); m.Method != protocol.MethodNotificationToolsListChanged {
 			t.Errorf("%s %s", m.Method, m.Params)
 		}

@@ -64,7 +64,7 @@ const eventKey = vendor + "event"
 // event sends an event, and the place at which the client can resume after it. After a failed write it sends nothing
 // more.
 func (p *progress) event(e messages.Event, place string) {
-	_ = p.beats.Do(func() (left bool, err error) {
+	_ = p.beats.Do(func() (done bool, err error) {
 		p.last = float64(e.Seq)
 		err = p.write(place, p.last, cmp.Or(e.Message, bodyInShort(e.Body), string(e.Kind())), map[string]any{eventKey: e})
 		return err != nil, err

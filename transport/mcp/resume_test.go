@@ -150,9 +150,8 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 	get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, bob.url, nil)
 	get.Header.Set("Accept", "text/event-stream")
 	get.Header.Set("Last-Event-ID", last)
-	if response, err = bob.http.Do(get); err != nil {
-		t.Fatal(err)
-	}
+	response, err = bob.http.Do(get)
+	must(t, err)
 	if m, _ := read(response, 1); m.Error == nil || string(m.ID) != `"call"` {
 		t.Errorf("another principal gets %+v", m)
 	}

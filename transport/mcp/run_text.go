@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -25,9 +26,7 @@ func (s *Server) textOf(state messages.State) string {
 	if text == "" && end.Calls != nil {
 		end.Text = string(state.End.Result)
 	}
-	if text == "" {
-		text = strings.TrimSuffix(sentence(state)+"\n"+end.Text, "\n")
-	}
+	text = cmp.Or(text, strings.TrimSuffix(sentence(state)+"\n"+end.Text, "\n"))
 	if lack := end.Lack(); lack != "" {
 		text += "\n\n[" + lack + "]"
 	}

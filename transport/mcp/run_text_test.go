@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -21,9 +22,7 @@ func TestWhatARunHasSaid(t *testing.T) {
 		`[{"text":"hm","thought":true}]`:                                          "",
 	} {
 		var state messages.State
-		if err := json.Unmarshal([]byte(streams), &state.Streams); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, json.Unmarshal([]byte(streams), &state.Streams))
 		if got := lastText(state); got != want {
 			t.Errorf("%s: %q, want %q", streams, got, want)
 		}

@@ -836,9 +836,8 @@ func TestDefaultsOfLists(t *testing.T) {
 	for i := range 25 {
 		var err error
 		input := json.RawMessage(fmt.Sprint(i * 6))
-		if id, err = system.Submit(t.Context(), messages.Request{Job: "talk", Input: input}); err != nil {
-			t.Fatal(err)
-		}
+		id, err = system.Submit(t.Context(), messages.Request{Job: "talk", Input: input})
+		must(t, err)
 		over(t, system, id)
 	}
 	for job, want := range map[string]int{"": 20, "chat": 20, "talk": 20, "other": 0} {

@@ -138,35 +138,31 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, cur 
 			return state, nil, err
 		}
 	}
-	follow := o.follow(cur.Seq)
-	var ended *messages.State
-	follow.Ended = func(state messages.State) { ended = &state }
-	for e, err := range messages.Each(s.runs.Door.Runs.Follow(ctx, id, follow)) {
-		switch {
-		case err != nil:
+	events, now := s.runs.Reader(ctx, id, o.follow(cur.Seq))
+	for e, err := range events {
+		if err != nil {
 			return messages.State{}, nil, err
-		case e.IsTerminal() && ended != nil:
-			return *ended, &e, nil
-		case e.IsTerminal():
-			state, err := s.runs.State(ctx, id)
+		}
+		if e.IsTerminal() {
+			state, err := now()
 			return state, &e, err
 		}
-		if left, some := cur.Take(e); some && o.shows(e) && passes {
-			p.pass(x, left, place())
+		if fresh, some := cur.Take(e); some && o.shows(e) && passes {
+			p.pass(x, fresh, place())
 		} else if some && o.shows(e) {
-			p.event(left, place())
+			p.event(fresh, place())
 		}
 		if asked = asked || e.Kind() == messages.KindInputRequired; !asked {
 			continue
 		}
 		// The client first gets all events before the question. Somebody else may have answered in the meantime.
-		state, err := s.runs.State(ctx, id)
+		state, err := now()
 		if err != nil || waitsAt(state, e.Seq) {
 			return state, nil, err
 		}
 		asked = len(wire.Questions(state)) > 0
 	}
-	state, err := s.runs.State(ctx, id)
+	state, err := now()
 	return state, nil, err
 }
 

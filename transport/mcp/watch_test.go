@@ -51,9 +51,7 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		}
 		c.callTool("run_answer", map[string]any{"run_id": r.Structured.RunID, "request": "q", "value": true}, nil).response()
 		rest := c.callTool("run_attach", map[string]any{"run_id": r.Structured.RunID, "after": r.Structured.Seq}, "tok").until()
-		if err := testkit.CheckLog(0, append(events, eventsTold(t, rest)...)); err != nil {
-			t.Error(err)
-		}
+		must(t, testkit.CheckLog(0, append(events, eventsTold(t, rest)...)))
 		if r := rest[len(rest)-1].toolResult(t); r.Structured.Status != messages.Completed || string(r.Structured.Result) != "true" {
 			t.Errorf("the result is %s", rest[len(rest)-1].Result)
 		}

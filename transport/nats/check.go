@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -193,9 +194,7 @@ func (c *checker) judge(run messages.RunID, err error) error {
 	if !is {
 		return err
 	}
-	if f.Run == "" {
-		f.Run = run
-	}
+	f.Run = cmp.Or(f.Run, run)
 	if len(c.report.Faults) < mostFaults {
 		c.report.Faults = append(c.report.Faults, *f)
 	}

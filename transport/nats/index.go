@@ -229,8 +229,8 @@ func (j *Journal) readIndex(ctx context.Context) error {
 		read := make(chan struct{})
 		ready := sync.OnceFunc(func() { close(read) })
 		all, err := j.feed(ctx, s, jetstream.OrderedConsumerConfig{FilterSubjects: []string{s.run + ".>"},
-			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(left uint64) {
-			if left == 0 { // without any message, too
+			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(pending uint64) {
+			if pending == 0 { // without any message, too
 				ready()
 			}
 		})
@@ -258,21 +258,21 @@ func (j *Journal) readIndex(ctx context.Context) error {
 	return nil
 }
 
-// feed reads headers into the index. left is told how many are still to come, at first and with each.
-func (j *Journal) feed(ctx context.Context, s *shard, of jetstream.OrderedConsumerConfig, left func(uint64)) (c jetstream.Consumer, err error) {
+// feed reads headers into the index. pending is told how many are still to come, at first and with each.
+func (j *Journal) feed(ctx context.Context, s *shard, of jetstream.OrderedConsumerConfig, pending func(uint64)) (c jetstream.Consumer, err error) {
 	of.HeadersOnly = true
 	err = retry(ctx, func(ctx context.Context) (err error) { c, err = s.stream.OrderedConsumer(ctx, of); return err })
 	if err != nil {
 		return nil, err
 	}
-	left(c.CachedInfo().NumPending)
+	pending(c.CachedInfo().NumPending)
 	feed, err := c.Consume(func(m jetstream.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
 			return
 		}
 		j.heard(m.Subject(), m.Headers(), meta.Sequence.Stream)
-		left(meta.NumPending)
+		pending(meta.NumPending)
 	})
 	if err == nil {
 		j.index.feeds = append(j.index.feeds, feed)

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -104,9 +105,7 @@ func prepare(with []Option) (*Journal, options) {
 	for _, f := range with {
 		f(&o)
 	}
-	if o.log == nil {
-		o.log = zap.NewNop()
-	}
+	o.log = cmp.Or(o.log, zap.NewNop())
 	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{},
 		gaps: map[gap]bool{}}, hearing: hearing{runs: map[messages.RunID]*heard{}}, ledger: ledger{sign: journal.Signer{Read: o.sign}, at: map[string]journal.Ledger{}}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())

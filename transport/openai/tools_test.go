@@ -88,9 +88,8 @@ func TestTools(t *testing.T) {
 	}
 	ask.Messages = append(ask.Messages, said.Message, client.ChatCompletionMessage{Role: "tool", ToolCallID: "c1", Content: "Rain."})
 	ask.Messages = append(ask.Messages, client.ChatCompletionMessage{Role: "user", Content: "plain"})
-	if _, err = c.CreateChatCompletion(t.Context(), ask); err != nil {
-		t.Fatal(err)
-	}
+	_, err = c.CreateChatCompletion(t.Context(), ask)
+	must(t, err)
 	state, err := runs.State(t.Context(), "r_story3")
 	const want = `"functions":[{"name":"weather","parameters":{"type":"object"}}],"prompt":"plain"}`
 	if input := string(state.Queued.Input); err != nil || !strings.HasSuffix(input, want) ||

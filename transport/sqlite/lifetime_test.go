@@ -149,9 +149,7 @@ func TestCopy(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	j, _ := open(t, dir)
 	mustAppend(t, j, block("r_a", 0, queued, started, begun))
-	if err := sqlite.Copy(t.Context(), dir, to); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sqlite.Copy(t.Context(), dir, to))
 	mustAppend(t, j, block("r_a", 3, done, success))
 	if info, err := os.Stat(filepath.Join(to, "journal.db")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the copy: %v, %v", info, err)
@@ -169,9 +167,7 @@ func TestCopy(t *testing.T) {
 // A journal of an older schema is copied as it is: a backup comes before an upgrade.
 func TestCopyOfAnOlderSchema(t *testing.T) {
 	to := t.TempDir()
-	if err := sqlite.Copy(t.Context(), old(t, 1), to); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sqlite.Copy(t.Context(), old(t, 1), to))
 	var version int
 	if reading(t, to, "PRAGMA user_version", &version); version != 1 {
 		t.Errorf("the copy is of schema %d", version)

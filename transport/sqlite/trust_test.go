@@ -27,22 +27,14 @@ func TestStrangersDatabase(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		j, err := sqlite.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, j.Close())
 		db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
 		if err == nil {
 			_, err = db.Exec(statement)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, db.Close())
 		_, reading := sqlite.OpenReader(dir)
 		_, checking := sqlite.Check(t.Context(), dir)
 		_, writing := sqlite.Open(dir)

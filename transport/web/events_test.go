@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -27,9 +28,7 @@ func TestEventTypes(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s is not what the schema of events says: run go generate ./transport/web", name)
 	}
-	if err := os.WriteFile(name, want, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, os.WriteFile(name, want, 0o644))
 }
 
 // shape is what the generator reads of a JSON Schema.
@@ -57,9 +56,7 @@ func (s *shape) UnmarshalJSON(data []byte) error {
 
 func eventTypes(t *testing.T) []byte {
 	var event shape
-	if err := json.Unmarshal(messages.Schema(), &event); err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, json.Unmarshal(messages.Schema(), &event))
 	var out bytes.Buffer
 	fmt.Fprint(&out, "// Made from messages/schema/run-events-1.json by go generate. Do not edit.\n\n"+
 		"/** What an event says, by its type. */\nexport interface Payloads {\n")

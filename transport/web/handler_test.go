@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
@@ -56,12 +57,8 @@ func TestFilesOfTheDocument(t *testing.T) {
 // The policy leaves no way to run what a run says, nor to load anything from elsewhere.
 func TestPolicy(t *testing.T) {
 	policy := get(t, "/").Header().Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'",
-		"require-trusted-types-for 'script'"} {
-		if !strings.Contains(policy, part) {
-			t.Errorf("the policy %q lacks %q", policy, part)
-		}
-	}
+	fatal.IfLacking(t, policy, "default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'",
+		"require-trusted-types-for 'script'")
 	if strings.Contains(policy, "unsafe") || strings.Contains(get(t, "/").Body.String(), "style=") {
 		t.Error("something is inline")
 	}

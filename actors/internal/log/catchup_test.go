@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -39,21 +40,15 @@ func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
 		messages.TaskStarted{Task: "speak", Attempt: 1}}
 	for i, body := range begin {
 		l.With(time.Now(), func(g *Ledger) { g.Epoch = uint64(min(i, 1)) })
-		if err := l.Record(time.Now(), body, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Record(time.Now(), body, ""))
 	}
 	first, err := l.Read(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var state messages.State
 	state = foldOnto(t, state, first.Events)
 	var most, bytes int64
 	for i := range 10_000 {
-		if err := speak(l, i, milestones); err != nil {
-			t.Fatal(err)
-		}
+		must(t, speak(l, i, milestones))
 		if over, pressed := l.OverLimit(); over || pressed {
 			t.Fatal("the log is over its limit, or the journal is behind")
 		}
@@ -103,9 +98,7 @@ func foldOnto(t *testing.T, s messages.State, events []messages.Event) messages.
 	t.Helper()
 	for _, e := range events {
 		next, err := s.Apply(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s = next
 	}
 	return s
@@ -118,3 +111,5 @@ func texts(s messages.State) map[string]string {
 	}
 	return all
 }
+
+var must = fatal.IfError

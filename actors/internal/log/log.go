@@ -1,6 +1,7 @@
 package log
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -344,9 +345,7 @@ func (l *Log) await(seq uint64, f func(error)) (known bool, err error) {
 	if seq > 0 && seq <= l.head.Seq { // whatever happened to the run since
 		return true, nil
 	}
-	if seq == 0 {
-		seq = l.ledger.Fold.Peek().Seq
-	}
+	seq = cmp.Or(seq, l.ledger.Fold.Peek().Seq)
 	if trouble := l.trouble.Load(); l.Dropped() != nil {
 		return true, l.Dropped()
 	} else if trouble != nil {

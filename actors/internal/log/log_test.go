@@ -14,18 +14,14 @@ import (
 func TestReaderIsAheadOfANewOwner(t *testing.T) {
 	now := time.Now()
 	old := Ledger{ID: "r"}
-	if err := old.Record(now, messages.RunQueued{Job: "test", Mode: messages.Detached}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, old.Record(now, messages.RunQueued{Job: "test", Mode: messages.Detached}, ""))
 	l := New("r", NewAppender(t.Context(), Config{Node: supervision.NewNode(nil, nil)}), 1<<20)
 	l.Resume(messages.NewFold(old.Fold.State()), journal.Head{Seq: 1})
 	l.mu.Lock()
 	err := l.ledger.Recover(now, "", func(rewind *messages.Rewind) messages.Body {
 		return messages.RunRecovered{Node: "new", Epoch: 2, Rewind: rewind}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.sending = true // so that commit sends nothing yet
 	l.commit(now)
 	l.sending = false

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/backup"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 type zeros struct{}
@@ -25,9 +26,7 @@ func written(t *testing.T, size int64, names ...string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "b")
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	zip := gzip.NewWriter(f)
 	w := tar.NewWriter(zip)
 	about := `{"format":1}`
@@ -46,30 +45,23 @@ func written(t *testing.T, size int64, names ...string) string {
 			err = errors.Join(err, copied)
 		}
 	}
-	if err = errors.Join(err, w.Close(), zip.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, w.Close(), zip.Close(), f.Close())
+	must(t, err)
 	return name
 }
 
 // What is restored belongs to its owner alone, whatever modes a backup says, and no folder that others may read gets it.
 func TestRestoredFilesArePrivate(t *testing.T) {
 	b, err := backup.Open(written(t, 1, "state/deep/", "state/deep/key", "files/a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	dir := t.TempDir()
 	open := map[string]string{backup.State: filepath.Join(dir, "s"), backup.Files: filepath.Join(dir, "open")}
-	if err := os.Mkdir(open[backup.Files], 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(open[backup.Files], 0o755))
 	if err := b.Restore(t.Context(), open); err == nil || !strings.Contains(err.Error(), "others may read") {
 		t.Error(err)
 	}
-	if err := b.Restore(t.Context(), map[string]string{backup.State: filepath.Join(dir, "new/s"), backup.Files: filepath.Join(dir, "new/f")}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Restore(t.Context(), map[string]string{backup.State: filepath.Join(dir, "new/s"), backup.Files: filepath.Join(dir, "new/f")}))
 	err = filepath.WalkDir(filepath.Join(dir, "new"), func(name string, d fs.DirEntry, err error) error {
 		if err == nil {
 			if info, known := d.Info(); known != nil || info.Mode().Perm()&0o077 != 0 {
@@ -78,9 +70,7 @@ func TestRestoredFilesArePrivate(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	must(t, err)
 }
 
 // No name of a backup steers a terminal that lists what was restored.
@@ -100,3 +90,5 @@ func TestBackupsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+var must = fatal.IfError

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -34,9 +35,7 @@ func (s *story) event(body messages.Body, message string) {
 	s.t.Helper()
 	s.seq++
 	e := messages.Event{RunID: "r_1", Seq: s.seq, From: s.seq, Time: s.now(), Body: body, Message: message}
-	if err := s.turn.see(e); err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.IfError(s.t, s.turn.see(e))
 	s.up.WriteString(shown(s.turn.up))
 	s.turn.up = nil
 }

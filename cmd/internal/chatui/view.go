@@ -1,6 +1,7 @@
 package chatui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,10 +131,7 @@ func (a *above) print(screen int) tea.Cmd {
 		return nil
 	}
 	a.busy, a.going = true, min(len(a.queue), max(screen-a.tall, 1))
-	text := strings.Join(a.queue[:a.going], "\n")
-	if text == "" {
-		text = " " // the library does not print an empty text
-	}
+	text := cmp.Or(strings.Join(a.queue[:a.going], "\n"), " ") // the library does not print an empty text
 	return tea.Sequence(tea.Println(text), func() tea.Msg { return printed{} })
 }
 

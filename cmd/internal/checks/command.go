@@ -77,10 +77,9 @@ func (f *checkedFile) problem(line int, rule llmstxt.Rule, s llmstxt.Severity, f
 func Command(p *host.Program) *cobra.Command {
 	c := checker{program: p}
 	cmd := &cobra.Command{
-		Use:     "check <file|folder|URL>",
-		GroupID: settings.Working,
-		Args:    exit.Takes(1, "needs one file, folder or URL", "for example: lastword check llms.txt"),
-		RunE:    c.run,
+		Use:  "check <file|folder|URL>",
+		Args: exit.Takes(1, "needs one file, folder or URL", "for example: lastword check llms.txt"),
+		RunE: c.run,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.repository, "repository", "",

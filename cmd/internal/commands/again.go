@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -59,10 +60,7 @@ func isBehind(p *host.Program) bool { return p.Env.Get(behind) != "" }
 // leaveBehind starts this command once more, in its own session and with its own state, and prints the id of
 // the run. without is a flag that stdin stands for.
 func leaveBehind(cmd *cobra.Command, p *host.Program, in *store.Flags, without, stdin string, args []string) error {
-	folder := in.Folder(p.Env)
-	if folder == "" {
-		folder = filepath.Join(p.Env.StateFolder(), "background", strings.ToLower(rand.Text()))
-	}
+	folder := cmp.Or(in.Folder(p.Env), filepath.Join(p.Env.StateFolder(), "background", strings.ToLower(rand.Text())))
 	if err := free(folder); err != nil {
 		return err
 	}

@@ -43,8 +43,7 @@ type agentOptions struct {
 func AgentCommand(p *host.Program) *cobra.Command {
 	o := agentOptions{program: p, at: host.Remote{Program: p}, endpoint: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:     "agent <name> [prompt]",
-		GroupID: settings.Working,
+		Use: "agent <name> [prompt]",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -14,7 +14,7 @@ import (
 // group returns a command whose subcommands send requests to the server named by its flags.
 func group(p *host.Program, name string) (*cobra.Command, *host.Remote) {
 	remote := &host.Remote{Program: p}
-	cmd := settings.Parent(name, settings.Working)
+	cmd := settings.Parent(name)
 	remote.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	return cmd, remote
 }

@@ -37,9 +37,8 @@ import (
 func RecordCommand(p *host.Program, named func(context.Context, host.Source, string) (messages.RunID, error)) *cobra.Command {
 	remote, inputs := &host.Remote{Program: p}, []string(nil)
 	cmd := &cobra.Command{
-		Use:     "record <run>",
-		GroupID: settings.Working,
-		Args:    exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
+		Use:  "record <run>",
+		Args: exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
 		RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 			read, err := readInputs(inputs)
 			if err != nil {
@@ -101,9 +100,8 @@ func readInputs(files []string) (read []messages.RecordedInput, err error) {
 func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string)) *cobra.Command {
 	speed, page := 1.0, false
 	cmd := &cobra.Command{
-		Use:     "replay <file>",
-		GroupID: settings.Working,
-		Args:    exit.Takes(1, "takes the file of one recording", "lastword record last > run.jsonl makes one"),
+		Use:  "replay <file>",
+		Args: exit.Takes(1, "takes the file of one recording", "lastword record last > run.jsonl makes one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(speed > 0) {
 				return exit.BadUsage(cmd, errors.New("--speed must be positive"), "")

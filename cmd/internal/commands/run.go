@@ -42,8 +42,7 @@ type options struct {
 func RunCommand(p *host.Program) *cobra.Command {
 	o := options{program: p, at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
-		Use:     "run [flags] -- <program> [argument]...",
-		GroupID: settings.Working,
+		Use: "run [flags] -- <program> [argument]...",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.BadUsage(cmd, errors.New("run needs a program"), "for example: lastword run -- make test")

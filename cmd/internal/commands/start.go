@@ -47,7 +47,6 @@ func JobsCommand(p *host.Program) *cobra.Command {
 		}
 		return terminal.Rows(cmd.OutOrStdout(), rows)
 	})
-	cmd.GroupID = settings.Working
 	remote.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line, with the schema of the input")
 	settings.FlagOnly(cmd.Flags(), "json")
@@ -68,7 +67,7 @@ type starter struct {
 // StartCommand returns the command start. show prepares the display for a run of the job.
 func StartCommand(p *host.Program, show func(d *terminal.Display, job string)) *cobra.Command {
 	s := &starter{Remote: host.Remote{Program: p}, show: show}
-	cmd := &cobra.Command{Use: "start <job> [flags]", GroupID: settings.Working, ValidArgsFunction: s.complete,
+	cmd := &cobra.Command{Use: "start <job> [flags]", ValidArgsFunction: s.complete,
 		DisableFlagParsing: true, // the server knows most of the flags
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job, err := s.parse(cmd, args)

@@ -26,8 +26,7 @@ import (
 func StepCommand(p *host.Program) *cobra.Command {
 	once := false
 	cmd := &cobra.Command{
-		Use:     "step <name> -- <program> [argument]...",
-		GroupID: settings.Working,
+		Use: "step <name> -- <program> [argument]...",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
 				return exit.BadUsage(cmd, errors.New("step needs a name, -- and a program"), "for example: lastword step order -- ./create-order")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/probe"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -77,9 +78,7 @@ func TestServingInTrouble(t *testing.T) {
 			}
 		}))
 		client, err := api.New(server.URL, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		found := false
 		for _, r := range Serving(t.Context(), client, server.URL, false) {
 			if r.ID == c.id {

@@ -41,7 +41,6 @@ func Command(p *host.Program) *cobra.Command {
 	o := options{program: p, at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:               "acp",
-		GroupID:           settings.Working,
 		Args:              exit.Takes(0, "takes no arguments", ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},

@@ -1,6 +1,7 @@
 package exit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,9 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // BadUsage returns the error for a wrong command line. hint says what to do; "" refers to --help.
 func BadUsage(cmd *cobra.Command, err error, hint string) error {
-	if hint == "" {
-		hint = fmt.Sprintf("%s --help explains the command", cmd.CommandPath())
-	}
+	hint = cmp.Or(hint, fmt.Sprintf("%s --help explains the command", cmd.CommandPath()))
 	return &Error{Code: Usage, Err: fmt.Errorf("%w\n%s", err, hint)}
 }
 

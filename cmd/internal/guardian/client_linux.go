@@ -318,7 +318,7 @@ func (g *Guardian) Close() {
 func (p *Process) Wait() syscall.WaitStatus { return <-p.ended }
 
 // End returns when nothing lives that the program has started, except for what it was to keep. Call it once, after Wait.
-func (p *Process) End() (left []int) { return <-p.gone }
+func (p *Process) End() (kept []int) { return <-p.gone }
 
 // Terminate asks the program, and all that it has started, to end.
 func (p *Process) Terminate() { p.signal(syscall.SIGTERM) }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // lives reports whether the process runs.
@@ -37,14 +39,12 @@ func started(t *testing.T, g *Guardian, o Options) (p *Process, daemon int, stdi
 	t.Helper()
 	in, write, err := os.Pipe()
 	read, out, err2 := os.Pipe()
-	if err = errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, err2)
+	must(t, err)
 	cmd := exec.Command("sh", "-c", `(env -u LASTWORD_GUARD setsid sh -c 'trap "" TERM HUP INT; echo $$; exec sleep 1000 <&- >&-' &); read x; exit 7`)
 	cmd.Stdin, cmd.Stdout = in, out
-	if p, err = g.Start(cmd, o); err != nil {
-		t.Fatal(err)
-	}
+	p, err = g.Start(cmd, o)
+	must(t, err)
 	in.Close()
 	out.Close()
 	t.Cleanup(func() { write.Close(); read.Close() })
@@ -84,9 +84,7 @@ func TestKilledGuardian(t *testing.T) {
 	g := begin(t, "")
 	cmd := exec.Command("sh", "-c", "setsid sleep 1000 & wait")
 	p, err := g.Start(cmd, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, pid := range childrenOf(os.Getpid()) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -103,9 +101,7 @@ func TestKilledGuardian(t *testing.T) {
 // A guardian that began early is taken by the first who needs one.
 func TestEarlyGuardianIsTaken(t *testing.T) {
 	c, err := fork(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	early.Store(c)
 	for _, first := range []bool{true, false} {
 		if g := begin(t, ""); (g.conn == c.conn) != first {
@@ -160,3 +156,5 @@ func TestNextOwnerWaits(t *testing.T) {
 		t.Error("the next owner began while the daemon lived")
 	}
 }
+
+var must = fatal.IfError

@@ -43,9 +43,8 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	first := ""
 	for e, err := range live.Events(t.Context(), 0) {
 		must(t, err)
-		if state, err = state.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		state, err = state.Apply(e)
+		must(t, err)
 		if d, ok := e.Body.(messages.TextDelta); ok && first == "" {
 			first = d.Text
 			must(t, x.Rest())

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,9 +72,7 @@ func (c *catalog) jobs() []actors.Definition {
 		jobs = append(jobs, c.file.Listed(c.commandConfig()))
 	}
 	for i := range jobs {
-		if jobs[i].Limits.StallMS == 0 {
-			jobs[i].Limits.StallMS = Milliseconds(c.endpoint.StallTimeout())
-		}
+		jobs[i].Limits.StallMS = cmp.Or(jobs[i].Limits.StallMS, Milliseconds(c.endpoint.StallTimeout()))
 	}
 	return jobs
 }

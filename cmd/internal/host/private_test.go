@@ -15,22 +15,14 @@ import (
 // Without tokens it is as everybody's files are.
 func TestFilesOfCallersArePrivate(t *testing.T) {
 	files := &outputs{quota: quota{out: filepath.Join(t.TempDir(), "deep", "out")}}
-	if err := os.MkdirAll(filepath.Join(files.out, "old"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(files.out, "old"), 0o755))
 	for principal, private := range map[string]bool{"mia": true, "old": true, "": false} {
 		dir, err := files.place(principal, "a/b/c")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		root, err := confined.MakeRoot(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer root.Close()
-		if err := confined.Write(root, "d/x.txt", 0o644, func(w io.Writer) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, confined.Write(root, "d/x.txt", 0o644, func(w io.Writer) error { return nil }))
 		for _, name := range []string{"..", ".", "d", "d/x.txt"} {
 			info, err := os.Stat(filepath.Join(dir, name))
 			if err != nil || private != (info.Mode().Perm()&0o077 == 0) {

@@ -160,9 +160,7 @@ func TestQuota(t *testing.T) {
 			!strings.Contains(err.Error(), "--max-out-each") {
 			t.Error(err)
 		}
-		if err := bob(1000); err != nil {
-			t.Error(err)
-		}
+		must(t, bob(1000))
 		must(t, os.Remove(old))
 		time.Sleep(remeasure + time.Second)
 		if err := mia(1000); err != nil {

@@ -42,9 +42,7 @@ func TestAddedCallbacksAreKept(t *testing.T) {
 		return &catalog{added: &marks[map[messages.RunID]addedCallbacks]{store: &store.Store{}, folder: folder, name: "callbacks.json"}}
 	}
 	for id, url := range map[string]string{"1": "", "2": "https://a.test"} {
-		if err := open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls[id] = url; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls[id] = url; return nil }))
 	}
 	full := errors.New("full")
 	if err := open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls["3"] = "x"; return full }); !errors.Is(err, full) {

@@ -22,9 +22,7 @@ func TestChangedToolIsWithheld(t *testing.T) {
 	p := &Program{Env: env}
 	started := func(serve bool) *wrapped {
 		pins, err := p.Approvals(trust.Folder.Wrapped)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := &wrapped{Gateway: source.NewGateway(nil, "", source.Events{}, nil), log: zap.NewNop(), pins: pins, known: map[string]string{}, changed: map[string]bool{}}
 		if serve {
 			w.withheld = map[string]string{}

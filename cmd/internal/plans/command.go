@@ -44,7 +44,7 @@ type options struct {
 
 // Command returns the command plan with its subcommands.
 func Command(p *host.Program) *cobra.Command {
-	return settings.Parent("plan", settings.Working, initCommand(), checkCommand(p), runCommand(p), graphCommand(p))
+	return settings.Parent("plan", initCommand(), checkCommand(p), runCommand(p), graphCommand(p))
 }
 
 // load reads the plan, and checks it with the jobs of whoever runs it: the server, or this process. The error lists

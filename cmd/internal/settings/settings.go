@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,9 +85,7 @@ func Load(cmd *cobra.Command, env environment.Variables, named string, reading [
 
 // Files returns the settings files. The first one wins.
 func Files(env environment.Variables, named string, reading []string) (files []layer) {
-	if named == "" {
-		named = env.Get("LASTWORD_CONFIG")
-	}
+	named = cmp.Or(named, env.Get("LASTWORD_CONFIG"))
 	if named != "" {
 		files = append(files, layer{Kind: "--config", File: Absolute(named)})
 	}

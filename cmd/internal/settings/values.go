@@ -137,9 +137,9 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	return exit.BadUsage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
-// Parent returns a command of the group that only has subcommands.
-func Parent(use, group string, subcommands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, GroupID: group, Args: KnownCommand,
+// Parent returns a command that only has subcommands.
+func Parent(use string, subcommands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Args: KnownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddGroup(&cobra.Group{ID: Working, Title: "Commands:"})
 	cmd.AddCommand(subcommands...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -24,9 +25,7 @@ func (r *story) say(body messages.Body, message string) {
 	e := messages.Event{RunID: "r_aaaaaaaaaaaaaaaaaaaaaaaaaa", Seq: r.state.Seq + 1, From: r.state.Seq + 1,
 		Time: time.Now().UTC(), Body: body, Message: message}
 	next, err := r.state.Apply(e)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal.IfError(r.t, err)
 	r.state = next
 	r.view.Show(next, e)
 }

@@ -16,9 +16,7 @@ func TestParallelChanges(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	line := func(i int) string { return fmt.Sprintf("u%d run:read %064x", i, i+1) }
 	for i := range 8 {
-		if err := tokenfile.Append(file, line(i)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tokenfile.Append(file, line(i)))
 	}
 	var all sync.WaitGroup
 	for i := range 8 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // A server that reads the file by its group reads it after each change too, and others never do.
@@ -16,16 +17,10 @@ func TestWhoCanRead(t *testing.T) {
 	for _, mode := range []os.FileMode{0o600, 0o640} {
 		file := filepath.Join(t.TempDir(), "tokens")
 		line := func(name string) string { return name + " run:read " + strings.Repeat(name, 32) }
-		if err := os.WriteFile(file, []byte(line("aa")+"\n"), mode); err != nil {
-			t.Fatal(err)
-		}
-		if err := tokenfile.Append(file, line("bb")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(line("aa")+"\n"), mode))
+		must(t, tokenfile.Append(file, line("bb")))
 		added, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n, err := tokenfile.Remove(file, "bb"); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
@@ -35,3 +30,5 @@ func TestWhoCanRead(t *testing.T) {
 		}
 	}
 }
+
+var must = fatal.IfError

@@ -374,9 +374,7 @@ func TestStella742(t *testing.T) {
 		end := make(chan messages.Status)
 		go func() { state, _ := run.Wait(t.Context()); end <- state.Status }()
 		synctest.Wait()
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close(context.Background()))
 		if status := <-end; status != messages.Completed {
 			t.Errorf("the run in flight is %s", status)
 		}

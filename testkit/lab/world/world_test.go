@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -103,9 +104,7 @@ func simulate(t *testing.T, p plan) []string {
 		var store journal.Journal = journal.NewMemory()
 		if folder != "" {
 			kept, err := sqlite.Open(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer kept.Close()
 			store = kept
 		}
@@ -119,15 +118,12 @@ func simulate(t *testing.T, p plan) []string {
 func (w *world) play(t *testing.T, store journal.Journal) {
 	defer time.Sleep(5 * time.Minute) // what is bounded ends; what is left then fails the test
 	client, stop, err := w.newModel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer stop()
 	w.model = client
 	for i := range w.nodes {
-		if w.nodes[i], err = newNode(string(rune('a'+i)), store, w.jobs(), w.disturber(i)); err != nil {
-			t.Fatal(err)
-		}
+		w.nodes[i], err = newNode(string(rune('a'+i)), store, w.jobs(), w.disturber(i))
+		must(t, err)
 		defer w.nodes[i].close()
 	}
 	for _, f := range w.plan.faults {
@@ -310,9 +306,8 @@ func (w *world) judge(t *testing.T, store journal.Journal) {
 	going := func(s messages.Summary) bool { return !s.Status.IsEnded() }
 	for began := time.Now(); list == nil || slices.ContainsFunc(list, going) && time.Since(began) < patience; time.Sleep(10 * time.Second) {
 		var err error
-		if list, err = store.List(t.Context(), messages.Query{Limit: 1000}); err != nil {
-			t.Fatal(err)
-		}
+		list, err = store.List(t.Context(), messages.Query{Limit: 1000})
+		must(t, err)
 	}
 	ends := map[messages.RunID]messages.State{}
 	for _, s := range list {
@@ -349,9 +344,7 @@ func (w *world) log(t *testing.T, store journal.Journal, id messages.RunID) (eve
 	var fold messages.Fold
 	for {
 		page, err := store.Read(t.Context(), id, fold.Peek().Seq)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(page.Events) == 0 {
 			return events, fold.State()
 		}
@@ -395,8 +388,8 @@ func (w *world) inTime(events []messages.Event) {
 
 func asJSON(t *testing.T, v any) []byte {
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
+
+var must = fatal.IfError

@@ -142,11 +142,7 @@ func wantCode(t testing.TB, err error, code messages.Code, parts ...string) {
 		t.Errorf("error %v, want the code %s", err, code)
 		return
 	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not say %q", err, part)
-		}
-	}
+	fatal.IfLacking(t, err.Error(), parts...)
 }
 
 var must = fatal.IfError

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/errors.md")
@@ -21,9 +23,7 @@ func TestErrorPage(t *testing.T) {
 	}
 	path := filepath.Join("..", "..", "..", "docs", "errors.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, os.WriteFile(path, []byte(page.String()), 0o644))
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != page.String() {
 		t.Errorf("docs/errors.md is not what the table says (%v): run make update", err)

@@ -226,9 +226,7 @@ func TestCalls(t *testing.T) {
 	if m, err := c.Say(t.Context(), id, messages.Said{Content: "louder"}); err != nil || m.Message == "" || m.Position != 1 {
 		t.Errorf("said: %+v, %v", m, err)
 	}
-	if err := c.Cancel(t.Context(), id, "enough"); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Cancel(t.Context(), id, "enough"))
 	var last messages.Event
 	want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
 		Streams: []string{"answer"}}, Rate: 10, Tree: true}
@@ -245,9 +243,7 @@ func TestCalls(t *testing.T) {
 	if _, err := c.Artifact(t.Context(), id, "llms.txt"); messages.CodeOf(err) != messages.CodeNotFound {
 		t.Errorf("an artifact that is not there: %v", err)
 	}
-	if err := c.DeleteLog(t.Context(), id); err != nil {
-		t.Error(err)
-	}
+	must(t, c.DeleteLog(t.Context(), id))
 }
 
 // A proxy's own answers are errors that can be tried again; a server on a Unix socket gets the token.

@@ -67,12 +67,12 @@ func (c *Cursor) Take(e messages.Event) (messages.Event, bool) {
 		c.note(e.Body)
 		return e, true
 	}
-	left, cut := c.without(e.Body)
-	if left == nil {
+	rest, cut := c.without(e.Body)
+	if rest == nil {
 		return e, false
 	}
 	if cut {
-		e.Body = left
+		e.Body = rest
 		e = e.Unshared()
 	}
 	return e, true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/cursor"
 )
@@ -138,9 +139,7 @@ func TestFoldingReader(t *testing.T) {
 		var want, got messages.Fold
 		for i := range log {
 			log[i].From, log[i].Seq = uint64(i+1), uint64(i+1)
-			if err := want.Apply(log[i]); err != nil {
-				t.Fatal(err)
-			}
+			must(t, want.Apply(log[i]))
 		}
 		for at := (cursor.Cursor{}); at.Seq < want.Peek().Seq; {
 			if random.IntN(2) == 0 {
@@ -238,13 +237,9 @@ func appendTo(t *testing.T, got map[string]string, body messages.Body) (lines in
 func TestPartsShareNoWireForm(t *testing.T) {
 	whole := messages.Event{RunID: "r_a", Seq: 9, From: 2, Body: messages.TextDelta{Stream: "a", Count: 8, Text: "0123"}}.Sharing(&messages.Wire{})
 	before, err := whole.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at, err := cursor.Parse("r_a", "5~a~4~3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	left, some := at.Take(whole)
 	line, err := left.JSON()
 	if err != nil || !some || !strings.Contains(string(line), `"offset":3,"text":"3"`) {
@@ -267,9 +262,7 @@ func TestLongDeltasComeInPieces(t *testing.T) {
 		got, at := map[string]string{}, cursor.Cursors{"r": {}}
 		var folded messages.Fold
 		for i, body := range []messages.Body{messages.RunQueued{Job: "chat"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1}} {
-			if err := folded.Apply(messages.Event{RunID: "r", From: uint64(i + 1), Seq: uint64(i + 1), Body: body}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, folded.Apply(messages.Event{RunID: "r", From: uint64(i + 1), Seq: uint64(i + 1), Body: body}))
 			at["r"] = cursor.Cursor{Seq: uint64(i + 1)}
 		}
 		for at["r"].Seq < e.Seq {
@@ -280,17 +273,13 @@ func TestLongDeltasComeInPieces(t *testing.T) {
 					t.Fatalf("an event has %d bytes, %v", len(line), err)
 				}
 				appendTo(t, got, piece.Body)
-				if err := folded.Apply(piece); err != nil {
-					t.Fatal(err)
-				}
+				must(t, folded.Apply(piece))
 				if random.IntN(5) == 0 {
 					break
 				}
 			}
 			again, err := cursor.Parse("r", feed.At.Text("r"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			at = again
 		}
 		if got["answer"] != text || got["mind"] != text[:57_000] || textsIn(folded.State())["answer"] != text {
@@ -298,3 +287,5 @@ func TestLongDeltasComeInPieces(t *testing.T) {
 		}
 	}
 }
+
+var must = fatal.IfError

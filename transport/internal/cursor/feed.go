@@ -68,16 +68,16 @@ func (c *Cursor) pieces(e messages.Event) []messages.Event {
 	if _, rest := messages.Pieces(e.Body); rest == nil {
 		return whole
 	}
-	left := e
+	fresh := e
 	if e.From <= c.Seq {
 		reader := Cursor{Seq: c.Seq, read: slices.Clone(c.read)}
-		left, _ = reader.Take(e)
+		fresh, _ = reader.Take(e)
 	}
-	first, rest := messages.Pieces(left.Body)
+	first, rest := messages.Pieces(fresh.Body)
 	var out []messages.Event
 	next := max(e.From, c.Seq+1)
 	for _, body := range append([]messages.Body{first}, rest...) {
-		one := left.Unshared()
+		one := fresh.Unshared()
 		one.Body, one.From, one.Seq = body, next, next+numbers(body)-1
 		next = one.Seq + 1
 		out = append(out, one)

@@ -50,9 +50,7 @@ func names(t *testing.T, files fs.FS, dir string) []string {
 
 func TestIsAFileSystem(t *testing.T) {
 	paths := []string{"b", "a", "README.md", "readme.md", "d/e/f/g", "d/e/h", "d/i", "a b/[x] (y)\n.md", "日本/語"}
-	if err := fstest.TestFS(some(t, paths...), paths...); err != nil {
-		t.Error(err)
-	}
+	must(t, fstest.TestFS(some(t, paths...), paths...))
 	if err := fstest.TestFS(new(tree.Tree)); err != nil {
 		t.Errorf("the empty tree: %v", err)
 	}

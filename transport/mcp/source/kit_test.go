@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
@@ -148,9 +149,7 @@ func said(text string) any {
 func stdio(t *testing.T, era string) source.Server {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return source.Server{Name: "stub", Command: self, Folder: t.TempDir(), Env: map[string]string{"STUB": era, "GOCOVERDIR": t.TempDir()}, StartTimeout: time.Minute}
 }
 
@@ -165,9 +164,7 @@ func open(t *testing.T, s source.Server) (*source.Source, map[string]source.Tool
 func listed(t *testing.T, src *source.Source) map[string]source.Tool {
 	t.Helper()
 	list, err := src.Tools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tools := map[string]source.Tool{}
 	for _, tool := range list {
 		tools[strings.TrimPrefix(tool.Name, "mcp__stub__")] = tool
@@ -188,3 +185,5 @@ func call(t *testing.T, tool source.Tool, text string) (string, error) {
 			return json.RawMessage("true"), nil
 		}})
 }
+
+var must = fatal.IfError

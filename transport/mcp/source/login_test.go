@@ -108,9 +108,7 @@ func TestLogin(t *testing.T) {
 	wants(true, 0)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	if err := source.LogIn(ctx, s, source.Client{}, browser); err != nil {
-		t.Fatal(err)
-	}
+	must(t, source.LogIn(ctx, s, source.Client{}, browser))
 	if g.resource != s.URL {
 		t.Errorf("the token is for %q", g.resource)
 	}
@@ -143,7 +141,5 @@ func age(t *testing.T, file string) {
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

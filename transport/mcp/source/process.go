@@ -29,7 +29,7 @@ const (
 // of that lives. Both are called once. Kill ends all.
 type Process interface {
 	Wait() syscall.WaitStatus
-	End() (left []int)
+	End() (kept []int)
 	Kill()
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,9 +41,7 @@ type Source struct {
 
 // New returns a Source. It starts no server yet. version is what servers are told about this program.
 func New(servers []Server, version string, log *zap.Logger) *Source {
-	if log == nil {
-		log = zap.NewNop()
-	}
+	log = cmp.Or(log, zap.NewNop())
 	life, stop := context.WithCancel(context.Background())
 	s := &Source{stop: stop}
 	for _, one := range servers {

@@ -118,9 +118,7 @@ func TestGroup(t *testing.T) {
 	}
 	src, tools := open(t, stdio(t, "legacy"))
 	pid, err := call(t, tools["children"], "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	src.Close()
 	for range 1000 { // its new parent has yet to reap it
 		status, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/chat/internal/citation"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // example is a text of the corpus, with what it cites.
@@ -23,9 +24,7 @@ type example struct {
 func corpus(t testing.TB) (out []example) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/corpus.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	for _, block := range strings.Split(string(data), "=== ")[1:] {
 		title, rest, _ := strings.Cut(block, "\n")
 		head, text, _ := strings.Cut(rest, "\n")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/plan/internal/expression"
 )
 
@@ -96,9 +97,7 @@ func TestTemplates(t *testing.T) {
 		`{}`:                                                   `{}`,
 	} {
 		var value any
-		if err := json.Unmarshal([]byte(text), &value); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, json.Unmarshal([]byte(text), &value))
 		tmpl := expression.NewTemplate(value, names, "input", func(path string, err error) { t.Errorf("%s: %v", path, err) })
 		got, err := tmpl.Eval(t.Context(), nil, environment)
 		data, _ := json.Marshal(got)

@@ -18,8 +18,8 @@ type Resumed struct {
 	Run messages.RunID
 	// After is the number of the last event that the earlier call sent to the client.
 	After uint64
-	// Left says that the user gave no answer, so that the run keeps waiting.
-	Left bool
+	// Unanswered says that the user gave no answer, so that the run keeps waiting.
+	Unanswered bool
 }
 
 // Resume finds the run that a retried call continues, and passes it the answers. It returns nil for a new call. A
@@ -43,13 +43,13 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 			answers[request], _ = json.Marshal(r)
 		}
 	}
-	left, _, err := a.Answer(ctx, state, answers) // answers that do not fit are asked for again
-	return &Resumed{c.Run, c.After, left}, err
+	unanswered, _, err := a.Answer(ctx, state, answers) // answers that do not fit are asked for again
+	return &Resumed{c.Run, c.After, unanswered}, err
 }
 
 // Answer passes the responses to the run's wishes and open questions, and returns when they are visible in its State. It ignores
-// unknown and outdated keys. left says that a response had no answer. bad says why a response could not be used.
-func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (left bool, bad, err error) {
+// unknown and outdated keys. unanswered says that a response had no answer. bad says why a response could not be used.
+func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (unanswered bool, bad, err error) {
 	a.grant(state.RunID, responses)
 	answered := map[string]bool{}
 	for _, q := range wire.Questions(state) {
@@ -63,7 +63,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 			bad = why
 			continue
 		case value == nil:
-			left = true
+			unanswered = true
 			continue
 		}
 		err := a.runs.Answer(ctx, door.Dialogue, state.RunID, q.Request, value)
@@ -72,13 +72,13 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		case code == messages.CauseInvalidInput:
 			bad = err
 		case err != nil:
-			return left, bad, err
+			return unanswered, bad, err
 		default:
 			answered[q.Request] = true
 		}
 	}
 	if len(answered) == 0 {
-		return left, bad, nil
+		return unanswered, bad, nil
 	}
 	_, err = a.runs.Until(ctx, state, func(e messages.Event) bool {
 		if r, ok := e.Body.(messages.InputReceived); ok {
@@ -86,7 +86,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		}
 		return len(answered) == 0
 	})
-	return left, bad, err
+	return unanswered, bad, err
 }
 
 // valueOf returns the answer in a response. It is null, which the job gets to see, if the user declined. It is nil if

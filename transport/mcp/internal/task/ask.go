@@ -85,8 +85,8 @@ func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.Sta
 		case err != nil: // the client cannot ask after all
 			return state, false, nil
 		}
-		left, bad, err := a.Answer(ctx, state, map[string]json.RawMessage{open.Request: response})
-		if left || err != nil {
+		unanswered, bad, err := a.Answer(ctx, state, map[string]json.RawMessage{open.Request: response})
+		if unanswered || err != nil {
 			return state, false, err
 		}
 		if bad == nil {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -68,9 +69,7 @@ func TestFormAsksWhatClientsCanShow(t *testing.T) {
 func sameJSON(t *testing.T, got any, want string) {
 	t.Helper()
 	text, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	var a, b any
 	if json.Unmarshal(text, &a) != nil || json.Unmarshal([]byte(want), &b) != nil || !reflect.DeepEqual(a, b) {
 		t.Errorf("%s\nwant %s", text, want)

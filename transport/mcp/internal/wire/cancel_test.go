@@ -170,9 +170,7 @@ func TestPipedRequests(t *testing.T) {
 	var out strings.Builder
 	in := strings.NewReader(initialize(`{}`) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" +
 		toolCall("2", "count", `{"n":3}`, ""))
-	if err := f.wire.ServeStdio(t.Context(), in, &out); err != nil {
-		t.Error(err)
-	}
+	must(t, f.wire.ServeStdio(t.Context(), in, &out))
 	if n := strings.Count(out.String(), "\n"); n != 6 {
 		t.Errorf("%d lines:\n%s", n, out.String())
 	}
@@ -209,9 +207,7 @@ func TestEndBehindFullStdout(t *testing.T) {
 		f.wire.Broadcast("notifications/x")
 		synctest.Wait()
 		c.in.Close()
-		if err := <-c.ended; err != nil {
-			t.Error(err)
-		}
+		must(t, <-c.ended)
 		close(f.release)
 	})
 }

@@ -74,9 +74,7 @@ func TestLeakOfBroadcasts(t *testing.T) {
 	call := bystander.start(t.Context(), toolCall("1", "wait", `{"begin":true}`, ""))
 	session := soon(t, f.entered).Session()
 
-	if err := session.Notify("notifications/theirs", nil); err != nil {
-		t.Error(err)
-	}
+	must(t, session.Notify("notifications/theirs", nil))
 	f.wire.Broadcast("notifications/all")
 	for s, want := range map[*stream]string{
 		mine:   "notifications/all",

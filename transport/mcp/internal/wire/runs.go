@@ -21,25 +21,36 @@ func (r Runs) Events(ctx context.Context, id messages.RunID, after uint64) iter.
 	return messages.Each(r.Door.Runs.Follow(ctx, id, messages.FollowOptions{After: after}))
 }
 
+// Reader yields the events that follow asks for. state returns the State of the run: after the terminal the one with that,
+// even if the journal has not answered yet. It does not check the caller.
+func (r Runs) Reader(ctx context.Context, id messages.RunID, follow messages.FollowOptions) (
+	events iter.Seq2[messages.Event, error], state func() (messages.State, error),
+) {
+	var last *messages.State
+	follow.Ended = func(state messages.State) { last = &state }
+	return messages.Each(r.Door.Runs.Follow(ctx, id, follow)), func() (messages.State, error) {
+		if last != nil {
+			return *last, nil
+		}
+		return r.State(ctx, id)
+	}
+}
+
 // Until waits until the run has ended or until accepts an event, and returns the State from then. until may be nil.
 func (r Runs) Until(ctx context.Context, state messages.State, until func(messages.Event) bool) (messages.State, error) {
 	if state.Status.IsEnded() {
 		return state, nil
 	}
-	var last *messages.State
-	follow := messages.FollowOptions{After: state.Seq, Ended: func(state messages.State) { last = &state }}
-	for e, err := range messages.Each(r.Door.Runs.Follow(ctx, state.RunID, follow)) {
+	events, now := r.Reader(ctx, state.RunID, messages.FollowOptions{After: state.Seq})
+	for e, err := range events {
 		if err != nil {
 			return state, err
-		}
-		if e.IsTerminal() && last != nil {
-			return *last, nil
 		}
 		if e.IsTerminal() || until != nil && until(e) {
 			break
 		}
 	}
-	return r.State(ctx, state.RunID)
+	return now()
 }
 
 // Questions returns the run's open questions. A run that is being canceled has none.

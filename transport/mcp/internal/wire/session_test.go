@@ -62,9 +62,7 @@ func TestClose(t *testing.T) {
 		}
 	}
 	drain(t, get)
-	if err := soon(t, stdio.ended); err != nil {
-		t.Error(err)
-	}
+	must(t, soon(t, stdio.ended))
 	if status, _ := modern.call("2", "echo", `{}`); status != http.StatusServiceUnavailable {
 		t.Error(status)
 	}

@@ -68,9 +68,7 @@ func TestNewestStream(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	renewed := c.open(ctx)
-	if err := session.Notify("notifications/a", nil); err != nil {
-		t.Error(err)
-	}
+	must(t, session.Notify("notifications/a", nil))
 	if m, _ := renewed.next(); m.Method != "notifications/a" {
 		t.Errorf("%+v", m)
 	}

@@ -20,11 +20,11 @@ const patience = 5 * time.Second
 // interrupted answer is cancelled. It is safe for concurrent use.
 type Retries struct {
 	*door.Door
-	left sync.Map // *left by the hash of the request
+	delivered sync.Map // *delivery by the hash of the request
 }
 
-// left is a run whose client has left or has its answer.
-type left struct {
+// delivery is a run whose answer was written, or broke off because its client has left.
+type delivery struct {
 	run messages.RunID
 	cut bool // as far as the server knows, the client lacks the end
 }
@@ -44,8 +44,8 @@ func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[str
 	t.Model = model
 	requested = messages.Digest(string(door.JSON([]any{auth.From(ctx).Name, job.Name, t, t.Text, labels, key, once})))
 	again := once != "" || cmp.Or(q.Header.Get("X-Stainless-Retry-Count"), "0") != "0"
-	if l, ok := r.left.LoadAndDelete(requested); ok && (l.(*left).cut || again) {
-		return l.(*left).run, requested, nil
+	if d, ok := r.delivered.LoadAndDelete(requested); ok && (d.(*delivery).cut || again) {
+		return d.(*delivery).run, requested, nil
 	}
 	run, err = r.StartTurn(ctx, job.Name, t, labels, key)
 	return run, requested, err
@@ -54,24 +54,24 @@ func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[str
 // Deliver calls answer, which writes the response and reports whether a repeated request may get it again. If answer
 // fails or breaks the connection, the client has left. requested is "" for a run that no other request may get.
 func (r *Retries) Deliver(q *http.Request, run messages.RunID, requested string, answer func() (again bool, err error)) (err error) {
-	l, again := &left{run, true}, false
+	d, again := &delivery{run, true}, false
 	defer func() {
-		if requested != "" && (l.cut || again) {
-			r.keep(q.Context(), requested, l)
+		if requested != "" && (d.cut || again) {
+			r.keep(q.Context(), requested, d)
 		}
 	}()
 	again, err = answer()
-	l.cut = err != nil
+	d.cut = err != nil
 	return err
 }
 
 // keep remembers a run for a repetition of its request. If none comes in time and the client has left, the run is left
 // too.
-func (r *Retries) keep(ctx context.Context, requested string, l *left) {
-	r.left.Store(requested, l)
+func (r *Retries) keep(ctx context.Context, requested string, d *delivery) {
+	r.delivered.Store(requested, d)
 	time.AfterFunc(patience, func() {
-		if r.left.CompareAndDelete(requested, l) && l.cut {
-			r.Leave(ctx, l.run)
+		if r.delivered.CompareAndDelete(requested, d) && d.cut {
+			r.Leave(ctx, d.run)
 		}
 	})
 }

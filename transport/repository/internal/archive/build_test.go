@@ -177,9 +177,5 @@ func expectError(t testing.TB, err error, code messages.Code, parts ...string) {
 		t.Errorf("got %#v, want the code %s", err, code)
 		return
 	}
-	for _, part := range parts {
-		if !strings.Contains(e.Message, part) {
-			t.Errorf("%q does not contain %q", e.Message, part)
-		}
-	}
+	fatal.IfLacking(t, e.Message, parts...)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -101,9 +102,7 @@ func TestDeltasInEveryOrder(t *testing.T) {
 	p.refDelta(id, copies(4, 2, "nana"))
 	_, link := p.object(plumbing.TreeObject, "")
 	got, err := unpackAll(p.pack(), Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, text := range []string{"base", "base one", "base one two", "base one two three", "banana"} {
 		h := plumbing.ComputeHash(plumbing.BlobObject, []byte(text))
 		data, err := got.read(plumbing.BlobObject, h)
@@ -196,9 +195,7 @@ func TestALongChain(t *testing.T) {
 		text += "y"
 	}
 	got, err := unpackAll(p.pack(), Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := got.size(plumbing.ComputeHash(plumbing.BlobObject, []byte(text))); err != nil {
 		t.Error(err)
 	}
@@ -317,9 +314,7 @@ func TestUndoingDeltasIsBounded(t *testing.T) {
 		at = p.offsetDelta(at, copies(size+i, size+i, "x"))
 	}
 	got, err := unpackAll(p.pack(), Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got.redoable = 10 * size
 	for _, n := range []int{1, 2, 13} {
 		h := plumbing.ComputeHash(plumbing.BlobObject, []byte(zeros+strings.Repeat("x", n)))
@@ -338,9 +333,7 @@ func TestUndoingSmallDeltasIsBounded(t *testing.T) {
 		at = p.offsetDelta(at, copies(4+i, 4+i, "x"))
 	}
 	got, err := unpackAll(p.pack(), Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got.redoable = 150 * redoneCost
 	h := plumbing.ComputeHash(plumbing.BlobObject, []byte("base"+strings.Repeat("x", 100)))
 	for round, limited := range []bool{false, true} {
@@ -374,3 +367,5 @@ func FuzzDelta(f *testing.F) {
 		}
 	})
 }
+
+var must = fatal.IfError

@@ -23,6 +23,7 @@ import (
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/repository/internal/git"
 )
@@ -213,11 +214,7 @@ func refused(t *testing.T, err error, cause messages.Code, words ...string) {
 		t.Errorf("got %v (%s), want %s", err, messages.CodeOf(err), cause)
 		return
 	}
-	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("the error %q does not say %q", err, word)
-		}
-	}
+	fatal.IfLacking(t, err.Error(), words...)
 }
 
 func retryable(err error) bool {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -37,10 +38,7 @@ func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, erro
 	if err != nil {
 		return nil, err
 	}
-	port := u.Port()
-	if port == "" {
-		port = "22"
-	}
+	port := cmp.Or(u.Port(), "22")
 	address := net.JoinHostPort(u.Hostname(), port)
 	config, hangUp, err := clientConfig(ctx, u, address, o.SSH)
 	if err != nil {
@@ -86,10 +84,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 		hangUp()
 		return nil, nil, messages.InvalidInput("ssh has no key to offer: start an agent (SSH_AUTH_SOCK), or use https; %s", tokenHint)
 	}
-	user := u.User.Username()
-	if user == "" {
-		user = "git"
-	}
+	user := cmp.Or(u.User.Username(), "git")
 	return &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)},
 		HostKeyCallback: trusted, HostKeyAlgorithms: algorithms}, hangUp, nil
 }

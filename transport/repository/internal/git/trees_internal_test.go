@@ -47,9 +47,7 @@ func TestTreesAreMeasuredBeforeTheyAreListed(t *testing.T) {
 		}
 		_, commit := p.object(plumbing.CommitObject, fmt.Sprintf("tree %s\nauthor a <a> 1 +0000\n\nx\n", inner))
 		got, err := unpackAll(p.pack(), Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		from := &counted{pack: got}
 		_, _, err = list(t.Context(), from, commit, "", Limits{}.orDefaults())
 		if c.says == "" {
