@@ -149,7 +149,16 @@ func TestHeads(t *testing.T) {
 	if says := command(exit.Verification, "verify", "--heads", at("late"), "--state", at("back")); !strings.Contains(says, "the ledger has never had ") {
 		t.Error(says)
 	}
-	command(exit.Completed, "runs", "rm", "--status", "completed", "--vacuum", "--state", at("kept")) // each opening is signed
+	holds := func(want bool) {
+		t.Helper()
+		if text, err := os.ReadFile(filepath.Join(at("kept"), "journal.db")); err != nil || bytes.Contains(text, []byte(at("garden"))) != want {
+			t.Errorf("%v: the database holds a removed text: %t", err, !want)
+		}
+	}
+	command(exit.Completed, "runs", "rm", "--status", "completed", "--state", at("kept")) // each opening is signed
+	holds(true)
+	command(exit.Completed, "runs", "rm", "--vacuum", "--state", at("kept"))
+	holds(false)
 	command(exit.Completed, "verify", "--heads", at("early"), at("late"), "--state", at("kept"))
 	if says := command(exit.Configuration, "verify", "--heads", at("old"), "--state", at("back")); !strings.Contains(says, "no head of a ledger") {
 		t.Error(says)
