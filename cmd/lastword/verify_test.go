@@ -29,8 +29,9 @@ func TestVerify(t *testing.T) {
 		!strings.Contains(got.stdout, "trusted: yes") {
 		t.Errorf("%+v", got)
 	}
-	for _, args := range [][]string{{"verify", "--all", "--state", kept}, {"verify", string(id), "--state", kept, "--json"}, {"verify", string(id), "--server", s.base()}} {
-		if got := run(t, nil, args...); got.code != exit.Untrusted || !strings.Contains(got.stdout, "trusted: no") && !strings.Contains(got.stdout, `"trusted": false`) {
+	for _, args := range [][]string{{"verify", "--all", "--state", kept}, {"verify", string(id), "--state", kept, "--json"}, {"verify", string(id), "--server", s.base()},
+		{"verify", "--heads", "--state", kept}} {
+		if got := run(t, nil, args...); got.code != exit.Untrusted || !strings.Contains(got.stdout+got.stderr, "trusted: no") && !strings.Contains(got.stdout, `"trusted": false`) {
 			t.Errorf("without a key %q: %+v", args, got)
 		}
 	}
@@ -131,6 +132,9 @@ func TestHeads(t *testing.T) {
 		got := run(t, trusted, args...)
 		if got.code != code {
 			t.Fatalf("%q: %+v", args, got)
+		}
+		if len(args) == 4 && args[1] == "--heads" {
+			return got.stdout // a file of heads
 		}
 		return got.stdout + got.stderr
 	}
