@@ -171,6 +171,11 @@ func (m *machine) wantChild(w *childWanted) {
 	task := w.attempt.task.Name
 	name := task + "\x00" + w.name
 	if id, known := m.childIDs[name]; known {
+		if was, _ := m.ledger.Fold.Child(id); was.Job != w.job.Name {
+			tell(m, w.reply, childStart{err: supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
+				"the sub-run %q of task %s is of job %s, not %s: give it another Key", w.name, task, was.Job, w.job.Name))})
+			return
+		}
 		open := m.children[id]
 		if open != nil {
 			open.attempt, open.own = w.attempt, w.queued.Limits.Budget

@@ -111,7 +111,8 @@ func TestSubRunsOfKnownJobs(t *testing.T) {
 	nested := actors.Func("nested", func(context.Context, *actors.TaskContext, struct{}) (int, error) {
 		return 0, messages.Errorf(messages.CauseProviderError, "the box is full")
 	})
-	parent := actors.Definition{Name: "parent", SubJobs: []actors.Definition{nested}, New: func(json.RawMessage) (actors.Job, error) { return actors.Job{}, nil }}
+	other := actors.Func("other", func(context.Context, *actors.TaskContext, struct{}) (int, error) { return 0, nil })
+	parent := actors.Definition{Name: "parent", SubJobs: []actors.Definition{nested, other}, New: func(json.RawMessage) (actors.Job, error) { return actors.Job{}, nil }}
 	plays(t, actors.Config{Jobs: []actors.Definition{parent}}, func(t *testing.T, s *actors.System) {
 		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
 			if _, err := c.Start(ctx, job(heed), actors.Options{}); messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), `"test"`) {
@@ -120,6 +121,9 @@ func TestSubRunsOfKnownJobs(t *testing.T) {
 			sub, err := c.Submit(ctx, messages.Request{Job: "nested", Key: "n"})
 			if err != nil {
 				return err
+			}
+			if _, err := c.Submit(ctx, messages.Request{Job: "other", Key: "n"}); messages.CodeOf(err) != messages.CauseInvalidOutput || !strings.Contains(err.Error(), "is of job nested, not other") {
+				t.Errorf("the sub-run as one of another job: %v", err)
 			}
 			_, err = sub.Result(ctx)
 			return err
@@ -181,6 +185,9 @@ func TestChangedSteps(t *testing.T) {
 		"same input":          {reads[int](actors.Step{Input: "order 1"}), []messages.StepKept{digest}, "", ""},
 		"other type":          {reads[string](), []messages.StepKept{keeps("v", "1")}, "", messages.CauseInvalidOutput},
 		"null of another":     {reads[int](), []messages.StepKept{keeps("v", "null")}, "", messages.CauseInvalidOutput},
+		"null left out":       {reads[charged](), []messages.StepKept{keeps("v", `{"n":1,"name":null}`)}, "", messages.CauseInvalidOutput},
+		"a pointer's null":    {reads[struct{ N *int }](), []messages.StepKept{keeps("v", `{"N":null}`)}, "", ""},
+		"list shortened":      {reads[[1][]int](), []messages.StepKept{keeps("v", `[[1],[2]]`)}, "", messages.CauseInvalidOutput},
 		"field removed":       {reads[charged](), []messages.StepKept{keeps("v", `{"n":1,"title":"x"}`)}, "", messages.CauseInvalidOutput},
 		"loop shortened":      {asks("page 0", "page 1"), []messages.StepKept{keeps("page 0", "1"), keeps("page 1", "1"), keeps("page 2", "1")}, `"page 2"`, ""},
 		"two with one name":   {asks("a", "a"), nil, "", messages.CauseInvalidInput},

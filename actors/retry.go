@@ -61,6 +61,13 @@ func (t *TaskContext) retried(ctx context.Context) (*retried, error) {
 	return r, nil
 }
 
+// findInherited reads what an attempt could inherit that has asked for no step, so that the run tells what it leaves.
+func (a *attempt) findInherited(ctx context.Context) {
+	if a.inherits {
+		_, _ = (&TaskContext{attempt: a}).retried(ctx) // a run that is gone leaves nothing
+	}
+}
+
 // readRetried reads the first run and its retries before this one, in the order in which they were started.
 func (t *TaskContext) readRetried(ctx context.Context, r *retried, own *messages.State) error {
 	s := t.attempt.run.system

@@ -15,9 +15,10 @@ import (
 // too, under its own key. Runs of other callers and jobs, and runs that go on, leave it nothing.
 func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 	var made []string // keys of the steps that were made
+	asked := []string{"a", "b", "c"}
 	fails := map[string]bool{}
 	work := func(ctx context.Context, tc *actors.TaskContext, _ struct{}) (string, error) {
-		for _, name := range []string{"a", "b", "c"} {
+		for _, name := range asked {
 			_, err := actors.Do(ctx, tc, name, func(ctx context.Context) (string, error) {
 				key, err := tc.StepKey(ctx, name)
 				made = append(made, key)
@@ -68,6 +69,12 @@ func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 	if kept := start("work", "mia", of).Kept; len(kept) != 3 || string(kept[1].Result) != `"`+string(from.RunID)+`/b"` {
 		t.Errorf("the retry keeps %+v", kept)
 	}
+	for _, asked = range [][]string{{"a", "c"}, nil} { // the code has changed
+		if n := start("work", "mia", of).Notices; len(n) != 1 || n[0].Code != messages.NoticeStepUnused || !strings.Contains(n[0].Text, `"b"`) {
+			t.Errorf("a retry that asks for %q alone has the notices %+v", asked, n)
+		}
+	}
+	asked = []string{"a", "b", "c"}
 	for what, c := range map[string]struct{ job, principal, says string }{
 		"another caller": {"work", "noah", "no run of this job"}, "another job": {"other", "mia", "no run of this job"},
 	} {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,9 +62,11 @@ type asked struct {
 	// steps holds the steps that the log had before the attempt began, and a zero one for each step that the attempt
 	// asks for.
 	steps map[string]messages.StepKept
-	may   bool             // the log durably says that the task may be called again
-	found map[string]bool  // the steps that it asked for and the log had
-	first map[string]error // the first error of each step that it asked for
+	may   bool // the log durably says that the task may be called again
+	// inherits: the run retries another, whose steps stand in the attempt's earlier.
+	inherits bool
+	found    map[string]bool  // the steps that it asked for and the log had
+	first    map[string]error // the first error of each step that it asked for
 }
 
 // withinStep is the key of the name of the step that a context belongs to.
@@ -98,34 +102,59 @@ func readStrictly[T any](stored json.RawMessage, result *T) error {
 	if !bytes.Contains(stored, []byte("null")) && !bytes.ContainsRune(stored, '[') {
 		return nil
 	}
-	read, err := json.Marshal(*result)
-	var was, is any
-	if err = cmp.Or(err, json.Unmarshal(stored, &was), json.Unmarshal(read, &is)); err != nil {
+	var said any
+	if err := json.Unmarshal(stored, &said); err != nil {
 		return err
 	}
-	if !sameNulls(was, is) {
+	if !fits(said, reflect.TypeFor[T]()) {
 		return errors.New("it has null, or a list of another length, where the type has a value")
 	}
 	return nil
 }
 
-// sameNulls reports whether what is null in was is null or absent in is, and lists are as long.
-func sameNulls(was, is any) bool {
-	switch was := was.(type) {
-	case nil:
-		return is == nil
+// fits reports whether the type has null where JSON that decodes as it has null, and an array all of a list. A type that
+// decodes itself decides what is in it.
+func fits(said any, t reflect.Type) bool {
+	if said == nil {
+		null := reflect.New(t)
+		err := json.Unmarshal([]byte("null"), null.Interface())
+		text, failed := json.Marshal(null.Interface())
+		return err == nil && failed == nil && string(text) == "null"
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return true
+	}
+	switch said := said.(type) {
 	case []any:
-		now, ok := is.([]any)
-		return !ok || slices.EqualFunc(was, now, sameNulls)
+		switch t.Kind() {
+		case reflect.Array, reflect.Slice:
+			return (t.Kind() == reflect.Slice || t.Len() == len(said)) &&
+				!slices.ContainsFunc(said, func(v any) bool { return !fits(v, t.Elem()) })
+		}
 	case map[string]any:
-		now, _ := is.(map[string]any)
-		for name, value := range was {
-			if v, ok := now[name]; ok && !sameNulls(value, v) {
+		for name, v := range said {
+			if member := memberOf(t, name); member != nil && !fits(v, member) {
 				return false
 			}
 		}
 	}
-	return true
+	return t.Kind() != reflect.Pointer || fits(said, t.Elem())
+}
+
+// memberOf returns the type of an object's member in a map or a struct, or nil.
+func memberOf(t reflect.Type, name string) reflect.Type {
+	switch t.Kind() {
+	case reflect.Map:
+		return t.Elem()
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.IsExported() && strings.EqualFold(cmp.Or(tag, f.Name), name) {
+				return f.Type
+			}
+		}
+	}
+	return nil
 }
 
 // step returns the step's result from the log or, once the log durably holds it, from f.
@@ -244,6 +273,9 @@ func (t *TaskContext) makeOrInherit(ctx context.Context, step messages.StepKept,
 		return nil, err
 	}
 	if result != nil {
+		t.attempt.mu.Lock()
+		t.attempt.found[step.Step] = true
+		t.attempt.mu.Unlock()
 		f = func() (any, error) { return result, nil }
 	}
 	return t.make(ctx, step, once, first, f)
@@ -336,7 +368,9 @@ func (t *TaskContext) keep(body messages.StepKept, what string, send func(any) e
 
 // findKept gives the attempt the steps of its task that the log holds, by name.
 func (m *machine) findKept(a *attempt) {
-	for _, k := range m.ledger.Fold.Peek().Kept {
+	state := m.ledger.Fold.Peek()
+	a.inherits = state.Queued.Labels[messages.RetryLabel] != ""
+	for _, k := range state.Kept {
 		if a.steps == nil {
 			a.steps = map[string]messages.StepKept{}
 		}
@@ -346,13 +380,21 @@ func (m *machine) findKept(a *attempt) {
 	}
 }
 
-// unasked names the kept steps that a completed attempt did not ask for: its code has changed. That is an error if the
-// job's version has changed as well, and otherwise a notice.
+// unasked names the kept steps, also those of a run that this one retries, that a completed attempt did not ask for: its
+// code has changed. That is an error if the job's version has changed as well since run.queued, and otherwise a notice.
 func (m *machine) unasked(a *attempt) error {
 	a.mu.Lock()
+	all := a.steps
+	if a.earlier != nil && len(a.earlier.kept) > 0 {
+		all = map[string]messages.StepKept{}
+		for _, k := range a.earlier.kept {
+			all[k.Step] = k
+		}
+		maps.Copy(all, a.steps)
+	}
 	var names []string
-	for name, k := range a.steps {
-		if k.Step != "" && isKept(k) && !k.Optional && !a.stoodFor(k) {
+	for name, k := range all {
+		if k.Step != "" && isKept(k) && !k.Optional && !a.stoodFor(all, k) {
 			names = append(names, strconv.Quote(name))
 		}
 	}
@@ -372,12 +414,12 @@ func (m *machine) unasked(a *attempt) error {
 }
 
 // stoodFor reports whether the log had the result of a step around this one.
-func (a *asked) stoodFor(k messages.StepKept) bool {
+func (a *asked) stoodFor(all map[string]messages.StepKept, k messages.StepKept) bool {
 	for k.Within != "" {
 		if a.found[k.Within] {
 			return true
 		}
-		k = a.steps[k.Within]
+		k = all[k.Within]
 	}
 	return false
 }

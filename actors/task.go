@@ -349,7 +349,7 @@ func (t *TaskContext) Recorded(ctx context.Context, request messages.Body) (reco
 // Go runs f in another goroutine of the task; the task ends when all have ended. Its error, panic or Goexit is the
 // task's.
 func (t *TaskContext) Go(f func(ctx context.Context) error) {
-	t.work.Go(func(ctx context.Context) error { return t.attempt.checked(f(ctx)) })
+	t.work.Go(func(ctx context.Context) error { return t.attempt.checked(ctx, f(ctx)) })
 }
 
 // credits is how many of a task's events may be on their way to its run.
@@ -401,7 +401,7 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 			if a.system.config.Inject != nil || a.system.config.Faults != nil {
 				return t.injected(ctx)
 			}
-			return now.checked(now.task.Run(ctx, t))
+			return now.checked(ctx, now.task.Run(ctx, t))
 		})
 	now.work.Store(work)
 	if cause := a.run.cause(); cause != nil {
@@ -409,13 +409,13 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 	}
 }
 
-// checked asks a task's error for its text and cause in the task's own goroutine: there its methods may block or
-// panic, and nobody calls them again. A task cannot claim that its node shut down, nor that it was lost if the log
-// does not say so. It is not inlined, because its frame would cost every waiting task stack.
+// checked asks a task's error for its text and cause in the task's own goroutine, where its methods may block or panic. A task
+// cannot claim that its node shut down, nor that it was lost if the log does not say so. Its frame would cost every waiting task.
 //
 //go:noinline
-func (a *attempt) checked(err error) error {
+func (a *attempt) checked(ctx context.Context, err error) error {
 	if err == nil {
+		a.findInherited(ctx)
 		return nil
 	}
 	d := supervision.SnapshotError(err)
@@ -430,7 +430,7 @@ func (t *TaskContext) injected(ctx context.Context) error {
 	if err := t.passes(WorkBegins); err != nil {
 		return err
 	}
-	err := t.attempt.checked(t.attempt.task.Run(fault.In(ctx, t.hit), t))
+	err := t.attempt.checked(ctx, t.attempt.task.Run(fault.In(ctx, t.hit), t))
 	return cmp.Or(t.passes(WorkReturns), err)
 }
 

@@ -279,13 +279,23 @@ func runsRemoveCommand(remote *host.Remote) *cobra.Command {
 	remove := someRuns(cmd, messages.Status.IsEnded, func(ctx context.Context, c host.Source, id messages.RunID) (string, error) {
 		return fmt.Sprint("forgot ", id), c.DeleteLog(ctx, id)
 	})
+	picks, alone := cmd.Args, false
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := picks(cmd, args)
+		if alone = err != nil && vacuum && len(args) == 0; alone { // of what was removed before
+			return nil
+		}
+		return err
+	}
 	cmd.RunE = remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 		folder, stopped := c.(*store.Stopped)
 		if vacuum && !stopped {
 			return exit.BadUsage(cmd, errors.New("--vacuum needs the database alone"), "stop the server, and name its folder with --state")
 		}
-		if err := remove(cmd, args, c); err != nil {
-			return err
+		if !alone {
+			if err := remove(cmd, args, c); err != nil {
+				return err
+			}
 		}
 		if vacuum {
 			return folder.Vacuum(cmd.Context())

@@ -116,6 +116,7 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 		for _, h := range v.report.Ledger.Heads {
 			fmt.Fprintf(cmd.OutOrStdout(), headLine, h.Entries, h.Head)
 		}
+		v.printTrust(cmd.ErrOrStderr()) // stdout is the file of heads
 		return v.verdict()
 	}
 	return v.print(cmd)
@@ -358,8 +359,12 @@ func (v *verifier) print(cmd *cobra.Command) error {
 		}
 		fmt.Fprintf(out, "%s is sound: %s, %s\n", subject, words.Count(int64(r.Runs), "run"), words.Count(int64(r.Events), "event"))
 	}
-	fmt.Fprintf(out, "trusted: %s\n", map[bool]string{true: "yes", false: "no"}[v.isTrusted()])
+	v.printTrust(out)
 	return v.verdict()
+}
+
+func (v *verifier) printTrust(out io.Writer) {
+	fmt.Fprintf(out, "trusted: %s\n", map[bool]string{true: "yes", false: "no"}[v.isTrusted()])
 }
 
 func summed(l journal.Log) string {

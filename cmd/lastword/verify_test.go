@@ -29,8 +29,9 @@ func TestVerify(t *testing.T) {
 		!strings.Contains(got.stdout, "trusted: yes") {
 		t.Errorf("%+v", got)
 	}
-	for _, args := range [][]string{{"verify", "--all", "--state", kept}, {"verify", string(id), "--state", kept, "--json"}, {"verify", string(id), "--server", s.base()}} {
-		if got := run(t, nil, args...); got.code != exit.Untrusted || !strings.Contains(got.stdout, "trusted: no") && !strings.Contains(got.stdout, `"trusted": false`) {
+	for _, args := range [][]string{{"verify", "--all", "--state", kept}, {"verify", string(id), "--state", kept, "--json"}, {"verify", string(id), "--server", s.base()},
+		{"verify", "--heads", "--state", kept}} {
+		if got := run(t, nil, args...); got.code != exit.Untrusted || !strings.Contains(got.stdout+got.stderr, "trusted: no") && !strings.Contains(got.stdout, `"trusted": false`) {
 			t.Errorf("without a key %q: %+v", args, got)
 		}
 	}
@@ -132,6 +133,9 @@ func TestHeads(t *testing.T) {
 		if got.code != code {
 			t.Fatalf("%q: %+v", args, got)
 		}
+		if len(args) == 4 && args[1] == "--heads" {
+			return got.stdout // a file of heads
+		}
 		return got.stdout + got.stderr
 	}
 	generate := func(out string) {
@@ -149,7 +153,16 @@ func TestHeads(t *testing.T) {
 	if says := command(exit.Verification, "verify", "--heads", at("late"), "--state", at("back")); !strings.Contains(says, "the ledger has never had ") {
 		t.Error(says)
 	}
-	command(exit.Completed, "runs", "rm", "--status", "completed", "--vacuum", "--state", at("kept")) // each opening is signed
+	holds := func(want bool) {
+		t.Helper()
+		if text, err := os.ReadFile(filepath.Join(at("kept"), "journal.db")); err != nil || bytes.Contains(text, []byte(at("garden"))) != want {
+			t.Errorf("%v: the database holds a removed text: %t", err, !want)
+		}
+	}
+	command(exit.Completed, "runs", "rm", "--status", "completed", "--state", at("kept")) // each opening is signed
+	holds(true)
+	command(exit.Completed, "runs", "rm", "--vacuum", "--state", at("kept"))
+	holds(false)
 	command(exit.Completed, "verify", "--heads", at("early"), at("late"), "--state", at("kept"))
 	if says := command(exit.Configuration, "verify", "--heads", at("old"), "--state", at("back")); !strings.Contains(says, "no head of a ledger") {
 		t.Error(says)

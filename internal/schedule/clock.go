@@ -70,21 +70,29 @@ type plan struct {
 	due   time.Time // the time to start now, or zero
 	again time.Time // when to try due again
 	tries int       // refusals of due
+	seen  time.Time // when it was last advanced, by the clock of the system
 }
 
-// advance makes the last time until now due. The marks count the ones before it.
+// advance makes the last time until now due. The marks count the ones before it. If somebody has put the clock back since,
+// it plans anew.
 func (p *plan) advance(s *Schedule, now time.Time) {
-	if !p.next.IsZero() && !p.next.After(now) {
+	switch now = now.Round(0); { // the monotonic clock knows of no change
+	case now.Before(p.seen):
+		if p.next = s.times.Next(now); p.due.After(now) {
+			p.due = time.Time{}
+		}
+	case !p.next.IsZero() && !p.next.After(now):
 		_, due := s.passed(p.next.Add(-1), now)
 		*p = plan{next: s.times.Next(now), due: due}
 	}
+	p.seen = now
 }
 
 // settle notes how the try to start due has ended.
 func (p *plan) settle(now time.Time, err error) {
 	switch {
 	case err == nil:
-		*p = plan{next: p.next}
+		*p = plan{next: p.next, seen: p.seen}
 	case errors.Is(err, errGoesOn):
 		p.again = now.Add(poll)
 	default:
@@ -116,6 +124,9 @@ func (c *Clock) begin(ctx context.Context, marks Marks, now time.Time) []plan {
 		s := &c.Schedules[i]
 		m := marks[s.Name]
 		plans[i] = plan{next: s.times.Next(now), due: m.Waiting}
+		if isAhead(m.Waiting) {
+			plans[i].due = time.Time{}
+		}
 		if m.Last.IsZero() && m.Waiting.IsZero() {
 			m.Last, m.When, fresh = now.UTC().Truncate(time.Second), s.when(), true
 			all[s.Name] = m
@@ -184,7 +195,7 @@ func (c *Clock) startAll(ctx context.Context, plans []plan, due []int, marks Mar
 		starting.Go(func() {
 			defer func() { <-limit }()
 			s := &c.Schedules[i]
-			after[i], errs[i] = c.start(ctx, s, marks[s.Name], plans[i].due.UTC())
+			after[i], errs[i] = c.start(ctx, s, c.mark(s, marks), plans[i].due.UTC())
 		})
 	}
 	starting.Wait()
@@ -203,10 +214,6 @@ func (c *Clock) startAll(ctx context.Context, plans []plan, due []int, marks Mar
 
 // start starts the run for the time t, and returns the schedule's new mark. Without an error the time is settled.
 func (c *Clock) start(ctx context.Context, s *Schedule, m mark, t time.Time) (mark, error) {
-	if m.isAhead() {
-		c.Log.Warn("a schedule ignores its mark, which is in the future: was a clock wrong?", zap.String("schedule", s.Name), zap.Time("mark", m.Last))
-		m.Last = time.Time{}
-	}
 	if m.Paused || !t.After(m.Last) || t.Before(m.Waiting) { // another node, or this node before, has handled this time
 		return m, nil
 	}
@@ -235,8 +242,20 @@ func (c *Clock) start(ctx context.Context, s *Schedule, m mark, t time.Time) (ma
 	return m, err
 }
 
-// isAhead reports whether a wrong clock has written the mark.
-func (m *mark) isAhead() bool { return m.Last.After(time.Now().Add(longest)) }
+// mark returns the schedule's mark, without times that a wrong clock has written.
+func (c *Clock) mark(s *Schedule, marks Marks) mark {
+	m := marks[s.Name]
+	for _, t := range []*time.Time{&m.Last, &m.Waiting} {
+		if isAhead(*t) {
+			c.Log.Warn("a schedule ignores its mark, which is in the future: was a clock wrong?", zap.String("schedule", s.Name), zap.Time("mark", *t))
+			*t = time.Time{}
+		}
+	}
+	return m
+}
+
+// isAhead reports whether a wrong clock has written the time of a mark.
+func isAhead(t time.Time) bool { return t.After(time.Now().Add(longest)) }
 
 // count drops the times between the mark and t, which nobody has started. It drops none if the times were others.
 func (c *Clock) count(s *Schedule, m *mark, t time.Time) {

@@ -111,7 +111,7 @@ func (c *Clock) line(ctx context.Context, s *Schedule) (Line, error) {
 	next := s.times.Next(time.Now())
 	l := Line{Name: s.Name, Job: s.Job, When: s.when(), Next: next, Last: m.Last.In(next.Location()), Run: m.Run, Paused: m.Paused,
 		Waiting: m.Waiting, Dropped: m.Dropped, Note: m.Note}
-	if m.isAhead() {
+	if isAhead(m.Last) || isAhead(m.Waiting) {
 		l.Note = "the mark is in the future, and will be ignored: was a clock wrong?"
 	}
 	if state, err := c.State(ctx, m.Run); m.Run != "" && err == nil {

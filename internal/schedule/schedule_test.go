@@ -237,19 +237,21 @@ func TestARefusedStartIsTriedAgain(t *testing.T) {
 }
 
 func TestMarkInTheFutureIsToldAndIgnored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := store{marks: map[string]string{"it": `{"last":"2001-01-01T00:00:00Z"}`}}
-		c, stop := s.node(t, hourly(nil))
-		defer stop()
-		if l := line(t, c); !strings.Contains(l.Note, "future") {
-			t.Errorf("%+v", l)
-		}
-		time.Sleep(2*time.Hour + time.Minute)
-		s.want(t, "01T01:00", "01T02:00")
-		if l := line(t, c); l.Note != "" {
-			t.Errorf("%+v", l)
-		}
-	})
+	for _, mark := range []string{`{"last":"2001-01-01T00:00:00Z"}`, `{"last":"1999-12-31T23:00:00Z","waiting":"2001-01-01T00:00:00Z","note":"it waits"}`} {
+		synctest.Test(t, func(t *testing.T) {
+			s := store{marks: map[string]string{"it": mark}}
+			c, stop := s.node(t, hourly(nil))
+			defer stop()
+			if l := line(t, c); !strings.Contains(l.Note, "future") {
+				t.Errorf("%+v", l)
+			}
+			time.Sleep(2*time.Hour + time.Minute)
+			s.want(t, "01T01:00", "01T02:00")
+			if l := line(t, c); strings.Contains(l.Note, "future") || !l.Waiting.IsZero() {
+				t.Errorf("%+v", l)
+			}
+		})
+	}
 }
 
 // Starts do not wait for each other, and their marks are kept at once.

@@ -61,4 +61,20 @@ func startsOn(t *testing.T, cron, zone, day string) string {
 	return strings.Join(all, ", ")
 }
 
+// A clock that was ahead and is put back loses no start: the next time is the next by the clock now.
+func TestClockIsPutBack(t *testing.T) {
+	s := Schedule{Cron: "0 6 * * *"}
+	must(t, s.Check())
+	ahead := time.Date(2031, 5, 5, 5, 0, 0, 0, time.UTC)
+	now := ahead.AddDate(-5, 0, 0)
+	p := plan{next: s.times.Next(ahead), due: ahead}
+	p.advance(&s, ahead)
+	if p.advance(&s, now); !p.next.Equal(now.Add(time.Hour)) || !p.due.IsZero() {
+		t.Errorf("put back to %s: %+v", now, p)
+	}
+	if p.advance(&s, now.Add(time.Hour)); !p.due.Equal(now.Add(time.Hour)) {
+		t.Errorf("an hour later: %+v", p)
+	}
+}
+
 var must = fatal.IfError

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -142,11 +143,19 @@ func (c *checker) ledger() error {
 	if c.version < ledgered {
 		return nil
 	}
-	err := each(ctx, c.tx, "SELECT line, key, signature FROM ledger ORDER BY entry", func(rows *sql.Rows) error {
+	err := each(ctx, c.tx, "SELECT entry, coalesce(run, ''), line, key, signature FROM ledger ORDER BY entry", func(rows *sql.Rows) error {
 		var s journal.SignedEntry
-		err := rows.Scan(&s.Line, &s.Key, &s.Signature)
+		var listed, e journal.Entry
+		err := rows.Scan(&listed.Number, &listed.Run, &s.Line, &s.Key, &s.Signature)
 		if err == nil {
 			err = c.ends.Add("", 0, s)
+		}
+		if err == nil {
+			err = json.Unmarshal(s.Line, &e)
+		}
+		if err == nil && (e.Number != listed.Number || e.Run != listed.Run) {
+			err = &journal.Fault{Run: e.Run, Rule: journal.RuleLedger, Says: fmt.Sprintf("entry %d of the ledger is listed as entry %d of %q",
+				e.Number, listed.Number, listed.Run)}
 		}
 		return err
 	})

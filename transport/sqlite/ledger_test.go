@@ -66,6 +66,8 @@ func TestLedger(t *testing.T) {
 		"an entry deleted":             "DELETE FROM ledger WHERE entry = 3",
 		"the last entry deleted":       "DELETE FROM ledger WHERE entry = (SELECT max(entry) FROM ledger)",
 		"all entries deleted":          "DELETE FROM ledger",
+		"entries renumbered":           "UPDATE ledger SET entry = entry + 100",
+		"an entry of another run":      "UPDATE ledger SET run = 'r_two' WHERE run = 'r_a'",
 		"an entry changed":             "UPDATE ledger SET line = replace(line, 'removed', 'expired')",
 		"a signature changed":          "UPDATE ledger SET signature = x'00' || substr(signature, 2) WHERE entry = 2",
 		"a signature of another's":     "UPDATE ledger SET signature = (SELECT signature FROM ledger WHERE entry = 1) WHERE entry = 2",

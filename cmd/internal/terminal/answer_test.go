@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,6 +45,29 @@ func TestMilestonesHaveWords(t *testing.T) {
 	p.Show(messages.State{}, messages.Event{Seq: 2, Body: messages.TextDone{Stream: "answer.1", Text: "Hi"}})
 	if strings.Count(out.String(), "\n") != 1 || !strings.HasSuffix(out.String(), "queued\n") {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// Who reads late what a program wrote to stderr gets all of it if the run keeps it as a text, and else the newest lines.
+func TestStderrIsReadLate(t *testing.T) {
+	newest := messages.Log{Lines: []messages.LogLine{{Number: 3, Level: messages.LogInfo, Text: "three"}}}
+	said := func(at int, text string) messages.Body {
+		return messages.TextDelta{Stream: messages.StderrText, Offset: at, Text: text}
+	}
+	for want, log := range map[string][]messages.Body{
+		"2 lines of stderr are no longer kept\nthree\n": {newest},
+		"one\ntwo\nthree\nfour\n": {newest, said(0, "one\ntw"), said(6, "o\nthree\n"),
+			messages.Log{Lines: []messages.LogLine{{Number: 4, Level: messages.LogInfo, Text: "four"}}}, said(14, "four")},
+	} {
+		var out bytes.Buffer
+		p := newLines(&out, style{})
+		p.program = true
+		for i, body := range slices.Concat([]messages.Body{messages.RunQueued{Job: "it"}}, log, []messages.Body{messages.RunCompleted{}}) {
+			p.Show(messages.State{}, messages.Event{Seq: uint64(i + 1), Body: body})
+		}
+		if p.End(); !strings.HasSuffix(out.String(), want) {
+			t.Errorf("it shows %q instead of %q", out.String(), want)
+		}
 	}
 }
 

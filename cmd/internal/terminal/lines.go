@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
@@ -21,6 +22,10 @@ type lines struct {
 	event   messages.Event
 	told    uint64 // number of the last milestone that was printed
 	logged  uint64 // number of the last log line that was handled
+	missing uint64 // lines that the log had dropped before those held back
+	held    []string
+	whole   bool   // what the program wrote to stderr comes from its text
+	open    bool   // the last line of it is not ended
 	reason  string // why the last model call failed
 }
 
@@ -45,12 +50,15 @@ var milestones = &transcript.Dialect[*lines]{Table: transcript.Each((*lines).tel
 func (p *lines) tell(op *transcript.Op) {
 	if l, ok := op.Event.Body.(messages.Log); ok {
 		p.warn(l)
+	} else if op.Do == transcript.Append && messages.IsStderr(op.Item.Name) {
+		p.text(op.Text)
 	}
 	e := p.event
 	if op.Cut || e.IsDelta() || e.Seq == p.told {
 		return
 	}
 	p.told = e.Seq
+	p.release()
 	switch b := e.Body.(type) {
 	case messages.LLMStarted:
 		if p.reason != "" { // the run continues, and its end will not mention this failure
@@ -87,25 +95,46 @@ func milestone(s messages.State, e messages.Event) string {
 }
 
 // warn prints new warnings and errors of the run's log, and what its program wrote to stderr. A late reader gets the
-// newest lines alone.
+// newest lines alone: they are held back, because the text of stderr may follow, which has all.
 func (p *lines) warn(log messages.Log) {
 	for _, l := range log.Lines {
 		if l.Number <= p.logged {
 			continue
 		}
-		if missing := l.Number - p.logged - 1; missing > 0 && p.program {
-			p.line(string(l.Level), dim, words.Count(int64(missing), "line")+" of stderr are no longer kept")
-		}
+		p.missing += l.Number - p.logged - 1
 		switch p.logged = l.Number; {
 		case l.Level == messages.LogWarn || l.Level == messages.LogError:
 			p.line(string(l.Level), yellow, l.Text)
-		case p.program:
-			fmt.Fprintln(p.out, l.Text)
+		case p.program && !p.whole:
+			if p.held = append(p.held, l.Text); p.missing == 0 {
+				p.release()
+			}
 		}
 	}
 }
 
+// text prints a piece of the text of stderr in place of lines that the log has dropped.
+func (p *lines) text(piece string) {
+	if p.program && (p.whole || p.missing > 0) {
+		p.whole, p.held, p.missing = true, nil, 0
+		_, _ = io.WriteString(p.out, piece)
+		p.open = !strings.HasSuffix(piece, "\n")
+	}
+}
+
+// release prints the lines that were held back, since no text of stderr has followed.
+func (p *lines) release() {
+	if p.missing > 0 && p.program && !p.whole {
+		p.line(string(messages.LogInfo), dim, words.Count(int64(p.missing), "line")+" of stderr are no longer kept")
+	}
+	for _, text := range p.held {
+		fmt.Fprintln(p.out, text)
+	}
+	p.held, p.missing = nil, 0
+}
+
 func (p *lines) line(kind string, colour color, text string) {
+	p.End()
 	at, kind := fmt.Sprintf("%9s", since(p.state.QueuedAt, p.event.Time)), fmt.Sprintf("%-16s", kind)
 	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), words.Printable(text))
 }
@@ -114,7 +143,13 @@ func (p *lines) line(kind string, colour color, text string) {
 var kindColors = map[messages.Kind]color{messages.KindRunFailed: red, messages.KindTaskFailed: red, messages.KindRunCanceling: yellow,
 	messages.KindRunCanceled: yellow, messages.KindTaskRestarted: yellow, messages.KindNotice: yellow, messages.KindRunCompleted: green}
 
-func (*lines) End() {}
+// End ends the last line of stderr.
+func (p *lines) End() {
+	if p.open {
+		fmt.Fprintln(p.out)
+		p.open = false
+	}
+}
 
 func (*lines) Leave() {}
 
