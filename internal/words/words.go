@@ -3,6 +3,7 @@ package words
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -55,18 +56,31 @@ func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Printable removes control, bidi, zero-width and other invisible characters, which could control the terminal.
+// escapes matches how a terminal is told of a color, a title and the like. What a title says is none of it: a reader sees
+// all words of a text.
+var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b]|\u009d)(?:[0-9]+;)?|\x1b(?:[()][0AB]|[\\\\=>78])")
+
+// withoutEscapes removes complete escape sequences.
+func withoutEscapes(text string) string {
+	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {
+		return text
+	}
+	return escapes.ReplaceAllString(text, "")
+}
+
+// Printable removes escape sequences, and control, bidi, zero-width and other invisible characters, which could control
+// the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || isVisible(r) {
 			return r
 		}
 		return -1
-	}, text)
+	}, withoutEscapes(text))
 }
 
-// WithoutControls removes what could control a terminal: control characters except line breaks and tabs, and
-// characters that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
+// WithoutControls removes what could control a terminal: escape sequences, control characters except line breaks and tabs,
+// and characters that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
 func WithoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -76,17 +90,18 @@ func WithoutControls(text string) string {
 			return -1
 		}
 		return r
-	}, text)
+	}, withoutEscapes(text))
 }
 
-// OneLine replaces every line break, and every other character that is not printable, by a space.
+// OneLine removes escape sequences, and replaces every line break, and every other character that is not printable, by a
+// space.
 func OneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, strings.ToValidUTF8(text, "")))
+	}, withoutEscapes(strings.ToValidUTF8(text, ""))))
 }
 
 // Meant returns the end of a sentence about a name that is not in the list: the most similar name, or all names.

@@ -100,12 +100,14 @@ func (p *lines) warn(log messages.Log) {
 		case l.Level == messages.LogWarn || l.Level == messages.LogError:
 			p.line(string(l.Level), yellow, l.Text)
 		case p.program:
+			fresh(p.out)
 			fmt.Fprintln(p.out, l.Text)
 		}
 	}
 }
 
 func (p *lines) line(kind string, colour color, text string) {
+	fresh(p.out)
 	at, kind := fmt.Sprintf("%9s", since(p.state.QueuedAt, p.event.Time)), fmt.Sprintf("%-16s", kind)
 	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), words.Printable(text))
 }
