@@ -175,7 +175,7 @@ func (c *client) servers() []any {
 	switch relay := c.config.Relay; {
 	case url == "":
 	case strings.HasPrefix(url, "http:") && c.can.at("agentCapabilities.mcpCapabilities.http") == true:
-		return []any{map[string]any{"type": "http", "name": "lastword", "url": url + "/mcp",
+		return []any{map[string]any{"type": "http", "name": "lastword", "url": url + command.MCPPath,
 			"headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + token}}}}
 	case relay != nil && !strings.HasPrefix(url, "https:"):
 		env := []any{}
