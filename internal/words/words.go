@@ -3,7 +3,10 @@ package words
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -104,6 +107,29 @@ func OneLine(text string) string {
 	}, withoutEscapes(strings.ToValidUTF8(text, ""))))
 }
 
+// SortNatural sorts names by the numbers in them: step2 comes before step10.
+func SortNatural(names []string) {
+	sort.Slice(names, func(i, j int) bool {
+		a, b := names[i], names[j]
+		n := Common(a, b)
+		n = len(strings.TrimRight(a[:n], digits))
+		x, y := strings.TrimLeft(a[n:], digits), strings.TrimLeft(b[n:], digits)
+		if p, q := len(a)-n-len(x), len(b)-n-len(y); p != q && p > 0 && q > 0 {
+			return p < q
+		}
+		return a < b
+	})
+}
+
+// Keys returns the keys in their natural order.
+func Keys[V any](of map[string]V) []string {
+	names := slices.Collect(maps.Keys(of))
+	SortNatural(names)
+	return names
+}
+
+const digits = "0123456789"
+
 // Meant returns the end of a sentence about a name that is not in the list: the most similar name, or all names.
 func Meant(name string, of []string) string {
 	best, least := "", max(2, len(name)/3)+1
@@ -117,6 +143,8 @@ func Meant(name string, of []string) string {
 		return "; did you mean " + best + "?"
 	case len(of) == 0:
 		return "; there is none"
+	case len(of) == 1:
+		return "; there is " + of[0]
 	}
 	return "; there are " + strings.Join(of, ", ")
 }

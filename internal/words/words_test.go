@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,18 @@ func TestVisible(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	if got := words.OneLine("bad\r\n\x1b[2J\u202e\xff end\n"); got != "bad    end" {
+		t.Errorf("%q", got)
+	}
+}
+
+// People count: 2 comes before 10, also in the middle of a name.
+func TestKeys(t *testing.T) {
+	of := map[string]bool{}
+	want := []string{"a", "a2", "a10", "b[0]", "b[1]#9", "b[1]#10", "b[2]", "b[10]", "b[11]"}
+	for _, name := range want {
+		of[name] = true
+	}
+	if got := words.Keys(of); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
