@@ -190,6 +190,7 @@ func TestChangedSteps(t *testing.T) {
 		"list shortened":      {reads[[1][]int](), []messages.StepKept{keeps("v", `[[1],[2]]`)}, "", messages.CauseInvalidOutput},
 		"field removed":       {reads[charged](), []messages.StepKept{keeps("v", `{"n":1,"title":"x"}`)}, "", messages.CauseInvalidOutput},
 		"loop shortened":      {asks("page 0", "page 1"), []messages.StepKept{keeps("page 0", "1"), keeps("page 1", "1"), keeps("page 2", "1")}, `"page 2"`, ""},
+		"loop removed":        {asks(), []messages.StepKept{keeps("page 10", "1"), keeps("page 2", "1")}, `"page 2", "page 10"`, ""},
 		"two with one name":   {asks("a", "a"), nil, "", messages.CauseInvalidInput},
 		"an optional branch":  {asks("b"), []messages.StepKept{optional}, "", ""},
 		"within a kept step":  {nested, []messages.StepKept{inner, keeps("b", "1")}, "", ""},

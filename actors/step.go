@@ -402,7 +402,7 @@ func (m *machine) unasked(a *attempt) error {
 	if names == nil {
 		return nil
 	}
-	slices.Sort(names)
+	words.SortNatural(names)
 	text := "earlier attempts kept steps of task " + a.task.Name + " that the code no longer asks for: " + strings.Join(names, ", ")
 	if then := m.ledger.Fold.Peek().Queued.Version; m.job.Version != "" && m.job.Version != then {
 		return supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,

@@ -85,8 +85,8 @@ func (q Query) timeOf(s *Summary) time.Time {
 type Summary struct {
 	RunID RunID  `json:"run_id"`
 	Job   string `json:"job"`
-	// Input is the run's title or, without one, the first text in the job's input, on one line and cut: people recognise
-	// the run by it.
+	// Input is the run's title or, without one, the first text in the job's input, or else its members, on one line and
+	// cut: people recognise the run by it.
 	Input     string            `json:"input,omitempty" text:"any"`
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
@@ -184,6 +184,9 @@ func inputWords(text string, input json.RawMessage) string {
 		if len(text) <= 8*longestInput {
 			text = firstText(json.NewDecoder(bytes.NewReader(input)))
 		}
+		if text == "" && len(input) <= 8*longestInput {
+			text = members.Replace(string(input))
+		}
 	}
 	if len(text) > 8*longestInput { // most of it may be white space
 		text = text[:8*longestInput]
@@ -194,6 +197,9 @@ func inputWords(text string, input json.RawMessage) string {
 	}
 	return strings.ToValidUTF8(text[:longestInput-len("…")], "") + "…"
 }
+
+// members writes JSON without texts as people read it: {"page":9,"all":true} is page=9 all=true.
+var members = strings.NewReplacer("{", "", "}", "", `"`, "", ":", "=", ",", " ", "null", "")
 
 // firstText returns the first string of the next JSON value that is neither empty nor a key, or "".
 func firstText(d *json.Decoder) (text string) {

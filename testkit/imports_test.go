@@ -185,7 +185,7 @@ var rules = []rule{
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal cmd/internal/tokenfile cmd/internal/trust",
 		libs: "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/toolbox",
-		ours: "cmd/internal/trust internal/regular messages messages/model internal/redact internal/chat internal/tool internal/confined internal/dial internal/lines internal/secret transport/mcp/source " +
+		ours: "cmd/internal/trust internal/command internal/regular messages messages/model internal/redact internal/chat internal/tool internal/confined internal/dial internal/lines internal/secret transport/mcp/source " +
 			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/mark3labs/mcp-go/mcp github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
 	{pkgs: "cmd/internal/host",

@@ -81,7 +81,7 @@ func TestVerdicts(t *testing.T) {
 		"requests":          {"limit_exceeded", "", []string{stop("max_turn_requests")}},
 		"refusal":           {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
 		"an open call":      {"completed", "", []string{call, stop("end_turn")}},
-		"a login":           {"provider_error auth_required", "", []string{`{"id":3,"error":{"code":-32000,"message":"Authentication required"}}`}},
+		"a login":           {"provider_error auth_required", "", []string{`{"id":3,"error":{"code":-32000,"message":"\u001b[31mAuthentication required\u001b[0m"}}`}},
 		"its server's code": {"provider_error", "so far", []string{text("m", "so far"), `{"id":3,"error":{"code":500,"message":"Internal"}}`}},
 		"another error":     {"error", "", []string{`{"id":3,"error":{"code":-32603,"message":"Internal error"}}`}},
 		"a lost answer":     {"stalled", "all of it", []string{text("m", "all of it")}},
@@ -95,6 +95,9 @@ cat <<'end'` + "\n" + strings.Join(test.says, "\n") + "\nend\nread a"}
 			s := runOf(t, agent.Input{Prompt: "p", Dir: t.TempDir()}, line, agent.Config{Idle: time.Second}, nil)
 			if got := outcome(s); got != test.end || answer(s) != test.answer {
 				t.Errorf("%s with %q, and not %s: %+v", got, answer(s), test.end, s.End.Error)
+			}
+			if e := s.End.Error; e != nil && strings.ContainsAny(e.Message, "\x1b[") {
+				t.Errorf("colors are in the error %q", e.Message)
 			}
 			if n := len(s.Calls); n > 0 && !s.Calls[n-1].Ended {
 				t.Errorf("the call %s is open", s.Calls[n-1].ID)

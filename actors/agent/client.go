@@ -175,7 +175,7 @@ func (c *client) servers() []any {
 	switch relay := c.config.Relay; {
 	case url == "":
 	case strings.HasPrefix(url, "http:") && c.can.at("agentCapabilities.mcpCapabilities.http") == true:
-		return []any{map[string]any{"type": "http", "name": "lastword", "url": url + "/mcp",
+		return []any{map[string]any{"type": "http", "name": "lastword", "url": url + command.MCPPath,
 			"headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + token}}}}
 	case relay != nil && !strings.HasPrefix(url, "https:"):
 		env := []any{}
@@ -214,7 +214,7 @@ func (c *client) setMode() {
 	}
 	c.call("session/set_mode", map[string]any{"sessionId": c.session, "modeId": mode}, func(_ object, failed *rpcError) {
 		if failed != nil && mode != c.ask {
-			c.fail(messages.InvalidInput("%s does not take the mode %q: %s", c.name, mode, failed.Message))
+			c.fail(messages.InvalidInput("%s does not take the mode %q: %s", c.name, mode, words.OneLine(failed.Message)))
 			return
 		}
 		c.prompt()
@@ -283,7 +283,7 @@ func (c *client) errorOf(e *rpcError, code messages.Code) error {
 	case e.Code == authRequired:
 		failed.Code = messages.CodeAuthRequired
 		for _, way := range c.can.list("authMethods") {
-			failed.Message += "; " + cmp.Or(way.text("description"), way.text("name"))
+			failed.Message += "; " + words.OneLine(cmp.Or(way.text("description"), way.text("name")))
 		}
 	case e.Code >= 400 && e.Code < 600: // Gemini passes on what its server answered
 		failed.Code, failed.Provider = messages.CauseProviderError, &messages.Provider{Status: e.Code}

@@ -160,7 +160,7 @@ func (h *headless) verdict(why, exit error) error {
 	case h.retries > 0:
 		return messages.Errorf(messages.CauseProviderError, "%s has ended while it asked its model again: %s", h.name, h.retried)
 	case h.broken != "":
-		return messages.Errorf(messages.CauseProviderError, "%s has failed: %s", h.name, h.broken)
+		return messages.Errorf(messages.CauseProviderError, "%s has failed: %s", h.name, words.OneLine(h.broken))
 	case exit != nil:
 		return exit
 	case h.json:

@@ -282,7 +282,7 @@ func (u *turn) finish(c *call, result json.RawMessage, failed string) error {
 	}
 	done, says := messages.ToolCompleted{Call: c.id, Result: bounded(result)}, c.tool+" returned"
 	if failed != "" {
-		done.Result, done.Error, says = nil, messages.Errorf(messages.CauseError, "%s", messages.Bound(failed, 4<<10)), c.tool+" failed"
+		done.Result, done.Error, says = nil, messages.Errorf(messages.CauseError, "%s", messages.Bound(words.WithoutControls(failed), 4<<10)), c.tool+" failed"
 	}
 	return cmp.Or(u.works(), u.Task.Conclude(done, says))
 }

@@ -161,6 +161,9 @@ func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, 
 	case len(like) > 1:
 		return "", messages.InvalidInput("%d runs begin with %s: %s and %s; write more of the id", len(like), name, like[0], like[1])
 	}
+	if name == last {
+		return "", messages.Errorf(messages.CodeNotFound, "there is no run yet")
+	}
 	return "", messages.Errorf(messages.CodeNotFound, "no run begins with %q; lastword runs ls lists them", name)
 }
 

@@ -38,6 +38,7 @@ schedules:
 		args, stdout, stderr string
 		code                 int
 	}{
+		{"runs get last", "", "there is no run yet", exit.Failed},
 		{"jobs", "greet", "", 0},
 		{"start greet --help", "--how loud|quiet", "", 0},
 		{"start greet --name Ann", "hello Ann quiet\n", "warned\n", 0},
@@ -47,7 +48,9 @@ schedules:
 		{"start greet --input " + input + " --how loud -q", "hello Bob loud\n", "", 0},
 		{"start greet --nam x", "", "did you mean --name?", exit.Usage},
 		{"start gret", "", "did you mean greet?", exit.Usage},
-		{"start greet -q", "", "name is missing", exit.Usage},
+		{"start greet -q", "", "name is missing\nlastword start greet --help", exit.Usage},
+		{"start greet --how=low", "", "lastword start greet --help", exit.Usage},
+		{"start greet --input {}", "", "name a file with JSON, or - for stdin", exit.Usage},
 		{"__complete start gr", "greet", "", 0},
 		{"__complete start greet --na", "--name\twhom to greet", "", 0},
 		{"__complete start greet --how ", "loud\nquiet", "", 0},
@@ -59,6 +62,7 @@ schedules:
 		{"runs files last --force -o " + got, "", "", 0},
 		{"schedules pause nightly", "paused", "", 0},
 		{"runs get last", `"job": "greet"`, "", 0},
+		{"plan run " + file("bad.yaml", "steps:\n  - {name: a, job: greet}\n"), "", "bad.yaml:2:", exit.Usage},
 		{"plan check " + plan, "", "", 0},
 		{"plan graph " + plan, "greet", "", 0},
 		{"plan run " + plan + " --dry-run --param who=Cy", "greet", "", 0},

@@ -108,6 +108,9 @@ type Retry struct {
 	On []int `json:"on"`
 }
 
+// MCPPath is the path of the MCP endpoint of a server, below its URL.
+const MCPPath = "/mcp"
+
 // Config holds what commands need from their process.
 type Config struct {
 	// Environ is the environment that [Command.Env] copies from, except for the variables of lastword itself.

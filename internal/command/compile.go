@@ -117,11 +117,7 @@ func (c *Command) checkTemplates(wrong func(field, format string, args ...any)) 
 			m, there := c.members[name]
 			switch known[name] = true; {
 			case !there:
-				names := make([]string, 0, len(c.Input))
-				for other := range c.Input {
-					names = append(names, other)
-				}
-				wrong(field, "input has no {%s}%s; a brace is {{", name, words.Meant(name, names))
+				wrong(field, "input has no {%s}%s; a brace is {{", name, words.Meant(name, words.Keys(c.Input)))
 			case !m.isPlain():
 				wrong("input."+name, "an argument takes a string, an integer, a number or a boolean: give its type")
 			}

@@ -336,7 +336,7 @@ func (x *execution) last() string {
 		text := strings.TrimSpace(x.stdout.tail.String())
 		last = messages.Bound(text[strings.LastIndexByte(text, '\n')+1:], messages.LogLineBytes)
 	}
-	if last == "" {
+	if last = words.OneLine(last); last == "" {
 		return ""
 	}
 	return ": " + last

@@ -61,7 +61,7 @@ func TestEndOfAProgramHasACode(t *testing.T) {
 		code    messages.Code
 		says    string
 	}{
-		"exit":           {shell("echo broken >&2; exit 3"), "exit", "exited with 3: broken"},
+		"exit":           {shell(`printf '\033[1;31mbroken\033[0m\n' >&2; exit 3`), "exit", "exited with 3: broken"},
 		"not found":      {[]string{"no-such-program"}, "not_found", "there is no program no-such-program"},
 		"not found path": {[]string{"/no/such/program"}, "not_found", "there is no program"},
 		"a folder":       {[]string{"/tmp"}, "not_executable", "cannot be run"},

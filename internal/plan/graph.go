@@ -158,7 +158,7 @@ func (s *scope) resolve(i int, field string, names Names, found func(j int)) {
 		case known:
 			found(j)
 		default:
-			s.wrong(s.of(i, field), "there is no step %s%s", name, words.Meant(name, slices.Sorted(maps.Keys(s.index))))
+			s.wrong(s.of(i, field), "there is no step %s%s", name, words.Meant(name, words.Keys(s.index)))
 		}
 	}
 }
@@ -271,7 +271,7 @@ func unknown(what, name, of string, known []string) error {
 	if name == "" {
 		return fmt.Errorf("there is no %s without a name; write %s.NAME", what, of)
 	}
-	slices.Sort(known)
+	words.SortNatural(known)
 	return fmt.Errorf("there is no %s %s%s", what, name, words.Meant(name, known))
 }
 
@@ -356,7 +356,7 @@ func (s *scope) work(i int) {
 					names = append(names, d.Name)
 				}
 			}
-			slices.Sort(names)
+			words.SortNatural(names)
 			s.wrong(s.of(i, "job"), "there is no job %s%s", n.Job, words.Meant(n.Job, names))
 			break
 		}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/plan/internal/expression"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -76,7 +76,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 // title returns the plan's name and the parameters that the caller gives or, without both, the names of the steps.
 func (in Input) title() string {
 	parts := []string{in.Plan.Name}
-	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
+	for _, name := range words.Keys(in.Params) {
 		value, _ := json.Marshal(in.Params[name]) // of JSON
 		parts = append(parts, name+"="+messages.Plain(value))
 	}

@@ -3,6 +3,10 @@ package words
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -55,18 +59,31 @@ func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Printable removes control, bidi, zero-width and other invisible characters, which could control the terminal.
+// escapes matches how a terminal is told of a color, a title and the like. What a title says is none of it: a reader sees
+// all words of a text.
+var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b]|\u009d)(?:[0-9]+;)?|\x1b(?:[()][0AB]|[\\\\=>78])")
+
+// withoutEscapes removes complete escape sequences.
+func withoutEscapes(text string) string {
+	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {
+		return text
+	}
+	return escapes.ReplaceAllString(text, "")
+}
+
+// Printable removes escape sequences, and control, bidi, zero-width and other invisible characters, which could control
+// the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || isVisible(r) {
 			return r
 		}
 		return -1
-	}, text)
+	}, withoutEscapes(text))
 }
 
-// WithoutControls removes what could control a terminal: control characters except line breaks and tabs, and
-// characters that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
+// WithoutControls removes what could control a terminal: escape sequences, control characters except line breaks and tabs,
+// and characters that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
 func WithoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -76,18 +93,42 @@ func WithoutControls(text string) string {
 			return -1
 		}
 		return r
-	}, text)
+	}, withoutEscapes(text))
 }
 
-// OneLine replaces every line break, and every other character that is not printable, by a space.
+// OneLine removes escape sequences, and replaces every line break, and every other character that is not printable, by a
+// space.
 func OneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, strings.ToValidUTF8(text, "")))
+	}, withoutEscapes(strings.ToValidUTF8(text, ""))))
 }
+
+// SortNatural sorts names by the numbers in them: step2 comes before step10.
+func SortNatural(names []string) {
+	sort.Slice(names, func(i, j int) bool {
+		a, b := names[i], names[j]
+		n := Common(a, b)
+		n = len(strings.TrimRight(a[:n], digits))
+		x, y := strings.TrimLeft(a[n:], digits), strings.TrimLeft(b[n:], digits)
+		if p, q := len(a)-n-len(x), len(b)-n-len(y); p != q && p > 0 && q > 0 {
+			return p < q
+		}
+		return a < b
+	})
+}
+
+// Keys returns the keys in their natural order.
+func Keys[V any](of map[string]V) []string {
+	names := slices.Collect(maps.Keys(of))
+	SortNatural(names)
+	return names
+}
+
+const digits = "0123456789"
 
 // Meant returns the end of a sentence about a name that is not in the list: the most similar name, or all names.
 func Meant(name string, of []string) string {
@@ -102,6 +143,8 @@ func Meant(name string, of []string) string {
 		return "; did you mean " + best + "?"
 	case len(of) == 0:
 		return "; there is none"
+	case len(of) == 1:
+		return "; there is " + of[0]
 	}
 	return "; there are " + strings.Join(of, ", ")
 }

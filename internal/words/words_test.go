@@ -1,6 +1,8 @@
 package words_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/words"
@@ -25,7 +27,19 @@ func TestVisible(t *testing.T) {
 }
 
 func TestOneLine(t *testing.T) {
-	if got := words.OneLine("bad\r\n\x1b[2J\u202e\xff end\n"); got != "bad   [2J  end" {
+	if got := words.OneLine("bad\r\n\x1b[2J\u202e\xff end\n"); got != "bad    end" {
+		t.Errorf("%q", got)
+	}
+}
+
+// People count: 2 comes before 10, also in the middle of a name.
+func TestKeys(t *testing.T) {
+	of := map[string]bool{}
+	want := []string{"a", "a2", "a10", "b[0]", "b[1]#9", "b[1]#10", "b[2]", "b[10]", "b[11]"}
+	for _, name := range want {
+		of[name] = true
+	}
+	if got := words.Keys(of); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -42,8 +56,26 @@ func TestDistance(t *testing.T) {
 }
 
 func TestPrintable(t *testing.T) {
-	if got := words.Printable("a\x1b[31mb\tc\nd\u202ee"); got != "a[31mb\tcde" {
+	if got := words.Printable("a\x1b[31mb\tc\nd\u202ee"); got != "ab\tcde" {
 		t.Errorf("printable text %q", got)
+	}
+}
+
+// Of an escape sequence nothing is left, and of a text no word is lost.
+func TestEscapes(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x1b[1;31mred\x1b[0m boom\x1b[K":         "red boom",
+		"\x1b[38:2::255:0:0mred\u009b0m":          "red",
+		"\x1b(B\x1b[m\x1b[?25hshown\x1b7":         "shown",
+		"\x1b]0;title\a text \x1b]8;;\x1b\\ link": "title text ; link",
+		"cut \x1b[1;3":                            "cut [1;3",
+		"no[31m escape ]0;":                       "no[31m escape ]0;",
+	} {
+		for name, clean := range map[string]func(string) string{"Printable": words.Printable, "WithoutControls": words.WithoutControls, "OneLine": words.OneLine} {
+			if got := strings.Join(strings.Fields(clean(text)), " "); got != want {
+				t.Errorf("%s(%q) is %q, want %q", name, text, got, want)
+			}
+		}
 	}
 }
 

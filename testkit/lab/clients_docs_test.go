@@ -145,7 +145,7 @@ func testHost(t *testing.T, at kitTarget) {
 		3: {"run_wait"},
 		4: {"count", "completed"},
 		5: {`"type":"run.queued"`, `"done":`, `"next":`},
-		6: {"run_id is missing", "run: there is no field run here; there are run_id"},
+		6: {"run_id is missing", "run: there is no field run here; there is run_id"},
 		7: {"crash", "failed, panic"},
 	} {
 		fatal.IfLacking(t, turns[i].Given, want...)

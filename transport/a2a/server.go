@@ -176,7 +176,7 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	}
 	runs, err := s.door.List(ctx, q)
 	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {
-		return !slices.Contains([]string{"", "TASK_STATE_UNSPECIFIED", stateOf(run)}, p.Status) ||
+		return !slices.Contains([]string{"", unspecified, stateOf(run)}, p.Status) ||
 			run.UpdatedAt.Before(p.StatusTimestampAfter) || strings.Contains(string(run.RunID), ".") // leave out sub-runs
 	})
 	total, next := len(runs), ""

@@ -90,25 +90,32 @@ type event struct {
 	Artifact *update `json:"artifactUpdate,omitempty"`
 }
 
+// ofStatus holds the task state of each status of a run.
+var ofStatus = map[messages.Status]string{messages.Pending: "TASK_STATE_SUBMITTED", messages.Processing: "TASK_STATE_WORKING",
+	messages.Completed: "TASK_STATE_COMPLETED", messages.Failed: "TASK_STATE_FAILED", messages.Canceled: "TASK_STATE_CANCELED"}
+
+const (
+	unspecified   = "TASK_STATE_UNSPECIFIED"
+	inputRequired = "TASK_STATE_INPUT_REQUIRED"
+	authRequired  = "TASK_STATE_AUTH_REQUIRED"
+)
+
+// states are all task states of the protocol. No run is rejected: its start fails.
+var states = append([]string{unspecified, inputRequired, authRequired, "TASK_STATE_REJECTED"}, slices.Sorted(maps.Values(ofStatus))...)
+
 // stateOf returns the state of a run in a list, where questions for secrets look like other questions.
 func stateOf(run messages.Summary) string {
-	switch {
-	case len(run.OpenRequests) > 0:
-		return state + "INPUT_REQUIRED"
-	case run.Status == messages.Pending:
-		return state + "SUBMITTED"
-	case run.Status == messages.Processing:
-		return state + "WORKING"
+	if len(run.OpenRequests) > 0 {
+		return inputRequired
 	}
-	return state + strings.ToUpper(string(run.Status))
+	return ofStatus[run.Status]
 }
 
-// state is the prefix of all task states.
-const state = "TASK_STATE_"
-
-// states are all task states of the protocol.
-var states = strings.Fields(state + "UNSPECIFIED " + state + "SUBMITTED " + state + "WORKING " + state + "COMPLETED " + state + "FAILED " +
-	state + "CANCELED " + state + "INPUT_REQUIRED " + state + "REJECTED " + state + "AUTH_REQUIRED")
+// after returns the state of a task that does not ask, after an event.
+func after(e messages.Event) string {
+	status, _ := strings.CutPrefix(string(e.Kind()), "run.") // a terminal is named after its status
+	return cmp.Or(ofStatus[messages.Status(status)], ofStatus[messages.Processing])
+}
 
 // contextOf returns the contextId of a run.
 func contextOf(id messages.RunID, labels map[string]string) string {
@@ -283,17 +290,10 @@ func (s server) changePush(ctx context.Context, run messages.RunID, id, url stri
 
 // Notification returns the body of the message about a run's question or end.
 func Notification(q *messages.RunQueued, e messages.Event) json.RawMessage {
-	w, state := writer{id: e.RunID}, "WORKING"
+	w, state := writer{id: e.RunID}, after(e)
 	w.run.Queued, w.run.Ended = *q, e.Body
 	parts := failing(e.Body, w.run.Ending())
-	switch b := e.Body.(type) {
-	case messages.RunCompleted:
-		state = "COMPLETED"
-	case messages.RunFailed:
-		state = "FAILED"
-	case messages.RunCanceled:
-		state = "CANCELED"
-	case messages.InputRequired:
+	if b, asks := e.Body.(messages.InputRequired); asks {
 		state, parts = waiting(b), asking(b)
 	}
 	return door.JSON(event{Status: &update{TaskID: w.id, ContextID: w.context(), Status: w.statusOf(e, state, parts)}})

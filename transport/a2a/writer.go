@@ -112,7 +112,7 @@ func (w *writer) take(op *transcript.Op) {
 			if waits := w.asked(); waits != nil {
 				w.change(op, waiting(waits.Asked()), asking(waits.Asked())...)
 			} else {
-				w.change(op, "WORKING")
+				w.change(op, after(op.Event))
 			}
 		}
 	}
@@ -158,30 +158,26 @@ func (w *writer) result() []artifact {
 func (w *writer) runs(op *transcript.Op) {
 	switch op.Event.Body.(type) {
 	case messages.RunQueued:
-		w.change(op, "SUBMITTED")
+		w.change(op, ofStatus[messages.Pending])
 	case messages.RunStarted:
-		w.change(op, "WORKING")
+		w.change(op, after(op.Event))
 	case messages.RunRecovered, messages.RunCanceling, messages.TaskFailed, messages.TaskRestarted:
 		w.works(op, "")
 	case messages.MessageQueued:
 		b := op.Event.Body.(messages.MessageQueued)
 		w.told = append(w.told, told{w.says("ROLE_USER", strings.TrimPrefix(b.Message, sayPrefix), part{Text: b.Content}), len(w.answered())})
-	case messages.RunCompleted:
-		w.ends(op, "COMPLETED")
-	case messages.RunFailed:
-		w.ends(op, "FAILED")
-	case messages.RunCanceled:
-		w.ends(op, "CANCELED")
+	case messages.RunCompleted, messages.RunFailed, messages.RunCanceled:
+		w.ends(op)
 	}
 }
 
 // ends writes the end of the task.
-func (w *writer) ends(op *transcript.Op, state string) {
+func (w *writer) ends(op *transcript.Op) {
 	w.words.Take(op)
 	for _, one := range w.result() {
 		w.artifact(one, false)
 	}
-	w.change(op, state, failing(op.Event.Body, op.Run.Ending())...)
+	w.change(op, after(op.Event), failing(op.Event.Body, op.Run.Ending())...)
 }
 
 // failing says why a run did not complete, or what its answer lacks.
@@ -200,16 +196,16 @@ func failing(terminal messages.Body, end model.Ending) []part {
 func (w *writer) works(op *transcript.Op, what string) {
 	if w.asked() == nil {
 		what = strings.Replace(string(op.Event.Kind()), ".", " ", 1) + what
-		w.change(op, "WORKING", part{Text: cmp.Or(op.Event.Message, what)})
+		w.change(op, after(op.Event), part{Text: cmp.Or(op.Event.Message, what)})
 	}
 }
 
 // waiting returns the state of a task that asks.
 func waiting(b messages.InputRequired) string {
 	if b.InputKind == messages.InputSecret {
-		return "AUTH_REQUIRED"
+		return authRequired
 	}
-	return "INPUT_REQUIRED"
+	return inputRequired
 }
 
 // asking returns a question as parts: text for people, and data for programs.
@@ -232,7 +228,7 @@ func (w *writer) change(op *transcript.Op, to string, parts ...part) {
 
 // statusOf returns the status after an event. parts is the message of the agent that goes with it, or nil.
 func (w *writer) statusOf(e messages.Event, to string, parts []part) *status {
-	s := status{State: state + to, Timestamp: stamp(e.Time)}
+	s := status{State: to, Timestamp: stamp(e.Time)}
 	if parts != nil {
 		s.Message = new(w.says("ROLE_AGENT", fmt.Sprint(w.id, ".", e.Seq), parts...))
 	}

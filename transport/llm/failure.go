@@ -140,10 +140,8 @@ func (s *errorFields) readError(value []byte, depth int) {
 	}
 }
 
-// excerpt returns the beginning of a text, as valid UTF-8.
-func excerpt(text string) string {
-	return words.Clip(strings.ToValidUTF8(text, "\uFFFD"), messageLength)
-}
+// excerpt returns the beginning of a text, on one line.
+func excerpt(text string) string { return words.Clip(words.OneLine(text), messageLength) }
 
 // title returns an error message for an HTML page, with the page's title.
 func title(page []byte) string {

@@ -97,7 +97,7 @@ Look
 Let me look.
 
 ✓ read_file go.mod · 3.0 s
-✗ grow · 3.0 s: no[2J sun
+✗ grow · 3.0 s: no sun
 
 It is a garden.
 `)

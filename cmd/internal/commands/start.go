@@ -128,12 +128,17 @@ func (s *starter) parse(cmd *cobra.Command, args []string) (job messages.JobInfo
 		})
 	})
 	if err := flags.Parse(args); err != nil && !errors.Is(err, pflag.ErrHelp) {
-		return job, cmd.FlagErrorFunc()(cmd, err)
+		return job, exit.BadUsage(cmd, settings.BadValue(err), cmp.Or(settings.MeantFlag(cmd, err), fieldsOf(name)))
 	}
 	if flags.NArg() != 1 {
 		return job, exit.BadUsage(cmd, fmt.Errorf("start takes the name of one job, and its input as flags, and not %q", flags.Arg(1)), "")
 	}
 	return job, nil
+}
+
+// fieldsOf says what shows the flags of a job's input.
+func fieldsOf(job string) string {
+	return "lastword start " + job + " --help shows the fields of its input"
 }
 
 // jobOf returns the server's job with the name.
@@ -170,13 +175,16 @@ func (s *starter) start(cmd *cobra.Command, job messages.JobInfo) error {
 		err = errors.New("it is no JSON")
 	}
 	if err != nil {
-		return messages.InvalidInput("cannot read --input %s: %v", s.file, exit.Reason(err))
+		return messages.InvalidInput("cannot read --input %s: %v; name a file with JSON, or - for stdin", s.file, exit.Reason(err))
 	}
 	input, err := s.in.Over(text)
 	if err != nil {
 		return err
 	}
 	run, err := s.Submit(cmd.Context(), messages.Request{Job: job.Name, Input: input, Limits: messages.Limits{WallClockMS: s.limit.Milliseconds()}})
+	if messages.CodeOf(err) == messages.CauseInvalidInput {
+		err = fmt.Errorf("%w\n%s", err, fieldsOf(job.Name))
+	}
 	if err != nil {
 		return err
 	}

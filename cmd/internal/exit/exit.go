@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,8 @@ func Report(stderr io.Writer, err error) int {
 	}
 	exit, ok := errors.AsType[*Error](err)
 	if !ok || exit.Err != nil {
-		fmt.Fprintln(stderr, "lastword:", words.WithoutControls(text))
+		lines := strings.Split(words.WithoutControls(text), "\n")
+		fmt.Fprintln(stderr, "lastword:", strings.Join(slices.Compact(lines), "\n")) // two parts may have failed for one reason
 	}
 	if ok {
 		return exit.Code

@@ -59,7 +59,7 @@ func TestExitOfASignal(t *testing.T) {
 func TestReportIsHarmless(t *testing.T) {
 	var stderr strings.Builder
 	code := Report(&stderr, messages.Errorf(messages.CauseProviderError, "\x1b[2Jno\u009b31m\u202e\r such\x07 model\nload one"))
-	if want := "lastword: [2Jno31m such model\nload one\n"; code != Provider || stderr.String() != want {
+	if want := "lastword: no such model\nload one\n"; code != Provider || stderr.String() != want {
 		t.Errorf("exit code %d, %q, want %q", code, stderr.String(), want)
 	}
 }
@@ -72,6 +72,7 @@ func TestReport(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{&Error{Code: 124}, 124, ""},
+		{errors.Join(errors.New("the disk is full"), errors.New("the disk is full")), 1, "lastword: the disk is full\n"},
 		{&Error{Code: Configuration, Err: errors.New("no journal")}, 3, "lastword: no journal\n"},
 		{messages.InvalidInput("no such folder"), 2, "lastword: no such folder\n"},
 		{messages.Errorf(messages.CauseLimitExceeded, "too many runs"), 5, "lastword: too many runs\n"},

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -72,7 +73,7 @@ func (s *Server) people() string {
 }
 
 // MCPPath is the path of the MCP endpoint.
-const MCPPath = "/mcp"
+const MCPPath = command.MCPPath
 
 // inside gives the program of a command the server's address, and a token that lives as long as its attempt. It is for
 // the path, or for /v1/.

@@ -118,10 +118,11 @@ func (p *Program) Run(ctx context.Context) int {
 	if root.SetIn(p.Stdin); p.Stdin == nil {
 		root.SetIn(strings.NewReader(""))
 	}
-	root.SetOut(terminal.Gate(stdout))
-	root.SetErr(terminal.Gate(stderr))
+	shownOut, shownErr := terminal.Gates(stdout, stderr)
+	root.SetOut(shownOut)
+	root.SetErr(shownErr)
 	err := root.ExecuteContext(ctx)
-	return exit.Report(terminal.Gate(stderr), errors.Join(err, out.Report(stderr, stdout.Close())))
+	return exit.Report(shownErr, errors.Join(err, out.Report(stderr, stdout.Close())))
 }
 
 // Trust returns the user's folder of trust, and makes it if it is missing.

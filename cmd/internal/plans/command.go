@@ -38,6 +38,7 @@ type options struct {
 	dryRun   bool
 	from     string // name of a step
 	earlier  string // id of a run
+	text     []byte // of the plan, once it is loaded
 	host.Foreground
 	at host.Remote
 }
@@ -54,6 +55,7 @@ func (o *options) load(cmd *cobra.Command, file string) (*plan.Plan, plan.Config
 	if err != nil {
 		return nil, plan.Config{}, nil, err
 	}
+	o.text = text
 	config, done := plan.Config{}, func() {}
 	if o.remote() {
 		config.Jobs, err = o.stepJobs(cmd)
@@ -273,19 +275,15 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	text, err := read(file)
+	p, _, _, err := o.load(cmd, file)
 	if err != nil {
 		return err
-	}
-	p, err := plan.Parse(text)
-	if err != nil {
-		return host.Placed(file, err)
 	}
 	params, err := o.values(p)
 	if err != nil {
 		return err
 	}
-	input, err := json.Marshal(map[string]any{"plan": string(text), "params": params, "from": o.from, "run": o.earlier})
+	input, err := json.Marshal(map[string]any{"plan": string(o.text), "params": params, "from": o.from, "run": o.earlier})
 	if err != nil {
 		return err
 	}

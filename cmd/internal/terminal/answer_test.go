@@ -88,7 +88,7 @@ func TestSpeechOnATerminal(t *testing.T) {
 	h.say("answer", "w\u200dorld")
 	h.tell(messages.LLMCompleted{}, "qwen answered")
 	h.End()
-	want := "asking[2J qwen\nHm[31m, well.\nHello, \nwho?\nw\u200dorld\nqwen answered\n"
+	want := "asking qwen\nHm, well.\nHello, \nwho?\nw\u200dorld\nqwen answered\n"
 	if screen.String() != want {
 		t.Errorf("the terminal shows\n%q\nwant\n%q", screen.String(), want)
 	}
@@ -118,7 +118,7 @@ func TestAnswersOfATurn(t *testing.T) {
 // A pipe gets every character of an answer; a terminal gets none that controls it.
 func TestPipesGetEveryCharacter(t *testing.T) {
 	const text = "a\x1b[31mb\u202ec\r\u0085d\n"
-	for shared, want := range map[bool]string{false: text, true: "a[31mbcd\n"} {
+	for shared, want := range map[bool]string{false: text, true: "abcd\n"} {
 		var stdout bytes.Buffer
 		h := hear(&Answer{Stdout: &stdout, Stderr: io.Discard, Shared: shared})
 		h.say("answer", text)

@@ -19,6 +19,7 @@ func (d *Display) card(s messages.State) {
 	if d.Quiet && !failed || d.Brief && s.Status == messages.Completed && !s.End.Degraded {
 		return
 	}
+	fresh(d.Stderr)
 	if failed {
 		d.stack(s.End.Error)
 	}

@@ -128,6 +128,7 @@ func (p *lines) release() {
 		p.line(string(messages.LogInfo), dim, words.Count(int64(p.missing), "line")+" of stderr are no longer kept")
 	}
 	for _, text := range p.held {
+		fresh(p.out)
 		fmt.Fprintln(p.out, text)
 	}
 	p.held, p.missing = nil, 0
@@ -135,6 +136,7 @@ func (p *lines) release() {
 
 func (p *lines) line(kind string, colour color, text string) {
 	p.End()
+	fresh(p.out)
 	at, kind := fmt.Sprintf("%9s", since(p.state.QueuedAt, p.event.Time)), fmt.Sprintf("%-16s", kind)
 	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), words.Printable(text))
 }

@@ -204,8 +204,8 @@ func TestLiveCannotBeSteered(t *testing.T) {
 		r.say(messages.Progress{Task: "fetch", Done: 1, Unit: hostile}, "")
 		pass(150 * time.Millisecond)
 		looks(t, v, "after hostile words", `
-⠙  fetch     0.1 s  1 a[2J]0;titlebcdefghi j
-    a[2J]0;titlebcdefghi j
+⠙  fetch     0.1 s  1 atitlebcdefhi j
+    atitlebcdefhi j
    generate  0.1 s
 `)
 		r.say(messages.TaskFailed{Task: "fetch", Attempt: 1, Cause: messages.CauseError,
@@ -281,7 +281,7 @@ func TestCard(t *testing.T) {
 		d.card(r.state)
 		const want = `
 ⚠ degraded, completed in 1.000 s: the result is less than you asked for
-  A[31m: grows.
+  A: grows.
   1 link from 1,204 files at 0123456789ab, 3 dropped, from the cache, in docs/o/r
      4.2 kB  docs/host/o/r/llms.txt
   run r_aaaaaaaaaaaaaaaaaaaaaaaaaa, 6 events

@@ -31,7 +31,7 @@ var ErrUnread = errors.New("nobody reads it")
 const (
 	lastChance = 5 * time.Second        // for the reader, after Hurry
 	moment     = 100 * time.Millisecond // for a write after that
-	atomic     = 4 << 10                // what a pipe takes as a whole, or not at all
+	whole      = 4 << 10                // what a pipe takes as a whole, or not at all
 )
 
 // NewPatient returns a patient stream that writes to w.
@@ -65,7 +65,7 @@ func (p *Patient) Write(text []byte) (int, error) {
 }
 
 func (p *Patient) send(text []byte) error {
-	for piece := range slices.Chunk(text, atomic) {
+	for piece := range slices.Chunk(text, whole) {
 		n, err := p.to.Write(piece)
 		if p.count(-n); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/seed889630bf/lastword/internal/words"
 )
@@ -91,24 +92,54 @@ func (o *Options) ASCIIOnly() bool {
 	return false
 }
 
-// Shown returns the stream for a program's output. On a terminal, it removes all escape sequences except colors.
+// Shown returns the stream for a program's output. On a terminal, it removes all escape sequences except colors, and
+// [fresh] begins lines below it.
 func Shown(w io.Writer) io.Writer {
-	if IsTerminal(w) {
-		return &colors{To: w}
+	if g, ok := w.(gate); ok {
+		return &shown{colors{To: w}, g.open}
 	}
 	return w
 }
 
-// Gate returns the stream through which a program writes to a terminal, whatever it prints: it removes all that could
+type shown struct {
+	colors
+	open *atomic.Bool
+}
+
+func (s *shown) Write(p []byte) (int, error) {
+	n, err := s.colors.Write(p)
+	if end := words.WithoutControls(string(p[max(0, len(p)-longestEscape):])); end != "" {
+		s.open.Store(end[len(end)-1] != '\n')
+	}
+	return n, err
+}
+
+// fresh ends the last line on the terminal of the stream, if a program has left it open.
+func fresh(w io.Writer) {
+	if g, ok := w.(gate); ok && g.open.Swap(false) {
+		io.WriteString(g, "\n")
+	}
+}
+
+// Gates returns the streams through which a program writes to a terminal, whatever it prints: they remove all that could
 // steer the terminal, except colors. Displays that draw in place write to [ungated].
-func Gate(w io.Writer) io.Writer {
-	if IsTerminal(w) {
-		return gate{w}
+func Gates(stdout, stderr io.Writer) (io.Writer, io.Writer) {
+	open := new(atomic.Bool)
+	through := func(w io.Writer) io.Writer {
+		if IsTerminal(w) {
+			return gate{w, open}
+		}
+		return w
 	}
-	return w
+	return through(stdout), through(stderr)
 }
 
-type gate struct{ to io.Writer }
+// gate is a stream to a terminal. open says that a program has left the last line there without an end; all gates share
+// it.
+type gate struct {
+	to   io.Writer
+	open *atomic.Bool
+}
 
 // Write writes what may be passed on. A sequence that is not complete is removed.
 func (g gate) Write(p []byte) (int, error) {

@@ -1,7 +1,9 @@
 package terminal
 
 import (
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,7 +88,7 @@ func TestColorsPassesNoOtherEscape(t *testing.T) {
 // All output of commands passes the gate, in whatever pieces; a sequence without an end takes nothing of the next piece.
 func TestGate(t *testing.T) {
 	var out strings.Builder
-	g := gate{&out}
+	g := gate{to: &out}
 	for _, piece := range []string{"a\x1b]0;x", "b\u202ec\u061c", "\x1b[31mé\x1b[0m", "\xe2", "\x80\x94\x1bc\u009b"} {
 		if n, err := g.Write([]byte(piece)); n != len(piece) || err != nil {
 			t.Fatal(n, err)
@@ -94,6 +96,25 @@ func TestGate(t *testing.T) {
 	}
 	if want := "abc\x1b[31mé\x1b[0m—"; out.String() != want {
 		t.Errorf("the terminal is told %q, not %q", out.String(), want)
+	}
+}
+
+// Below a program's output, own lines begin with the line, whatever the program leaves behind.
+func TestOwnLinesBeginWithALine(t *testing.T) {
+	for output, want := range map[string]string{
+		"half": "half\nown\n", "whole\n": "whole\nown\n", "": "own\n", "blue\n\x1b[0m": "blue\n\x1b[0mown\n",
+		"\x1b[34mblue": "\x1b[34mblue\nown\n", "10 %\r": "10 %\r\nown\n", "\n" + strings.Repeat("é", 100): "\n" + strings.Repeat("é", 100) + "\nown\n",
+	} {
+		var out strings.Builder
+		g := gate{&out, new(atomic.Bool)}
+		io.WriteString(Shown(g), output)
+		for range 2 {
+			fresh(g)
+		}
+		io.WriteString(g, "own\n")
+		if out.String() != want {
+			t.Errorf("%q shows %q, not %q", output, out.String(), want)
+		}
 	}
 }
 

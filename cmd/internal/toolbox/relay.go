@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/dial"
 	"github.com/seed889630bf/lastword/internal/lines"
 	"github.com/seed889630bf/lastword/messages"
@@ -44,7 +45,7 @@ type message struct {
 // It returns when ctx is done, or the client has ended and its requests are answered; for answers it waits as long as drain.
 func Relay(ctx context.Context, server, token string, drain time.Duration, in io.Reader, out io.Writer) error {
 	transport, server := dial.ServerTransport(server)
-	r := &relay{client: dial.Named(transport), url: strings.TrimSuffix(server, "/") + "/mcp", token: token, out: out}
+	r := &relay{client: dial.Named(transport), url: strings.TrimSuffix(server, "/") + command.MCPPath, token: token, out: out}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var reading, asked sync.WaitGroup

@@ -78,17 +78,21 @@ function Follower({ feed }: { feed: Feed }) {
   return <span ref={mark} hidden />;
 }
 
+/** A further text of a program's output, which readers see as one with the first. */
+const further = /^(std(?:out|err))\.\d+$/;
+
 function Said({ feed, run }: { feed: Feed; run: RunTrace }) {
   feed.slow.value;
   const all = useSignal(false);
-  const hidden = all.value ? 0 : Math.max(0, run.items.length - shown);
+  const items = run.items.filter((i) => i.kind !== "text" || !run.fold.stream(further.exec(i.name)?.[1] ?? ""));
+  const hidden = all.value ? 0 : Math.max(0, items.length - shown);
   const gone = run.fold.state.streams.reduce((n, s) => n + (s.dropped ?? 0), 0);
   return (
     <section>
       {run.id !== feed.id && <h3 class="muted">{clean(run.root.name)}</h3>}
       {gone > 0 && <p class="muted">The first {size(gone)} of the output are no longer kept, here or in the log: no search finds them. A larger <code>max_output</code> keeps more.</p>}
       {hidden > 0 && <button class="quiet" onClick={() => (all.value = true)}>Show {hidden} earlier</button>}
-      {run.items.slice(hidden).map((item) => <AnswerItem key={item.kind + item.name} feed={feed} run={run} item={item} several={run.items.filter((i) => i.kind === "text").length > 1} />)}
+      {items.slice(hidden).map((item) => <AnswerItem key={item.kind + item.name} feed={feed} run={run} item={item} several={items.filter((i) => i.kind === "text").length > 1} />)}
       {run.fold.state.log.lines.length > 0 && !run.fold.stream("stderr") && <LogLines lines={run.fold.state.log.lines} />}
     </section>
   );
@@ -104,18 +108,22 @@ function AnswerItem({ feed, run, item, several }: { feed: Feed; run: RunTrace; i
 function Text({ feed, run, name, heading }: { feed: Feed; run: RunTrace; name: string; heading: boolean }) {
   feed.tick.value;
   const blocks = useRef<Blocks | undefined>(undefined);
-  const stream = run.fold.stream(name);
-  if (!stream?.text) return null;
-  const growing = !stream.closed && !run.fold.state.end;
-  const type = stream.media_type ?? (/^answer(\.\d+)?$/.test(name) ? "text/markdown" : "text/plain");
-  if (type === "application/json") return <section>{heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}<pre tabIndex={0}>{pretty(stream.text)}</pre></section>;
-  if (type !== "text/markdown") return <Output stream={stream} name={name} growing={growing} reading={feed.reading.value} />;
+  const joined = useRef({ of: [] as string[], text: "" });
+  const parts = run.fold.state.streams.filter((s) => s.stream === name || further.exec(s.stream)?.[1] === name);
+  const of = parts.map((s) => s.text);
+  if (of.length !== joined.current.of.length || of.some((t, i) => t !== joined.current.of[i])) joined.current = { of, text: of.join("") };
+  const { text } = joined.current;
+  if (!text) return null;
+  const growing = !parts.at(-1)!.closed && !run.fold.state.end;
+  const type = parts[0]!.media_type ?? (/^answer(\.\d+)?$/.test(name) ? "text/markdown" : "text/plain");
+  if (type === "application/json") return <section>{heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}<pre tabIndex={0}>{pretty(text)}</pre></section>;
+  if (type !== "text/markdown") return <Output text={text} name={name} growing={growing} reading={feed.reading.value} />;
   blocks.current ??= new Blocks();
-  const more = stream.text.length - most;
+  const more = text.length - most;
   return (
     <div class={`markdown said ${growing ? "growing" : ""}`}>
       {heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}
-      {blocks.current.of(more > 0 ? stream.text.slice(0, most) : stream.text).map((b) => <MarkdownBlock key={b.from} text={b.text} />)}
+      {blocks.current.of(more > 0 ? text.slice(0, most) : text).map((b) => <MarkdownBlock key={b.from} text={b.text} />)}
       {more > 0 && <p class="muted">The text goes on for {more.toLocaleString("en")} characters. The downloaded events have all of it.</p>}
     </div>
   );

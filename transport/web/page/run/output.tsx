@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Virtual } from "../shell/virtual";
-import type { LogLine, Stream } from "../state/fold";
+import type { LogLine } from "../state/fold";
 import { clean, cut, plural } from "./text";
 
 const rowHeight = 20;
@@ -124,12 +124,12 @@ export function LogLines({ lines }: { lines: LogLine[] }) {
 }
 
 /** What a program wrote: lines as they are, in its colours. Only the lines in view are drawn. */
-export function Output({ stream, name, growing, reading }: { stream: Stream; name: string; growing: boolean; reading: boolean }) {
+export function Output({ text, name, growing, reading }: { text: string; name: string; growing: boolean; reading: boolean }) {
   const lines = useRef<Lines | undefined>(undefined);
   const words = useSignal("");
   const follow = useSignal<boolean | undefined>(undefined);
   if (!reading && follow.peek() === undefined) follow.value = growing; // output that is whole is read from its beginning
-  const all = (lines.current ??= new Lines()).read(stream.text);
+  const all = (lines.current ??= new Lines()).read(text);
   const wanted = words.value.toLowerCase();
   const shown = wanted ? all.having(wanted) : undefined;
   const count = shown ? shown.length : all.count;

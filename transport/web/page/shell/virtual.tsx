@@ -25,12 +25,17 @@ export function bring(box: Element, row: number, rowHeight: number) {
   else if (at + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = at + rowHeight - box.clientHeight;
 }
 
+/** The highest list that browsers place to the pixel. In a longer one each step of the scroll bar passes several rows. */
+const highest = 8_000_000;
+
 /** A scrolling list that draws the rows in view alone. Rows are placed by their height, which is fixed. */
 export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, onEnd, ...rest }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - 8);
-  const last = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + 8);
+  const height = Math.min(count * rowHeight, highest);
+  const beyond = count * rowHeight > highest ? (count * rowHeight - highest) * Math.min(1, view.top / (height - view.height)) : 0; // rows that were passed, in pixels
+  const first = Math.max(0, Math.floor((view.top + beyond) / rowHeight) - 8);
+  const last = Math.min(count, Math.ceil((view.top + beyond + view.height) / rowHeight) + 8);
 
   function look() {
     const b = box.current!;
@@ -66,7 +71,9 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
     if (follow) box.current!.scrollTop = count * rowHeight;
   }, [follow, count, view.height]);
   useLayoutEffect(() => {
-    if (show !== undefined && show >= 0) bring(box.current!, show, rowHeight);
+    if (show === undefined || show < 0) return;
+    if (height < highest) bring(box.current!, show, rowHeight);
+    else box.current!.scrollTop = (show / count) * (highest - box.current!.clientHeight);
   }, [show]);
   useEffect(() => {
     if (onEnd && count && last > count - 20) onEnd();
@@ -76,8 +83,8 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
   for (let i = first; i < last; i++) rows.push(row(i));
   return (
     <div {...rest} ref={box} class={`virtual ${rest.class ?? ""}`} onScroll={scrolled}>
-      <div style={{ height: `${count * rowHeight}px` }} role="presentation">
-        <div style={{ transform: `translateY(${first * rowHeight}px)` }} role="presentation">{rows}</div>
+      <div style={{ height: `${height}px` }} role="presentation">
+        <div style={{ transform: `translateY(${first * rowHeight - beyond}px)` }} role="presentation">{rows}</div>
       </div>
     </div>
   );

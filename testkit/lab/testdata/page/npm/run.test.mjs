@@ -565,6 +565,27 @@ test("run: what is gone, and that nothing happens", async (t) => {
   await page.getByText("no event for").waitFor({ state: "detached" });
 });
 
+test("run: the output of a program is one text, to the last of 500,002 lines", async (t) => {
+  const server = await Server.start(t);
+  const say = (name, text, times = 1) => ({ do: "say", name, text, times });
+  const id = await server.submit({ title: "Lines", tasks: [{ name: "x", steps: [say("stdout", "line\n".repeat(1000), 300), say("stdout", "cut h"), say("stdout.2", "ere\n"), say("stdout.2", "line\n".repeat(1000), 200), say("stdout.2", "the end")] }] });
+  await server.until(id, ended);
+  const page = await open(t, server.url);
+  await page.goto(`${server.url}/runs/${id}`);
+  const output = page.getByRole("region", { name: "Output: stdout" });
+  await output.getByText("500,002 lines").waitFor();
+  assert.equal(await output.count(), 1);
+  await output.getByRole("searchbox").fill("cut here");
+  await output.getByText("1 of 500,002 lines").waitFor();
+  await output.getByRole("searchbox").fill("");
+  const lines = output.locator(".output-lines");
+  await lines.evaluate((box) => (box.scrollTop = box.scrollHeight));
+  const last = lines.locator(".output-line", { hasText: "the end" });
+  await last.waitFor();
+  const [box, row] = [await lines.boundingBox(), await last.boundingBox()];
+  assert.ok(row.y >= box.y && row.y + row.height <= box.y + box.height, `the last line is at ${row.y}, and the box ends at ${box.y + box.height}`);
+});
+
 test("run: a text of 10 MB in one line", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "One line", tasks: [{ name: "x", steps: [{ do: "say", name: "answer", text: "x".repeat(1000), times: 5_000 }, { do: "say", name: "out", text: "x".repeat(1000), times: 5_000 }, { do: "file", name: "line.txt", text: "y".repeat(3_000_000) }] }] });
