@@ -23,27 +23,36 @@ import (
 )
 
 // marks is a small value that outlives the process. It is stored for all nodes of the journal, in the state folder, or
-// in memory. mu guards changes and memory.
+// in memory. mu guards changes and what follows it.
 type marks[T any] struct {
 	store  *store.Store
 	folder string // of the journal, or ""
 	name   string // of its file
 	mu     sync.Mutex
 	memory []byte
+	text   []byte // what load read last
+	value  T      // of text
 }
 
 func newMarks[T any](c *catalog, name string) *marks[T] {
 	return &marks[T]{store: c.store, folder: c.folder(), name: name}
 }
 
+// load returns the value, which is decoded once. Whoever changes it clones it first.
 func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	text, _, err := m.read(ctx)
-	if err == nil && len(text) > 0 {
-		err = json.Unmarshal(text, &all)
+	switch {
+	case err != nil || len(text) == 0:
+		return all, err
+	case !bytes.Equal(text, m.text):
+		if err = json.Unmarshal(text, &all); err != nil {
+			return all, err
+		}
+		m.text, m.value = text, all
 	}
-	return all, err
+	return m.value, nil
 }
 
 // read reads the file: from what the nodes share, else from the state folder, else from memory. mu must be held.
@@ -137,7 +146,7 @@ type scheduleMarks struct {
 // texts returns each mark as text. A row is newer than what a file has.
 func (m *scheduleMarks) texts(ctx context.Context) (map[string]json.RawMessage, error) {
 	all, err := m.file.load(ctx)
-	if all == nil {
+	if all = maps.Clone(all); all == nil {
 		all = map[string]json.RawMessage{}
 	}
 	if err == nil && m.store.Rows != nil {

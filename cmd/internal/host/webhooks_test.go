@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -48,8 +49,16 @@ func TestAddedCallbacksAreKept(t *testing.T) {
 	if err := open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls["3"] = "x"; return full }); !errors.Is(err, full) {
 		t.Errorf("a refused change: %v", err)
 	}
-	urls, err := open().callbacksOf(t.Context(), "r")
+	reader := open()
+	urls, err := reader.callbacksOf(t.Context(), "r")
+	if again, _ := reader.callbacksOf(t.Context(), "r"); reflect.ValueOf(again).Pointer() != reflect.ValueOf(urls).Pointer() {
+		t.Error("what has not changed was decoded again")
+	}
 	if others, _ := open().callbacksOf(t.Context(), "other"); err != nil || !maps.Equal(urls, map[string]string{"1": "", "2": "https://a.test"}) || len(others) > 0 {
 		t.Errorf("%v, %v, and another run has %v", urls, err, others)
+	}
+	must(t, open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls["2"] = ""; return nil }))
+	if urls, err = reader.callbacksOf(t.Context(), "r"); err != nil || urls["2"] != "" {
+		t.Errorf("after a change by another: %v, %v", urls, err)
 	}
 }
