@@ -117,6 +117,9 @@ func (p *lines) warn(log messages.Log) {
 func (p *lines) text(piece string) {
 	if p.program && (p.whole || p.missing > 0) {
 		p.whole, p.held, p.missing = true, nil, 0
+		if !p.open {
+			fresh(p.out)
+		}
 		_, _ = io.WriteString(p.out, piece)
 		p.open = !strings.HasSuffix(piece, "\n")
 	}
