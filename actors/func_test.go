@@ -20,9 +20,7 @@ type order struct {
 // serving starts a node with the one job named job.
 func serving(t *testing.T, job actors.Definition) *actors.System {
 	t.Helper()
-	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{job}})
-	noError(t, err)
-	t.Cleanup(func() { system.Close(context.Background()) })
+	system := open(t, actors.Config{Jobs: []actors.Definition{job}})
 	return system
 }
 

@@ -33,9 +33,7 @@ func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 		}
 		return "done", nil
 	}
-	s, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{actors.Func("work", work), actors.Func("other", work)}})
-	noError(t, err)
-	defer s.Close(context.Background())
+	s := open(t, actors.Config{Jobs: []actors.Definition{actors.Func("work", work), actors.Func("other", work)}})
 	start := func(job, principal string, labels map[string]string) messages.State {
 		made = nil
 		id, err := s.Submit(t.Context(), messages.Request{Job: job, Principal: principal, Labels: labels})

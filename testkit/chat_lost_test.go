@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/internal/chat"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -191,9 +192,7 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 		store.Append(b, func(err error) { landed <- err })
 		must(t, <-landed)
 	}
-	node, err := actors.New(t.Context(), actors.Config{Journal: store, Jobs: []actors.Definition{job}})
-	must(t, err)
-	defer node.Close(context.Background())
+	node := faultplan.Open(t, actors.Config{Journal: store, Jobs: []actors.Definition{job}})
 	var id messages.RunID
 	if len(before) > 0 {
 		id = before[0].RunID

@@ -62,9 +62,7 @@ type answering func(messages.InputRequired) any
 func subjectOf(t *testing.T, definition actors.Definition, input any, with []any) subject {
 	t.Helper()
 	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := subject{definition: definition, anew: func() actors.Definition { return definition }, input: text,
 		answer: func(messages.InputRequired) any { return nil }}
 	for _, w := range with {
@@ -158,9 +156,7 @@ func (b *breaking) run(t *testing.T) {
 		fields["out"], _ = json.Marshal(b.out)
 		b.input, _ = json.Marshal(fields)
 	}
-	if err := os.MkdirAll(b.out, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(b.out, 0o755))
 	before := b.counted()
 	synctest.Test(t, func(t *testing.T) {
 		b.play(t)
@@ -190,9 +186,7 @@ func (b *breaking) play(t *testing.T) {
 	start := func(name string, d actors.Definition, j actors.Journal, inject func(actors.Point)) *actors.System {
 		config := actors.Config{Node: name, Jobs: []actors.Definition{d}, Journal: j, Inject: inject, HandOver: true, Drain: time.Second}
 		s, err := actors.New(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = s.Close(context.Background()) })
 		return s
 	}
@@ -202,14 +196,11 @@ func (b *breaking) play(t *testing.T) {
 		nodes = append(nodes, start("b", b.anew(), w.journal, nil))
 	}
 	id, err := s.Submit(t.Context(), messages.Request{Job: b.definition.Name, Input: b.input, Mode: messages.Detached})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	archive := journal.NewArchive(store)
 	for range 2 * 3600 {
-		if b.end, err = archive.State(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		b.end, err = archive.State(t.Context(), id)
+		must(t, err)
 		if b.end.Status.IsEnded() {
 			b.log = w.log(id)
 			return

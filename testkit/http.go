@@ -22,18 +22,14 @@ func ServeURL(t testing.TB, handler http.Handler) string {
 func OpenURL(ctx context.Context, t testing.TB, method, url, body string, header ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := 0; i < len(header); i += 2 {
 		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
 			r.Host = header[i+1]
 		}
 	}
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer
 }
 
@@ -50,9 +46,7 @@ func ReadURL(t testing.TB, method, url, body string, header ...string) (status i
 func SendLines(t testing.TB, addr string, lines ...string) (answer *http.Response, body string) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
@@ -64,12 +58,8 @@ func SendLines(t testing.TB, addr string, lines ...string) (answer *http.Respons
 func ReadAnswer(t testing.TB, from io.Reader) (answer *http.Response, body string) {
 	t.Helper()
 	answer, err := http.ReadResponse(bufio.NewReader(from), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer, string(text)
 }

@@ -224,7 +224,7 @@ var rules = []rule{
 	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
 	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
 	{pkgs: "testkit/lab/world"},
-	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/faultplan internal/standin internal/stories",
+	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal testkit/internal/replay internal/fatal internal/faultplan internal/standin internal/stories",
 		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
 		tests: "lastword/messages/model lastword/internal/chat lastword/internal/tool lastword/internal/command lastword/transport/sqlite github.com/sashabaranov/go-openai " +
 			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},

@@ -113,9 +113,7 @@ func (s *journalSuite) race() {
 			blocks = append(blocks, s.block(numbered(run, 3, word)))
 		}
 		s.compete(blocks)
-		if err := CheckLog(0, s.read(run, 0)); err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, CheckLog(0, s.read(run, 0)))
 	}
 }
 
@@ -214,9 +212,7 @@ func (s *journalSuite) durable() {
 		if shown > 0 && len(s.readFrom(s.other, "r_durable", shown-1)) == 0 {
 			s.t.Fatalf("event %d was read before the store had it", shown)
 		}
-		if err := s.ends(b, end); err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, s.ends(b, end))
 		for name, r := range map[string]journal.Reader{"the journal": s.j, "another reader": s.other} {
 			if page, err := r.Read(context.Background(), b.Run, b.After.Seq); err != nil || page.Head.Seq != b.Head().Seq {
 				s.t.Fatalf("event %d is durable, but %s is at %d (%v)", i+1, name, page.Head.Seq, err)

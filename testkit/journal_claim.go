@@ -324,9 +324,7 @@ func (s *journalSuite) commands() {
 	}
 	for range 10 { // one may be lost
 		for _, c := range sent {
-			if err := s.j.Send(context.Background(), c); err != nil {
-				s.t.Fatal(err)
-			}
+			must(s.t, s.j.Send(context.Background(), c))
 		}
 		time.Sleep(time.Second)
 	}

@@ -189,9 +189,7 @@ var liveEvents = numbered("r_live", 1, queued, started)
 func (s *journalSuite) expire(before time.Time, bytes int64) int {
 	s.t.Helper()
 	left, err := s.j.Expire(context.Background(), before, bytes)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return left
 }
 

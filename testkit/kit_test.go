@@ -80,9 +80,7 @@ func renumber(e messages.Event, seq uint64) messages.Event {
 // log runs the script and returns its events.
 func log(t *testing.T, script faultplan.Script) []messages.Event {
 	t.Helper()
-	s, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	defer s.Close(t.Context())
+	s := faultplan.Open(t, actors.Config{})
 	run, err := s.Start(t.Context(), script.Job(), actors.Options{})
 	must(t, err)
 	var events []messages.Event

@@ -103,9 +103,7 @@ func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.
 	}
 	s, err := actors.New(context.Background(),
 		actors.Config{Journal: j, Node: name, Jobs: named, Drain: time.Second, HandOver: true, Retention: time.Hour})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	w.Cleanup(func() { _ = s.Close(context.Background()) })
 	return s
 }

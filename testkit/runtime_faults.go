@@ -97,9 +97,7 @@ func (s runtimeSuite) oneSuffers() {
 				v := w.victim(from, func() Disturbance { return trouble.make(gate) })
 				ctx := context.Background()
 				a, err := actors.New(ctx, actors.Config{Journal: v, Drain: time.Second})
-				if err != nil {
-					w.Fatal(err)
-				}
+				must(w, err)
 				began := time.Now()
 				run, err := a.Start(w.within(2*time.Second), jobOf("victim", chatty...), actors.Options{})
 				if took := time.Since(began); took > 3*time.Second {

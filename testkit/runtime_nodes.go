@@ -346,9 +346,7 @@ func (s runtimeSuite) otherInput() {
 		first.Input, other.Input, foreign.Input = []byte(`{"n": 1}`), []byte(`{"n": 2}`), []byte(`{"n": 2}`)
 		foreign.Principal = "bob"
 		id, err := a.Submit(w.within(time.Minute), first)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		for range 2 { // while it runs, and when it has ended
 			for name, node := range map[string]*actors.System{"its node": a, "another node": b} {
 				if again, err := node.Submit(w.within(time.Minute), first); err != nil || again != id {
@@ -372,9 +370,7 @@ func (s runtimeSuite) expiredKey() {
 		a := w.node("a", w.journal, errand(func() {}))
 		b := w.node("b", w.journal)
 		id, err := a.Submit(w.within(time.Minute), request)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		w.follow(b, id, 0).all(w, time.Minute)
 		if state, err := b.State(w.within(time.Second), id); err != nil || state.Status != messages.Completed {
 			w.complain("the first run is %s (%v)", state.Status, err)

@@ -53,9 +53,7 @@ func (s runtimeSuite) cancelUnstarted() {
 				Events: numbered("r_unstarted", 1, queued)}
 			ends := make(chan error, 1)
 			w.journal.Append(first, func(err error) { ends <- err })
-			if err := <-ends; err != nil {
-				w.Fatal(err)
-			}
+			must(w, <-ends)
 			a := w.node("a", w.journal, jobs...)
 			w.cancels(a, "r_unstarted")
 			w.follow(a, "r_unstarted", 0).all(w, time.Minute)
@@ -130,9 +128,7 @@ func (s runtimeSuite) attached() {
 				first, leave := context.WithCancel(context.Background())
 				defer leave()
 				run, err := a.Start(first, job, actors.Options{Mode: messages.Attached})
-				if err != nil {
-					w.Fatal(err)
-				}
+				must(w, err)
 				other, leaveOther := context.WithCancel(context.Background())
 				defer leaveOther()
 				if calls {
@@ -201,9 +197,7 @@ func (s runtimeSuite) quota() {
 				_, err = a.Start(w.within(time.Minute), job, actors.Options{Principal: "ann"})
 			}
 		}
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		time.Sleep(time.Second)
 		if _, err := b.Start(w.within(time.Minute), job, actors.Options{Principal: "ann"}); messages.CodeOf(err) !=
 			messages.CauseLimitExceeded {
@@ -413,13 +407,9 @@ func (s runtimeSuite) usurped() {
 		time.Sleep(time.Second)
 		child := run.ID() + ".c1"
 		page, err := w.reader.Read(w.within(time.Second), child, 0)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		state, err := stories.Fold(page.Events)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		from, seq, rewind := state.Recovery()
 		word := failed(messages.ByRecovery)
 		word.Cause, word.Rewind = messages.CauseNodeLost, rewind
@@ -427,9 +417,7 @@ func (s runtimeSuite) usurped() {
 		ends := make(chan error, 1)
 		w.journal.Append(journal.Block{Run: child, After: page.Head, ID: journal.BlockID{1}, Writer: "b",
 			Epoch: page.Head.Epoch + 1, Events: []messages.Event{last}}, func(err error) { ends <- err })
-		if err := <-ends; err != nil {
-			w.Fatal(err)
-		}
+		must(w, <-ends)
 		w.follow(a, run.ID(), 0).all(w, 2*time.Minute)
 		w.ends(w.end(run.ID()), completed)
 		w.settled(run.ID())

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
@@ -31,9 +32,7 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		faults := faultplan.NewFaults()
 		s, err := actors.New(t.Context(), faults.Config(config))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() {
 			faults.Release()
 			if err := s.Close(context.Background()); err != nil {
@@ -48,9 +47,7 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	s.t.Helper()
 	trial, err := s.faults.Start(s.t.Context(), s.System, job, faultplan.FaultPlan{Faults: faults})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return trial.Run
 }
 
@@ -61,9 +58,7 @@ func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event
 	var events []messages.Event
 	said := make([]messages.Kind, 0, len(kinds))
 	for e, err := range run.Events(s.t.Context(), 0) {
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		events, said = append(events, e), append(said, e.Kind())
 	}
 	if err := CheckLog(0, events); err != nil {
@@ -84,9 +79,7 @@ func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event
 func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Code) messages.State {
 	s.t.Helper()
 	state, err := run.Wait(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	if state.Status != status || state.End.Cause != cause {
 		s.t.Errorf("the run ended as %s, cause %q, want %s, cause %q: %v", state.Status, state.End.Cause, status, cause,
 			state.End.Error)
@@ -116,9 +109,7 @@ func Replay(t *testing.T, file string, definition actors.Definition) {
 // then.
 func Arm(t testing.TB, board *fault.Board, rule fault.Rule) {
 	t.Helper()
-	if err := board.Arm(rule); err != nil {
-		t.Fatal(err)
-	}
+	must(t, board.Arm(rule))
 	t.Cleanup(func() {
 		for _, r := range board.List() {
 			if r.Rule == rule && r.Fired == 0 && rule.Probability == 0 {
@@ -139,12 +130,10 @@ func Repository(t testing.TB, archive []byte) string {
 			t.Fatalf("%s leads out of the repository", f.Name)
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, f.Data, 0o644))
 	}
 	return dir
 }
+
+var must = fatal.IfError

@@ -5,7 +5,6 @@ package agent_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -194,9 +194,7 @@ func runOf(t *testing.T, in agent.Input, line []string, config agent.Config, eac
 
 func follow(t *testing.T, job actors.Job, principal string, each func(*actors.System, messages.RunID, messages.Event)) (state messages.State) {
 	t.Helper()
-	s, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	defer s.Close(context.Background())
+	s := faultplan.Open(t, actors.Config{})
 	limits := messages.Limits{WallClockMS: time.Hour.Milliseconds(), StallMS: time.Hour.Milliseconds()}
 	run, err := s.Start(t.Context(), job, actors.Options{Limits: limits, Principal: principal})
 	must(t, err)

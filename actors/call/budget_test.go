@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -68,9 +69,7 @@ func (s *spender) take(r model.Request) (tokens int, reports bool) {
 
 // spend runs the work in a run with the limits, and returns its State and events.
 func spend(t *testing.T, c actors.Config, l messages.Limits, work work, meanwhile func(*actors.System, *actors.Run)) (s messages.State, events []messages.Event) {
-	system, err := actors.New(t.Context(), c)
-	must(t, err)
-	defer system.Close(context.Background())
+	system := faultplan.Open(t, c)
 	run, err := system.Start(t.Context(), actors.Job{Name: "test", Tasks: []actors.Task{{Name: "work", Run: work}}}, actors.Options{Limits: l})
 	must(t, err)
 	if meanwhile != nil {
@@ -282,10 +281,8 @@ func TestToolsAndReportsSpend(t *testing.T) {
 
 // A budget that nobody can hold is refused at the start.
 func TestWrongBudgetsAreRefused(t *testing.T) {
-	system, err := actors.New(t.Context(), actors.Config{Ceilings: actors.Ceilings{Budget: messages.Budget{Tokens: 5000}},
+	system := faultplan.Open(t, actors.Config{Ceilings: actors.Ceilings{Budget: messages.Budget{Tokens: 5000}},
 		Prices: func(name string) (actors.Price, bool) { return actors.Price{}, name == "known" }})
-	must(t, err)
-	defer system.Close(context.Background())
 	cost := messages.Budget{Cost: messages.Cost{Amount: 1}}
 	for name, c := range map[string]struct {
 		limits messages.Limits

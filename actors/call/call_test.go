@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -84,9 +85,7 @@ type work = func(ctx context.Context, t *actors.TaskContext) error
 func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages.Event, state messages.State) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), actors.Config{})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{})
 		job := actors.Job{Name: "test", Tasks: []actors.Task{{
 			Name: "work",
 			Run: func(ctx context.Context, task *actors.TaskContext) error {

@@ -11,15 +11,14 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
 func start(t *testing.T, in prompt.Input, config prompt.Config) *actors.Run {
 	t.Helper()
-	s, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	t.Cleanup(func() { s.Close(context.Background()) })
+	s := faultplan.Open(t, actors.Config{})
 	job, err := prompt.Job(in, config)
 	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/agui"
@@ -28,11 +29,9 @@ func passage(t *testing.T) (m *testkit.Model, url string) {
 	client, err := llm.New(llm.Config{BaseURL: m.URL(), Retries: -1})
 	must(t, err)
 	t.Cleanup(client.Close)
-	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{prompt.Define(func() (prompt.Config, error) {
+	system := faultplan.Open(t, actors.Config{Jobs: []actors.Definition{prompt.Define(func() (prompt.Config, error) {
 		return prompt.Config{Stream: client.Stream}, nil
 	})}})
-	must(t, err)
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
 	to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Models: func(context.Context, string) ([]string, error) { return []string{"m"}, nil }})
 	mux := http.NewServeMux()
 	openai.Add(to, func(h *door.Handler, paths ...string) {

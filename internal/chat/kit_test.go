@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -142,9 +143,7 @@ func talkNow(
 	meanwhile func(*actors.System, *actors.Run, messages.Event),
 ) (events []messages.Event, state messages.State) {
 	t.Helper()
-	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
-	must(t, err)
-	defer s.Close(context.Background())
+	s := faultplan.Open(t, actors.Config{Journal: journal})
 	job, err := chat.Job(in, config)
 	must(t, err)
 	run, err := s.Start(t.Context(), job, actors.Options{})

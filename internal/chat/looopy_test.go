@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/conversation"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -22,9 +23,7 @@ import (
 func TestDefectsOfLooopy(t *testing.T) {
 	play := func(config chat.Config, f func(w *told)) {
 		synctest.Test(t, func(t *testing.T) {
-			s, err := actors.New(t.Context(), actors.Config{})
-			must(t, err)
-			defer s.Close(context.Background())
+			s := faultplan.Open(t, actors.Config{})
 			config.Tools, config.Conversations = bank(t, tool.Tool{}), kept(conversation.NewMemory(10))
 			f(&told{t: t, system: s, script: &script{}, config: config})
 		})

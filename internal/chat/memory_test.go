@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/conversation"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -32,9 +33,7 @@ type told struct {
 func converse(t *testing.T, name string, answers []said, config chat.Config, turns func(*told)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), actors.Config{})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{})
 		m := &script{answers: answers}
 		config.Stream, config.Provider, config.Bounds.Parallel = m.stream, "lmstudio", cmp.Or(config.Bounds.Parallel, 1)
 		w := &told{t: t, system: s, script: m, config: config}

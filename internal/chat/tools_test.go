@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/jobschema"
 	"github.com/seed889630bf/lastword/internal/chat"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -90,9 +91,7 @@ func TestPeopleHaveTheirOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		job, err := chat.Job(chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set(t, ask), Bounds: chat.Bounds{Time: 10 * time.Second}})
 		must(t, err)
-		s, err := actors.New(t.Context(), actors.Config{})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{})
 		run, err := s.Start(t.Context(), job, actors.Options{})
 		must(t, err)
 		for answer, request := range []string{"answer.1.1.1.1", "answer.2.1.1.1"} {

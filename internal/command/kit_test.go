@@ -3,7 +3,6 @@
 package command_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -34,9 +34,7 @@ func start(t *testing.T, c command.Command, config command.Config) node {
 	}
 	job, err := command.Define(c, config)
 	must(t, err)
-	s, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{job}})
-	must(t, err)
-	t.Cleanup(func() { s.Close(context.Background()) })
+	s := faultplan.Open(t, actors.Config{Jobs: []actors.Definition{job}})
 	return node{t, s, c.Name}
 }
 

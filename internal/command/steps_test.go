@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -283,9 +284,7 @@ func TestProgramStartsSubRuns(t *testing.T) {
 		must(t, err)
 		jobs = append(jobs, job)
 	}
-	system, err := actors.New(t.Context(), actors.Config{Jobs: jobs})
-	must(t, err)
-	defer system.Close(t.Context())
+	system := faultplan.Open(t, actors.Config{Jobs: jobs})
 	for name, want := range map[string]string{"frees": `"result":7`, "refused": `"error":"forbidden"`, "listed": `"result":{`} {
 		n := node{t, system, name}
 		s := n.follow(n.submit(""), nil)

@@ -3,13 +3,13 @@
 package command_test
 
 import (
-	"context"
 	"encoding/json"
 	"regexp"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -32,9 +32,7 @@ func TestOnlyListedCommandLinesRun(t *testing.T) {
 	if schema := string(file.Definitions(config)[0].Input()); !regexp.MustCompile("word.*n\":.*on\":.*required.*word.*n").MatchString(schema) {
 		t.Errorf("the order is lost: %s", schema)
 	}
-	s, err := actors.New(t.Context(), actors.Config{Jobs: append(file.Definitions(config), file.Listed(config))})
-	must(t, err)
-	defer s.Close(context.Background())
+	s := faultplan.Open(t, actors.Config{Jobs: append(file.Definitions(config), file.Listed(config))})
 	for _, c := range []struct {
 		words []string
 		input string // "" is refused

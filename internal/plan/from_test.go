@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -17,9 +17,7 @@ import (
 func bubble(t *testing.T, config actors.Config, test func(t *testing.T, s *actors.System, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), config)
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, config)
 		w := newWorld(t, "first", "each0", "each1", "last")
 		w.Runs = func(string) plan.Runs { return s }
 		test(t, s, w)

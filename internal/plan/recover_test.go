@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -235,7 +236,7 @@ func crashes(t *testing.T, at int) (struck bool) {
 	var points atomic.Int64
 	var struckAt atomic.Bool
 	defer func() { struck = struckAt.Load() }()
-	s, err := actors.New(t.Context(), actors.Config{Inject: func(p actors.Point) {
+	s := faultplan.Open(t, actors.Config{Inject: func(p actors.Point) {
 		if p.Actor != "steps" || p.Task == nil || strings.Contains(string(p.Run), ".c") || p.Name == string(messages.KindProgress) {
 			return
 		}
@@ -244,8 +245,6 @@ func crashes(t *testing.T, at int) (struck bool) {
 			panic("the plan's actor crashes")
 		}
 	}})
-	must(t, err)
-	defer s.Close(context.Background())
 	w := &world{Config: plan.Config{Jobs: []actors.Definition{counted.job(func() bool { return true })}}}
 	events, end := w.carry(t, s, plan.Input{Plan: read(t, survivor)}, nil)
 	if end.Status != messages.Completed || string(end.End.Result) != `"x!y!z!2"` {

@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/internal/artifact"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -132,9 +133,7 @@ func TestRuns(t *testing.T) {
 		name, said := archive.Files[i].Name, &archive.Files[i+1].Data
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, err := actors.New(t.Context(), actors.Config{})
-				must(t, err)
-				defer s.Close(context.Background())
+				s := faultplan.Open(t, actors.Config{})
 				w := newWorld(t, "flaky")
 				w.Runs = func(string) plan.Runs { return s }
 				in := plan.Input{Plan: read(t, string(archive.Files[i].Data))}
@@ -201,9 +200,7 @@ steps:
 `
 	for answer, want := range map[string]string{"true": "no_then publish sure", "false": "no_then publish sure"} {
 		synctest.Test(t, func(t *testing.T) {
-			s, err := actors.New(t.Context(), actors.Config{})
-			must(t, err)
-			defer s.Close(context.Background())
+			s := faultplan.Open(t, actors.Config{})
 			_, state := newWorld(t).carry(t, s, plan.Input{Plan: read(t, text)}, func(run *actors.Run) {
 				asked, err := run.State(t.Context())
 				if err != nil || len(asked.Inputs) != 1 {
@@ -274,9 +271,7 @@ result: {one: "${steps.one.result.n}", two: "${steps.two.result}", late: "${step
 // The answer of a step that was cut is no whole one: the step's error and the log say so, and the plan is degraded.
 func TestCutStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), actors.Config{})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{})
 		w := newWorld(t)
 		w.Jobs = append(w.Jobs, actors.Definition{Name: "prompt", New: func(json.RawMessage) (actors.Job, error) {
 			return actors.Job{Name: "prompt", Tasks: []actors.Task{{Name: "respond", Run: func(_ context.Context, t *actors.TaskContext) error {
@@ -295,9 +290,7 @@ func TestCutStep(t *testing.T) {
 // A cancel ends the steps that run, and the plan ends once, after them.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), actors.Config{})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{})
 		p := read(t, "steps:\n  - name: a\n    job: work\n    input: {ms: 60000}\n  - name: b\n    needs: a\n    job: work\n")
 		_, state := newWorld(t).carry(t, s, plan.Input{Plan: p}, func(run *actors.Run) {
 			must(t, run.Cancel(t.Context(), "enough"))
@@ -313,9 +306,7 @@ func dear(n int) string { return strings.Repeat("${len([x for x in range(100000)
 
 // A cancel and a timeout end the evaluation of expressions, and no step fails because of them.
 func TestEvaluationEndsWithItsRun(t *testing.T) {
-	s, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	defer s.Close(context.Background())
+	s := faultplan.Open(t, actors.Config{})
 	for timeout, want := range map[string]messages.Code{"1m": messages.CauseCanceledByUser, "10ms": messages.CauseDeadline} {
 		job, err := plan.Job(plan.Input{Plan: read(t, "timeout: "+timeout+
 			"\nsteps: [{name: a, on_failure: continue, job: work, input: {give: '"+dear(10_000)+"'}}]")}, newWorld(t).Config)
@@ -338,9 +329,7 @@ func TestEvaluationIsBounded(t *testing.T) {
 		return fmt.Sprintf("  - {name: %s, plan: {steps: [{name: it, job: work, input: {give: '%s'}}]}}\n", name, dear(n))
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), actors.Config{})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{})
 		for text, want := range map[string]string{
 			part("a", 40): "",
 			part("a", 40) + part("b", 40) + "limit: 1":   "the step b failed",
@@ -375,9 +364,7 @@ func (j *noReads) List(context.Context, messages.Query) ([]messages.Summary, err
 func TestNothingPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := &noReads{Journal: journal.NewMemory()}
-		s, err := actors.New(t.Context(), actors.Config{Journal: journal})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{Journal: journal})
 		p := &plan.Plan{}
 		for i := range 300 {
 			step := plan.Step{Name: fmt.Sprint("s", i), Job: "work"}

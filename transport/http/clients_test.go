@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -91,9 +92,7 @@ func TestExampleClients(t *testing.T) {
 		return all[0].Content, nil
 	})
 	job.Messages = true
-	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{job}})
-	must(t, err)
-	defer system.Close(context.Background())
+	system := faultplan.Open(t, actors.Config{Jobs: []actors.Definition{job}})
 	server := &unreliable{Handler: api.New(door.New(door.Config{Runs: system, Version: "test", Jobs: system.Jobs()}))}
 	at := httptest.NewServer(server)
 	defer at.Close()

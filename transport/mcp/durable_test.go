@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/durable"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -90,9 +91,7 @@ func (s says) Elicit(context.Context, protocol.ElicitationRequest) (*protocol.El
 // wrapping is a runtime for calls of tools.
 func wrapping(t *testing.T) *actors.System {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{durable.Tools()}})
-	must(t, err)
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
+	system := faultplan.Open(t, actors.Config{Jobs: []actors.Definition{durable.Tools()}})
 	return system
 }
 
@@ -200,9 +199,7 @@ func TestDurableEnds(t *testing.T) {
 		t.Errorf("%+v", state.End)
 	}
 
-	other, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	defer other.Close(t.Context())
+	other := faultplan.Open(t, actors.Config{})
 	k = newKit()
 	k.Use(mcp.Durable(other, "kit"))
 	c, _ = connected(t, k.MCPServer)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -22,9 +23,7 @@ func TestDamageInReadiness(t *testing.T) {
 	reading(t, dir, "SELECT rootpage FROM sqlite_master WHERE name = 'runs_by_queueing'", &root)
 	overwrite(t, dir, (root-1)*4096, 200)
 	j, _ := open(t, dir)
-	s, err := actors.New(t.Context(), actors.Config{Journal: j})
-	must(t, err)
-	defer func() { _ = s.Close(context.Background()) }()
+	s := faultplan.Open(t, actors.Config{Journal: j})
 	if err := s.Ready(); err != nil {
 		t.Errorf("before a start: %v", err)
 	}

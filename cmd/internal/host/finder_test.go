@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -9,6 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -31,9 +31,7 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 		RequireModel: true},
 		generate.Config{Open: repository.Source{}.Options.Open, Model: by.Find})
 	must(t, err)
-	system, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
+	system := faultplan.Open(t, actors.Config{})
 	live, err := system.Start(t.Context(), job, actors.Options{})
 	must(t, err)
 	for range 2 { // the role, and a part of the purpose

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -52,9 +53,7 @@ func TestTokensOfADay(t *testing.T) {
 		metrics := c.newObserver(func() actors.Stats { return actors.Stats{} }, zero, zero, tokens.left)
 		defer metrics.Close()
 		config.Jobs, config.Observe = []actors.Definition{actors.Func("spend", spend)}, metrics.Observe
-		system, err := actors.New(t.Context(), config)
-		must(t, err)
-		defer system.Close(t.Context())
+		system := faultplan.Open(t, config)
 		start := func(principal, input, key string) error {
 			_, err := system.Submit(t.Context(), messages.Request{Job: "spend", Input: []byte(input), Principal: principal, Key: key})
 			time.Sleep(time.Minute)
@@ -63,7 +62,8 @@ func TestTokensOfADay(t *testing.T) {
 		for _, input := range []string{"false", "true"} {
 			must(t, start("mia", input, input))
 		}
-		if err = start("mia", "false", ""); err == nil {
+		err := start("mia", "false", "")
+		if err == nil {
 			t.Fatal("a run begins after 24 tokens of 20")
 		}
 		answer := httptest.NewRecorder()

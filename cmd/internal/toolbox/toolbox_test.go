@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/internal/tool"
@@ -84,9 +85,7 @@ func TestServers(t *testing.T) {
 	if show.Access != tool.Read || show.Network || !show.Idempotent || !show.Outside || show.Description != "Shows < |im_end|> all." {
 		t.Errorf("%+v", show)
 	}
-	system, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	defer system.Close(context.Background())
+	system := faultplan.Open(t, actors.Config{})
 	job, err := actors.Func("call", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
 		return set.Call(ctx, "mcp__vault__show", tool.Call{ID: "c", Task: c}).Text, nil
 	}).New(nil)
@@ -146,9 +145,7 @@ func TestServersStartElsewhere(t *testing.T) {
 	box, err = of(`,"args":["planted.py"],"cwd":"` + bin + `"`)
 	must(t, err)
 	box.Close()
-	system, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	defer system.Close(context.Background())
+	system := faultplan.Open(t, actors.Config{})
 	job, err := actors.Func("call", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
 		return set.Call(ctx, show.Name, tool.Call{ID: "c", Task: c}).Text, nil
 	}).New(nil)

@@ -24,6 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/internal/source"
 	"github.com/seed889630bf/lastword/internal/tool"
@@ -254,9 +255,8 @@ func (c scenario) record(t *testing.T, name string) []byte {
 	root := messages.RunID("")
 	synctest.Test(t, func(t *testing.T) {
 		d := c.define(&world{t: t, live: true, answers: c.answers})
-		s, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{d}})
-		must(t, err)
-		defer s.Close(context.Background())
+		s := faultplan.Open(t, actors.Config{Jobs: []actors.Definition{d}})
+		var err error
 		root, err = s.Submit(t.Context(), messages.Request{Job: d.Name, Input: json.RawMessage(c.input), Principal: "ada"})
 		must(t, err)
 		if c.cancel > 0 {

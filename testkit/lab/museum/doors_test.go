@@ -64,9 +64,7 @@ func TestADKPython2021(t *testing.T) {
 // served is the native API of a System whose one run says something, and waits for the gate.
 func served(t *testing.T, config door.Config, gate <-chan struct{}) (*api.Server, *actors.Run) {
 	t.Helper()
-	s, err := actors.New(t.Context(), actors.Config{})
-	must(t, err)
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s := faultplan.Open(t, actors.Config{})
 	run, err := s.Start(t.Context(), script(faultplan.Step{Do: faultplan.Say, Text: "Hel"}, faultplan.Step{Do: faultplan.Say, Text: "lo, "},
 		faultplan.Step{Do: faultplan.Await, Gate: gate}, faultplan.Step{Do: faultplan.Say, Text: "world."}), actors.Options{})
 	must(t, err)

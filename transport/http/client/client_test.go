@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -305,9 +306,7 @@ func TestFollowGivesWholeTexts(t *testing.T) {
 		err := errors.Join(t.AppendText("answer", text), t.FinishText("answer", final), t.AppendText("encore", text), t.FinishText("encore", text))
 		return map[string]string{"text": final}, err
 	}
-	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("recite", recite)}})
-	must(t, err)
-	defer func() { _ = system.Close(context.Background()) }()
+	system := faultplan.Open(t, actors.Config{Jobs: []actors.Definition{actors.Func("recite", recite)}})
 	inner := api.New(door.New(door.Config{Runs: system}))
 	var asked, thin atomic.Int64
 	serving := "new"
