@@ -21,9 +21,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Check runs a job repeatedly in virtual time, and breaks it at each point where a task begins, emits an event or
-// returns. The task crashes, hangs or is cancelled; or its node is killed and another starts with the same journal; or
-// the journal refuses its events at first. Check fails the test for each promise that the job then breaks:
+// Check runs a job repeatedly in virtual time, and breaks it at each point where a task begins, emits an event, waits for
+// an answer or returns. The task crashes, hangs or is cancelled; or its node is killed and another starts with the same
+// journal; or the journal refuses its events at first. Check fails the test for each promise that the job then breaks:
 //
 //   - A cancel ends the run within two seconds.
 //   - A run whose journal refused something for a while completes as if nothing had happened. So does a run whose node
@@ -54,6 +54,7 @@ type subject struct {
 	input      json.RawMessage
 	effects    []func() int
 	answer     answering
+	programs   int // of the test itself
 }
 
 // answering returns the answer to a question, or nil.
@@ -63,7 +64,7 @@ func subjectOf(t *testing.T, definition actors.Definition, input any, with []any
 	t.Helper()
 	text, err := json.Marshal(input)
 	must(t, err)
-	s := subject{definition: definition, anew: func() actors.Definition { return definition }, input: text,
+	s := subject{programs: programs(), definition: definition, anew: func() actors.Definition { return definition }, input: text,
 		answer: func(messages.InputRequired) any { return nil }}
 	for _, w := range with {
 		switch w := w.(type) {
@@ -103,6 +104,9 @@ func brokenPromises(t *testing.T, definition actors.Definition, input any, with 
 		t.Fatalf("the job does not complete even without a fault: it is %s, %+v", whole.end.Status, whole.end.End)
 	}
 	for _, how := range []way{crashing, hanging, cancelling, restarting, refusing} {
+		if how == refusing && whole.still { // the next try comes after some time
+			continue
+		}
 		for _, at := range whole.points {
 			b := &breaking{subject: of, how: how, at: at, whole: whole}
 			b.run(t)
@@ -127,7 +131,9 @@ type breaking struct {
 	mu     sync.Mutex
 	count  map[string]int // number of points passed, by the task's attempt
 	points []string
-	struck bool // the break has happened
+	still  bool                // a program waits for the log, and time stands still
+	struck bool                // the break has happened
+	task   *actors.TaskContext // the last one that came to a point
 	refuse bool
 	saved  map[string][]map[string]string // the files at each moment when a task said that it wrote one
 
@@ -197,8 +203,16 @@ func (b *breaking) play(t *testing.T) {
 	}
 	id, err := s.Submit(t.Context(), messages.Request{Job: b.definition.Name, Input: b.input, Mode: messages.Detached})
 	must(t, err)
+	news := make(chan struct{}, 1) // time stands still while a program waits for an answer
+	go func() {
+		for range nodes[len(nodes)-1].Events(t.Context(), id, 0) {
+			if len(news) == 0 {
+				news <- struct{}{}
+			}
+		}
+	}()
 	archive := journal.NewArchive(store)
-	for range 2 * 3600 {
+	for begun := time.Now(); time.Since(begun) < time.Hour; {
 		b.end, err = archive.State(t.Context(), id)
 		must(t, err)
 		if b.end.Status.IsEnded() {
@@ -206,7 +220,10 @@ func (b *breaking) play(t *testing.T) {
 			return
 		}
 		b.reply(t, nodes)
-		time.Sleep(500 * time.Millisecond)
+		select {
+		case <-news:
+		case <-time.After(500 * time.Millisecond):
+		}
 	}
 	t.Fatalf("%s at %s: the run does not end within an hour", b.how, b.at)
 }
@@ -225,8 +242,19 @@ func (b *breaking) reply(t *testing.T, nodes []*actors.System) {
 		if err != nil {
 			t.Fatalf("the answer to %q is not JSON: %v", q.Request, err)
 		}
-		for _, node := range nodes {
-			_ = node.Answer(t.Context(), b.end.RunID, q.Request, data, b.end.Queued.Principal) // the log tells
+		if b.strikes(fmt.Sprintf("%s waits for %q", q.Task, q.Request), true) {
+			if b.how == restarting {
+				b.stop(b.task)
+			} else if b.how == cancelling {
+				b.cancel(nodes[0], b.end.RunID)
+			}
+		}
+		for _, node := range nodes { // a dead one does not answer
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			go func(run messages.RunID, request, principal string) {
+				defer cancel()
+				_ = node.Answer(ctx, run, request, data, principal) // the log tells
+			}(b.end.RunID, q.Request, b.end.Queued.Principal)
 		}
 	}
 }
@@ -239,52 +267,68 @@ func (b *breaking) inject(p actors.Point) {
 	attempt := fmt.Sprintf("%s, attempt %d", p.Actor, p.Attempt)
 	b.mu.Lock()
 	b.count[attempt]++
+	b.task = p.Task
 	at := fmt.Sprintf("%s, point %d (%s)", attempt, b.count[attempt], p.Name)
-	if delta := messages.Kind(p.Name).Level() == messages.Delta; !delta || b.count[attempt+p.Name] == 0 { // pieces of a text are all alike
-		b.points = append(b.points, at)
-	}
+	delta := messages.Kind(p.Name).Level() == messages.Delta
+	alike := delta && b.count[attempt+p.Name] > 0 // pieces of a text
 	b.count[attempt+p.Name]++
 	if p.Name == string(messages.KindArtifactWritten) {
 		b.saved[p.Actor] = append(b.saved[p.Actor], filesOf(b.out))
 	}
-	strikes := at == b.at && !b.struck
-	b.struck = b.struck || strikes
-	b.refuse = b.refuse || strikes && b.how == refusing
 	b.mu.Unlock()
-	if !strikes {
+	if alike || !b.strikes(at, !delta) {
 		return
 	}
 	switch b.how {
 	case crashing:
 		panic(errInjected)
 	case cancelling:
-		time.AfterFunc(time.Millisecond, func() { // by then the task waits for what comes next
-			_ = p.System.Cancel(context.Background(), p.Run, "tester", "the test says so") // the log tells
-		})
+		time.AfterFunc(time.Millisecond, func() { b.cancel(p.System, p.Run) }) // by then the task waits for what comes next
 	case hanging, restarting:
-		if b.how == restarting {
-			b.node.strike()
-		}
+		b.stop(p.Task)
 		<-b.release
 		panic(errInjected)
 	}
 }
 
+// strikes notes a point that the run has come to, and reports whether it is broken there. waits: its task waits for the log.
+func (b *breaking) strikes(at string, waits bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.points, at) {
+		b.points = append(b.points, at)
+		b.still = b.still || waits && programs() > b.programs
+	}
+	strikes := at == b.at && !b.struck
+	b.struck = b.struck || strikes
+	b.refuse = b.refuse || strikes && b.how == refusing
+	return strikes
+}
+
+// stop stops the node if it is to be killed, and the programs of the task: one that waits for an answer lets no time pass.
+func (b *breaking) stop(task *actors.TaskContext) {
+	if b.how == restarting {
+		b.node.strike()
+	}
+	task.Go(func(context.Context) error { return errInjected })
+}
+
+func (b *breaking) cancel(s *actors.System, id messages.RunID) {
+	_ = s.Cancel(context.Background(), id, "tester", "the test says so") // the log tells
+}
+
 func (b *breaking) disturb(journal.Block) Disturbance {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	refuse := b.refuse
-	b.refuse = false
-	return Disturbance{Refuse: refuse}
+	defer func() { b.refuse = false }()
+	return Disturbance{Refuse: b.refuse}
 }
 
 // judge checks the run against its promises.
 func (b *breaking) judge() {
 	var asked time.Time
-	for _, e := range b.log {
-		if e.Kind() == messages.KindRunCanceling {
-			asked = e.Time
-		}
+	if i := slices.IndexFunc(b.log, func(e messages.Event) bool { return e.Kind() == messages.KindRunCanceling }); i >= 0 {
+		asked = b.log[i].Time
 	}
 	over := b.log[len(b.log)-1].Time
 	completed := b.end.Status == messages.Completed
@@ -309,10 +353,7 @@ func (b *breaking) judge() {
 func (b *breaking) hasOut() bool { return strings.Contains(string(b.input), b.out) }
 
 func nameOf(a messages.Artifact) string {
-	if a.Path != "" {
-		return a.Path
-	}
-	return a.Name
+	return cmp.Or(a.Path, a.Name)
 }
 
 // mayStayLost reports whether the run of a killed node ended by the job's own rule: it has not said that it may be called
@@ -322,7 +363,7 @@ func (b *breaking) mayStayLost() bool {
 		return true
 	}
 	says := b.end.End.Error.Message
-	return b.end.End.Cause == messages.CauseNodeLost && (strings.Contains(says, "Restart") || strings.Contains(says, "Once"))
+	return b.end.End.Cause == messages.CauseNodeLost && (strings.Contains(says, "set Restart if") || strings.HasSuffix(says, "it is never called again"))
 }
 
 // judgeSaid checks the files as they were when a task said that it wrote one.
@@ -365,6 +406,16 @@ func (b *breaking) judgeEnd() {
 	}
 }
 
+// programs returns how many programs of this process run. Only Linux says so.
+func programs() (n int) {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread that has ended has none
+		n += len(strings.Fields(string(text)))
+	}
+	return n
+}
+
 // saidBy returns a run's result and texts.
 func saidBy(s messages.State) string {
 	said := []string{"the result " + cmp.Or(string(s.End.Result), "none")}
@@ -387,44 +438,4 @@ func filesOf(dir string) map[string]string {
 		return nil
 	})
 	return all
-}
-
-// CheckLog checks the events after a cursor until the end of the run, merged or not: their numbers have no gap, they
-// belong to one run, and the only terminal comes last. After cursor 0, [messages.State.Apply] must also accept every
-// event. It returns the first violation.
-func CheckLog(after uint64, events []messages.Event) error {
-	if len(events) == 0 {
-		return fmt.Errorf("no events past %d, not even a terminal", after)
-	}
-	whole := after == 0
-	var fold messages.Fold
-	for i, e := range events {
-		switch {
-		case e.From < 1 || e.From > e.Seq:
-			return fmt.Errorf("event at %d: from %d is not between 1 and seq %d", i, e.From, e.Seq)
-		case e.From > after+1 || e.Seq <= after:
-			return fmt.Errorf("event at %d: %d..%d does not continue %d", i, e.From, e.Seq, after)
-		case e.RunID != events[0].RunID:
-			return fmt.Errorf("event at %d: of run %q among the events of run %q", i, e.RunID, events[0].RunID)
-		case e.IsTerminal() && i < len(events)-1:
-			return fmt.Errorf("event at %d: %s is followed by %d more", i, e.Kind(), len(events)-1-i)
-		}
-		if whole {
-			if err := fold.Apply(e); err != nil {
-				return fmt.Errorf("event at %d: %w", i, err)
-			}
-		}
-		after = e.Seq
-	}
-	if last := events[len(events)-1]; !last.IsTerminal() {
-		return fmt.Errorf("the last event is %s, not a terminal", last.Kind())
-	}
-	return nil
-}
-
-// same compares two folds as their readers see them.
-func same(a, b messages.State) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,6 +135,16 @@ func TestCheckJudgesRecovery(t *testing.T) {
 		"another process has no memory": {sending(send, func(_ *actors.TaskContext, p parcel) any { return p.Number }), `(text.delta): the run ends with the result 0, answer "sent", and unbroken with the result 5`},
 		"each attempt has another end":  {sending(send, func(t *actors.TaskContext, _ parcel) any { return t.Attempt() }), `(step.kept): the run ends with the result 2`},
 		"each attempt has another step": {sending(func(t *actors.TaskContext) string { return fmt.Sprint("send", t.Attempt()) }, sent), `(text.delta): earlier attempts kept steps of task send`},
+		"its factory fails": {func() func() actors.Definition {
+			made := 0
+			return func() actors.Definition {
+				d := sending(send, sent)()
+				if made++; made > 1 {
+					d.New = func(json.RawMessage) (actors.Job, error) { return actors.Job{}, errors.New("Restart the printer") }
+				}
+				return d
+			}
+		}(), "cannot be made again: Restart the printer"},
 		"its input cannot be read again": {func() actors.Definition {
 			d := sending(send, sent)()
 			make := d.New
@@ -151,6 +162,18 @@ func TestCheckJudgesRecovery(t *testing.T) {
 	}
 }
 
+// A job is killed while it waits for an answer, too: then it is called again.
+func TestCheckBreaksWhatWaits(t *testing.T) {
+	asked := 0
+	d := actors.Func("ask", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
+		asked++
+		color, err := c.Ask(ctx, messages.InputRequired{Request: "color", Prompt: "Which color?"})
+		return string(color), err
+	})
+	got := brokenPromises(t, d, struct{}{}, map[string]any{"color": "green"}, func() int { return asked })
+	expect(t, got, `a kill of the node at ask waits for "color"`, "effect 0 was made 2 times")
+}
+
 // A command is a job as others are. Time stands still while its program runs.
 func TestCheckOfCommands(t *testing.T) {
 	for script, want := range map[string]string{
@@ -158,6 +181,8 @@ func TestCheckOfCommands(t *testing.T) {
 		`echo a >>"$DIR/effect"`:         "effect 0 was made 2 times",
 		`[ "$LASTWORD_ATTEMPT" = 1 ]`:    "the run ends as failed",
 		`echo "$LASTWORD_ATTEMPT" times`: "the run ends with the result",
+		`echo '{"type":"ask","name":"a","answers":4}' >&3; read -r a <&4; echo "$a"`:                                                                 "",
+		`echo '{"type":"step","name":"a"}' >&3; read -r a <&4; case $a in *kept*) ;; *) echo '{"type":"keep","name":"a"}' >&3; read -r a <&4;; esac`: "",
 	} {
 		for _, retries := range []int{0, 1} {
 			dir := t.TempDir()
@@ -168,7 +193,8 @@ func TestCheckOfCommands(t *testing.T) {
 				text, _ := os.ReadFile(filepath.Join(dir, "effect")) // none is there at first
 				return bytes.Count(text, []byte("\n"))
 			}
-			expect(t, brokenPromises(t, d, struct{}{}, effects), "a kill of the node", want[:retries*len(want)]) // without retry there is no other attempt
+			answer := func(messages.InputRequired) any { return true }
+			expect(t, brokenPromises(t, d, struct{}{}, effects, answer), "a kill of the node", want[:retries*len(want)]) // without retry there is no other attempt
 		}
 	}
 }

@@ -330,3 +330,25 @@ func TestHalfAMessageEndsTheAgent(t *testing.T) {
 		})
 	}
 }
+
+// A message that is too long is refused, and the next one is answered.
+func TestLongMessageIsRefused(t *testing.T) {
+	long := `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"` + strings.Repeat("x", 16<<20) + `"}}`
+	next := `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":1}}`
+	in, stdin := io.Pipe()
+	stdout, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- host(nil).Serve(t.Context(), in, out) }()
+	go func() { _, _ = io.WriteString(stdin, long+"\n"+next+"\n") }()
+	answers := json.NewDecoder(stdout)
+	for _, want := range []string{`"id":null,"error":{"code":-32600,"message":"the message is longer than 16777216 bytes"}`, `"id":2,"result":`} {
+		var answer json.RawMessage
+		if err := answers.Decode(&answer); err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("it answers %s (%v), not %s", answer, err, want)
+		}
+	}
+	stdin.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -94,8 +94,8 @@ func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) (err err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e := &editor{Config: c, ctx: ctx, sessions: map[string]*Session{}}
-	e.in = &input{editor: e, lines: lines.NewReader(in, maxMessage), connected: make(chan struct{})}
 	to := lines.NewWriter(out, c.Door.Redact)
+	e.in = &input{editor: e, lines: lines.NewReader(in, maxMessage), to: to, connected: make(chan struct{})}
 	go to.Run()
 	e.conn = acp.NewConnection(e.handle, output{e, to}, e.in)
 	e.conn.SetLogger(c.Log)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/coder/acp-go-sdk"
@@ -31,6 +33,7 @@ type message struct {
 type input struct {
 	editor    *editor
 	lines     *lines.Reader
+	to        *lines.Writer
 	rest      []byte
 	connected chan struct{} // closed when there is a connection to answer on
 
@@ -39,7 +42,7 @@ type input struct {
 	begun  chan struct{}   // closed when that prompt has begun; nil without one
 }
 
-// maxMessage is the maximum size of a message in bytes. A longer one ends the connection.
+// maxMessage is the maximum size of a message in bytes. A longer one is refused, without its ID.
 const maxMessage = 16 << 20
 
 // Read returns bytes of one line only.
@@ -53,6 +56,10 @@ func (i *input) Read(p []byte) (int, error) {
 			<-begun
 		}
 		line, err := i.lines.Next()
+		for ; errors.Is(err, lines.ErrLong); line, err = i.lines.Next() {
+			err := &jsonrpc.RPCError{Code: jsonrpc.InvalidRequest, Message: fmt.Sprintf("the message is longer than %d bytes", maxMessage)}
+			_ = i.to.Append(i.editor.ctx, bytes.TrimSpace(jsonrpc.AnswerTo(jsonrpc.Call{}, nil, err))) // whoever reads no more ends the connection
+		}
 		if err != nil {
 			return 0, err
 		}

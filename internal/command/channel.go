@@ -60,7 +60,7 @@ type line struct {
 	// For types tool and tool_end, which has Result or Error:
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
-	// For types child and usage. Input is the input of the sub-run's job, or the number of tokens.
+	// For types child, usage and step. Input is the input of the sub-run's job, the number of tokens, or what the step depends on.
 	Job       string          `json:"job"`
 	Input     json.RawMessage `json:"input"`
 	Model     string          `json:"model"`

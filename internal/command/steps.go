@@ -39,11 +39,12 @@ type steps struct {
 type step struct {
 	name    string
 	once    bool
-	key     string       // "" until the program may make it
-	asked   int          // number of questions without an answer
-	keeps   []outcome    // without an answer; the first one counts
-	outcome chan outcome // has the first of keeps
-	over    bool         // it is known what is kept
+	input   json.RawMessage // what it depends on, or nil
+	key     string          // "" until the program may make it
+	asked   int             // number of questions without an answer
+	keeps   []outcome       // without an answer; the first one counts
+	outcome chan outcome    // has the first of keeps
+	over    bool            // it is known what is kept
 	value   json.RawMessage
 	err     error
 }
@@ -68,10 +69,12 @@ func (c *channel) step(l line) error {
 	case s == nil && c.steps.open >= mostOpen:
 		now = []answer{refusal("step", l.Name, messages.LimitExceeded("%d steps are not kept yet: keep some first", mostOpen))}
 	case s == nil:
-		s = &step{name: l.Name, once: l.Once, asked: 1, outcome: make(chan outcome, 1)}
+		s = &step{name: l.Name, once: l.Once, input: l.Input, asked: 1, outcome: make(chan outcome, 1)}
 		c.steps.all[l.Name] = s
 		c.steps.open++
 		c.x.task.Go(func(ctx context.Context) error { c.make(ctx, s); return nil })
+	case string(s.input) != string(l.Input):
+		now = []answer{refusal("step", l.Name, messages.Errorf(messages.CauseInvalidOutput, "this attempt has asked for the step with another input: give it another name"))}
 	case s.over || s.key != "":
 		now = []answer{s.answer()}
 	default:
@@ -110,6 +113,10 @@ func (c *channel) make(ctx context.Context, s *step) {
 	if s.once {
 		do = actors.DoOnce[json.RawMessage]
 	}
+	var about []actors.Step
+	if s.input != nil {
+		about = append(about, actors.Step{Input: s.input})
+	}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	var made outcome
@@ -132,7 +139,7 @@ func (c *channel) make(ctx context.Context, s *step) {
 			return nil, context.Cause(ctx)
 		}
 		return made.kept, made.err
-	})
+	}, about...)
 	if made.value == nil && err == nil {
 		made.value, err = c.unseal(kept)
 	}

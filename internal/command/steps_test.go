@@ -155,6 +155,8 @@ func TestStepsAnswer(t *testing.T) {
 			[]string{key, `{"type":"step","name":"a","error":"unknown",`}, 0},
 		"an error": {[]string{`{"type":"step","name":"a"}`, `{"type":"keep","name":"a","error":"declined"}`, `{"type":"step","name":"a"}`},
 			[]string{key, `{"type":"kept","name":"a"}`, `{"type":"step","name":"a","error":"declined"}`}, 0},
+		"of another input": {[]string{`{"type":"step","name":"a","input":{"n": 1}}`, `{"type":"keep","name":"a","value":1}`, `{"type":"step","name":"a","input":{"n": 1}}`, `{"type":"step","name":"a","input":2}`},
+			[]string{key, `{"type":"kept","name":"a"}`, `{"type":"step","name":"a","kept":1}`, `{"type":"step","name":"a","error":"invalid_output",`}, 0},
 		"not asked for": {[]string{`{"type":"keep","name":"a","value":1}`}, []string{`{"type":"kept","name":"a","error":"invalid_input",`}, 0},
 		"no name":       {[]string{`{"type":"step"}`}, []string{`{"type":"step","error":"invalid_input",`}, 0},
 		"no starts":     {[]string{`{"type":"child","name":"a","job":"it"}`}, []string{`{"type":"child","name":"a","error":"forbidden",`}, 0},
@@ -181,15 +183,15 @@ printf '{"type":"keep","name":"a","value":2' >&3`)}, "")
 // The next attempt gets what was kept, an error too, and of a step with once that nobody knows how it ended.
 func TestNextAttemptHearsWhatIsKept(t *testing.T) {
 	first := talk(`{"type":"step","name":"a"}`, `{"type":"keep","name":"a","value":1}`, `{"type":"step","name":"b"}`, `{"type":"keep","name":"b","error":"declined"}`,
-		`{"type":"step","name":"c","once":true}`, "")
-	second := talk(`{"type":"step","name":"a"}`, `{"type":"step","name":"b"}`, `{"type":"step","name":"c","once":true}`, `{"type":"step","name":"d"}`)
+		`{"type":"step","name":"e","input":1}`, `{"type":"keep","name":"e","value":1}`, `{"type":"step","name":"c","once":true}`, "")
+	second := talk(`{"type":"step","name":"a"}`, `{"type":"step","name":"b"}`, `{"type":"step","name":"c","once":true}`, `{"type":"step","name":"d"}`, `{"type":"step","name":"e","input":2}`)
 	both := fmt.Sprintf("if [ $LASTWORD_ATTEMPT = 1 ]; then sh -c '%s' sh %s; else sh -c '%[1]s' sh %[3]s; fi", strings.ReplaceAll(first[2], "'", `'\''`), quoted(first[4:]), quoted(second[4:]))
 	n := start(t, command.Command{Command: shell(both), Retry: command.Retry{Times: 1}}, command.Config{})
 	id := n.submit("")
 	s := n.follow(id, nil)
 	want := []string{`{"type":"step","name":"a","kept":1}`, `{"type":"step","name":"b","error":"declined"}`, `{"type":"step","name":"c","error":"unknown",`,
-		fmt.Sprintf(`{"type":"step","name":"d","key":"%s/d"}`, id)}
-	if got := strings.Split(output(s), "\n"); s.Status != messages.Completed || len(got) != 5 || !slices.EqualFunc(got[:4], want, strings.HasPrefix) {
+		fmt.Sprintf(`{"type":"step","name":"d","key":"%s/d"}`, id), `{"type":"step","name":"e","error":"invalid_output",`}
+	if got := strings.Split(output(s), "\n"); s.Status != messages.Completed || len(got) != 6 || !slices.EqualFunc(got[:5], want, strings.HasPrefix) {
 		t.Errorf("%s: it hears %q", s.Status, got)
 	}
 }

@@ -51,7 +51,7 @@ func (r *Run) Add(e messages.Event) {
 			how = "Another process began again with it"
 		}
 		r.running = nil
-		r.say("The process that ran it ended after %s. %s %s later.", took(last.Sub(r.sum.QueuedAt)), how, took(e.Time.Sub(last)))
+		r.say("The process that ran it ended after %s at the earliest. %s %s later.", took(last.Sub(r.sum.QueuedAt)), how, took(e.Time.Sub(last)))
 	case messages.RunCanceling:
 		r.canceling(b)
 	case messages.TaskStarted:
@@ -133,7 +133,7 @@ func (r *Run) Add(e messages.Event) {
 		}
 	case messages.RunFailed:
 		if b.By == messages.ByRecovery && b.Cause == messages.CauseNodeLost {
-			r.end("The process that ran it ended after %s. It failed %s later%s.", took(last.Sub(r.sum.QueuedAt)), took(e.Time.Sub(last)), after(": ", message(b.Error)))
+			r.end("The process that ran it ended after %s at the earliest. It failed %s later%s.", took(last.Sub(r.sum.QueuedAt)), took(e.Time.Sub(last)), after(": ", message(b.Error)))
 			break
 		}
 		r.end("It failed after %s%s: %s", took(r.in()), because(b), r.why(b.Error, b.Cause))
