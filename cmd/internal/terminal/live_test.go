@@ -205,8 +205,8 @@ func TestLiveCannotBeSteered(t *testing.T) {
 		r.say(messages.Progress{Task: "fetch", Done: 1, Unit: hostile}, "")
 		pass(150 * time.Millisecond)
 		looks(t, v, "after hostile words", `
-⠙  fetch     0.1 s  1 atitlebcdefhi j
-    atitlebcdefhi j
+⠙  fetch     0.1 s  1 atitleb cdefhi j
+    atitleb cdefhi j
    generate  0.1 s
 `)
 		r.say(messages.TaskFailed{Task: "fetch", Attempt: 1, Cause: messages.CauseError,
