@@ -72,10 +72,13 @@ func withoutEscapes(text string) string {
 }
 
 // Printable removes escape sequences, and control, bidi, zero-width and other invisible characters, which could control
-// the terminal.
+// the terminal. A line break becomes a space.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' || isVisible(r) {
+		switch {
+		case r == '\n':
+			return ' '
+		case r == '\t' || isVisible(r):
 			return r
 		}
 		return -1

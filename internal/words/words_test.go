@@ -56,7 +56,7 @@ func TestDistance(t *testing.T) {
 }
 
 func TestPrintable(t *testing.T) {
-	if got := words.Printable("a\x1b[31mb\tc\nd\u202ee"); got != "ab\tcde" {
+	if got := words.Printable("a\x1b[31mb\tc\nd\u202ee"); got != "ab\tc de" {
 		t.Errorf("printable text %q", got)
 	}
 }

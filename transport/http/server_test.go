@@ -32,7 +32,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/v1/runs", `{"job":"tell","input":{"wrods":1}}`, "", 422, "invalid_input", `"wrods"`},
 		{"POST", "/v1/runs", `{"job":"tell","inptu":{}}`, "", 422, "invalid_input", "inptu"},
 		{"POST", "/v1/runs", `{"job":"tel`, "", 400, "bad_request", "JSON"},
-		{"POST", "/v1/runs", `{"job":"sing"}`, "", 422, "invalid_input", "there are tell"},
+		{"POST", "/v1/runs", `{"job":"sing"}`, "", 422, "invalid_input", "there is tell"},
 		{"POST", "/v1/runs", `{"job":"tell","input":{"words":2}}`, "Idempotency-Key: k", 409, "conflict", "key"},
 		{"POST", "/v1/runs", `{"job":"tell","detached":false}`, "", 422, "invalid_input", "text/event-stream"},
 		{"POST", "/v1/runs", `{"job":"tell"}`, "Prefer: wait=soon", 422, "invalid_input", "wait=30"},

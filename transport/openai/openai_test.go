@@ -306,7 +306,7 @@ func TestNotStored(t *testing.T) {
 	for story, want := range map[string]int{"plain": http.StatusNotFound, "question": http.StatusOK} { // the second one waits
 		_, body, _ := post(t, url+"/v1/responses", `{"model":"chat","store":false,"input":"`+story+`"}`)
 		o := decode[object](t, body)
-		if status, said, _ := get(t, url+"/v1/responses/"+o.ID); o.Status != "completed" || status != want {
+		if status, said, _ := get(t, url+"/v1/responses/"+o.ID); o.Status != "completed" || status != want || !strings.Contains(body, `"metadata":{}`) {
 			t.Errorf("%s: %s, and then %d, %s", story, body, status, said)
 		}
 		if status, said, _ := post(t, url+"/v1/responses", `{"input":"plain","previous_response_id":"`+o.ID+`"}`); want == http.StatusNotFound && status != want {

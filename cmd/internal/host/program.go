@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -122,7 +123,7 @@ func (p *Program) Run(ctx context.Context) int {
 	root.SetOut(shownOut)
 	root.SetErr(shownErr)
 	err := root.ExecuteContext(ctx)
-	return exit.Report(shownErr, errors.Join(err, out.Report(stderr, stdout.Close())))
+	return exit.Report(shownErr, cmp.Or(err, out.Report(stderr, stdout.Close())))
 }
 
 // Trust returns the user's folder of trust, and makes it if it is missing.

@@ -22,8 +22,10 @@ type Answer struct {
 	Columns int
 	Shared  bool // stdout is a terminal: control characters are removed
 
-	output bool // print a command's stdout, unchanged, and not the answers
-	lost   error
+	output  bool // print a command's stdout, unchanged, and not the answers
+	printed map[*transcript.Item]int
+	missing int // bytes of that stdout which the log had dropped before
+	lost    error
 
 	mu      sync.Mutex
 	player  *transcript.Player[*Answer]
@@ -70,6 +72,7 @@ func (s *Answer) print(text string) {
 func (s *Answer) text(op *transcript.Op) {
 	if s.output && messages.IsStdout(op.Item.Name) {
 		s.print(op.Text)
+		s.printed[op.Item] += len(op.Text)
 	}
 	text := op.Text
 	if s.Shared {
@@ -94,6 +97,10 @@ func (s *Answer) again(op *transcript.Op) {
 }
 
 func (s *Answer) done(op *transcript.Op) {
+	if s.output && messages.IsStdout(op.Item.Name) {
+		s.missing += max(0, op.Item.Len()-s.printed[op.Item])
+		s.printed[op.Item] = op.Item.Len()
+	}
 	if !op.Cut {
 		s.finish()
 	}

@@ -132,6 +132,27 @@ func TestPipesGetEveryCharacter(t *testing.T) {
 	}
 }
 
+// Who reads a program's output after its beginning was dropped is told so, also with --quiet.
+func TestDroppedOutputIsTold(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		var stdout, stderr bytes.Buffer
+		d := Display{Stdout: &stdout, Stderr: &stderr, Output: true, Quiet: quiet}
+		d.Open(&Options{})
+		h := hear(d.Answer)
+		h.tell(messages.TextDelta{Stream: "stdout", Count: 1, Text: "begin "}, "")
+		h.tell(messages.TextDelta{Stream: "stdout", Index: 1, Count: 1, Offset: 6, Dropped: 2, Text: "end\n"}, "")
+		h.tell(messages.TextClosed{Stream: "stdout", Bytes: 12}, "")
+		h.tell(messages.TextDelta{Stream: "stdout.2", Count: 1, Dropped: 4}, "")
+		h.tell(messages.TextClosed{Stream: "stdout.2", Bytes: 4}, "")
+		h.tell(messages.TextClosed{Stream: "stdout.2", Bytes: 4, Dropped: true}, "")
+		h.tell(messages.RunCompleted{}, "")
+		d.Close(messages.State{Status: messages.Completed, End: &messages.End{}})
+		if stdout.String() != "begin end\n" || !strings.Contains(stderr.String(), "6 bytes of stdout were no longer kept") {
+			t.Errorf("quiet %v: %q, and %q", quiet, stdout.String(), stderr.String())
+		}
+	}
+}
+
 // A second attempt is printed only where it differs from the first, and then as a whole.
 func TestAnswerBeginsAgain(t *testing.T) {
 	for second, want := range map[string]string{"It rains": "It rains", "It snows": "It rai" + transcript.Rule + "It snows"} {

@@ -83,13 +83,14 @@ func Hint(s messages.State) string {
 	if s.Status != messages.Failed || strings.Contains(s.End.Error.Message, "--") {
 		return ""
 	}
+	job := s.Queued.Job
 	switch reason := s.End.Error.Message; {
 	case s.End.Cause == messages.CauseDeadline:
 		return "--timeout gives the run more time"
-	case s.End.Task == "fetch":
-		return ""
-	case s.End.Cause == messages.CauseStalled && s.Queued.Job == "run":
+	case s.End.Cause == messages.CauseStalled && (job == "run" || job == "agent"):
 		return "--idle lets the program be silent for longer"
+	case s.End.Task == "fetch", !slices.Contains([]string{"prompt", "chat", "generate", "plan"}, job): // it asks no model of ours
+		return ""
 	case s.End.Cause == messages.CauseStalled:
 		return "--first-token and --idle wait longer for the model"
 	case strings.HasPrefix(reason, "http 401"), strings.HasPrefix(reason, "http 403"):

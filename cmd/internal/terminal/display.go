@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
 // Run is a run that a display can follow: an actors.Run, or a run of a server.
@@ -103,7 +104,7 @@ type view interface {
 func (d *Display) Open(o *Options) {
 	tty := IsTerminal(d.Stderr)
 	if d.Output && !d.JSONL {
-		d.Answer = &Answer{Stdout: Shown(d.Stdout), output: true}
+		d.Answer = &Answer{Stdout: Shown(d.Stdout), output: true, printed: map[*transcript.Item]int{}}
 	}
 	d.Style = style{color: o.Colored(tty), ascii: o.ASCIIOnly()}
 	switch {
@@ -285,6 +286,10 @@ func interrupted(e messages.RunCanceling) bool { return e.Reason != unread }
 // Close shows how the run ended.
 func (d *Display) Close(s messages.State) {
 	d.View.End()
+	if a := d.Answer; a != nil && a.missing > 0 {
+		fresh(d.Stderr)
+		fmt.Fprintf(d.Stderr, "lastword: %s of stdout were no longer kept; a larger max_output keeps more\n", words.Count(a.missing, "byte"))
+	}
 	d.card(s)
 	switch {
 	case d.JSON:

@@ -204,8 +204,8 @@ func TestLiveCannotBeSteered(t *testing.T) {
 		r.say(messages.Progress{Task: "fetch", Done: 1, Unit: hostile}, "")
 		pass(150 * time.Millisecond)
 		looks(t, v, "after hostile words", `
-⠙  fetch     0.1 s  1 atitlebcdefhi j
-    atitlebcdefhi j
+⠙  fetch     0.1 s  1 atitleb cdefhi j
+    atitleb cdefhi j
    generate  0.1 s
 `)
 		r.say(messages.TaskFailed{Task: "fetch", Attempt: 1, Cause: messages.CauseError,
@@ -265,6 +265,19 @@ func TestLiveInASCII(t *testing.T) {
 }
 
 // TestCard: the closing card says what a result says, neutralised, and that it is less than was asked for.
+// A hint is of the job that failed: an agent has a model of its own, and a program none.
+func TestHints(t *testing.T) {
+	for job, want := range map[string][2]string{"prompt": {"--base-url", "--first-token"}, "generate": {"--base-url", "--first-token"},
+		"agent": {"", "--idle lets"}, "run": {"", "--idle lets"}, "count": {}} {
+		for i, cause := range []messages.Code{messages.CauseTransportClosed, messages.CauseStalled} {
+			s := messages.State{Status: messages.Failed, Queued: &messages.RunQueued{Job: job}, End: &messages.End{Cause: cause, Error: messages.Errorf(cause, "it ended")}}
+			if got := Hint(s); !strings.Contains(got, want[i]) || (got == "") != (want[i] == "") {
+				t.Errorf("%s, %s: %q", job, cause, got)
+			}
+		}
+	}
+}
+
 func TestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

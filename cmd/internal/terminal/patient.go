@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ type Patient struct {
 	mu        sync.Mutex
 	unwritten int
 	unread    bool // and not read any more
+	failed    error
 }
 
 // ErrUnread means that the reader of a stream has not read in time.
@@ -68,6 +70,9 @@ func (p *Patient) send(text []byte) error {
 	for piece := range slices.Chunk(text, whole) {
 		n, err := p.to.Write(piece)
 		if p.count(-n); err != nil {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.failed = cmp.Or(p.failed, err)
 			return err
 		}
 	}
@@ -96,7 +101,7 @@ func (p *Patient) giveUp() {
 // Report says in one line how much the reader has not read. It returns err without ErrUnread, which that line explains.
 func (p *Patient) Report(stderr io.Writer, err error) error {
 	p.mu.Lock()
-	unread, unwritten := p.unread, p.unwritten
+	unread, unwritten, failed := p.unread, p.unwritten, p.failed
 	p.mu.Unlock()
 	if unread {
 		fmt.Fprintf(stderr, "lastword: nobody reads stdout: %s were not written\n", words.Count(unwritten, "byte"))
@@ -104,7 +109,7 @@ func (p *Patient) Report(stderr io.Writer, err error) error {
 	if errors.Is(err, ErrUnread) {
 		return nil
 	}
-	return err
+	return cmp.Or(err, failed)
 }
 
 // patientOf returns the patient stream below w, or nil.

@@ -13,6 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// A write that failed is an error of the program, also if nobody has looked at it.
+func TestPatientTellsWhatFailed(t *testing.T) {
+	in, out := io.Pipe()
+	in.CloseWithError(errors.New("the disk is full"))
+	p := NewPatient(out)
+	_, _ = io.WriteString(p, "hello")
+	if err := p.Report(io.Discard, nil); err == nil || err.Error() != "the disk is full" {
+		t.Errorf("the report is %v", err)
+	}
+}
+
 // A reader may take its time until it is hurried. Then it has five seconds, and one line tells what it has not read.
 func TestPatientWaitsForItsReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

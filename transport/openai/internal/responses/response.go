@@ -216,6 +216,7 @@ func (r *response) result(op *transcript.Op) {
 func (r *response) object() fields {
 	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
+	delete(metadata, storeLabel)
 	if strings.HasPrefix(metadata[messages.ContextLabel], api.Begins) {
 		delete(metadata, messages.ContextLabel)
 	}

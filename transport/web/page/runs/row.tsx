@@ -31,7 +31,7 @@ export function Row({ run: r, index, now, filter, current, spends, picked, onPic
       <span role="cell" class="pick"><input type="checkbox" aria-label={`Select ${words}`} checked={picked} tabIndex={current ? 0 : -1} onChange={onPick} /></span>
       <span role="cell" class="status"><span class={`pill ${look}`}><span aria-hidden="true">{signs[look]}</span><span>{wordOf(look)}</span></span></span>
       <span role="cell" class="job cut">{r.job}</span>
-      <span role="cell" class="input cut"><a href={runHref(r.run_id)} tabIndex={current ? 0 : -1} onFocus={onOpen}>{r.input ? words : <span class="mono">{words}</span>}</a></span>
+      <span role="cell" class="input cut" data-job={r.job}><a href={runHref(r.run_id)} tabIndex={current ? 0 : -1} onFocus={onOpen}>{r.input ? words : <span class="mono">{words}</span>}</a></span>
       {filter.labels.map((name) => <span key={name} role="cell" class="label cut">{clean(cut(r.labels?.[name] ?? "", 100))}</span>)}
       <span role="cell" class={`cause cut ${silent ? "silent" : r.status}`} title={silent ? `No event for ${duration(silent)}` : undefined}>{silent ? `silent ${age(silent)}` : isEnded(r) && r.cause?.replaceAll("_", " ")}</span>
       {spends && <span role="cell" class="spent num cut">{spentOf(r.purse, r.budget, true).join(", ")}</span>}
