@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -147,21 +146,8 @@ func metadata(x *wire.Exchange) (o StartOptions, err error) {
 		return o, messages.InvalidInput("_meta cannot be read: %v", err)
 	}
 	o.Busy = params.Meta.Busy
-	o.Budget, err = readBudget(params.Meta.Budget)
+	o.Budget, err = messages.ReadBudget(params.Meta.Budget)
 	return o, err
-}
-
-// readBudget reads a budget, and refuses members that are no units of one.
-func readBudget(data json.RawMessage) (b messages.Budget, err error) {
-	if len(data) == 0 {
-		return b, nil
-	}
-	in := json.NewDecoder(bytes.NewReader(data))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&b); err != nil {
-		return b, messages.InvalidInput("the budget is not an object with the units %v: %v", messages.BudgetUnits, err)
-	}
-	return b, nil
 }
 
 // modeOf returns the mode of a run: whether it ends when its caller leaves. Closing the stream means "cancel" from

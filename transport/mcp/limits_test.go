@@ -141,6 +141,7 @@ func TestMetadataOfARun(t *testing.T) {
 				wrong string
 			}{
 				{"lastword.budget", map[string]any{"tokens": 9}, ""}, {"lastword.budget", map[string]any{"coins": 9}, "coins"},
+				{"lastword.budget", map[string]any{"tokens": 0}, "not 0"}, {"lastword.budget", map[string]any{"cost": map[string]any{"amount": 0}}, "not 0"},
 				{"lastword.busy", "queue", ""}, {"lastword.busy", "later", "later"}, {"lastword.busy", 7, "_meta"},
 			} {
 				r := c.start("tools/call", map[string]any{"name": tool, "arguments": arguments, "_meta": map[string]any{m.name: m.value}}).response().toolResult(t)

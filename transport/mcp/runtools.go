@@ -208,7 +208,7 @@ func (s *Server) runStart(ctx context.Context, a runArguments) (*Result, error) 
 	}
 	o, err := metadata(wire.From(ctx))
 	if err == nil && len(a.Budget) > 0 {
-		o.Budget, err = readBudget(a.Budget)
+		o.Budget, err = messages.ReadBudget(a.Budget)
 	}
 	if err != nil {
 		return nil, err
