@@ -114,8 +114,11 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	var text string
 	_ = json.Unmarshal(q.Input, &input) // the job has read it
 	_ = json.Unmarshal(input[s.definition(q.Job).PromptField], &text)
-	msg := messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal}
-	if id, known, err := s.steered(ctx, q.Job, msg); known || err != nil {
+	msg := messages.Said{Message: q.Key, Mode: messages.SayMode(q.Busy), Content: text, Principal: q.Principal, Door: q.Door, Agent: q.Agent}
+	if len(q.Key) > 128 { // the longest name of a message
+		msg.Message = string(s.runs.keyed(q.Principal, q.Key))
+	}
+	if id, known, err := s.steered(ctx, q, msg); known || err != nil {
 		return id, id != "", err
 	}
 	s.runs.mu.Lock()
@@ -127,7 +130,7 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 	_, err := s.Send(ctx, working.id, msg)
 	if messages.CodeOf(err) == messages.CodeConflict {
 		state, _ := s.State(ctx, working.id)
-		if _, known := saidAs(&state, q.Key); !known { // the turn has ended meanwhile
+		if _, known := saidAs(&state, msg.Message); !known { // the turn has ended meanwhile
 			return "", false, nil
 		}
 	}
@@ -138,14 +141,14 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 const mostSteered = 16
 
 // steered returns the newest run that has the message of an earlier start with the key. id is "" if that start has begun a run.
-func (s *System) steered(ctx context.Context, job string, msg messages.Said) (id messages.RunID, known bool, err error) {
-	if msg.Message == "" {
+func (s *System) steered(ctx context.Context, q messages.Request, msg messages.Said) (id messages.RunID, known bool, err error) {
+	if q.Key == "" {
 		return "", false, nil
 	}
-	if _, err := s.State(ctx, s.runs.keyed(msg.Principal, msg.Message)); messages.CodeOf(err) != messages.CodeNotFound {
+	if _, err := s.State(ctx, s.runs.keyed(q.Principal, q.Key)); messages.CodeOf(err) != messages.CodeNotFound {
 		return "", true, err
 	}
-	runs, err := s.List(ctx, messages.Query{Principal: msg.Principal, Job: job, Limit: mostSteered, ByQueued: true})
+	runs, err := s.List(ctx, messages.Query{Principal: q.Principal, Job: q.Job, Limit: mostSteered, ByQueued: true})
 	for _, run := range runs {
 		state, err := s.State(ctx, run.RunID)
 		if err != nil {

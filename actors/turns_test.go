@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,7 +70,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("a start with an unknown busy: %v", err)
 		}
 		steer := func(text string) (messages.RunID, error) {
-			return s.Submit(t.Context(), messages.Request{Job: "talk", Input: fmt.Appendf(nil, `{"message":%q}`, text), Busy: messages.BusySteer, Key: "k"})
+			return s.Submit(t.Context(), messages.Request{Job: "talk", Input: fmt.Appendf(nil, `{"message":%q}`, text), Busy: messages.BusySteer, Key: strings.Repeat("k", 200), Door: "agent", Agent: true})
 		}
 		if id, err := steer("steered"); id != a || err != nil {
 			t.Errorf("a steer is run %s, not %s, %v", id, a, err)
@@ -83,7 +84,7 @@ func TestTurns(t *testing.T) {
 		}
 		time.Sleep(6 * time.Minute)
 		end <- nil
-		if said := is(a, messages.Completed, "", false).Messages; len(said) != 1 || said[0].Content != "steered" || said[0].At == "" {
+		if said := is(a, messages.Completed, "", false).Messages; len(said) != 1 || said[0].Content != "steered" || said[0].At == "" || said[0].Door != "agent" || !said[0].Agent {
 			t.Errorf("the turn was told %+v", said)
 		}
 		is(b, messages.Processing, "", false)

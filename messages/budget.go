@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -14,22 +15,22 @@ import (
 // Budget is an amount in each unit that a tree of runs spends. As a limit, zero sets none.
 type Budget struct {
 	// Tokens are the sum of Input and Output.
-	Tokens int64 `json:"tokens,omitempty"`
+	Tokens int64 `json:"tokens,omitempty" exclusiveMinimum:"0"`
 	// Input counts the tokens of requests to models, those that a server had read before included.
-	Input int64 `json:"input,omitempty"`
+	Input int64 `json:"input,omitempty" exclusiveMinimum:"0"`
 	// Output counts the tokens of answers, their thoughts included.
-	Output     int64 `json:"output,omitempty"`
-	ModelCalls int64 `json:"model_calls,omitempty"`
-	ToolCalls  int64 `json:"tool_calls,omitempty"`
+	Output     int64 `json:"output,omitempty" exclusiveMinimum:"0"`
+	ModelCalls int64 `json:"model_calls,omitempty" exclusiveMinimum:"0"`
+	ToolCalls  int64 `json:"tool_calls,omitempty" exclusiveMinimum:"0"`
 	// Cost is what the calls of models cost.
 	Cost Cost `json:"cost,omitzero"`
 	// Time is how long the run works; a wait for people does not count.
-	Time Duration `json:"time,omitempty"`
+	Time Duration `json:"time,omitempty" pattern:"[1-9]"`
 }
 
 // Cost is an amount of money.
 type Cost struct {
-	Amount float64 `json:"amount"`
+	Amount float64 `json:"amount" exclusiveMinimum:"0"`
 	// Currency is USD, the currency of the prices; "" means it too.
 	Currency string `json:"currency,omitempty"`
 }
@@ -93,6 +94,26 @@ func (b Budget) with(c Budget, f func(x, y float64) float64) Budget {
 		x[i] = f(x[i], y[i])
 	}
 	return x.Budget()
+}
+
+// ReadBudget reads a budget that a caller sets, nothing from no data. It refuses (invalid_input) what is no unit, and zero, which
+// would set no limit.
+func ReadBudget(data json.RawMessage) (b Budget, err error) {
+	if len(data) == 0 {
+		return b, nil
+	}
+	var given map[string]json.RawMessage
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err = cmp.Or(in.Decode(&b), json.Unmarshal(data, &given)); err != nil {
+		return b, InvalidInput("the budget is not an object with the units %v: %v", BudgetUnits, err)
+	}
+	for unit, amount := range b.Amounts() {
+		if text := given[BudgetUnits[unit]]; amount == 0 && len(text) > 0 && string(text) != "null" {
+			return b, InvalidInput("the budget's %s must be a positive number, not 0; leave it out for no limit", BudgetUnits[unit])
+		}
+	}
+	return b, nil
 }
 
 // Check returns an error (invalid_input) for amounts that no limit has.

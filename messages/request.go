@@ -34,6 +34,9 @@ type Request struct {
 	Limits Limits `json:"limits,omitzero"`
 	// Busy says what becomes of it in a conversation whose turn works: it waits, if empty.
 	Busy Busy `json:"busy,omitempty"`
+	// Door and Agent are those of the message that the turn then gets; a door sets them, and never a client.
+	Door  string `json:"-"`
+	Agent bool   `json:"-"`
 	// Replaces is a run that waits in the conversation: this one gets its place, and it is canceled.
 	Replaces RunID `json:"replaces,omitempty"`
 	// Key makes the request idempotent for its principal. The same key with the same job and input gets the same run;

@@ -450,6 +450,7 @@ func TestRefusals(t *testing.T) {
 	check("SendMessage", `{"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}}`, -32602, "INVALID_INPUT")
 	check("SendMessage", said("plain", `,"metadata":{"skill":"knit"}`), -32602, "INVALID_INPUT")
 	check("SendMessage", said("plain", `,"metadata":{"skill":"generate"}`), -32602, "INVALID_INPUT")
+	check("SendMessage", said("plain", `,"metadata":{"lastword.budget":{"token":9}}`), -32602, "INVALID_INPUT")
 	check("GetTaskPushNotificationConfig", `{"taskId":"`+ended+`","id":"x"}`, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED")
 	check("GetTask", `{"id":"`+ended+`","historyLength":-1}`, -32602, "INVALID_INPUT")
 	check("ListTasks", `{"status":"running"}`, -32602, "INVALID_INPUT")

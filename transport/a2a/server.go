@@ -250,7 +250,10 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		}
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
-	q.Busy, q.Limits.Budget = m.Metadata.Busy, m.Metadata.Budget
+	q.Busy, q.Agent = m.Metadata.Busy, true
+	if q.Limits.Budget, err = messages.ReadBudget(m.Metadata.Budget); err != nil {
+		return q, err
+	}
 	q.Key, q.Labels = "a2a "+digest, map[string]string{messages.ContextLabel: conversation, messageLabel: m.MessageID}
 	to := p.Configuration.TaskPushNotificationConfig // where the server sends the task's questions and its end
 	if to == nil {

@@ -47,7 +47,7 @@ type metadata struct {
 	// Busy is as in POST /v1/runs.
 	Busy messages.Busy `json:"lastword.busy,omitempty"`
 	// Budget is the limits.budget of POST /v1/runs.
-	Budget messages.Budget `json:"lastword.budget,omitzero"`
+	Budget json.RawMessage `json:"lastword.budget,omitempty"`
 }
 
 // status is a TaskStatus of A2A. Message holds the question while the state is input-required.

@@ -290,7 +290,15 @@ func TestTextsAreUTF8(t *testing.T) {
 // said is a runtime whose only run asks a confirmation, and that keeps what is said to the run.
 type said struct {
 	door.Runs
-	all []messages.Said
+	all   []messages.Said
+	start messages.Request
+}
+
+func (s *said) Submit(_ context.Context, q messages.Request) (messages.RunID, error) {
+	if s.start = q; len(q.Input) > messages.MessageBytes {
+		return "", messages.LimitExceeded("too long")
+	}
+	return "r_a", nil
 }
 
 func (s *said) State(context.Context, messages.RunID) (messages.State, error) {
@@ -306,7 +314,8 @@ func (s *said) Send(_ context.Context, _ messages.RunID, one messages.Said) (mes
 // What an agent says is marked so, and has no secrets; an interrupt takes the right to answer what is open.
 func TestSay(t *testing.T) {
 	runs := &said{}
-	d := door.New(door.Config{Runs: runs, Redact: func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("…")) }})
+	d := door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "j", JobSpec: messages.JobSpec{PromptField: "text"}}},
+		Redact: func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("…")) }})
 	as := func(name string, scopes ...auth.Scope) context.Context {
 		return auth.With(t.Context(), auth.Principal{Name: name, Scopes: scopes})
 	}
@@ -331,6 +340,17 @@ func TestSay(t *testing.T) {
 		if got := runs.all[len(runs.all)-1]; messages.CodeOf(err) != c.code || got != c.want {
 			t.Errorf("%d %q: %+v, %v", c.by, c.mode, got, err)
 		}
+	}
+	q := messages.Request{Job: "j", Busy: messages.BusySteer, Input: json.RawMessage(`{"text":"hunter2"}`)}
+	for by, start := range map[string]func(context.Context, messages.Request) (messages.RunID, error){"client": d.Start, "agent": d.StartByModel} {
+		_, err := start(ann, q)
+		if got := runs.start; err != nil || got.Door != by || got.Agent != (by == "agent") || got.Agent == strings.Contains(string(got.Input), "hunter2") {
+			t.Errorf("a start by %s that steers is %+v, %v", by, got, err)
+		}
+	}
+	q.Input = door.JSON(map[string]string{"text": strings.Repeat("x", messages.MessageBytes+1)})
+	if _, err := d.Start(ann, q); messages.CodeOf(err) != auth.CodeTooLarge {
+		t.Errorf("a long start that steers: %v", err)
 	}
 }
 

@@ -288,10 +288,7 @@ func (d *Door) Say(ctx context.Context, by By, id messages.RunID, msg messages.S
 			err = d.MayAnswer(ctx, by, run, in.Request)
 		}
 	}
-	if err == nil && len(msg.Content) > messages.MessageBytes {
-		err = messages.Errorf(auth.CodeTooLarge, "a message has %d bytes at most, not %d; shorten it", messages.MessageBytes, len(msg.Content))
-	}
-	if err != nil {
+	if err = cmp.Or(err, tooLong(msg.Content)); err != nil {
 		return messages.Message{}, err
 	}
 	by = by.seen(ctx)
@@ -300,6 +297,13 @@ func (d *Door) Say(ctx context.Context, by By, id messages.RunID, msg messages.S
 		msg.Content = string(d.Redact([]byte(msg.Content)))
 	}
 	return d.Runs.Send(ctx, id, msg)
+}
+
+func tooLong(text string) error {
+	if len(text) <= messages.MessageBytes {
+		return nil
+	}
+	return messages.Errorf(auth.CodeTooLarge, "a message has %d bytes at most, not %d; shorten it", messages.MessageBytes, len(text))
 }
 
 // Revoke takes a message back that the caller's run has not taken. Errors: as for Cancel, and conflict.

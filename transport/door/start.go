@@ -86,6 +86,7 @@ func (d *Door) StartFit(ctx context.Context, q messages.Request) (messages.RunID
 
 // StartByModel is Start for an input that a model has written: an object with members that models may fill.
 func (d *Door) StartByModel(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	q.Agent = true
 	return d.start(ctx, q, job.fitByModel)
 }
 
@@ -110,8 +111,25 @@ func (d *Door) start(ctx context.Context, q messages.Request, fit func(job, json
 	if p.Inside != nil {
 		return p.Inside.Start(ctx, q)
 	}
-	q.Principal, q.Mode = p.Name, cmp.Or(q.Mode, messages.Detached)
-	return d.Runs.Submit(ctx, q)
+	by := Client
+	if q.Agent {
+		by = Agent
+	}
+	q.Principal, q.Door, q.Mode = p.Name, ways[by.seen(ctx)], cmp.Or(q.Mode, messages.Detached)
+	if q.Busy != messages.BusySteer && q.Busy != messages.BusyInterrupt {
+		return d.Runs.Submit(ctx, q)
+	}
+	if q.Agent {
+		q.Input = d.Redact(q.Input)
+	}
+	id, err = d.Runs.Submit(ctx, q)
+	var input map[string]json.RawMessage
+	var text string
+	_ = json.Unmarshal(q.Input, &input) // the job judges it
+	if _ = json.Unmarshal(input[d.jobs[q.Job].PromptField], &text); messages.CodeOf(err) == messages.CauseLimitExceeded {
+		err = cmp.Or(tooLong(text), err)
+	}
+	return id, err
 }
 
 // fit fits the input of a program. The job itself judges what does not fit: it may take more than its schema says.

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -28,6 +27,7 @@ type StartOptions struct {
 	Mode messages.Mode // "" means the tool's default, else detached
 	// Budget bounds what the run spends, with its sub-runs.
 	Budget messages.Budget
+	Busy   messages.Busy // as in a messages.Request
 	// session, if not nil, ends an attached run when it ends. Without it, whoever watches the run ends it.
 	session *wire.Session
 }
@@ -62,7 +62,7 @@ func (s *Server) start(ctx context.Context, tool string, input json.RawMessage, 
 		context.AfterFunc(o.session.Life(), cancel)
 		lasting = bound
 	}
-	id, err := start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels, Key: o.Key,
+	id, err := start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels, Key: o.Key, Busy: o.Busy,
 		Limits: messages.Limits{Budget: o.Budget}})
 	if err != nil {
 		return messages.State{}, err
@@ -116,11 +116,12 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 		x.Fail(refused)
 		return &mcp.CallToolResult{}, nil
 	}
-	budget, err := metaBudget(req.Params.Meta)
+	o, err := metadata(x)
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.Start(ctx, t.Name, req.Params.RawArguments, StartOptions{Mode: modeOf(x, t, asTask), Budget: budget})
+	o.Mode = modeOf(x, t, asTask)
+	state, err := s.Start(ctx, t.Name, req.Params.RawArguments, o)
 	switch {
 	case err != nil:
 		return nil, err
@@ -133,29 +134,20 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	return s.conclude(ctx, req, task.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
 }
 
-// metaBudget returns the budget in a call's _meta, which is named as in the metadata of other protocols.
-func metaBudget(meta *mcp.Meta) (messages.Budget, error) {
-	if meta == nil || meta.AdditionalFields["lastword.budget"] == nil {
-		return messages.Budget{}, nil
+// metadata returns what a call's _meta says of its run, with the names of other protocols' metadata.
+func metadata(x *wire.Exchange) (o StartOptions, err error) {
+	var params struct {
+		Meta struct {
+			Busy   messages.Busy   `json:"lastword.busy"`
+			Budget json.RawMessage `json:"lastword.budget"`
+		} `json:"_meta"`
 	}
-	data, err := json.Marshal(meta.AdditionalFields["lastword.budget"])
-	if err != nil {
-		return messages.Budget{}, err
+	if err := json.Unmarshal(x.Params(), &params); err != nil {
+		return o, messages.InvalidInput("_meta cannot be read: %v", err)
 	}
-	return readBudget(data)
-}
-
-// readBudget reads a budget, and refuses members that are no units of one.
-func readBudget(data json.RawMessage) (b messages.Budget, err error) {
-	if len(data) == 0 {
-		return b, nil
-	}
-	in := json.NewDecoder(bytes.NewReader(data))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&b); err != nil {
-		return b, messages.InvalidInput("the budget is not an object with the units %v: %v", messages.BudgetUnits, err)
-	}
-	return b, nil
+	o.Busy = params.Meta.Busy
+	o.Budget, err = messages.ReadBudget(params.Meta.Budget)
+	return o, err
 }
 
 // modeOf returns the mode of a run: whether it ends when its caller leaves. Closing the stream means "cancel" from

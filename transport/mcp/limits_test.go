@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -122,6 +123,38 @@ func TestNullIsLeftOut(t *testing.T) {
 			t.Errorf("run_start: %+v", r.Meta.Error)
 		}
 		c.fails("invalid_input", "run_start", map[string]any{"job": nil})
+	})
+}
+
+// What a call's _meta says of its run holds for tools of jobs and for run_start.
+func TestMetadataOfARun(t *testing.T) {
+	job := actors.Func("limits", func(ctx context.Context, task *actors.TaskContext, _ struct{}) (bool, error) {
+		return task.Budgeted(), nil
+	})
+	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "limits"})
+	inEachEra(t, func(t *testing.T, how era) {
+		c := dial(t, s, how)
+		for tool, arguments := range map[string]any{"limits": struct{}{}, "run_start": map[string]any{"job": "limits"}} {
+			for _, m := range []struct {
+				name  string
+				value any
+				wrong string
+			}{
+				{"lastword.budget", map[string]any{"tokens": 9}, ""}, {"lastword.budget", map[string]any{"coins": 9}, "coins"},
+				{"lastword.budget", map[string]any{"tokens": 0}, "not 0"}, {"lastword.budget", map[string]any{"cost": map[string]any{"amount": 0}}, "not 0"},
+				{"lastword.busy", "queue", ""}, {"lastword.busy", "later", "later"}, {"lastword.busy", 7, "_meta"},
+			} {
+				r := c.start("tools/call", map[string]any{"name": tool, "arguments": arguments, "_meta": map[string]any{m.name: m.value}}).response().toolResult(t)
+				if r.IsError == (m.wrong == "") || r.IsError && !strings.Contains(r.Meta.Error.Message, m.wrong) {
+					t.Errorf("%s with %s %v: %+v", tool, m.name, m.value, r.Meta.Error)
+				} else if !r.IsError {
+					r = c.call("run_wait", map[string]any{"run_id": r.Structured.RunID})
+					if string(r.Structured.Result) != fmt.Sprint(m.name == "lastword.budget") {
+						t.Errorf("%s with %s has a budget: %s", tool, m.name, r.Structured.Result)
+					}
+				}
+			}
+		}
 	})
 }
 

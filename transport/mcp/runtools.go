@@ -206,11 +206,15 @@ func (s *Server) runStart(ctx context.Context, a runArguments) (*Result, error) 
 		return nil, messages.InvalidInput("there is no session that the run could end with; start it detached, and end it with " +
 			"run_cancel")
 	}
-	budget, err := readBudget(a.Budget)
+	o, err := metadata(wire.From(ctx))
+	if err == nil && len(a.Budget) > 0 {
+		o.Budget, err = messages.ReadBudget(a.Budget)
+	}
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode, Budget: budget, session: session})
+	o.Labels, o.Key, o.Mode, o.session = a.Labels, a.Key, mode, session
+	state, err := s.Start(ctx, a.Job, a.Input, o)
 	if err != nil {
 		return nil, err
 	}
