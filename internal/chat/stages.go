@@ -242,15 +242,31 @@ func (s *staged) instruction(words string) model.Message {
 
 // question asks for a T under the name. The instruction is for this question only.
 func question[T any](ctx context.Context, s *staged, name, words string, o structured.Options) (T, error) {
-	o.Ladder = s.ladder
-	o.Attempt = func(a structured.Attempt) {
-		s.heard.Reset()
-		if len(a.Rejected) > 0 {
-			s.task.Log(messages.LogWarn, fmt.Sprintf("attempt %d: the previous answer was rejected: %s", a.Number, a.Rejected[0]))
+	o.Ladder, o.Attempt = s.ladder, s.attempt
+	recorded := s.recorded(name)
+	for {
+		value, report, err := structured.Ask[T](ctx, recorded, s.request(name, words), o)
+		if !report.Overflow {
+			return value, err
+		}
+		if shorter, failed := s.overflowed(ctx, call.Answer{End: s.end}); !shorter {
+			return value, cmp.Or(failed, err)
 		}
 	}
+}
+
+// attempt begins an attempt at a question.
+func (s *staged) attempt(a structured.Attempt) {
+	s.heard.Reset()
+	if len(a.Rejected) > 0 {
+		s.task.Log(messages.LogWarn, fmt.Sprintf("attempt %d: the previous answer was rejected: %s", a.Number, a.Rejected[0]))
+	}
+}
+
+// recorded returns the stream of the model for a question. The log and the turn hear its answers.
+func (s *staged) recorded(name string) model.Stream {
 	debug := s.debugged(name)
-	recorded := call.Recorded(s.task, s.Stream, call.Label{Name: name, Provider: s.Provider, Hear: func(part model.Part) {
+	return call.Recorded(s.task, s.Stream, call.Label{Name: name, Provider: s.Provider, Hear: func(part model.Part) {
 		debug(part)
 		switch p := part.(type) {
 		case model.Text:
@@ -260,20 +276,16 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 			s.usage = s.usage.Sum(p.Usage)
 		}
 	}})
-	for {
-		msgs := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
-		r := model.Request{Model: s.model, Messages: conversation.Wire(msgs, s.Profile)}
-		if name == "understand" {
-			r.MaxTokens, r.Extra = 2000, s.NoThoughts
-		}
-		value, report, err := structured.Ask[T](ctx, recorded, r, o)
-		if !report.Overflow {
-			return value, err
-		}
-		if shorter, failed := s.overflowed(ctx, call.Answer{End: s.end}); !shorter {
-			return value, cmp.Or(failed, err)
-		}
+}
+
+// request returns the request for a question: the conversation, and the instruction.
+func (s *staged) request(name, words string) model.Request {
+	messages := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
+	r := model.Request{Model: s.model, Messages: conversation.Wire(messages, s.Profile)}
+	if name == "understand" {
+		r.MaxTokens, r.Extra = 2000, s.NoThoughts
 	}
+	return r
 }
 
 // debugged returns a listener for the model's parts. In debug mode it streams them as NAME.debug.

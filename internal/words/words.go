@@ -3,6 +3,7 @@ package words
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -125,8 +126,13 @@ func SortNatural(names []string) {
 }
 
 // Keys returns the keys in their natural order.
-func Keys[V any](of map[string]V) []string {
-	names := slices.Collect(maps.Keys(of))
+func Keys[V any](of map[string]V) []string { return natural(maps.Keys(of)) }
+
+// natural is not inlined: the program would have a copy for each type of map.
+//
+//go:noinline
+func natural(of iter.Seq[string]) []string {
+	names := slices.Collect(of)
 	SortNatural(names)
 	return names
 }

@@ -40,7 +40,7 @@ func shared(old string) *store.Store {
 func TestMarks(t *testing.T) {
 	s, ctx := shared(`{"a":{"paused":true}}`), t.Context()
 	node := func() *scheduleMarks {
-		return &scheduleMarks{store: s, file: &marks[map[string]json.RawMessage]{store: s, name: "schedules.json"}}
+		return &scheduleMarks{store: s, file: &marks[map[string]json.RawMessage]{stateFile: stateFile{store: s, name: "schedules.json"}}}
 	}
 	one, two := node(), node()
 	pause := func(name string, all schedule.Marks) schedule.Marks {
@@ -70,7 +70,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s goes on: %+v, %v", name, all, err)
 		}
 	}
-	keys := &marks[store.Keys]{store: shared(`{"seed":"c2VjcmV0","public":[]}`), name: store.KeysFile}
+	keys := &marks[store.Keys]{stateFile: stateFile{store: shared(`{"seed":"c2VjcmV0","public":[]}`), name: store.KeysFile}}
 	if _, err := keys.load(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestTokensOfTwoServers(t *testing.T) {
 		const limit, call = 100_000, 3000
 		s, ctx, used := shared(""), t.Context(), 0
 		server := func() *spending {
-			return &spending{limit: limit, drawn: &marks[dayCount]{store: s, name: "spending.json"}}
+			return &spending{limit: limit, drawn: &marks[dayCount]{stateFile: stateFile{store: s, name: "spending.json"}}}
 		}
 		spend := func(on *spending) error {
 			ended, err := on.ask(ctx, "mia", call/2) // the call takes more than was estimated

@@ -22,27 +22,22 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// marks is a small value that outlives the process. It is stored for all nodes of the journal, in the state folder, or
-// in memory. mu guards changes and what follows it.
+// marks is a small value that outlives the process. mu guards changes and what follows it.
 type marks[T any] struct {
-	store  *store.Store
-	folder string // of the journal, or ""
-	name   string // of its file
-	mu     sync.Mutex
-	memory []byte
-	text   []byte // what load read last
-	value  T      // of text
+	stateFile
+	text  []byte // what load read last
+	value T      // of text
 }
 
 func newMarks[T any](c *catalog, name string) *marks[T] {
-	return &marks[T]{store: c.store, folder: c.folder(), name: name}
+	return &marks[T]{stateFile: stateFile{store: c.store, folder: c.folder(), name: name}}
 }
 
-// load returns the value, which is decoded once. Whoever changes it clones it first.
+// load returns the value, which is decoded once. Anyone who changes it clones it first.
 func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text, _, err := m.read(ctx)
+	text, _, err := m.read(ctx, edited[T](nil))
 	switch {
 	case err != nil || len(text) == 0:
 		return all, err
@@ -55,76 +50,101 @@ func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 	return m.value, nil
 }
 
-// read reads the file: from what the nodes share, else from the state folder, else from memory. mu must be held.
-func (m *marks[T]) read(ctx context.Context) (text []byte, revision uint64, err error) {
-	switch {
-	case m.store.Get != nil:
-		text, revision, err = m.store.Get(ctx, m.name)
-		if err == nil && revision == 0 {
-			return m.move(ctx)
+// change changes the value. It calls do again if another node has changed it meanwhile.
+func (m *marks[T]) change(ctx context.Context, do func(all *T) error) error {
+	return m.rewrite(ctx, edited[T](nil), edited(do))
+}
+
+// edited returns what turns one text of a T into the next.
+func edited[T any](do func(all *T) error) func(old []byte) ([]byte, error) {
+	return func(old []byte) ([]byte, error) {
+		var all T
+		var err error
+		if len(old) > 0 {
+			err = json.Unmarshal(old, &all)
 		}
-	case m.folder != "":
-		text, err = regular.Read(filepath.Join(m.folder, m.name), regular.Large)
+		if err == nil && do != nil {
+			err = do(&all)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(all)
+	}
+}
+
+// stateFile is a small file for all nodes of the journal, in the state folder, or in memory. mu guards changes.
+type stateFile struct {
+	store  *store.Store
+	folder string // of the journal, or ""
+	name   string
+	mu     sync.Mutex
+	memory []byte
+}
+
+// read reads what the nodes share, else the state folder, else memory. mu must be held. again writes anew what lastword
+// 0.1.0 wrote.
+func (f *stateFile) read(ctx context.Context, again func(old []byte) ([]byte, error)) (text []byte, revision uint64, err error) {
+	switch {
+	case f.store.Get != nil:
+		text, revision, err = f.store.Get(ctx, f.name)
+		if err == nil && revision == 0 {
+			return f.move(ctx, again)
+		}
+	case f.folder != "":
+		text, err = regular.Read(filepath.Join(f.folder, f.name), regular.Large)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	default:
-		text = m.memory
+		text = f.memory
 	}
 	return text, revision, err
 }
 
 // move moves the file from where lastword 0.1.0 kept it: among the files of runs, which expire.
-func (m *marks[T]) move(ctx context.Context) (text []byte, revision uint64, err error) {
+func (f *stateFile) move(ctx context.Context, again func(old []byte) ([]byte, error)) (text []byte, revision uint64, err error) {
 	var old bytes.Buffer
-	err = m.store.Load(ctx, m.name, &old)
+	err = f.store.Load(ctx, f.name, &old)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return nil, 0, nil
 	}
-	var all T
 	if err == nil {
-		err = json.Unmarshal(old.Bytes(), &all)
+		text, err = again(old.Bytes()) // without a private key, which 0.1.0 kept in it
 	}
 	if err == nil {
-		text, err = json.Marshal(all) // without a private key, which 0.1.0 kept in it
-	}
-	if err == nil {
-		if err = m.store.Set(ctx, m.name, text, 0); messages.CodeOf(err) == messages.CodeConflict {
+		if err = f.store.Set(ctx, f.name, text, 0); messages.CodeOf(err) == messages.CodeConflict {
 			err = nil // another node was faster
 		}
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	return m.store.Get(ctx, m.name)
+	return f.store.Get(ctx, f.name)
 }
 
-// change changes the file where read finds it. It calls do again if another node has changed the file meanwhile.
-func (m *marks[T]) change(ctx context.Context, do func(all *T) error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// rewrite changes the file where read finds it.
+func (f *stateFile) rewrite(ctx context.Context, again, edit func(old []byte) ([]byte, error)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for {
-		old, revision, err := m.read(ctx)
-		var all T
-		if err == nil && len(old) > 0 {
-			err = json.Unmarshal(old, &all)
+		old, revision, err := f.read(ctx, again)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = do(&all)
-		}
-		text, failed := json.Marshal(all)
-		if err = cmp.Or(err, failed); err != nil || string(text) == string(old) {
+		text, err := edit(old)
+		if err != nil || bytes.Equal(text, old) {
 			return err
 		}
 		switch {
-		case m.store.Set != nil:
-			if err = m.store.Set(ctx, m.name, text, revision); messages.CodeOf(err) == messages.CodeConflict && ctx.Err() == nil {
+		case f.store.Set != nil:
+			if err = f.store.Set(ctx, f.name, text, revision); messages.CodeOf(err) == messages.CodeConflict && ctx.Err() == nil {
 				continue
 			}
-		case m.folder != "":
-			err = confined.WriteDurable(m.folder, m.name, 0o600, string(text))
+		case f.folder != "":
+			err = confined.WriteDurable(f.folder, f.name, 0o600, string(text))
 		default:
-			m.memory = text
+			f.memory = text
 		}
 		return err
 	}

@@ -40,7 +40,7 @@ func TestCallbackHosts(t *testing.T) {
 func TestAddedCallbacksAreKept(t *testing.T) {
 	folder := t.TempDir()
 	open := func() *catalog {
-		return &catalog{added: &marks[map[messages.RunID]addedCallbacks]{store: &store.Store{}, folder: folder, name: "callbacks.json"}}
+		return &catalog{added: &marks[map[messages.RunID]addedCallbacks]{stateFile: stateFile{store: &store.Store{}, folder: folder, name: "callbacks.json"}}}
 	}
 	for id, url := range map[string]string{"1": "", "2": "https://a.test"} {
 		must(t, open().changeCallbacks(t.Context(), "r", func(urls map[string]string) error { urls[id] = url; return nil }))
