@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/internal/log"
 	"github.com/seed889630bf/lastword/actors/jobschema"
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -146,7 +147,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if j.Input == nil {
 		return q, nil
 	}
-	input, err := json.Marshal(j.Input)
+	input, err := jsonwalk.Marshal(j.Input)
 	if err != nil {
 		return q, messages.InvalidInput("job %s: the input is not JSON: %v", j.Name, err)
 	}

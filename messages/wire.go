@@ -95,7 +95,12 @@ func (e Event) encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, Errorf(CauseInvalidInput, "event %d has no body", e.Seq)
 	}
-	payload, err := encodeBody(e.Body)
+	body, input := e.Body, json.RawMessage(nil)
+	if q, ok := body.(RunQueued); ok && len(q.Input) > longInput && !bytes.ContainsAny(q.Input, "\r\n") && json.Valid(q.Input) {
+		input, q.Input = q.Input, json.RawMessage(`0`)
+		body = q
+	}
+	payload, err := encodeBody(body)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +112,17 @@ func (e Event) encode() ([]byte, error) {
 	if err != nil || len(payload) == 0 {
 		return line, err
 	}
-	line = append(line[:len(line)-1], `,"payload":`...)
-	return append(append(line, payload...), '}'), nil
+	line, after := append(line[:len(line)-1], `,"payload":`...), []byte(nil)
+	if input != nil {
+		at := bytes.Index(payload, []byte(`"input":0`)) + len(`"input":`)
+		payload, after = payload[:at], payload[at+1:]
+	}
+	return slices.Concat(line, payload, input, after, []byte(`}`)), nil
 }
+
+// longInput is the size in bytes above which encode copies an input of one line once, as it is. encoding/json copies it
+// three times.
+const longInput = 64 << 10
 
 // UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown].
 func (e *Event) UnmarshalJSON(data []byte) error {
@@ -326,8 +339,10 @@ func unwritable(v reflect.Value, read bool) (field, why string) {
 	switch k := v.Kind(); {
 	case read && v.IsValid() && (v.Type() == rawJSON || v.Type() == instant || v.Type() == bytesOfText):
 	case v.IsValid() && v.Type() == rawJSON:
-		raw := v.Bytes() // encoding/json accepts bytes in strings that are not UTF-8, and writes them again
-		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
+		// encoding/json accepts bytes in strings that are not UTF-8, and writes them again.
+		raw := v.Bytes()
+		deep := bytes.Count(raw, []byte("["))+bytes.Count(raw, []byte("{")) > 9000
+		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || deep && !json.Valid(slices.Concat(within, raw, closing))) {
 			return "value", "not JSON in UTF-8, or nested too deep"
 		}
 	case k == reflect.String && !utf8.ValidString(v.String()):

@@ -62,6 +62,19 @@ func TestRoundTripOfLegalLogs(t *testing.T) {
 	})
 }
 
+// An event with a long input has the bytes that encoding/json would write.
+func TestLongInput(t *testing.T) {
+	for _, input := range []string{`{"text":"` + strings.Repeat(`\n\"input\":0 \u003c`, 5000) + `"}`, "[\n" + strings.Repeat("1, ", 50_000) + "1]", "[\r" + strings.Repeat("1, ", 50_000) + "1]"} {
+		body := messages.RunQueued{Job: "j", Title: `"input":0`, Input: json.RawMessage(input), Labels: map[string]string{"input": "0"}}
+		want, err := json.Marshal(body)
+		must(t, err)
+		line := asJSON(t, messages.Event{RunID: runID, Seq: 1, From: 1, Body: body})
+		if _, payload, _ := strings.Cut(line, `"payload":`); payload != string(want)+"}" {
+			t.Errorf("the payload is %.200s, want %.200s", payload, want)
+		}
+	}
+}
+
 func TestUnknownKindsKeepTheirBytes(t *testing.T) {
 	for _, payload := range []string{
 		`{"b":1,"a":[1.0,1e3,null],"s":"<&>\u00fc…"}`, `{ "spaced" : true }`, `[]`, `"text"`, `0`, `null`, ``,

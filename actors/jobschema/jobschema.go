@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -41,14 +42,13 @@ func read(input json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(input))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
+	read := strict
+	if short := jsonwalk.Short(input); len(short) < len(input) && strict(short, reflect.New(reflect.TypeOf(into).Elem()).Interface()) == nil {
+		read = json.Unmarshal // its members are known
+	}
+	err := read(input, into)
 	if err == nil {
-		if _, err = d.Token(); errors.Is(err, io.EOF) {
-			return nil
-		}
-		return messages.InvalidInput("the input is more than one JSON value")
+		return nil
 	}
 	if messages.CodeOf(err) != "" { // the type itself says what is wrong
 		return err
@@ -63,6 +63,19 @@ func read(input json.RawMessage, into any) error {
 		return messages.InvalidInput("the input has no field %s", field)
 	}
 	return messages.InvalidInput("the input cannot be read: %v", err)
+}
+
+// strict decodes one value whose members T has all.
+func strict(input []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, end := d.Token(); !errors.Is(end, io.EOF) {
+			err = messages.InvalidInput("the input is more than one JSON value")
+		}
+	}
+	return err
 }
 
 // written returns the path of a member as callers write it. In a path of encoding/json, embedded structs have names too.

@@ -2,6 +2,8 @@ package jobschema_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/jobschema"
@@ -65,6 +67,10 @@ func TestErrorsNameMembersAsWritten(t *testing.T) {
 		List  []Options        `json:"list"`
 		Map   map[string]Inner `json:"map"`
 	}
+	long := strings.Repeat("long ", 20_000)
+	if in, err := jobschema.Read[[]string](json.RawMessage(`["a","` + long + `"]`)); err != nil || !slices.Equal(in, []string{"a", long}) {
+		t.Errorf("a long text: %.100q, %v", in, err)
+	}
 	for given, want := range map[string]string{
 		`{"count":"x"}`:               `the input's field "count" cannot be a JSON string`,
 		`{"MaxLinks":5.0}`:            `the input's field "MaxLinks" cannot be a JSON number 5.0`,
@@ -72,7 +78,12 @@ func TestErrorsNameMembersAsWritten(t *testing.T) {
 		`{"list":[{"count":[]}]}`:     `the input's field "list.count" cannot be a JSON array`,
 		`{"map":{"a":{"count":"x"}}}`: `the input's field "map.count" cannot be a JSON string`,
 		`7`:                           `the input cannot be a JSON number`,
+		`{"LONG":{"a":{}}}`:           `the input has no field "` + long + `"`,
+		`{"map":{"LONG":{}},"a":1}`:   `the input has no field "a"`,
+		`{"map":{"LONG":{}}} 1`:       "the input is more than one JSON value",
+		`{"named":{"count":"LONG"}}`:  `the input's field "named.count" cannot be a JSON string`,
 	} {
+		given = strings.ReplaceAll(given, "LONG", long)
 		if _, err := jobschema.Read[input](json.RawMessage(given)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", given, err, want)
 		}

@@ -68,11 +68,13 @@ func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
 // after returns the chain's hash after the events.
 func (b *StoredBlock) after(events []messages.Event) Hash {
 	hash := b.Before
-	var linked []byte
+	link := sha256.New()
 	for i, e := range events {
 		if !e.IsDelta() {
-			linked = append(append(linked[:0], hash[:]...), b.Lines[i]...)
-			hash = sha256.Sum256(linked)
+			link.Reset()
+			link.Write(hash[:])
+			link.Write(b.Lines[i])
+			link.Sum(hash[:0])
 		}
 	}
 	return hash

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
 // Jobs are asked from who runs them: start has the flags, the help and the completion of the server's job, plans are checked
@@ -119,5 +124,33 @@ func TestFilesOfARunGoNowhereElse(t *testing.T) {
 		if all, err := filepath.Glob(filepath.Join(dir, "out", "*")); got.code == 0 || len(all) > 0 || err != nil {
 			t.Errorf("%q: %+v, and there are %q", name, got, all)
 		}
+	}
+}
+
+// A prompt of 4 MiB makes the server allocate at most 18 times its size, from the request to the log and the model's server.
+func TestLargePromptAllocates(t *testing.T) {
+	m := testkit.NewModel(t)
+	admin := freeAddress(t)
+	s := serveHTTP(t, t.TempDir(), "--state", "kept", "--base-url", m.URL(), "--model", "scripted", "--admin", admin)
+	c, err := api.New(s.base(), "")
+	must(t, err)
+	allocated := func(words int) (bytes int) {
+		m.Answer(testkit.Text("Yes."), testkit.Finish("stop"), testkit.Done())
+		input, _ := json.Marshal(map[string]string{"text": strings.Repeat("say \"it\" & go\n", words)})
+		id, err := c.Submit(t.Context(), messages.Request{Job: "prompt", Input: input})
+		must(t, err)
+		for range c.Follow(t.Context(), id, messages.FollowOptions{After: 1}) {
+		}
+		_, profile, err := testkit.ReadURL(t, http.MethodGet, "http://"+admin+"/debug/pprof/allocs?debug=1", "")
+		must(t, err)
+		_, total, _ := strings.Cut(profile, "# TotalAlloc = ")
+		_, err = fmt.Sscan(total, &bytes)
+		must(t, err)
+		return bytes
+	}
+	const words = 4 << 20 / len(`say \"it\" \u0026 go\n`)
+	before := allocated(1)
+	if times := float64(allocated(words)-before) / (4 << 20); times > 18 {
+		t.Errorf("the server has allocated %.1f times the prompt's size", times)
 	}
 }

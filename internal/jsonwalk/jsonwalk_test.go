@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
 )
@@ -73,5 +74,35 @@ func TestRepeated(t *testing.T) {
 	}
 	for range jsonwalk.Repeated([]byte(`{"a":1,"a":2,"a":3}`)) {
 		break
+	}
+}
+
+// What keeps long strings from encoding/json writes and accepts the same texts.
+func TestLong(t *testing.T) {
+	type value struct {
+		A      string
+		B      string `json:"b,omitempty"`
+		Quoted string `json:"q,string"`
+		Hidden string `json:"-"`
+		N      int
+	}
+	for _, unit := range []string{"x", `"\<&`, "a\n\x00", "日本", "🙂", "\u2028\u2029", "\xff", "\xe2\x80", "a\xa8"} {
+		long := strings.Repeat(unit, 70_000/len(unit))
+		for _, v := range []any{value{A: long, B: long[1:], Quoted: long, Hidden: long}, value{A: "a", B: long}, long, &value{A: long}, nil, time.Time{}} {
+			got, err := jsonwalk.Marshal(v)
+			if want, _ := json.Marshal(v); err != nil || string(got) != string(want) {
+				t.Fatalf("%q in %T: %.100q %v, want %.100q", unit, v, got, err, want)
+			}
+			short := jsonwalk.Short(got)
+			if json.Valid(short) != json.Valid(got) || len(short) > 200_000 || len(got) < 1000 && string(short) != string(got) {
+				t.Errorf("%q in %T: the short text has %d bytes: %.100q", unit, v, len(short), short)
+			}
+		}
+	}
+	x := strings.Repeat("x", 100_000)
+	for text, want := range map[string]string{`{"a":"b","` + x + `":["` + x + `","c"]}`: `{"a":"b","#":["#","c"]}`, `["` + x + `\"","` + x: "", `["` + x + "\n\"]": ""} {
+		if got := strings.ReplaceAll(string(jsonwalk.Short([]byte(text))), x[:64<<10], "#"); got != want && (want != "" || len(got) < 100) {
+			t.Errorf("Short is %.100q, want %q", got, want)
+		}
 	}
 }

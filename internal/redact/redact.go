@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -80,7 +81,7 @@ func (s *Secrets) Bytes(text []byte) []byte {
 	if s == nil || s.known.Load() == nil {
 		return text
 	}
-	whole := string(text)
+	whole := unsafe.String(unsafe.SliceData(text), len(text)) // Text keeps no string
 	if quiet := s.Text(whole); quiet != whole {
 		return []byte(quiet)
 	}

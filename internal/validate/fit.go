@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -16,18 +17,28 @@ import (
 // It accepts what clients send: null for a member left out, 5.0 for an integer, a list or an object as JSON in a
 // string, and a number for a choice among strings.
 func (s *Schema) Fit(raw json.RawMessage) (json.RawMessage, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, messages.InvalidInput("the arguments are not JSON: %v", err)
+	if short := jsonwalk.Short(raw); len(short) < len(raw) && !s.exact {
+		if _, changed, err := s.fit(short); err == nil && !changed {
+			return raw, nil
+		}
 	}
-	value, changed := read(s.compiled, value)
-	if wrong := s.problems(s.validate(s.compiled, value)); wrong != nil {
-		return nil, messages.InvalidInput("wrong arguments: %s", strings.Join(texts(wrong), "; "))
-	}
-	if !changed {
-		return raw, nil
+	value, changed, err := s.fit(raw)
+	if err != nil || !changed {
+		return raw, err
 	}
 	return json.Marshal(value)
+}
+
+// fit returns the value in the form that the schema asks for, and reports whether that differs from the text.
+func (s *Schema) fit(raw json.RawMessage) (value any, changed bool, err error) {
+	if value, err = jsonschema.UnmarshalJSON(bytes.NewReader(raw)); err != nil {
+		return nil, false, messages.InvalidInput("the arguments are not JSON: %v", err)
+	}
+	value, changed = read(s.compiled, value)
+	if wrong := s.problems(s.validate(s.compiled, value)); wrong != nil {
+		return nil, false, messages.InvalidInput("wrong arguments: %s", strings.Join(texts(wrong), "; "))
+	}
+	return value, changed, nil
 }
 
 // read converts the value to what the schema asks for, and reports whether that changed it.

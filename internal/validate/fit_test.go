@@ -71,6 +71,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 // Arguments are taken as clients and models send them.
 func TestArgumentsAsTheyAreSent(t *testing.T) {
 	s := compiled(t, tried)
+	long := strings.Repeat("long ", 20_000)
 	for given, want := range map[string]string{
 		`{"id": 1}`:                           `{"id": 1}`, // as it came
 		`{"id":1,"wait_ms":5.0}`:              `{"id":1,"wait_ms":5}`,
@@ -81,9 +82,17 @@ func TestArgumentsAsTheyAreSent(t *testing.T) {
 		`{"id":1,"tags":"[\"a\"]"}`:           `{"id":1,"tags":["a"]}`,
 		`{"id":1,"deep":"{\"n/m\":1}"}`:       `{"deep":{"n/m":1},"id":1}`,
 		`{"id":9007199254740993,"wait_ms":1}`: `{"id":9007199254740993,"wait_ms":1}`,
+		`{"id": "` + long + `"}`:              `{"id": "` + long + `"}`,
+		`{"id":"` + long + `","wait_ms":5.0}`: `{"id":"` + long + `","wait_ms":5}`,
 	} {
 		if got, err := s.Fit(json.RawMessage(given)); err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v; want %s", given, got, err, want)
+		}
+	}
+	for schema, fits := range map[string]bool{`{"minLength":1}`: true, `{"maxLength": 99999}`: false, `{"maxLength":1e5}`: true, `{"maxLength":9e4}`: false,
+		`{"pattern":"^x+$"}`: false, `{"pattern":"long $"}`: true, `{"maxLength":9}`: false, `{"minLength":70000}`: true, `{"items":{"pattern":"x"}}`: true} {
+		if _, err := compiled(t, schema).Fit(json.RawMessage(`"` + long + `"`)); (err == nil) != fits {
+			t.Errorf("a long text and %s: %v", schema, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +30,11 @@ type Schema struct {
 	compiled *jsonschema.Schema
 	mu       sync.Mutex // held by a validation
 	left     int        // schemas that the validation may still apply to values
+	exact    bool       // it may judge a string by more than its first 64 KiB
 }
+
+// exacting are the keywords that judge a long string by all of it.
+var exacting = regexp.MustCompile(`"(pattern|format|content\w*)"\s*:\s*"|Length"\s*:\s*(\d{5}|\d+[.eE])`)
 
 // most is how many schemas a validation applies to values: a small schema whose parts refer to each other can make more
 // of them than any machine can.
@@ -74,7 +79,7 @@ func Compile(text []byte) (*Schema, error) {
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, err
 	}
-	s := &Schema{left: most}
+	s := &Schema{left: most, exact: exacting.Match(text)}
 	c.AssertVocabs()
 	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: location + "counted",
 		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) { return s, nil }})

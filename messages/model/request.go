@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 )
 
 // Request is one call of a model. [Request.Digest] is computed from its JSON, which omits unused fields.
@@ -44,6 +46,7 @@ func (r Request) Digest() string {
 		}
 		*id = ids[*id]
 	}
+	var long jsonwalk.Long
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {
 		m := &r.Messages[i]
@@ -52,10 +55,12 @@ func (r Request) Digest() string {
 			ordinal(&m.Calls[j].ID)
 		}
 		ordinal(&m.CallID)
+		m.Content = long.Mark(m.Content)
 	}
 	data, _ := json.Marshal(r) // values that are not JSON cannot be sent either
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	sum := sha256.New()
+	long.Write(sum, data)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Role says who wrote a message.

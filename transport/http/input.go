@@ -163,7 +163,9 @@ func (s *Server) register(scope auth.Scope, op huma.Operation, of reflect.Type, 
 	}}
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
 		in := ctx.Value(inputKey{})
-		if body := requestOf(ctx).body; form.body != nil && len(body) > 0 { // the framework has held it to its schema
+		q := requestOf(ctx)
+		if body := q.body; form.body != nil && len(body) > 0 { // the framework has held it to its schema
+			q.body = nil // the input has a copy
 			if err := json.Unmarshal(body, reflect.ValueOf(in).Elem().FieldByIndex(form.body).Addr().Interface()); err != nil {
 				return nil, huma.Error422UnprocessableEntity("validation failed", &huma.ErrorDetail{Location: "body", Message: err.Error()})
 			}

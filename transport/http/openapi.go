@@ -45,16 +45,22 @@ func (s *Server) document() huma.Config {
 	}
 }
 
-// write writes v as JSON, after removing the process's secrets.
+// write writes v as JSON.
 func (s *Server) write(w io.Writer, v any) error {
+	body, err := s.encode(v)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	return err
+}
+
+// encode returns v as JSON, without the process's secrets.
+func (s *Server) encode(v any) ([]byte, error) {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(s.Redact(body.Bytes()))
-	return err
+	err := encoder.Encode(v)
+	return s.Redact(body.Bytes()), err
 }
 
 // quiet is a response whose body is written at once, and without the process's secrets.

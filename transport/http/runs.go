@@ -1,7 +1,6 @@
 package http
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,13 +128,13 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 
 // writeJSON writes a response. It encodes the whole value first, so that an error can still have its own status.
 func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
-	var body bytes.Buffer
-	if err := s.write(&body, v); err != nil {
+	body, err := s.encode(v)
+	if err != nil {
 		return fmt.Errorf("the answer is not JSON: %w", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // a client that left needs no answer
+	_, _ = w.Write(body) // a client that left needs no answer
 	return nil
 }
 

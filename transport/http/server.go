@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -65,7 +66,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	q := &request{body: body}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q)) // the server needs its own request with the original body
 	if r.Body != nil {
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = io.NopCloser(bytes.NewReader(jsonwalk.Short(body)))
 	}
 	if s.mux.ServeHTTP(w, r); q.stream != nil {
 		q.body = nil // a long stream holds no body

@@ -78,7 +78,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 			return nil, err
 		}
 	}
-	body = x.client.secrets.Bytes(body)
+	body = x.client.secrets.Bytes(x.amendment.long.Bytes(body))
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
 		x.exceeded = &limitError{"the request is larger than " + words.Limit(most) + "; send less"}
 		return nil, x.exceeded

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -22,15 +23,19 @@ type amendment struct {
 	turns bool
 	// thoughts is the member in which the server had thoughts last.
 	thoughts string
+	// long holds the long contents, for which go-openai sends marks.
+	long *jsonwalk.Long
 }
 
 // request converts r to a request of go-openai and its amendment.
 func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
+	long := &jsonwalk.Long{}
 	out := openai.ChatCompletionRequest{
-		Model: r.Model, Messages: turns(r.Messages), Tools: tools(r.Tools), Stop: r.Stop,
+		Model: r.Model, Messages: turns(r.Messages, long), Tools: tools(r.Tools), Stop: r.Stop,
 		ResponseFormat: format(r.Format), ToolChoice: toolChoice(r),
 	}
 	a, err := c.amendment(r)
+	a.long = long
 	s := c.config.Server
 	if s == nil || !s.NoUsage {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
@@ -190,10 +195,10 @@ func content(extra, text string) json.RawMessage {
 }
 
 // turns converts the conversation. Some servers refuse empty arguments of a call, so those become an empty object.
-func turns(list []model.Message) []openai.ChatCompletionMessage {
+func turns(list []model.Message, long *jsonwalk.Long) []openai.ChatCompletionMessage {
 	out := make([]openai.ChatCompletionMessage, 0, len(list))
 	for _, m := range list {
-		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
+		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: long.Mark(m.Content), ToolCallID: m.CallID}
 		for _, call := range m.Calls {
 			turn.ToolCalls = append(turn.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction,
 				Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}")}})

@@ -77,6 +77,9 @@ func TestRequestVariants(t *testing.T) {
 		{"any object", "response_format", `{"type":"json_object"}`, llm.Config{}, func(r *model.Request) { r.Format = &model.Format{} }},
 		{"loose schema", "response_format", `{"type":"json_schema","json_schema":{"name":"answer","schema":{},"strict":false}}`,
 			llm.Config{}, func(r *model.Request) { r.Format = loose }},
+		{"a long message", "messages", `[{"role":"user","content":"` + strings.Repeat(`\u003clong\u003e \"`, 10_000) + `"}]`, llm.Config{}, func(r *model.Request) {
+			r.Messages = []model.Message{{Role: model.User, Content: strings.Repeat(`<long> "`, 10_000)}}
+		}},
 		{"no temperature", "temperature", "", llm.Config{}, func(*model.Request) {}},
 		{"choice without tools", "tool_choice", "", llm.Config{}, func(r *model.Request) { r.Choice = "required" }},
 		{"choice", "tool_choice", `"required"`, llm.Config{}, func(r *model.Request) {

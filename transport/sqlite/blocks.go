@@ -33,7 +33,8 @@ func insert(exec exec, number, opening int64, b *journal.StoredBlock, body []byt
 
 // scanBlock scans a row of blockColumns.
 func scanBlock(row interface{ Scan(...any) error }) (b journal.StoredBlock, err error) {
-	var id, before, digest, body []byte
+	var id, before, digest []byte
+	var body blob
 	if err = row.Scan(&b.First, &b.Last, &id, &b.Epoch, &b.Writer, &b.Terminal, &before, &digest, &body); err != nil {
 		return b, err
 	}
@@ -42,6 +43,15 @@ func scanBlock(row interface{ Scan(...any) error }) (b journal.StoredBlock, err 
 	}
 	b.Lines, err = lines(body)
 	return b, err
+}
+
+// blob is a column that is not copied: this driver makes a slice for each row.
+type blob []byte
+
+// Scan implements [sql.Scanner].
+func (b *blob) Scan(column any) error {
+	*b, _ = column.([]byte)
+	return nil
 }
 
 // Blocks implements [journal.Reader].
