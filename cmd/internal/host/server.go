@@ -281,8 +281,8 @@ func (s *Server) ready() float64 {
 
 // Announce tells other processes the URL of the server.
 func (s *Server) Announce(url string) error {
-	s.address.Store(local(url))
-	s.forgetSecret = leaveSecret(s.jobs.Env(), local(url), s.Terminal)
+	s.address.Store(Local(url))
+	s.forgetSecret = leaveSecret(s.jobs.Env(), Local(url), s.Terminal)
 	return s.jobs.store.Announce(url)
 }
 
