@@ -104,7 +104,7 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	journal, err := c.Store.Open(ctx, c.Env(), c.program.Secrets, s.Log, c.retention)
 	if err != nil {
 		tools.Close()
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, exit.Misconfigured(err)
 	}
 	if err := journal.WritesBelow(ctx, c.Out); err != nil {
 		tools.Close()
