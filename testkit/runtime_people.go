@@ -306,16 +306,12 @@ func (s runtimeSuite) familyGoesOn() {
 		child := faultplan.Script{Fetch: []faultplan.Step{{Do: faultplan.Sleep, For: time.Second}}}.Job()
 		child.Tasks, child.Restart = child.Tasks[:1], true
 		a := w.node("a", first, parent, child)
-		b := w.node("b", w.journal, parent, child)
-		run, err := a.Start(w.within(5*time.Second), parent, actors.Options{Key: "family"})
-		if err != nil {
+		end := w.parent(a, w.node("b", w.journal, parent, child), parent, actors.Options{})
+		if end == nil {
 			return
 		}
-		w.follow(b, run.ID(), 0).all(w, 10*time.Minute)
-		time.Sleep(2 * time.Minute) // who slept, wakes
-		w.ends(w.end(run.ID()), completed)
-		w.settled(run.ID())
-		if n := len(w.end(run.ID()).Children); n != 2 {
+		w.ends(*end, completed)
+		if n := len(end.Children); n != 2 {
 			w.complain("the parent has %d children", n)
 		}
 	})
@@ -355,16 +351,11 @@ func (s runtimeSuite) familySpends() {
 	s.atEachAppend("", []fate{dies, sleeps}, func(w *world, first *mortal) {
 		a, b := w.node("a", first, parent, child), w.node("b", w.journal, parent, child)
 		w.node("c", w.journal, parent, child)
-		run, err := a.Start(w.within(5*time.Second), parent, actors.Options{Key: "family",
-			Limits: messages.Limits{Budget: messages.Budget{ModelCalls: most}}})
-		if err != nil {
+		end, calls := w.parent(a, b, parent, actors.Options{Limits: messages.Limits{Budget: messages.Budget{ModelCalls: most}}}), 0
+		if end == nil {
 			return
 		}
-		w.follow(b, run.ID(), 0).all(w, 10*time.Minute)
-		time.Sleep(2 * time.Minute) // who slept, wakes
-		end, calls := w.end(run.ID()), 0
-		w.ends(end, completed)
-		w.settled(run.ID())
+		w.ends(*end, completed)
 		for _, c := range end.Children {
 			for _, e := range w.log(c.Child) {
 				if e.Kind() == messages.KindLLMStarted {
@@ -379,24 +370,32 @@ func (s runtimeSuite) familySpends() {
 	})
 }
 
+// parent starts the parent of a family at the first node, and reads it to its end at another. It returns the State of its
+// log, or nil if the run was never accepted, and checks that no child is left.
+func (w *world) parent(at, reader *actors.System, job actors.Job, o actors.Options) *messages.State {
+	o.Key = "family"
+	run, err := at.Start(w.within(5*time.Second), job, o)
+	if err != nil {
+		time.Sleep(time.Minute)
+		return nil
+	}
+	w.follow(reader, run.ID(), 0).all(w, 10*time.Minute)
+	time.Sleep(2 * time.Minute) // who slept, wakes
+	w.settled(run.ID())
+	return new(w.end(run.ID()))
+}
+
 // family lets the node of a parent die or sleep, and checks that no child is left.
 func (w *world) family(first *mortal, second actors.Journal) {
 	a := w.node("a", first)
 	w.node("b", second)
-	c := w.node("c", w.journal)
-	run, err := a.Start(w.within(5*time.Second), parents(time.Second), actors.Options{Key: "family"})
-	if err != nil {
-		time.Sleep(time.Minute) // the run was never accepted
-		return
+	switch end := w.parent(a, w.node("c", w.journal), parents(time.Second), actors.Options{}); {
+	case end == nil:
+	case first.alive():
+		w.ends(*end, completed)
+	default:
+		w.ends(*end, nodeLost, completed)
 	}
-	w.follow(c, run.ID(), 0).all(w, 10*time.Minute)
-	time.Sleep(2 * time.Minute) // who slept, wakes
-	if !first.alive() {
-		w.ends(w.end(run.ID()), nodeLost, completed)
-	} else {
-		w.ends(w.end(run.ID()), completed)
-	}
-	w.settled(run.ID())
 }
 
 // usurped ends a child from another node while the parent's node lives. The parent must learn of it.

@@ -64,10 +64,10 @@ func foldersCommand(p *host.Program, use, needs string, do func(cmd *cobra.Comma
 
 // misplaced gives an error that has no exit code yet the one of wrong settings.
 func misplaced(err error) error {
-	if _, ok := errors.AsType[*exit.Error](err); err == nil || ok {
+	if _, ok := errors.AsType[*exit.Error](err); ok {
 		return err
 	}
-	return &exit.Error{Code: exit.Configuration, Err: err}
+	return exit.Misconfigured(err)
 }
 
 // writeBackup copies and checks the journal in a folder beside the file, which has its name once it is whole.

@@ -48,7 +48,7 @@ func (c *chatOptions) openConversations(cmd *cobra.Command) (*conversation.Store
 	}
 	conversations, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
 	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, exit.Misconfigured(err)
 	}
 	switch c.resume {
 	case "":

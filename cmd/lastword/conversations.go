@@ -40,10 +40,7 @@ func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error
 	if err == nil {
 		conversations, err = conversation.Open(filepath.Join(dir, host.ConversationFolder), 0)
 	}
-	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
-	}
-	return conversations, nil
+	return conversations, exit.Misconfigured(err)
 }
 
 // about returns a command for one conversation, whose id is the first argument.

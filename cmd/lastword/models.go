@@ -90,7 +90,7 @@ func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra
 	}
 	client, err := llm.New(l.at.Config())
 	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	defer client.Close()
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), l.timeout, tooLong(l.timeout))
@@ -100,7 +100,7 @@ func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case messages.CodeOf(err) == messages.CauseInvalidInput:
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	return err
 }
@@ -288,7 +288,7 @@ func (p *providerOptions) run(cmd *cobra.Command, how *terminal.Options) error {
 	}
 	learned, err := probe.Run(ctx, o)
 	if learned == nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	learned.Version = build.This().Full()
 	if p.json {

@@ -38,7 +38,7 @@ func runsAnswerCommand(remote *host.Remote) *cobra.Command {
 			}
 			err = answer(cmd.Context(), c, id, args[1:])
 			if messages.CodeOf(err) == messages.CauseInvalidInput {
-				err = &exit.Error{Code: exit.Configuration, Err: err}
+				err = exit.Misconfigured(err)
 			}
 			return err
 		}),

@@ -237,7 +237,7 @@ func (s *serveChecked) entrance(runtime *host.Server) (*auth.Middleware, error) 
 	if s.tokens != "" {
 		tokens, err := auth.LoadTokens(s.tokens)
 		if err != nil {
-			return nil, &exit.Error{Code: exit.Configuration, Err: err}
+			return nil, exit.Misconfigured(err)
 		}
 		config.Tokens = tokens
 		config.Accepted = func(token string) { s.program.Secrets.Add("token", token) }
@@ -249,10 +249,7 @@ func (s *serveChecked) entrance(runtime *host.Server) (*auth.Middleware, error) 
 		config.Metadata = metadataOf(s.resource())
 	}
 	entrance, err := auth.New(config)
-	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
-	}
-	return entrance, nil
+	return entrance, exit.Misconfigured(err)
 }
 
 // listen opens the address.

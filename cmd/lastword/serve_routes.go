@@ -223,7 +223,7 @@ func errListen(err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaInUse) {
 		err = fmt.Errorf("%w\nanother program is there, perhaps a server: lastword ui shows it; --http 127.0.0.1:0 takes a free port", err)
 	}
-	return &exit.Error{Code: exit.Configuration, Err: err}
+	return exit.Misconfigured(err)
 }
 
 // listenOn listens at the address. It first removes a socket that a killed server has left.

@@ -108,7 +108,7 @@ func addToken(cmd *cobra.Command, stdout io.Writer, file, name string, scopes []
 		return exit.BadUsage(cmd, err, "")
 	}
 	if err := tokenfile.Append(file, line); err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	if _, err := fmt.Fprintln(stdout, token); err != nil {
 		return err
@@ -142,7 +142,7 @@ func keyCommand(p *host.Program) *cobra.Command {
 				err = fmt.Errorf("there is no key in %s; lastword serve makes one", cmp.Or(k.nats, k.dir))
 			}
 			if err != nil {
-				return &exit.Error{Code: exit.Configuration, Err: err}
+				return exit.Misconfigured(err)
 			}
 			for _, key := range keys.Texts() {
 				fmt.Fprintln(cmd.OutOrStdout(), key)

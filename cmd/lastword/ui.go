@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -51,13 +49,13 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 	if strings.HasPrefix(running, "unix:") { // no browser opens it
 		running = ""
 	}
-	address := local(cmp.Or(server, running, "http://"+serve.Flag("http").Value.String()))
+	address := host.Local(cmp.Or(server, running, "http://"+serve.Flag("http").Value.String()))
 	if _, ok := webURL(address); !ok {
 		return exit.BadUsage(cmd, fmt.Errorf("%s is not an address that a browser opens; give one such as "+
 			"http://127.0.0.1:7878", address), "")
 	}
 	show := func(url string) {
-		url = strings.TrimRight(local(url), "/") + "/"
+		url = strings.TrimRight(host.Local(url), "/") + "/"
 		fmt.Fprintln(cmd.OutOrStdout(), url)
 		browse(p.Env, url)
 	}
@@ -71,18 +69,6 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 	p.Listening = show
 	serve.SetContext(cmd.Context())
 	return serve.RunE(serve, nil)
-}
-
-// local returns the URL at which this machine reaches a server that listens at all addresses.
-func local(url string) string {
-	address, ok := webURL(url)
-	if !ok {
-		return url
-	}
-	if ip, err := netip.ParseAddr(address.Hostname()); address.Hostname() == "" || err == nil && ip.IsUnspecified() {
-		address.Host = net.JoinHostPort("127.0.0.1", address.Port())
-	}
-	return address.String()
 }
 
 // answers reports whether a server answers at the URL.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 )
 
 // desktop gives the command a desktop whose browser writes the address to the returned pipe.
@@ -81,8 +82,9 @@ func TestUIWithoutAServer(t *testing.T) {
 
 func TestAddressesForBrowsers(t *testing.T) {
 	for url, want := range map[string]string{"http://:7878": "http://127.0.0.1:7878", "http://[::]:80": "http://127.0.0.1:80",
-		"http://0.0.0.0:7878": "http://127.0.0.1:7878", "https://runs.example.com/": "https://runs.example.com/"} {
-		if got := local(url); got != want {
+		"http://0.0.0.0:7878": "http://127.0.0.1:7878", "https://runs.example.com/": "https://runs.example.com/",
+		"http://10.0.0.0:80": "http://10.0.0.0:80", "unix:/run/lastword.sock": "unix:/run/lastword.sock"} {
+		if got := host.Local(url); got != want {
 			t.Errorf("%s is %s, want %s", url, got, want)
 		}
 	}

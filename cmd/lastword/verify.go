@@ -109,7 +109,7 @@ func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	}
 	for _, file := range heads {
 		if err := v.held(file); err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
+			return exit.Misconfigured(err)
 		}
 	}
 	if v.heads && len(heads) == 0 && !v.asJSON && len(v.report.Faults) == 0 && v.report.Ledger != nil {
@@ -156,7 +156,7 @@ func (v *verifier) trust() error {
 		v.trusted, err = folder.Public()
 	}
 	if err != nil && !errors.Is(err, trust.ErrNowhere) {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (v *verifier) readFiles(names []string) error {
 			err = errors.Join(v.proof(f), f.Close())
 		}
 		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
+			return exit.Misconfigured(err)
 		}
 	}
 	return nil
@@ -250,13 +250,13 @@ func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
 func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 	ctx := cmd.Context()
 	if v.dir, err = stateFolder(cmd, v.at.Program, v.at.State, serveState); err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	var ids []messages.RunID
 	if len(runs) > 0 {
 		in, err := store.OpenStopped(v.at.Program.Env, v.dir)
 		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
+			return exit.Misconfigured(err)
 		}
 		for _, name := range runs {
 			id, failed := runNamed(ctx, in, name)
@@ -298,7 +298,7 @@ func (v *verifier) ofServe(cmd *cobra.Command) error {
 // add adds what was found in a store.
 func (v *verifier) add(found journal.Report, err error) error {
 	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	found.Runs, found.Events = found.Runs+v.report.Runs, found.Events+v.report.Events
 	found.Logs, found.Faults = append(v.report.Logs, found.Logs...), append(v.report.Faults, found.Faults...)

@@ -101,9 +101,9 @@ func (w *writer) take(op *transcript.Op) {
 		}
 	case transcript.Artifact:
 		if op.Do == transcript.Done {
-			w.artifact(w.file(item), false)
+			w.artifact(w.file(item))
 		} else if op.Do == transcript.Retract {
-			w.artifact(artifact{ID: fileID(item), Parts: []part{{Text: ""}}}, false)
+			w.artifact(artifact{ID: fileID(item), Parts: []part{{Text: ""}}})
 		}
 	case transcript.Question:
 		if op.Do == transcript.Wait || op.Do == transcript.Go {
@@ -118,13 +118,14 @@ func (w *writer) take(op *transcript.Op) {
 	}
 }
 
-// artifact writes an artifact. follows says that it is appended to an earlier part.
-func (w *writer) artifact(a artifact, follows bool) {
+// artifact writes a whole artifact.
+func (w *writer) artifact(a artifact) {
 	if w.Wire != nil {
-		w.Emit(w.frame(a, follows))
+		w.Emit(w.frame(a, false))
 	}
 }
 
+// frame returns the message with an artifact. follows says that it is appended to an earlier part.
 func (w *writer) frame(a artifact, follows bool) []byte {
 	return jsonrpc.AnswerTo(w.call, event{Artifact: &update{TaskID: w.id, ContextID: w.context(), Artifact: &a, Append: follows}}, nil)
 }
@@ -175,7 +176,7 @@ func (w *writer) runs(op *transcript.Op) {
 func (w *writer) ends(op *transcript.Op) {
 	w.words.Take(op)
 	for _, one := range w.result() {
-		w.artifact(one, false)
+		w.artifact(one)
 	}
 	w.change(op, after(op.Event), failing(op.Event.Body, op.Run.Ending())...)
 }
@@ -290,7 +291,7 @@ func (w *writer) piece(piece, mediaType string, anew bool) {
 	switch {
 	case w.Wire == nil:
 	case anew:
-		w.artifact(answer(piece, mediaType), false)
+		w.artifact(answer(piece, mediaType))
 	default:
 		if w.before == nil || mediaType != w.mediaType {
 			w.before, w.after, _ = bytes.Cut(w.frame(answer("\x00", mediaType), true), door.JSON("\x00"))

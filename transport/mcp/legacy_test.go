@@ -106,23 +106,6 @@ func TestLegacyTaskAsks(t *testing.T) {
 	})
 }
 
-// Another's tasks are not there: not by id, and not in the list.
-func TestLegacyTaskOfAnotherPrincipalIsNone(t *testing.T) {
-	s, _ := taskDoor(t)
-	task := legacyBegin(t, dialAs(t, s, legacyHTTP, as{principal: "ann"}), "waits", map[string]any{})
-	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
-	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
-		foreign, none := bob.do(method, about(task.ID)), bob.do(method, about("r_none"))
-		if foreign.code(t) != -32602 ||
-			strings.ReplaceAll(foreign.Error.Message, string(task.ID), "r_none") != none.Error.Message {
-			t.Errorf("%s: %+v, but of none %+v", method, foreign.Error, none.Error)
-		}
-	}
-	if list := string(bob.do("tasks/list", nil).result(t)); list != `{"tasks":[]}` {
-		t.Errorf("the list is %s", list)
-	}
-}
-
 // A list of many comes in pages, whole and without repeats.
 func TestLegacyTaskListHasPages(t *testing.T) {
 	s, system := taskDoor(t)

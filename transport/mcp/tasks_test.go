@@ -293,19 +293,27 @@ func TestTaskMethodsAreTheExtensions(t *testing.T) {
 	})
 }
 
-// DESIGN 9: "a run is visible to its principal alone (404 to others)". Another's task is like one that never was.
+// DESIGN 9: "a run is visible to its principal alone (404 to others)". Another's task is like one that never was, and in no
+// list.
 func TestTaskOfAnotherPrincipalIsNone(t *testing.T) {
 	s, system := taskDoor(t)
 	id := begin(t, dialAs(t, s, modernHTTP, as{principal: "ann", capabilities: tasks}), "waits", map[string]any{}).ID
-	bob := dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks})
-	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
-		foreign := bob.do(method, map[string]any{"taskId": string(id)})
-		none := bob.do(method, map[string]any{"taskId": "r_none"})
-		if foreign.code(t) != -32602 || none.code(t) != -32602 ||
-			strings.ReplaceAll(foreign.Error.Message, string(id), "r_none") != none.Error.Message ||
-			string(foreign.Error.Data) != string(none.Error.Data) {
-			t.Errorf("%s: %+v, but of none %+v", method, foreign.Error, none.Error)
+	legacy := dialAs(t, s, legacyHTTP, as{principal: "bob"})
+	for bob, methods := range map[*client][]string{
+		dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks}): {"tasks/get", "tasks/update", "tasks/cancel"},
+		legacy: {"tasks/get", "tasks/result", "tasks/cancel"},
+	} {
+		for _, method := range methods {
+			foreign, none := bob.do(method, about(id)), bob.do(method, about("r_none"))
+			if foreign.code(t) != -32602 || none.code(t) != -32602 ||
+				strings.ReplaceAll(foreign.Error.Message, string(id), "r_none") != none.Error.Message ||
+				string(foreign.Error.Data) != string(none.Error.Data) {
+				t.Errorf("%s: %+v, but of none %+v", method, foreign.Error, none.Error)
+			}
 		}
+	}
+	if list := string(legacy.do("tasks/list", nil).result(t)); list != `{"tasks":[]}` {
+		t.Errorf("the list is %s", list)
 	}
 	if state, err := system.State(t.Context(), id); err != nil || state.Canceling {
 		t.Errorf("the run was touched: %+v, %v", state, err)

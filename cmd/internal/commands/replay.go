@@ -184,7 +184,7 @@ func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Displa
 	if page {
 		listener, handler, err := b.page(playing, p)
 		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
+			return exit.Misconfigured(err)
 		}
 		fmt.Fprintf(d.Stderr, "the page: http://%s/runs/%s\n", listener.Addr(), b.events[0].RunID)
 		others.Go(func() { _ = server.Serve(playing, listener, handler, server.Limits{Drain: time.Second}) }) // the display continues without it

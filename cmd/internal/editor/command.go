@@ -82,7 +82,7 @@ func (o *options) run(cmd *cobra.Command) error {
 		return err
 	}
 	if err := a.keep(log); err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return exit.Misconfigured(err)
 	}
 	system, _, done, err := o.program.Open(cmd.Context(), &o.state, chat.Define(a.turn))
 	if err != nil {

@@ -49,6 +49,14 @@ func (e *Error) Error() string { return fmt.Sprint(e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Misconfigured gives an error the code of wrong settings or input; nil stays nil.
+func Misconfigured(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: Configuration, Err: err}
+}
+
 // BadUsage returns the error for a wrong command line. hint says what to do; "" refers to --help.
 func BadUsage(cmd *cobra.Command, err error, hint string) error {
 	hint = cmp.Or(hint, fmt.Sprintf("%s --help explains the command", cmd.CommandPath()))

@@ -137,10 +137,7 @@ func (f *Flags) addWrap(flags *pflag.FlagSet) {
 // readWrapped reads the servers of --wrap.
 func (c *Checked) readWrapped() (err error) {
 	c.behind, err = toolbox.Wrapped(c.wrap, c.Env(), c.program.Secrets, c.program.Guarded)
-	if err != nil {
-		err = &exit.Error{Code: exit.Configuration, Err: err}
-	}
-	return err
+	return exit.Misconfigured(err)
 }
 
 // lmstxtTools is the set of tools of an earlier server, lmstxt-mcp.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -56,9 +57,16 @@ func (p *Program) atTerminal(server string) string {
 	return string(secret)
 }
 
-// local returns the URL of the server for programs on this machine.
-func local(url string) string {
-	return strings.NewReplacer("[::]", "127.0.0.1", "0.0.0.0", "127.0.0.1").Replace(url)
+// Local returns the URL at which programs on this machine reach a server, which may listen at all addresses.
+func Local(server string) string {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" { // a socket
+		return server
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); u.Hostname() == "" || err == nil && ip.IsUnspecified() {
+		u.Host = net.JoinHostPort("127.0.0.1", u.Port())
+	}
+	return u.String()
 }
 
 // people returns the URL of the page, "" if there is none.

@@ -129,10 +129,7 @@ func (p *Program) Run(ctx context.Context) int {
 // Trust returns the user's folder of trust, and makes it if it is missing.
 func (p *Program) Trust() (trust.Folder, error) {
 	f, err := trust.Open(p.Env)
-	if err != nil {
-		return "", &exit.Error{Code: exit.Configuration, Err: err}
-	}
-	return f, nil
+	return f, exit.Misconfigured(err)
 }
 
 // Approvals returns one of the user's lists, such as [trust.Folder.Approvals], or nil if there is no place for one.

@@ -172,7 +172,7 @@ func (r *Remote) left(ctx context.Context, id messages.RunID, want messages.Foll
 	return func(yield func(messages.Event, error) bool) {
 		in, err := store.OpenStopped(r.Program.Env, r.State)
 		if err != nil {
-			yield(messages.Event{}, &exit.Error{Code: exit.Configuration, Err: err})
+			yield(messages.Event{}, exit.Misconfigured(err))
 			return
 		}
 		defer in.Close()
@@ -219,7 +219,7 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 		}
 		in, err := store.OpenStopped(r.Program.Env, r.State)
 		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
+			return exit.Misconfigured(err)
 		}
 		return errors.Join(run(cmd, args, in), in.Close())
 	}

@@ -104,7 +104,7 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	journal, err := c.Store.Open(ctx, c.Env(), c.program.Secrets, s.Log, c.retention)
 	if err != nil {
 		tools.Close()
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, exit.Misconfigured(err)
 	}
 	if err := journal.WritesBelow(ctx, c.Out); err != nil {
 		tools.Close()
@@ -281,8 +281,8 @@ func (s *Server) ready() float64 {
 
 // Announce tells other processes the URL of the server.
 func (s *Server) Announce(url string) error {
-	s.address.Store(local(url))
-	s.forgetSecret = leaveSecret(s.jobs.Env(), local(url), s.Terminal)
+	s.address.Store(Local(url))
+	s.forgetSecret = leaveSecret(s.jobs.Env(), Local(url), s.Terminal)
 	return s.jobs.store.Announce(url)
 }
 

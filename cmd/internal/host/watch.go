@@ -108,7 +108,7 @@ func (p *Program) reachable(system *actors.System, runStore *store.Store, folder
 func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Definition) (system *actors.System, runStore *store.Store, done func() error, err error) {
 	opened, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
 	if err != nil {
-		return nil, nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, nil, nil, exit.Misconfigured(err)
 	}
 	config := p.Actors
 	config.Jobs = append(config.Jobs, jobs...)

@@ -99,7 +99,7 @@ func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 		Request: timeout}
 	learned, err := p.LearnedProfile()
 	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, exit.Misconfigured(err)
 	}
 	if learned != nil {
 		config.Server = &learned.Server
@@ -112,15 +112,12 @@ func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	}
 	if p.Around != nil {
 		if config.Transport, err = config.RoundTripper(); err != nil {
-			return nil, &exit.Error{Code: exit.Configuration, Err: err}
+			return nil, exit.Misconfigured(err)
 		}
 		config.Transport = p.Around(config.Transport)
 	}
 	client, err := llm.New(config)
-	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
-	}
-	return client, nil
+	return client, exit.Misconfigured(err)
 }
 
 // Config returns the configuration of the client: the server's address and key.

@@ -68,7 +68,7 @@ func Lines(file string) ([]string, error) {
 		return lines, nil
 	}
 	if _, err := auth.LoadTokens(file); err != nil { // which wants a token in the file
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, exit.Misconfigured(err)
 	}
 	return lines, nil
 }

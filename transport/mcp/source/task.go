@@ -90,7 +90,7 @@ func followed(ctx context.Context, r transport.JSONRPCRequest, send sender) (*tr
 			answer.Result, err = json.Marshal(map[string]any{"resultType": "input_required", "inputRequests": now.Inputs, "requestState": now.ID})
 			return answer, err
 		}
-		pause := cmp.Or(time.Duration(now.Poll) * time.Millisecond, usualPoll)
+		pause := cmp.Or(time.Duration(now.Poll)*time.Millisecond, usualPoll)
 		select {
 		case <-time.After(max(pause, shortestPoll)):
 			answer, err = about(ctx, "tasks/get", nil)

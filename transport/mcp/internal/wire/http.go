@@ -36,7 +36,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		s.serveGet(w, r)
 	default: // a client ends its session
-		if session := s.sessionOf(w, r, nil); session != nil {
+		if session := s.sessionOf(w, r); session != nil {
 			session.leave(w, r)
 		}
 	}

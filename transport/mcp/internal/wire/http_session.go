@@ -18,10 +18,10 @@ func sessionNotFound(w http.ResponseWriter) {
 }
 
 // sessionOf returns the session that the request names, or answers that it does not exist.
-func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
+func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request) *Session {
 	session, err := s.find(r)
 	if session == nil {
-		s.noSession(w, r, id, err)
+		s.noSession(w, r, nil, err)
 	}
 	return session
 }
@@ -132,7 +132,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 		s.resume(w, r, last)
 		return
 	}
-	session := s.sessionOf(w, r, nil)
+	session := s.sessionOf(w, r)
 	if session == nil {
 		return
 	}
