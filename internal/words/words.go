@@ -3,7 +3,7 @@ package words
 import (
 	"bytes"
 	"fmt"
-	"maps"
+	"iter"
 	"regexp"
 	"slices"
 	"sort"
@@ -112,21 +112,22 @@ func OneLine(text string) string {
 
 // SortNatural sorts names by the numbers in them: step2 comes before step10.
 func SortNatural(names []string) {
-	sort.Slice(names, func(i, j int) bool {
-		a, b := names[i], names[j]
-		n := Common(a, b)
-		n = len(strings.TrimRight(a[:n], digits))
-		x, y := strings.TrimLeft(a[n:], digits), strings.TrimLeft(b[n:], digits)
-		if p, q := len(a)-n-len(x), len(b)-n-len(y); p != q && p > 0 && q > 0 {
-			return p < q
-		}
-		return a < b
-	})
+	sort.SliceStable(names, func(i, j int) bool { return before(names[i], names[j]) })
 }
 
-// Keys returns the keys in their natural order.
-func Keys[V any](of map[string]V) []string {
-	names := slices.Collect(maps.Keys(of))
+func before(a, b string) bool {
+	n := Common(a, b)
+	n = len(strings.TrimRight(a[:n], digits))
+	x, y := strings.TrimLeft(a[n:], digits), strings.TrimLeft(b[n:], digits)
+	if p, q := len(a)-n-len(x), len(b)-n-len(y); p != q && p > 0 && q > 0 {
+		return p < q
+	}
+	return a < b
+}
+
+// Keys returns the names in their natural order.
+func Keys(of iter.Seq[string]) []string {
+	names := slices.Collect(of)
 	SortNatural(names)
 	return names
 }
