@@ -77,6 +77,10 @@ func TestBackground(t *testing.T) {
 	if out, _ := s.Stream("stdout"); s.Status != messages.Completed || out.Text() != "attempt 2\n" {
 		t.Errorf("it ends %s with %q", s.Status, out.Text())
 	}
+	must(t, binary(t, dir, "run", "--state", "done", "--", "true").Run())
+	if got := run(t, nil, "runs", "watch", "last", "--state", filepath.Join(dir, "done")); got.code != exit.Configuration || !strings.Contains(got.stderr, "lastword explain last --state") {
+		t.Errorf("a watcher who comes too late: %+v", got)
+	}
 	if got := run(t, nil, "run", "--background", "--detach", "--", "true"); got.code != exit.Usage {
 		t.Errorf("--background with --detach: %+v", got)
 	}

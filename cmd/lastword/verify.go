@@ -349,8 +349,12 @@ func (v *verifier) print(cmd *cobra.Command) error {
 	for _, gone := range r.Removed {
 		fmt.Fprintf(out, "%s: somebody removed it at %s: %s, chain %s\n", gone.Run, gone.RemovedAt.Format(time.RFC3339), summed(gone.Log), gone.Chain)
 	}
+	whole := "the proof"
+	if v.all {
+		whole = "the database"
+	}
 	for _, f := range r.Faults {
-		fmt.Fprintf(out, "%s: %s\n", terminal.Flat(cmp.Or(string(f.Run), "the database")), terminal.Flat(f.Error()))
+		fmt.Fprintf(out, "%s: %s\n", terminal.Flat(cmp.Or(string(f.Run), whole)), terminal.Flat(f.Error()))
 	}
 	if len(r.Faults) == 0 {
 		subject := "everything"

@@ -102,6 +102,9 @@ func TestProof(t *testing.T) {
 	prove()
 	verified(exit.Completed, "signed by "+both[0], file, "--state", kept)
 	verified(exit.Verification, "which may not sign here [proof]", file, "--key", first)
+	noProof := filepath.Join(t.TempDir(), "run.jsonl")
+	must(t, os.WriteFile(noProof, []byte("{}\n"), 0o600))
+	verified(exit.Verification, "the proof: ", noProof)
 	if code, _ := s.get("/v1/runs/r_none/proof"); code != http.StatusNotFound {
 		t.Errorf("the proof of no run: %d", code)
 	}

@@ -117,7 +117,7 @@ func (c *Command) checkTemplates(wrong func(field, format string, args ...any)) 
 			m, there := c.members[name]
 			switch known[name] = true; {
 			case !there:
-				wrong(field, "input has no {%s}%s; a brace is {{", name, words.Meant(name, words.Keys(c.Input)))
+				wrong(field, "input has no {%s}%s; a brace is {{", name, words.Meant(name, words.Keys(maps.Keys(c.Input))))
 			case !m.isPlain():
 				wrong("input."+name, "an argument takes a string, an integer, a number or a boolean: give its type")
 			}

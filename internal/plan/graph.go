@@ -158,7 +158,7 @@ func (s *scope) resolve(i int, field string, names Names, found func(j int)) {
 		case known:
 			found(j)
 		default:
-			s.wrong(s.of(i, field), "there is no step %s%s", name, words.Meant(name, words.Keys(s.index)))
+			s.wrong(s.of(i, field), "there is no step %s%s", name, words.Meant(name, words.Keys(maps.Keys(s.index))))
 		}
 	}
 }

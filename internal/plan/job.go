@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,7 +77,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 // title returns the plan's name and the parameters that the caller gives or, without both, the names of the steps.
 func (in Input) title() string {
 	parts := []string{in.Plan.Name}
-	for _, name := range words.Keys(in.Params) {
+	for _, name := range words.Keys(maps.Keys(in.Params)) {
 		value, _ := json.Marshal(in.Params[name]) // of JSON
 		parts = append(parts, name+"="+messages.Plain(value))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -196,7 +197,7 @@ type property struct {
 // inputForm returns the form of the plan's parameters.
 func (p *Plan) inputForm() inputForm {
 	f := inputForm{Properties: map[string]property{}, AdditionalProperties: false}
-	for _, name := range words.Keys(p.Params) {
+	for _, name := range words.Keys(maps.Keys(p.Params)) {
 		f.Properties[name] = property{fmt.Sprint(types[p.Params[name].Type])}
 		if p.Params[name].Default == nil {
 			f.Required = append(f.Required, name)
@@ -217,12 +218,12 @@ func (s *scope) input(i int, form inputForm, of string) {
 			s.wrong(s.of(i, "input"), "%s needs the input %s", of, name)
 		}
 	}
-	for _, name := range words.Keys(fields) {
+	for _, name := range words.Keys(maps.Keys(fields)) {
 		path := s.of(i, "input."+name)
 		property, known := form.Properties[name]
 		if !known {
 			if form.AdditionalProperties == false {
-				s.wrong(path, "%s has no input %s%s", of, name, words.Meant(name, words.Keys(form.Properties)))
+				s.wrong(path, "%s has no input %s%s", of, name, words.Meant(name, words.Keys(maps.Keys(form.Properties))))
 			}
 			continue
 		}
@@ -252,12 +253,12 @@ func (p Param) check(v any) error {
 // Values returns the parameters, with defaults for those that are not given. Its error lists all faults.
 func (p *Plan) Values(given map[string]any) (map[string]any, error) {
 	all, wrong := make(map[string]any, len(p.Params)), []string(nil)
-	for _, name := range words.Keys(given) {
+	for _, name := range words.Keys(maps.Keys(given)) {
 		if _, known := p.Params[name]; !known {
-			wrong = append(wrong, fmt.Sprintf("the plan has no parameter %s%s", name, words.Meant(name, words.Keys(p.Params))))
+			wrong = append(wrong, fmt.Sprintf("the plan has no parameter %s%s", name, words.Meant(name, words.Keys(maps.Keys(p.Params)))))
 		}
 	}
-	for _, name := range words.Keys(p.Params) {
+	for _, name := range words.Keys(maps.Keys(p.Params)) {
 		param := p.Params[name]
 		v, ok := given[name]
 		if !ok {

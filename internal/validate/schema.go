@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -279,7 +280,7 @@ func (s *Schema) at(path []string) *jsonschema.Schema {
 // fieldsAt returns the fields of the object at the path.
 func (s *Schema) fieldsAt(path []string) []string {
 	if schema := s.at(path); schema != nil {
-		return words.Keys(schema.Properties)
+		return words.Keys(maps.Keys(schema.Properties))
 	}
 	return nil
 }

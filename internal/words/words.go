@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -113,25 +112,21 @@ func OneLine(text string) string {
 
 // SortNatural sorts names by the numbers in them: step2 comes before step10.
 func SortNatural(names []string) {
-	sort.Slice(names, func(i, j int) bool {
-		a, b := names[i], names[j]
-		n := Common(a, b)
-		n = len(strings.TrimRight(a[:n], digits))
-		x, y := strings.TrimLeft(a[n:], digits), strings.TrimLeft(b[n:], digits)
-		if p, q := len(a)-n-len(x), len(b)-n-len(y); p != q && p > 0 && q > 0 {
-			return p < q
-		}
-		return a < b
-	})
+	sort.SliceStable(names, func(i, j int) bool { return before(names[i], names[j]) })
 }
 
-// Keys returns the keys in their natural order.
-func Keys[V any](of map[string]V) []string { return natural(maps.Keys(of)) }
+func before(a, b string) bool {
+	n := Common(a, b)
+	n = len(strings.TrimRight(a[:n], digits))
+	x, y := strings.TrimLeft(a[n:], digits), strings.TrimLeft(b[n:], digits)
+	if p, q := len(a)-n-len(x), len(b)-n-len(y); p != q && p > 0 && q > 0 {
+		return p < q
+	}
+	return a < b
+}
 
-// natural is not inlined: the program would have a copy for each type of map.
-//
-//go:noinline
-func natural(of iter.Seq[string]) []string {
+// Keys returns the names in their natural order.
+func Keys(of iter.Seq[string]) []string {
 	names := slices.Collect(of)
 	SortNatural(names)
 	return names

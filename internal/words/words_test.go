@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestKeys(t *testing.T) {
 	for _, name := range want {
 		of[name] = true
 	}
-	if got := words.Keys(of); !slices.Equal(got, want) {
+	if got := words.Keys(maps.Keys(of)); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
@@ -68,7 +69,7 @@ func (d *Door) whole(ctx context.Context, q messages.Request) (messages.Request,
 func (d *Door) Job(name string) (messages.JobInfo, error) {
 	job, ok := d.jobs[name]
 	if !ok {
-		return job.JobInfo, messages.InvalidInput("there is no job %.100q%s", name, words.Meant(name, words.Keys(d.jobs)))
+		return job.JobInfo, messages.InvalidInput("there is no job %.100q%s", name, words.Meant(name, words.Keys(maps.Keys(d.jobs))))
 	}
 	return job.JobInfo, nil
 }

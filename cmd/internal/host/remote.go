@@ -122,7 +122,7 @@ func (r *Remote) Ask(run func(*cobra.Command, []string, *api.Client) error) func
 			return err
 		case c == nil:
 			return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf(
-				"no server has %s open; start it with lastword serve --state %[1]s", r.State)}
+				"nothing works in %s now; lastword explain last --state %[1]s says how a run ended, and lastword serve --state %[1]s starts a server there", r.State)}
 		}
 		return r.Hinted(run(cmd, args, c))
 	}

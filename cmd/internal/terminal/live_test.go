@@ -264,7 +264,6 @@ func TestLiveInASCII(t *testing.T) {
 	})
 }
 
-// TestCard: the closing card says what a result says, neutralised, and that it is less than was asked for.
 // A hint is of the job that failed: an agent has a model of its own, and a program none.
 func TestHints(t *testing.T) {
 	for job, want := range map[string][2]string{"prompt": {"--base-url", "--first-token"}, "generate": {"--base-url", "--first-token"},
@@ -278,6 +277,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// TestCard: the closing card says what a result says, neutralised, and that it is less than was asked for.
 func TestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
