@@ -162,10 +162,9 @@ func (s *System) steered(ctx context.Context, q messages.Request, msg messages.S
 	return "", false, err
 }
 
-// followTurn tells the run when the run before it has ended: the last one ahead at this node, or else the one that its log
-// names. One that was taken back before it began hands on the run before itself.
-func (o *owner) followTurn(r *activeRun) bool {
-	of := r.log.State().After
+// followTurn tells the run when the run before it has ended: the last one ahead at this node, or else of, the one that its log
+// names, perhaps not durably yet. One that was taken back before it began hands on the run before itself.
+func (o *owner) followTurn(r *activeRun, of messages.RunID) bool {
 	end := messages.State{}
 	for before := of; before != ""; {
 		switch next := o.runs.ahead(r); {
@@ -199,7 +198,7 @@ func (m *machine) queue() {
 		m.after(held.Add(messages.HeldFor).Sub(m.now), &heldDue{})
 		return
 	}
-	m.do(effect{do: doFollowTurn})
+	m.do(effect{do: doFollowTurn, message: m.ledger.Fold.Peek().After})
 }
 
 // turnOver begins the run if the run before has completed, and otherwise holds it.
@@ -399,7 +398,7 @@ func (m *machine) move(r *moveRun) {
 		tell(m, r.reply, err)
 		return
 	}
-	m.do(effect{do: doFollowTurn})
+	m.do(effect{do: doFollowTurn, message: m.ledger.Fold.Peek().After})
 	m.kept(r.reply)
 }
 

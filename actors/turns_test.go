@@ -118,8 +118,20 @@ func TestTurns(t *testing.T) {
 // "Until they begin they can be reordered, and replaced", also after a restart; a steer that is sent again after its turn
 // has ended is the same message.
 func TestTurnsMove(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { turnsMove(t, func(m *journal.Memory) actors.Journal { return m }) })
+	t.Run("slow", func(t *testing.T) { turnsMove(t, func(m *journal.Memory) actors.Journal { return slowly{m} }) })
+}
+
+// slowly is a journal that takes a while for each block, as one with a disk does.
+type slowly struct{ *journal.Memory }
+
+func (s slowly) Append(b journal.Block, done func(error)) {
+	time.AfterFunc(time.Millisecond, func() { s.Memory.Append(b, done) })
+}
+
+func turnsMove(t *testing.T, in func(*journal.Memory) actors.Journal) {
 	synctest.Test(t, func(t *testing.T) {
-		end, store := make(chan error), journal.NewMemory()
+		end, store := make(chan error), in(journal.NewMemory())
 		s := open(t, actors.Config{Journal: store, Jobs: talks(end), HandOver: true})
 		submit := func(q messages.Request, code messages.Code) messages.RunID {
 			t.Helper()
@@ -141,12 +153,19 @@ func TestTurnsMove(t *testing.T) {
 		}
 		begins := func(id messages.RunID) {
 			t.Helper()
-			synctest.Wait()
+			time.Sleep(time.Second)
 			works, err := s.List(t.Context(), messages.Query{Status: []messages.Status{messages.Processing}})
 			if noError(t, err); len(works) != 1 || works[0].RunID != id {
-				t.Errorf("%+v work, want %s", works, id)
+				t.Fatalf("%+v work, want %s", works, id)
 			}
 		}
+		_, y, z := submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, "")
+		move(z, "", "")
+		for _, id := range []messages.RunID{z, y} {
+			end <- nil
+			begins(id)
+		}
+		end <- nil
 		a, b, c, d, e := submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, "")
 		move(d, "", "")
 		move(e, c, "")
