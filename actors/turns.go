@@ -140,6 +140,9 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 // mostSteered bounds the runs among which a repeated start finds the one that it has steered.
 const mostSteered = 16
 
+// mostUntold bounds the ended runs that are known to have no message.
+const mostUntold = 1 << 12
+
 // steered returns the newest run that has the message of an earlier start with the key. id is "" if that start has begun a run.
 func (s *System) steered(ctx context.Context, q messages.Request, msg messages.Said) (id messages.RunID, known bool, err error) {
 	if q.Key == "" {
@@ -150,9 +153,23 @@ func (s *System) steered(ctx context.Context, q messages.Request, msg messages.S
 	}
 	runs, err := s.List(ctx, messages.Query{Principal: q.Principal, Job: q.Job, Limit: mostSteered, ByQueued: true})
 	for _, run := range runs {
+		if at := locked(&s.runs.mu, func() time.Time { return s.runs.untold[run.RunID] }); at.Equal(run.UpdatedAt) {
+			continue
+		}
 		state, err := s.State(ctx, run.RunID)
-		if err != nil {
+		switch {
+		case messages.CodeOf(err) == messages.CodeNotFound: // it has been deleted meanwhile
+			continue
+		case err != nil:
 			return "", false, err
+		case state.Status.IsEnded() && len(state.Messages) == 0:
+			s.runs.mu.Lock()
+			if len(s.runs.untold) >= mostUntold {
+				clear(s.runs.untold)
+			}
+			s.runs.untold[run.RunID] = state.UpdatedAt
+			s.runs.mu.Unlock()
+			continue
 		}
 		if _, has := saidAs(&state, msg.Message); has {
 			_, err = told(&state, msg, false)
