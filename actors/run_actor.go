@@ -187,7 +187,8 @@ func (r *runActor) do(c actor.Context, e *effect) {
 	case doKept:
 		r.run.log.WhenDurable(e.seq, replier(e.reply))
 	case doFollowTurn:
-		r.system.retryUntilDone(func() bool { return r.system.owner.followTurn(r.run) })
+		of := e.message.(messages.RunID)
+		r.system.retryUntilDone(func() bool { return r.system.owner.followTurn(r.run, of) })
 	case doBegun:
 		r.system.runs.begun(r.run)
 	case doStartChild:

@@ -23,9 +23,10 @@ type activeRuns struct {
 	most         int // greatest number of active runs since live was last replaced
 	topLevel     int // number of active runs that are not sub-runs
 	perPrincipal map[string]int
-	broken       map[messages.RunID]error // runs that were set aside, and why
-	closed       error                    // why no run is accepted any more
-	idle         chan struct{}            // closed when the last run has ended, once closed is set
+	broken       map[messages.RunID]error     // runs that were set aside, and why
+	untold       map[messages.RunID]time.Time // some runs that nobody told anything, and when they ended
+	closed       error                        // why no run is accepted any more
+	idle         chan struct{}                // closed when the last run has ended, once closed is set
 	idled        sync.Once
 	appendTimer  *time.Timer // inspects appends while runs are active
 }

@@ -57,7 +57,7 @@ func New(ctx context.Context, config Config) (*System, error) {
 	config = config.withDefaults()
 	s := &System{config: config, log: config.Log, journal: config.Journal, jitter: mathrand.Float64,
 		started: make(chan struct{}, staticActors), stopped: make(chan struct{})}
-	s.runs = activeRuns{System: s, live: map[messages.RunID]*activeRun{}, perPrincipal: map[string]int{},
+	s.runs = activeRuns{System: s, live: map[messages.RunID]*activeRun{}, untold: map[messages.RunID]time.Time{}, perPrincipal: map[string]int{},
 		broken: map[messages.RunID]error{}, idle: make(chan struct{})}
 	s.owner.System = s
 	s.buffers.New = func() any { return &stepBuffer{} }

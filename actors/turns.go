@@ -140,6 +140,9 @@ func (s *System) steer(ctx context.Context, q messages.Request, conversation str
 // mostSteered bounds the runs among which a repeated start finds the one that it has steered.
 const mostSteered = 16
 
+// mostUntold bounds the ended runs that are known to have no message.
+const mostUntold = 1 << 12
+
 // steered returns the newest run that has the message of an earlier start with the key. id is "" if that start has begun a run.
 func (s *System) steered(ctx context.Context, q messages.Request, msg messages.Said) (id messages.RunID, known bool, err error) {
 	if q.Key == "" {
@@ -150,9 +153,23 @@ func (s *System) steered(ctx context.Context, q messages.Request, msg messages.S
 	}
 	runs, err := s.List(ctx, messages.Query{Principal: q.Principal, Job: q.Job, Limit: mostSteered, ByQueued: true})
 	for _, run := range runs {
+		if at := locked(&s.runs.mu, func() time.Time { return s.runs.untold[run.RunID] }); at.Equal(run.UpdatedAt) {
+			continue
+		}
 		state, err := s.State(ctx, run.RunID)
-		if err != nil {
+		switch {
+		case messages.CodeOf(err) == messages.CodeNotFound: // it has been deleted meanwhile
+			continue
+		case err != nil:
 			return "", false, err
+		case state.Status.IsEnded() && len(state.Messages) == 0:
+			s.runs.mu.Lock()
+			if len(s.runs.untold) >= mostUntold {
+				clear(s.runs.untold)
+			}
+			s.runs.untold[run.RunID] = state.UpdatedAt
+			s.runs.mu.Unlock()
+			continue
 		}
 		if _, has := saidAs(&state, msg.Message); has {
 			_, err = told(&state, msg, false)
@@ -162,10 +179,9 @@ func (s *System) steered(ctx context.Context, q messages.Request, msg messages.S
 	return "", false, err
 }
 
-// followTurn tells the run when the run before it has ended: the last one ahead at this node, or else the one that its log
-// names. One that was taken back before it began hands on the run before itself.
-func (o *owner) followTurn(r *activeRun) bool {
-	of := r.log.State().After
+// followTurn tells the run when the run before it has ended: the last one ahead at this node, or else of, the one that its log
+// names, perhaps not durably yet. One that was taken back before it began hands on the run before itself.
+func (o *owner) followTurn(r *activeRun, of messages.RunID) bool {
 	end := messages.State{}
 	for before := of; before != ""; {
 		switch next := o.runs.ahead(r); {
@@ -199,7 +215,7 @@ func (m *machine) queue() {
 		m.after(held.Add(messages.HeldFor).Sub(m.now), &heldDue{})
 		return
 	}
-	m.do(effect{do: doFollowTurn})
+	m.do(effect{do: doFollowTurn, message: m.ledger.Fold.Peek().After})
 }
 
 // turnOver begins the run if the run before has completed, and otherwise holds it.
@@ -399,7 +415,7 @@ func (m *machine) move(r *moveRun) {
 		tell(m, r.reply, err)
 		return
 	}
-	m.do(effect{do: doFollowTurn})
+	m.do(effect{do: doFollowTurn, message: m.ledger.Fold.Peek().After})
 	m.kept(r.reply)
 }
 

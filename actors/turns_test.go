@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,8 +120,60 @@ func TestTurns(t *testing.T) {
 // "Until they begin they can be reordered, and replaced", also after a restart; a steer that is sent again after its turn
 // has ended is the same message.
 func TestTurnsMove(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { turnsMove(t, func(m *journal.Memory) actors.Journal { return m }) })
+	t.Run("slow", func(t *testing.T) {
+		turnsMove(t, func(m *journal.Memory) actors.Journal { return slowly{m, new(atomic.Int64)} })
+	})
+}
+
+// slowly is a journal that takes a while for each block, as one with a disk does.
+type slowly struct {
+	*journal.Memory
+	reads *atomic.Int64
+}
+
+func (s slowly) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
+	s.reads.Add(1)
+	return s.Memory.Read(ctx, run, after)
+}
+
+func (s slowly) Append(b journal.Block, done func(error)) {
+	time.AfterFunc(time.Millisecond, func() { s.Memory.Append(b, done) })
+}
+
+// A start that steers reads an ended turn once, to find out whether an earlier try has steered it.
+func TestSteerReadsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		end, store := make(chan error), journal.NewMemory()
+		end, store := make(chan error), slowly{journal.NewMemory(), new(atomic.Int64)}
+		s := open(t, actors.Config{Journal: store, Jobs: talks(end)})
+		submit := func(q messages.Request) {
+			q.Job, q.Input = "talk", json.RawMessage(`{"message":"x"}`)
+			_, err := s.Submit(t.Context(), q)
+			noError(t, err)
+		}
+		for range 5 {
+			submit(messages.Request{})
+			end <- nil
+			time.Sleep(time.Second)
+		}
+		submit(messages.Request{})
+		time.Sleep(time.Second)
+		var reads []int64
+		for _, key := range []string{"a", "b"} {
+			store.reads.Store(0)
+			submit(messages.Request{Busy: messages.BusySteer, Key: key})
+			reads = append(reads, store.reads.Load())
+		}
+		if !slices.Equal(reads, []int64{6, 1}) {
+			t.Errorf("the starts read %d times", reads)
+		}
+		end <- nil
+	})
+}
+
+func turnsMove(t *testing.T, in func(*journal.Memory) actors.Journal) {
+	synctest.Test(t, func(t *testing.T) {
+		end, store := make(chan error), in(journal.NewMemory())
 		s := open(t, actors.Config{Journal: store, Jobs: talks(end), HandOver: true})
 		submit := func(q messages.Request, code messages.Code) messages.RunID {
 			t.Helper()
@@ -141,12 +195,19 @@ func TestTurnsMove(t *testing.T) {
 		}
 		begins := func(id messages.RunID) {
 			t.Helper()
-			synctest.Wait()
+			time.Sleep(time.Second)
 			works, err := s.List(t.Context(), messages.Query{Status: []messages.Status{messages.Processing}})
 			if noError(t, err); len(works) != 1 || works[0].RunID != id {
-				t.Errorf("%+v work, want %s", works, id)
+				t.Fatalf("%+v work, want %s", works, id)
 			}
 		}
+		_, y, z := submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, "")
+		move(z, "", "")
+		for _, id := range []messages.RunID{z, y} {
+			end <- nil
+			begins(id)
+		}
+		end <- nil
 		a, b, c, d, e := submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, ""), submit(messages.Request{}, "")
 		move(d, "", "")
 		move(e, c, "")

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -94,26 +93,6 @@ func (b Budget) with(c Budget, f func(x, y float64) float64) Budget {
 		x[i] = f(x[i], y[i])
 	}
 	return x.Budget()
-}
-
-// ReadBudget reads a budget that a caller sets, nothing from no data. It refuses (invalid_input) what is no unit, and zero, which
-// would set no limit.
-func ReadBudget(data json.RawMessage) (b Budget, err error) {
-	if len(data) == 0 {
-		return b, nil
-	}
-	var given map[string]json.RawMessage
-	in := json.NewDecoder(bytes.NewReader(data))
-	in.DisallowUnknownFields()
-	if err = cmp.Or(in.Decode(&b), json.Unmarshal(data, &given)); err != nil {
-		return b, InvalidInput("the budget is not an object with the units %v: %v", BudgetUnits, err)
-	}
-	for unit, amount := range b.Amounts() {
-		if text := given[BudgetUnits[unit]]; amount == 0 && len(text) > 0 && string(text) != "null" {
-			return b, InvalidInput("the budget's %s must be a positive number, not 0; leave it out for no limit", BudgetUnits[unit])
-		}
-	}
-	return b, nil
 }
 
 // Check returns an error (invalid_input) for amounts that no limit has.

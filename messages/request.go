@@ -1,6 +1,10 @@
 package messages
 
-import "encoding/json"
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+)
 
 // CallbackLabel is the label with the URL to which a run's questions and its end are sent.
 const CallbackLabel = "callback_url"
@@ -42,6 +46,26 @@ type Request struct {
 	// Key makes the request idempotent for its principal. The same key with the same job and input gets the same run;
 	// with other input it is a CodeConflict error.
 	Key string `json:"key,omitempty"`
+}
+
+// ReadBudget reads a budget that a caller sets, nothing from no data. It refuses (invalid_input) what is no unit, and zero, which
+// would set no limit.
+func ReadBudget(data json.RawMessage) (b Budget, err error) {
+	if len(data) == 0 {
+		return b, nil
+	}
+	var given map[string]json.RawMessage
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err = cmp.Or(in.Decode(&b), json.Unmarshal(data, &given)); err != nil {
+		return b, InvalidInput("the budget is not an object with the units %v: %v", BudgetUnits, err)
+	}
+	for unit, amount := range b.Amounts() {
+		if text := given[BudgetUnits[unit]]; amount == 0 && len(text) > 0 && string(text) != "null" {
+			return b, InvalidInput("the budget's %s must be a positive number, not 0; leave it out for no limit", BudgetUnits[unit])
+		}
+	}
+	return b, nil
 }
 
 // JSONSchema returns a JSON Schema, the same each time. A nil function or a nil result accepts anything.

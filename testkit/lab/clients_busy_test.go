@@ -61,6 +61,37 @@ func TestBusyClients(t *testing.T) {
 			}
 		})
 	}
+	t.Run("acpx", acpxBusy)
+}
+
+// acpxBusy has acpx take a second message while lastword acp answers the first. acpx itself keeps it until then.
+func acpxBusy(t *testing.T) {
+	asked := make(chan []byte, 9)
+	model := httptest.NewServer(slowWords(asked))
+	t.Cleanup(model.Close)
+	script, agent, folder, env := filepath.Join(npmInstall(t, "acp"), "node_modules", ".bin", "acpx"), buildBinary(t), t.TempDir(), atHome(t)
+	acpx := func(words ...string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "node", append([]string{script, "--cwd", folder, "--ttl", "1", "--approve-all", "--agent",
+			agent + " acp --base-url " + model.URL + "/v1 --model scripted"}, words...)...)
+		cmd.Env = env
+		return cmd
+	}
+	out, err := acpx("sessions", "new").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	first := acpx("first")
+	must(t, first.Start())
+	<-asked
+	if out, err = acpx("prompt", "--no-wait", "second").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("[queued]")) {
+		t.Errorf("%v: %s", err, out)
+	}
+	must(t, first.Wait())
+	last := <-asked
+	answer, second := bytes.Index(last, []byte("word word")), bytes.Index(last, []byte(`"second"`))
+	if began := bytes.Index(last, []byte(`"first"`)); began < 0 || answer < began || second < answer {
+		t.Errorf("the second request was %s", last)
+	}
 }
 
 // slowWords is a model whose answers take two seconds.

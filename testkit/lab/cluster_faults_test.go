@@ -3,8 +3,10 @@
 package lab_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +25,8 @@ const (
 	halfBeat = 1250 * time.Millisecond
 )
 
-// jobsFile has a command that leaves a daemon, and ends when its gate is there.
-const jobsFile = `jobs: {work: {command: [sh, -c, 'setsid sleep 1000 & until [ -e "$1" ]; do sleep 0.1; done', sh, "{gate}"], input: {gate: {type: string}}, env: [PATH, LEFT], retry: {times: 1}}}`
+// jobsFile has a command that leaves a daemon, and ends when its gate is there, and one that hears until the message end.
+const jobsFile = `jobs: {hear: {messages: true, retry: {times: 9}, env: [PATH], command: [sh, -c, 'while echo "{\"type\":\"message\"}" >&3 && read -r line <&4; do id=${line#*\"message\":\"}; echo "{\"type\":\"seen\",\"message\":\"${id%%\"*}\"}" >&3; case $line in *\"end\"*) exit 0;; esac; done']}, work: {command: [sh, -c, 'setsid sleep 1000 & until [ -e "$1" ]; do sleep 0.1; done', sh, "{gate}"], input: {gate: {type: string}}, env: [PATH, LEFT], retry: {times: 1}}}`
 
 // noneLeft wants no process of a command.
 func (c *cluster) noneLeft() {
@@ -147,4 +149,55 @@ func (c *cluster) asked(before, n int) (questions []int) {
 		return nil
 	})
 	return questions
+}
+
+// messages says five things to each of 99 runs at any node, each twice, while two nodes and a NATS server are killed. The
+// last one ends the run.
+func (c *cluster) messages() {
+	var runs []messages.RunID
+	for i := range c.nodes {
+		runs = append(runs, c.begin(i, runsEach/len(c.nodes), messages.Request{Job: "hear"})...)
+	}
+	say := func(run messages.RunID, name string) {
+		for try := rand.IntN(len(c.nodes)); try < 60; try++ {
+			ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second)
+			_, err := c.at(try%len(c.nodes)).Say(ctx, run, messages.Said{Message: name, Content: name})
+			if cancel(); err == nil {
+				return
+			}
+			time.Sleep(time.Second / 2)
+		}
+		c.Errorf("nobody takes %s of %s", name, run)
+	}
+	var posts sync.WaitGroup
+	for _, run := range runs {
+		for k := range 10 {
+			posts.Go(func() {
+				time.Sleep(rand.N(12 * time.Second))
+				say(run, fmt.Sprint("m", k%5))
+			})
+		}
+	}
+	for i, n := range c.nodes[:2] {
+		time.Sleep(time.Second)
+		n.kill()
+		if store := c.leader(); i == 1 {
+			store.kill()
+			store.start()
+		}
+		time.Sleep(takeoverGoal / 4)
+		n.start()
+		n.waitReady(c)
+	}
+	posts.Wait()
+	for _, run := range runs {
+		say(run, "end")
+	}
+	c.ends(0, runs, func(s messages.State) error {
+		missed := func(m messages.Message) bool { return m.At == "" }
+		if len(s.Messages) != 6 || slices.ContainsFunc(s.Messages, missed) {
+			return fmt.Errorf("the messages are %+v", s.Messages)
+		}
+		return completed(s)
+	})
 }

@@ -22,6 +22,7 @@ func TestCluster(t *testing.T) {
 		{"the tokens of a day are counted once for all nodes", false, (*cluster).tokensOfADay},
 		{"a killed node loses its runs to another", false, (*cluster).killedNode},
 		{"a plan goes on at another node", false, (*cluster).plan},
+		{"each message to a run is delivered once, whatever is killed", true, (*cluster).messages},
 		{"a paused node loses its runs, and stops its tasks", true, (*cluster).pausedNode},
 		{"a node that is cut off loses its runs, and stops its tasks", true, (*cluster).cutNode},
 		{"a node that is stopped hands its runs over", false, (*cluster).handedOver},
