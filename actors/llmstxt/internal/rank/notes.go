@@ -39,8 +39,12 @@ func (v *survey) describe(c *item) {
 
 // describePage fills in title and note of a page. It replaces a title that names only a part, or repeats the project's.
 func (v *survey) describePage(c *item) {
-	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
-	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
+	text := v.head(c.Path, limitOf(c.Path))
+	if whole := page.FeaturesOf(c.Path, text).Includes; whole != "" {
+		text = cmp.Or(v.head(path.Join(path.Dir(c.Path), whole), limitOf(c.Path)), text)
+	}
+	p := page.Read(c.Path, text)
+	title := strings.TrimPrefix(prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")), "$ ")
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
@@ -62,7 +66,13 @@ func (v *survey) describePage(c *item) {
 	}
 	c.Title = cmp.Or(c.Title, title, c.label, distinction(c.Path))
 	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), cmp.Or(c.Contents, p.Contents())
+	if m := documents.FindStringSubmatch(text); m != nil {
+		c.Contents = cmp.Or(c.Contents, "the API of `"+m[1]+"`")
+	}
 }
+
+// documents matches a directive that documents a name of the code.
+var documents = regexp.MustCompile("(?m)^(?:\\.\\. auto\\w+:: |::: ?|```\\{auto\\w+\\} )([\\w.]+)$")
 
 // remark says what a file is, for one that says nothing of itself.
 func (c *item) remark() string {
@@ -73,9 +83,9 @@ func (c *item) remark() string {
 	case c.class == classExample:
 		return "an example"
 	case page.IsReadme(c.Path):
-		return "the README of its folder"
+		return "the README of " + path.Dir(c.Path)
 	case c.class == classPage:
-		return "a page of the documentation"
+		return ""
 	case c.class == classSource:
 		return strings.TrimSpace(c.file.Language + " source")
 	case c.file.Kind == scan.Manifest:
@@ -139,15 +149,32 @@ func (v *survey) topComment(p string) string {
 
 var commentMark = regexp.MustCompile(`(?m)^(?:#|//|;|--)+ ?`)
 
-// dropCommonNotes removes notes that occur at the top of many files: licences, the name of the project.
+// dropCommonNotes removes what occurs at the top of many files, licences and the name of the project, from notes, and
+// likewise from what stands for them.
 func (r *ranking) dropCommonNotes(list []*item) {
+	dropCommon(list, func(x *item) *string { return &x.Note })
+	dropCommon(list, func(x *item) *string { return &x.Contents })
+	for _, x := range list {
+		if x.Note == "" && x.Contents == "" && x.Path != r.readme.Path {
+			x.Contents = x.remark()
+		}
+	}
+	dropCommon(list, func(x *item) *string { return &x.Contents })
+	for _, x := range list {
+		if x.Note == "" && x.class == classPage && x.Path != r.readme.Path { // the site's navigation says what it is
+			x.Contents = cmp.Or(x.Contents, "a page of the documentation")
+		}
+	}
+}
+
+func dropCommon(list []*item, text func(x *item) *string) {
 	times := make(map[string]int)
 	for _, x := range list {
-		times[x.Note]++
+		times[*text(x)]++
 	}
 	for _, x := range list {
-		if times[x.Note] >= commonNotes {
-			x.Note = ""
+		if times[*text(x)] >= commonNotes {
+			*text(x) = ""
 		}
 	}
 }

@@ -29,7 +29,6 @@ type text struct {
 	imports []string
 	defines []string
 	names   []string // identifiers that other files may define
-	notes   int      // lines of comments
 	aside   string   // why it is not for readers, or ""
 }
 
@@ -73,13 +72,12 @@ func (r *ranking) readSources() {
 			}
 		}
 	}
-	for i, x := range list {
+	for _, x := range list {
 		if x.class == classNone {
 			continue
 		}
 		x.addRole(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
 		x.addRole(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
-		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
 	}
 }
 
@@ -100,7 +98,6 @@ func (v *survey) readText(x *item) (t text) {
 		t.aside = "a test, by its imports"
 		return t
 	}
-	t.notes = source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
 	return t
 }

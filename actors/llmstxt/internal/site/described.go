@@ -210,8 +210,8 @@ func isIndex(file string) bool {
 	return name == "index" || name == "readme" || name == "_index"
 }
 
-// readable returns the name of a file or folder as words.
-func readable(name string) string {
+// Readable returns the name of a file or folder as words.
+func Readable(name string) string {
 	words := strings.NewReplacer("-", " ", "_", " ").Replace(name)
 	if words != "" && words == strings.ToLower(words) {
 		first, size := utf8.DecodeRuneInString(words)

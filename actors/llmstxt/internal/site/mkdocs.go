@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
+var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs([.-]\w+)*\.ya?ml$`), read: readMkDocs}
 
 // mkdocs reads a site of MkDocs. Its pages are paths below dir.
 type mkdocs struct {
@@ -30,6 +30,9 @@ type mkdocs struct {
 
 func readMkDocs(r *Repository, config string) *Site {
 	m := newMkDocs(newBuilder(r, "MkDocs", config), config)
+	if trimExt(path.Base(config)) != "mkdocs" && m.config["nav"] == nil {
+		return nil // one of several configurations, and not the one with the navigation
+	}
 	m.Base = baseURL(m.config["site_url"])
 	for _, u := range textsOf(m.config["site_url"]) { // !ENV [NAME, default]
 		m.Base = cmp.Or(m.Base, baseURL(u))
@@ -170,7 +173,7 @@ func (m *mkdocs) placeOf(p, label string) *Node {
 	if settings.flag("hide") {
 		return nil
 	}
-	return group(cmp.Or(label, settings.text("title"), readable(path.Base(p))), m.section(p))
+	return group(cmp.Or(label, settings.text("title"), Readable(path.Base(p))), m.section(p))
 }
 
 // settings returns the file of a folder that says its title and order, as the plugins awesome-pages and awesome-nav read it.
