@@ -365,12 +365,9 @@ func (r *ranking) isBuilt(p string) bool {
 		return false
 	}
 	_, below, _ := strings.Cut(stem, "/")
-	for _, dir := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
-		if r.byPath[dir+".ts"] != nil || r.byPath[dir+".tsx"] != nil || r.byPath[dir+".mts"] != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below}, func(dir string) bool {
+		return r.byPath[dir+".ts"] != nil || r.byPath[dir+".tsx"] != nil || r.byPath[dir+".mts"] != nil
+	})
 }
 
 var versionFolder = regexp.MustCompile(`(^|/)v[0-8]/`)

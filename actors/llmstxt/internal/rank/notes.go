@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func (v *survey) describePage(c *item) {
 	}
 	p := page.Read(c.Path, text)
 	title := strings.TrimPrefix(prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")), "$ ")
-	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
+	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") || prose.Instructs(title) {
 		title = ""
 	}
 	if c.class == classOptional && !isSkill(c.Path) {
@@ -85,7 +86,7 @@ func (c *item) remark() string {
 	case page.IsReadme(c.Path):
 		return "the README of " + path.Dir(c.Path)
 	case c.class == classPage:
-		return ""
+		return "a page of the documentation"
 	case c.class == classSource:
 		return strings.TrimSpace(c.file.Language + " source")
 	case c.file.Kind == scan.Manifest:
@@ -159,12 +160,8 @@ func (r *ranking) dropCommonNotes(list []*item) {
 			x.Contents = x.remark()
 		}
 	}
-	dropCommon(list, func(x *item) *string { return &x.Contents })
-	for _, x := range list {
-		if x.Note == "" && x.class == classPage && x.Path != r.readme.Path { // the site's navigation says what it is
-			x.Contents = cmp.Or(x.Contents, "a page of the documentation")
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(list), func(x *item) bool { return x.class == classPage }) // navigation says what pages are
+	dropCommon(others, func(x *item) *string { return &x.Contents })
 }
 
 func dropCommon(list []*item, text func(x *item) *string) {

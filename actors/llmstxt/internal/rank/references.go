@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"cmp"
 	"maps"
 	"math/bits"
 	"path"
@@ -272,10 +271,6 @@ func (r *ranking) findEntries() {
 			x.add(0.35, "a place that frameworks and tools look at")
 		} else if stem := stemOf(x.Path); entryStem.MatchString(stem) {
 			x.add(0.2, "entry point, by its name")
-		}
-		name := strings.ToLower(cmp.Or(moduleName(r.main().About.Name), r.repo.Name))
-		if stem := stemOf(x.Path); len(stem) > 2 && (stem == name || stem == strings.ToLower(r.readme.Title)) {
-			x.add(0.45, "has the name of the repository")
 		}
 	}
 }
