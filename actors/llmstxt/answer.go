@@ -114,10 +114,7 @@ func evened(index *rank.Index) *rank.Index {
 				links[j].Note = l.Contents
 			}
 		}
-		if !bare {
-			links = slices.DeleteFunc(links, func(l rank.Link) bool { return !says(l) })
-		}
-		out.Sections[i].Links = links
+		out.Sections[i].Links = slices.DeleteFunc(links, func(l rank.Link) bool { return !bare && !says(l) })
 	}
 	return &out
 }

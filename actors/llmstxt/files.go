@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
@@ -339,7 +340,7 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) (*rank
 		}
 		file := ownFile{Path: name, resolver: newResolver(index, name, paths(r.scan.Files))}
 		text, code := cutMemory(strings.ReplaceAll(string(data), "\r\n", "\n"))
-		if file.doc, _ = Parse(text); file.doc.Title == "" || len(file.doc.Links()) == 0 {
+		if file.doc, _ = Parse(text); file.doc.Title == "" || prose.Instructs(file.doc.Title) || len(file.doc.Links()) == 0 {
 			continue
 		}
 		if file.before = parseMemory(code); file.before == nil {

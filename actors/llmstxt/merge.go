@@ -51,9 +51,7 @@ func (f ownFile) digest(l TxtLink, p string) string {
 // out, and so are links of the index beyond most in total.
 func mergeOwn(index *rank.Index, f ownFile, most int) *rank.Index {
 	out := *index
-	if !prose.Instructs(f.doc.Title) {
-		out.Title = f.doc.Title
-	}
+	out.Title = f.doc.Title
 	if prose.Instructs(f.doc.Summary) {
 		f.doc.Summary = ""
 	}

@@ -305,6 +305,8 @@ const (
 	leastFolded  = 2
 )
 
+var fixedNames = regexp.MustCompile(`(?i)^(docs|packages|commands|source|configuration|examples|optional)$`)
+
 // forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
 var forAgents = regexp.MustCompile(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
 
@@ -394,17 +396,11 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 			names = append(names, x.group)
 		}
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || fixedNames.MatchString(name) })
 	if len(names) > mostGroups || len(names) < 2 {
 		return nil
 	}
 	return names
-}
-
-// isTaken reports whether one of the fixed sections has the name.
-func isTaken(name string) bool {
-	return slices.ContainsFunc([]string{secDocs, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional},
-		func(taken string) bool { return strings.EqualFold(taken, name) })
 }
 
 // distinguish adds to titles that repeat within a section the shortest distinction: the folder's name, or else the

@@ -250,11 +250,9 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "not included by the settings"
 	case r.options.Include != nil:
 		return ""
-	case f.Path == r.readme.Path:
-		return ""
-	case f.Kind == scan.Document && post.MatchString(f.Path) && r.publishes():
+	case f.Kind == scan.Document && f.Path != r.readme.Path && post.MatchString(f.Path) && r.publishes():
 		return "news, or the start of another project"
-	case r.onSite[f.Path] && !page.IsLicence(base) && !aboutConduct.MatchString(base):
+	case f.Path == r.readme.Path, r.onSite[f.Path] && !page.IsLicence(base) && !aboutConduct.MatchString(base):
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
 		return "for tools, or for the host"

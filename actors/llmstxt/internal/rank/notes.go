@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 )
@@ -65,7 +66,11 @@ func (v *survey) describePage(c *item) {
 	if c.members != "" && c.class == classPage {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
-	c.Title = cmp.Or(c.Title, title, c.label, distinction(c.Path))
+	name := distinction(c.Path)
+	if name == c.Path {
+		name = site.Readable(strings.TrimSuffix(path.Base(name), path.Ext(name)))
+	}
+	c.Title = cmp.Or(c.Title, title, c.label, name)
 	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), cmp.Or(c.Contents, p.Contents())
 	if m := documents.FindStringSubmatch(text); m != nil {
 		c.Contents = cmp.Or(c.Contents, "the API of `"+m[1]+"`")

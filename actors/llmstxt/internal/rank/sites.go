@@ -59,7 +59,7 @@ func (r *ranking) followSite() {
 		if x == nil || x.class != classPage {
 			continue
 		}
-		x.listed, x.group, x.label, x.online = p.Order, p.Branch, cmp.Or(p.Label, site.Readable(path.Base(distinction(strings.TrimSuffix(p.Page, path.Ext(p.Page)))))), p.URL
+		x.listed, x.group, x.label, x.online = p.Order, p.Branch, p.Label, p.URL
 		x.Note, x.Contents = cmp.Or(x.Note, p.Description), contents[p.Page]
 		if !p.Late {
 			x.place = i + 1

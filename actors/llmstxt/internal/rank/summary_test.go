@@ -85,3 +85,16 @@ func TestTitle(t *testing.T) {
 		}
 	}
 }
+
+// A workspace without a README at its top shows the README of the package with its name, or with its owner's scope.
+func TestReadmeOfTheLead(t *testing.T) {
+	for _, name := range []string{"frob-turn", "@frobjs/turn"} {
+		archive := "-- package.json --\n" + `{"name": "mono", "private": true, "workspaces": ["packages/*"]}` + "\n-- packages/a/package.json --\n" +
+			`{"name": "a", "version": "1.2.3"}` + "\n-- packages/a/README.md --\n# A\n-- packages/turn/package.json --\n{\"name\": \"" + name +
+			"\", \"version\": \"1.2.3\"}\n-- packages/turn/README.md --\n# Frob Turn\n\nFrob Turn is a library for widgets.\n"
+		index := build(t, archive, scan.Origin{Owner: "frobjs", Repo: "frob-turn"}, rank.Options{})
+		if index.Title != "Frob Turn" || index.Readme != "packages/turn/README.md" {
+			t.Errorf("%s: %q of %s", name, index.Title, index.Readme)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
+var described = []reader{mkdocsReader, mkdocsNavReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
 	exdocReader, doccReader, docsifyReader}
 
 // builder adds pages to a site, each once.

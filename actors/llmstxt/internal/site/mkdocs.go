@@ -13,7 +13,10 @@ import (
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs([.-]\w+)*\.ya?ml$`), read: readMkDocs}
+var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
+
+// mkdocsNavReader reads that of several configurations which has the navigation.
+var mkdocsNavReader = reader{config: regexp.MustCompile(`(^|/)mkdocs([.-]\w+)+\.ya?ml$`), mark: "nav:", read: readMkDocs}
 
 // mkdocs reads a site of MkDocs. Its pages are paths below dir.
 type mkdocs struct {
@@ -30,9 +33,6 @@ type mkdocs struct {
 
 func readMkDocs(r *Repository, config string) *Site {
 	m := newMkDocs(newBuilder(r, "MkDocs", config), config)
-	if trimExt(path.Base(config)) != "mkdocs" && m.config["nav"] == nil {
-		return nil // one of several configurations, and not the one with the navigation
-	}
 	m.Base = baseURL(m.config["site_url"])
 	for _, u := range textsOf(m.config["site_url"]) { // !ENV [NAME, default]
 		m.Base = cmp.Or(m.Base, baseURL(u))
