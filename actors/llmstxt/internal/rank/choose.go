@@ -340,9 +340,6 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 			if x.URL == "" {
 				x.URL = cmp.Or(r.onlineAt(x), r.links.url(x.Path))
 			}
-			if len(x.Reasons) == 0 {
-				x.Reasons = []string{"a file of the product, by its size and place"}
-			}
 			s.Links = append(s.Links, x.Link)
 		}
 		distinguish(s.Links)

@@ -222,11 +222,11 @@ var (
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
-		`blog|_posts|posts|news|rfcs?|proposals|website|snap|m4|_\w+)([/_.-]|$)`)
+		`blog|_posts|posts|news|rfcs?|proposals|plans|website|snap|m4|_\w+)([/_.-]|$)`)
 	wording = regexp.MustCompile(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = regexp.MustCompile(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
 	post    = regexp.MustCompile(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
-	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc)/`)
+	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
 )
 
 // isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.

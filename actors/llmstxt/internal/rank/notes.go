@@ -60,7 +60,7 @@ func (v *survey) describePage(c *item) {
 		}
 	case c.listed == 0 && (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
 		title = "" // the heading of a part, not of the page
-	case strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().About.Name)):
+	case title != "" && (strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().About.Name))):
 		title = cmp.Or(p.Second, distinction(c.Path)) // it repeats the name of the project
 	}
 	if c.members != "" && c.class == classPage {

@@ -74,6 +74,10 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 
 // The title is the project's, without pictures, frames and questions.
 func TestTitle(t *testing.T) {
+	picture := build(t, "-- README.md --\n[![The Frob logo](frob.png)](x)\n\nTurns widgets.\n", scan.Origin{Repo: "frob"}, rank.Options{})
+	if picture.Title != "The Frob" {
+		t.Errorf("the picture gives the title %q", picture.Title)
+	}
 	for heading, want := range map[string]string{
 		"Frob \u26a1": "Frob", "What is FROB? \u2728": "FROB", "Welcome to Frob": "Frob", "Frob :heart:": "Frob",
 		"Why turn widgets?": "frob", "README": "frob", "frob is unmaintained, use turn instead.": "frob", "Donations": "frob", "Website": "frob", "Repository": "frob",
