@@ -32,7 +32,7 @@ var (
 // title returns the title of the README, or else the name of the package, the repository or the folder.
 func (v *survey) title() string {
 	t := strings.TrimRight(emoji.ReplaceAllString(v.readme.Title, ""), " :!")
-	if m := picture.FindStringSubmatch(v.readmeText); t == "" && m != nil && prose.HasWords(strings.ToLower(m[1]), strings.ToLower(v.repo.Origin.Repo)) {
+	if m := picture.FindStringSubmatch(v.readmeText); t == "" && m != nil && prose.HasWords(strings.ToLower(m[1]), strings.ToLower(cmp.Or(v.repo.Origin.Repo, v.repo.Name, m[1]))) {
 		t = m[1]
 	}
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
