@@ -86,27 +86,35 @@ func (a Answer) noted(sections []rank.Section) []rank.Section {
 }
 
 // evened returns the index with notes on all links of a section or on none, apart from words of people. If at least half
-// have a note, what the files hold stands for the others. The README needs none, because the summary says what it says.
+// have a note, or names, what the files hold stands for the others, and the few that say nothing go. The README needs no
+// note: the summary says what it says.
 func evened(index *rank.Index) *rank.Index {
 	out := *index
 	out.Sections = slices.Clone(index.Sections)
 	for i, s := range out.Sections {
-		links, noted := slices.Clone(s.Links), 0
+		says := func(l rank.Link) bool {
+			return l.Note+l.Contents != "" || l.Path == index.Readme || slices.Contains(l.Reasons, ownReason)
+		}
+		links, noted, silent := slices.Clone(s.Links), 0, 0
 		for _, l := range links {
-			if l.Note != "" || l.Path == index.Readme {
+			if !says(l) {
+				silent++
+			}
+			if l.Note != "" || l.Path == index.Readme || strings.HasPrefix(l.Contents, "`") {
 				noted++
 			}
 		}
+		bare := noted*2 < len(links) || silent*4 > len(links)
 		for j, l := range links {
 			switch {
 			case slices.Contains(l.Reasons, ownReason):
-			case noted*2 < len(links):
+			case bare:
 				links[j].Note = ""
 			case l.Note == "":
 				links[j].Note = l.Contents
 			}
 		}
-		out.Sections[i].Links = links
+		out.Sections[i].Links = slices.DeleteFunc(links, func(l rank.Link) bool { return !bare && !says(l) })
 	}
 	return &out
 }

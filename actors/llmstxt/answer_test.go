@@ -46,6 +46,29 @@ func garden() (fstest.MapFS, *scan.Repository, *rank.Index) {
 	return files, repo, index
 }
 
+// All links of a section have notes, or none has; a few that say nothing go, and a person's words stay.
+func TestEvened(t *testing.T) {
+	own := rank.Link{Path: "own", Note: "by hand", Reasons: []string{ownReason}}
+	noted, named, silent := rank.Link{Path: "n", Note: "note"}, rank.Link{Path: "c", Contents: "`Name`"}, rank.Link{Path: "s"}
+	for _, c := range []struct {
+		links []rank.Link
+		want  string
+	}{
+		{[]rank.Link{noted, named, named, silent}, "[n:note c:`Name` c:`Name`]"},
+		{[]rank.Link{noted, noted, silent, silent}, "[n: n: s: s:]"},
+		{[]rank.Link{noted, silent, silent, own}, "[n: s: s: own:by hand]"},
+		{[]rank.Link{{Path: "README.md"}, noted}, "[README.md: n:note]"},
+	} {
+		var got []string
+		for _, l := range evened(&rank.Index{Readme: "README.md", Sections: []rank.Section{{Links: c.links}}}).Sections[0].Links {
+			got = append(got, l.Path+":"+l.Note)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("got %v, want %s", got, c.want)
+		}
+	}
+}
+
 // neutral stands for model.Neutral, which is above this package.
 func neutral(text string) string { return strings.ReplaceAll(text, "<|", "< |") }
 

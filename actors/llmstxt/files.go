@@ -10,10 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
@@ -306,19 +308,21 @@ func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 	return nil
 }
 
-// existing lists the paths where the repository may have an llms.txt of its maintainers: the usual ones, and then
-// wherever else one lies, the shallowest first.
+// existing lists the paths where the repository may have an llms.txt of its maintainers: the usual ones, and then those
+// that a site publishes, the shallowest first. That of a package is of the package.
 func (r *Repository) existing() []string {
 	names := []string{NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt}
 	var others []string
 	for _, f := range r.scan.Files {
-		if path.Base(f.Path) == NameTxt && f.Place != scan.Test && f.Place != scan.Example && !slices.Contains(names, f.Path) {
+		if path.Base(f.Path) == NameTxt && f.Place != scan.Example && f.Place != scan.Test && published.MatchString(f.Path) && !slices.Contains(names, f.Path) {
 			others = append(others, f.Path)
 		}
 	}
 	stable.Sort(others, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	return append(names, others...)
 }
+
+var published = regexp.MustCompile(`(^|/)(docs?|public|_?static|source|www|site|website)/llms\.txt$`)
 
 // mostExisting bounds the size of an llms.txt that is read.
 const mostExisting = 1 << 20
@@ -336,7 +340,7 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) (*rank
 		}
 		file := ownFile{Path: name, resolver: newResolver(index, name, paths(r.scan.Files))}
 		text, code := cutMemory(strings.ReplaceAll(string(data), "\r\n", "\n"))
-		if file.doc, _ = Parse(text); file.doc.Title == "" || len(file.doc.Links()) == 0 {
+		if file.doc, _ = Parse(text); file.doc.Title == "" || prose.Instructs(file.doc.Title) || len(file.doc.Links()) == 0 {
 			continue
 		}
 		if file.before = parseMemory(code); file.before == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
@@ -51,6 +52,9 @@ func (f ownFile) digest(l TxtLink, p string) string {
 func mergeOwn(index *rank.Index, f ownFile, most int) *rank.Index {
 	out := *index
 	out.Title = f.doc.Title
+	if prose.Instructs(f.doc.Summary) {
+		f.doc.Summary = ""
+	}
 	if f.before == nil && f.doc.Summary != "" || f.before != nil && f.before.summary != digest(summarySize, f.doc.Summary) {
 		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = f.doc.Summary, f.Path, ownReason, false
 	}
@@ -114,7 +118,7 @@ func remarks(details string) []rank.Fact {
 		text := strings.Join(strings.Fields(strings.TrimLeft(strings.TrimSpace(block), "-* ")), " ")
 		name, value, named := strings.Cut(text, ": ")
 		switch {
-		case fenced || marks > 0 || text == "" || named && slices.Contains(readAnew, name):
+		case fenced || marks > 0 || text == "" || prose.Instructs(text) || named && slices.Contains(readAnew, name):
 		case strings.HasPrefix(text, "Links lead to "):
 		case named && (name == remark || name == "Remember"):
 			list = append(list, rank.Fact{Name: name, Value: value})

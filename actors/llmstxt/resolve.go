@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 )
 
@@ -45,6 +46,9 @@ func newResolver(index *rank.Index, name string, files []string) resolver {
 // link returns the link with the file that it points to, if that belongs to the repository. If the analysis lists the
 // file too, its URL is used, because that leads to the commit that was read. What an earlier run has written is renewed.
 func (f ownFile) link(txtLink TxtLink) (link rank.Link, ok bool) {
+	if prose.Instructs(txtLink.Note) {
+		txtLink.Note = ""
+	}
 	p, inside := f.path(txtLink.URL)
 	id := f.digest(txtLink, p)
 	if f.before.wrote(id, txtLink) {
@@ -74,8 +78,8 @@ func (f ownFile) link(txtLink TxtLink) (link rank.Link, ok bool) {
 // exist.
 func (r resolver) path(address string) (p string, inside bool) {
 	u, err := url.Parse(address)
-	if err != nil {
-		return "", false
+	if err != nil || u.Scheme != "" && !strings.HasPrefix(u.Scheme, "http") {
+		return "", true
 	}
 	if u.Scheme == "" {
 		for _, p := range []string{path.Join(r.dir, u.Path), strings.TrimPrefix(path.Clean("/"+u.Path), "/")} {

@@ -48,12 +48,15 @@ func IsBoilerplate(s string) bool {
 		strings.Contains(low, "@") && mail.MatchString(low):
 		return true
 	case utf8.RuneCountInString(low) < 12, phrases["cut off after"].Has(low[strings.LastIndexByte(low, ' ')+1:]),
-		len(low) < 40 && strings.Contains(low, "backward"):
+		len(low) < 40 && strings.Contains(low, "backward"), Instructs(low):
 		return true
 	}
 	return isResidue(s) || phrases["boilerplate begins with"].Start(low) || phrases["boilerplate has"].In(low) ||
 		ContainsAny(low, "|release|", "|version|", "|today|") // of Sphinx
 }
+
+// Instructs reports whether a text tells an assistant what to do.
+func Instructs(s string) bool { return phrases["addressed to assistants"].In(strings.ToLower(s)) }
 
 // NeedsContext reports whether a sentence continues the one before it.
 func NeedsContext(s string) bool {

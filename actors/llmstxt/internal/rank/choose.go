@@ -26,8 +26,7 @@ type ranking struct {
 	*survey
 	items    []*item
 	at       map[string]*item // items by path
-	index    pageIndex
-	passed   []Passed // files that were not chosen
+	passed   []Passed         // files that were not chosen
 	folders  map[string]bool
 	faces    map[string]*item // the file that represents a folder, by folder, as far as known
 	settings bool             // the repository consists of settings
@@ -44,7 +43,6 @@ func (v *survey) rank(ctx context.Context) *ranking {
 		faces: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool), onSite: make(map[string]bool)}
 	r.findSite()
 	r.readItems()
-	r.index = newPageIndex(r.items)
 	r.followSite()
 	r.findHome()
 	r.findEntries()
@@ -81,9 +79,6 @@ func (r *ranking) weighPaths() {
 			r.weighSetting(x)
 		case classOptional:
 			x.add(1-float64(slices.IndexFunc(lasting, func(is func(base string) bool) bool { return is(path.Base(x.Path)) })), "")
-		}
-		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.Dir != "." && (u.About.Private && r.publishes()) {
-			x.add(-0.3, "")
 		}
 		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional || depth(x.Path) > 0 && r.named.Path(x.Path) {
 			continue
@@ -154,7 +149,7 @@ func (r *ranking) maxLinks() (links, pages int) {
 	placed := 0
 	for _, x := range r.items {
 		n[x.class]++
-		placed += boolToInt(x.place > 0)
+		placed += boolToInt(x.place > 0 && x.class == classPage)
 	}
 	if placed >= leastSite {
 		pages = min(placed, mostSitePages) + min(n[classPage]-placed, mostOtherPages)
@@ -310,6 +305,8 @@ const (
 	leastFolded  = 2
 )
 
+var fixedNames = regexp.MustCompile(`(?i)^(docs|packages|commands|source|configuration|examples|optional)$`)
+
 // forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
 var forAgents = regexp.MustCompile(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
 
@@ -342,12 +339,6 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 			x.Score = 300 + int(100*x.points)
 			if x.URL == "" {
 				x.URL = cmp.Or(r.onlineAt(x), r.links.url(x.Path))
-			}
-			if len(x.Reasons) == 0 {
-				x.Reasons = []string{"a file of the product, by its size and place"}
-			}
-			if x.Path != r.readme.Path {
-				x.Contents = cmp.Or(x.Contents, x.remark())
 			}
 			s.Links = append(s.Links, x.Link)
 		}
@@ -391,39 +382,22 @@ func (r *ranking) sectionOf(x *item) string {
 	return secConfiguration
 }
 
-// groups returns the groups of the navigation that deserve a section, in order. The first page of a group states how
-// many of its pages are omitted.
+// groups returns the groups of the navigation that deserve a section, in order.
 func (r *ranking) groups(chosen []*item) (names []string) {
 	shown := make(map[string]int)
-	first := make(map[string]*item)
 	for _, x := range stable.Sorted(slices.Values(chosen), func(x, y *item) int { return x.listed - y.listed }) {
 		if x.class != classPage || x.listed == 0 || x.group == "" || x.Path == r.readme.Path {
 			continue
 		}
-		if shown[x.group]++; first[x.group] == nil {
-			first[x.group] = x
+		if shown[x.group]++; shown[x.group] == 1 {
 			names = append(names, x.group)
 		}
 	}
-	for name, x := range first {
-		if left := x.pages - shown[name]; left > 0 {
-			if x.Note != "" {
-				x.Note = strings.TrimRight(x.Note, ".") + ". "
-			}
-			x.Note += fmt.Sprintf("%s more in %s.", words.Count(left, "page"), path.Dir(x.Path))
-		}
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || fixedNames.MatchString(name) })
 	if len(names) > mostGroups || len(names) < 2 {
 		return nil
 	}
 	return names
-}
-
-// isTaken reports whether one of the fixed sections has the name.
-func isTaken(name string) bool {
-	return slices.ContainsFunc([]string{secDocs, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional},
-		func(taken string) bool { return strings.EqualFold(taken, name) })
 }
 
 // distinguish adds to titles that repeat within a section the shortest distinction: the folder's name, or else the

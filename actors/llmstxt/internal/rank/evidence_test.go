@@ -127,19 +127,57 @@ All that has changed since the beginning of time.
 # A
 
 What the first version was like for those who had it.
+-- package.json --
+{"name": "frob", "version": "1.2.3", "main": "frob.js"}
+-- create/template-solid/README.md --
+# Solid and Frob
+
+What you have begun will grow to be an application.
+-- docs/blog/posts/new.md --
+# Frob is new
+
+Frob has seen the light of day at last.
+-- README.中文.md --
+# 转子
+
+转子是一个旋转小部件的库，它可以旋转所有的小部件，而且非常快。
+-- docs/old.md --
+# Old
+
+Moved to the wiki.
+-- docs/how.rst --
+.. include:: ../.github/CONTRIBUTING.md
+-- Frob.slnx --
+<Solution />
+-- examples/a.output --
+1
 `, scan.Origin{}, rank.Options{})
-	const want = "Docs: README.md\nSource: frob.js\nOptional: .github/CONTRIBUTING.md LICENSE\n"
+	const want = "Docs: README.md\nSource: frob.js\nConfiguration: package.json\nOptional: .github/CONTRIBUTING.md LICENSE\n"
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	for _, want := range []string{"deps/other/other.js made by others", "src/locales/de.json wording", "docs/CHANGELOG.md what changed"} {
+	for _, want := range []string{"deps/other/other.js made by others", "src/locales/de.json wording", "docs/CHANGELOG.md what changed",
+		"README.中文.md a translation", "docs/blog/posts/new.md news", "create/template-solid/README.md news",
+		"docs/old.md its text", "docs/how.rst its text", "Frob.slnx for tools", "examples/a.output for tools"} {
 		if !strings.Contains(fmt.Sprint(index.Passed), want) {
 			t.Errorf("%s is not among %v", want, index.Passed)
 		}
 	}
 }
 
-// TestALongGroupSaysHowLongItIs: of pages that are alike, or too many, the first of a group tells of the others.
+// The README and pages have their places even where the site has more pages than are read.
+func TestReadmeOfALargeSite(t *testing.T) {
+	var archive, toc strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&toc, "- docs/p%03d.md\n", i)
+		fmt.Fprintf(&archive, "-- docs/p%03d.md --\n# Page %d\n\nPage %d says something of some length.\n", i, i, i)
+	}
+	archive.WriteString("-- README.md --\n# Frob\n\nFrob is a library for widgets.\n-- mkdocs.yml --\nnav:\n" + strings.ReplaceAll(toc.String(), "docs/", ""))
+	if got := outline(build(t, archive.String(), scan.Origin{}, rank.Options{})); !strings.HasPrefix(got, "Docs: README.md docs/p000.md docs/p001.md") {
+		t.Error(got)
+	}
+}
+
 // TestChaptersAreNotLeftOut keeps the page under which others stand where a book has more than can be linked.
 func TestChaptersAreNotLeftOut(t *testing.T) {
 	var archive, summary strings.Builder
@@ -159,27 +197,6 @@ func TestChaptersAreNotLeftOut(t *testing.T) {
 		if !strings.Contains(got, head) {
 			t.Errorf("%s is not linked:\n%s", head, got)
 		}
-	}
-}
-
-func TestALongGroupSaysHowLongItIs(t *testing.T) {
-	archive, nav := "", "-- mkdocs.yml --\nnav:\n"
-	for g := range 3 {
-		nav += fmt.Sprintf("  - Group %d:\n", g)
-		for i := range 12 {
-			archive += fmt.Sprintf("-- docs/g%d/p%d.md --\n# Page %d.%d\n\nThis page says one thing among many others.\n", g, i, g, i)
-			nav += fmt.Sprintf("      - g%d/p%d.md\n", g, i)
-		}
-	}
-	index := build(t, archive+nav, scan.Origin{}, rank.Options{Links: 20})
-	said := 0
-	for _, s := range index.Sections {
-		for _, l := range s.Links {
-			said += strings.Count(l.Note, "more in docs/g")
-		}
-	}
-	if said == 0 {
-		t.Errorf("no line says how many pages are not listed:\n%s", outline(index))
 	}
 }
 

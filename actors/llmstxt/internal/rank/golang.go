@@ -143,7 +143,7 @@ func (r *ranking) findPackages() {
 func (r *ranking) findMembers() {
 	for _, u := range r.membersOf() {
 		x := r.face(u)
-		if x == nil || x.members != "" {
+		if x == nil || x.members != "" || u.About.Private && post.MatchString(u.Dir+"/") {
 			continue
 		}
 		x.members = cmp.Or(u.About.Name, u.Dir)

@@ -32,6 +32,9 @@ var (
 // title returns the title of the README, or else the name of the package, the repository or the folder.
 func (v *survey) title() string {
 	t := strings.TrimRight(emoji.ReplaceAllString(v.readme.Title, ""), " :!")
+	if m := picture.FindStringSubmatch(v.readmeText); t == "" && m != nil && prose.HasWords(strings.ToLower(m[1]), strings.ToLower(cmp.Or(v.repo.Origin.Repo, v.repo.Name, m[1]))) {
+		t = m[1]
+	}
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
 	name := moduleName(v.product().Name)
 	t = titleVersion.ReplaceAllString(t, "")
@@ -63,6 +66,7 @@ var unreleased = regexp.MustCompile(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
 
 var (
 	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // emoji or their names, at either end of a title
+	picture       = regexp.MustCompile(`(?:!\[|<img [^>]*\balt=")([^\]"]+?)(?: [lL]ogo)?[\]"]`)
 	tagline       = regexp.MustCompile(`(:| [-–—|]|,) .*$`)
 	titleVersion  = regexp.MustCompile(` v?\d+\.\d+\.\d+$`)
 	titleQuestion = regexp.MustCompile(`^What is (\S+)\?$`)

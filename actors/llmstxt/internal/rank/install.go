@@ -21,7 +21,7 @@ func (v *survey) installLine(m manifest.Manifest) (best string) {
 	}
 	list := words.Find("install from " + m.Ecosystem)
 	for _, code := range page.CodeOf(v.readmeText) {
-		code = prose.Tidy(strings.TrimLeft(code, "$> "))
+		code = inVersion.ReplaceAllString(prose.Tidy(strings.TrimLeft(code, "$> ")), "")
 		if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
 			best = code
 		}
@@ -95,14 +95,17 @@ func installs(list words.List, code, name string) bool {
 	return false
 }
 
-// pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written, and "@version".
-var pinned = regexp.MustCompile(`(?i)@v?(\d|$)|@\W*(version|tag|x\.)`)
+// pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written, "@version" and "@next".
+var pinned = regexp.MustCompile(`(?i)@v?(\d|$)|@\W*(version|tag|x\.|next|alpha|beta|canary|nightly|rc|dev)\b`)
 
 var (
 	// otherForms are lines that install from where no manifest of a package need be, or that depend on a package.
-	otherForms = regexp.MustCompile(`^(helm (upgrade --install|install|upgrade -i) |brew (install|tap) |dotnet (add package|tool install) |mix archive\.install hex |` +
-		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|(implementation|api|compileOnly|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
-	helmRepository = regexp.MustCompile(`^helm repo add \S+ https?://\S+$`)
+	otherForms = regexp.MustCompile(`^(helm (upgrade --install|install|upgrade -i) |brew install |dotnet (add package|tool install) |mix archive\.install hex |` +
+		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|id[ (]*["'][\w.-]+["']\)? version ["']\d[\w.-]*["']$|(implementation|api|compileOnly|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
+	// before is a line that must precede the one that installs.
+	before = regexp.MustCompile(`^(helm repo add \S+ https?://\S+|brew tap \S+/\S+)$`)
+	// inVersion is a version that was current when the page was written.
+	inVersion = regexp.MustCompile(` --version[ =]v?\d\S*`)
 	// dependency is one of Maven, or one of Gradle in words that it no longer knows.
 	dependency = regexp.MustCompile(`(?:<groupId>|\bcompile[ (]+["'])([\w.-]+)(?:</groupId>\s*<artifactId>|:)([\w.-]+)(?:</artifactId>\s*<version>|:)(\d[\w.-]*)(?:</version>|["'])`)
 	// elsewhere is a line for a system that brew does not serve.
@@ -118,15 +121,15 @@ func (v *survey) otherInstall() string {
 		code = strings.TrimRight(prose.Tidy(strings.TrimLeft(code, "$> ")), ",")
 		switch {
 		case placeholder.MatchString(code) || strings.ContainsAny(code, "|;`") || utf8.RuneCountInString(code) > 160:
-		case helmRepository.MatchString(code):
+		case before.MatchString(code):
 			added = code + " && "
 		case strings.HasPrefix(code, "brew ") && slices.ContainsFunc(elsewhere.FindAllString(v.readmeText, -1), v.isOf):
 			// it is for one of several systems
 		case otherForms.MatchString(code) && v.isOf(code):
-			if !strings.HasPrefix(code, "helm ") {
+			if !strings.HasPrefix(code, added[:min(5, len(added))]) {
 				added = ""
 			}
-			return added + code
+			return added + inVersion.ReplaceAllString(code, "")
 		}
 	}
 	for _, m := range dependency.FindAllStringSubmatch(v.readmeText, -1) {

@@ -40,7 +40,6 @@ type item struct {
 	label   string // its name there, or ""
 	online  string // its path on the site, or ""
 	place   int    // place in the order in which a site's pages deserve links, from 1; 0 for none
-	pages   int    // number of pages in that group
 	members string // the package that the file represents: its name or its folder
 	command bool   // that package is a program
 	entry   string // the manifest that names the file as an entry point
@@ -216,17 +215,18 @@ var (
 	peopleName = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
-	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$`)
+	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
-	// inner matches files that are not for others, and foreign matches files that others have made.
+	// inner and post match files that are not for others, and foreign matches files that others have made.
 	marked = regexp.MustCompile(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
-		`blog|_posts|posts|news|rfcs?|proposals|website|snap|m4|_\w+)([/_.-]|$)`)
+		`blog|_posts|posts|news|rfcs?|proposals|plans|website|snap|m4|_\w+)([/_.-]|$)`)
 	wording = regexp.MustCompile(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = regexp.MustCompile(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
-	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc)/`)
+	post    = regexp.MustCompile(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
+	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
 )
 
 // isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.
@@ -250,6 +250,8 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "not included by the settings"
 	case r.options.Include != nil:
 		return ""
+	case f.Kind == scan.Document && f.Path != r.readme.Path && post.MatchString(f.Path) && r.publishes():
+		return "news, or the start of another project"
 	case f.Path == r.readme.Path, r.onSite[f.Path] && !page.IsLicence(base) && !aboutConduct.MatchString(base):
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
@@ -311,7 +313,7 @@ var aboutConduct = regexp.MustCompile(`(?i)^code.of.conduct\.`)
 var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
 
 var media = regexp.MustCompile(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
-	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js|slnx?|props|targets|output)$`)
+	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js)$`)
 
 var toolConfig = regexp.MustCompile(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
 
@@ -324,7 +326,7 @@ func isToolConfig(f *scan.File) bool {
 }
 
 var (
-	translated = regexp.MustCompile(`^(.+?)[._-]([a-z]{2}|[a-z]{2}[-_]\w{2,4})$`)
+	translated = regexp.MustCompile(`^(.+?)[._-]([a-z]{2}|[a-z]{2}[-_]\w{2,4}|[^\x00-\x7F]+)$`)
 	localeDir  = regexp.MustCompile(`^([a-z]{2}|[a-z]{2}[-_][A-Za-z]{2,4})$`)
 )
 
@@ -361,12 +363,9 @@ func (r *ranking) isBuilt(p string) bool {
 		return false
 	}
 	_, below, _ := strings.Cut(stem, "/")
-	for _, dir := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
-		if r.byPath[dir+".ts"] != nil || r.byPath[dir+".tsx"] != nil || r.byPath[dir+".mts"] != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below}, func(dir string) bool {
+		return r.byPath[dir+".ts"] != nil || r.byPath[dir+".tsx"] != nil || r.byPath[dir+".mts"] != nil
+	})
 }
 
 var versionFolder = regexp.MustCompile(`(^|/)v[0-8]/`)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 )
@@ -39,9 +41,13 @@ func (v *survey) describe(c *item) {
 
 // describePage fills in title and note of a page. It replaces a title that names only a part, or repeats the project's.
 func (v *survey) describePage(c *item) {
-	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
-	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
-	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
+	text := v.head(c.Path, limitOf(c.Path))
+	if whole := page.FeaturesOf(c.Path, text).Includes; whole != "" {
+		text = cmp.Or(v.head(path.Join(path.Dir(c.Path), whole), limitOf(c.Path)), text)
+	}
+	p := page.Read(c.Path, text)
+	title := strings.TrimPrefix(prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")), "$ ")
+	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") || prose.Instructs(title) {
 		title = ""
 	}
 	if c.class == classOptional && !isSkill(c.Path) {
@@ -54,15 +60,25 @@ func (v *survey) describePage(c *item) {
 		}
 	case c.listed == 0 && (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
 		title = "" // the heading of a part, not of the page
-	case strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().About.Name)):
+	case title != "" && (strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().About.Name))):
 		title = cmp.Or(p.Second, distinction(c.Path)) // it repeats the name of the project
 	}
 	if c.members != "" && c.class == classPage {
 		c.Title = cmp.Or(c.Title, c.members)
 	}
-	c.Title = cmp.Or(c.Title, title, c.label, distinction(c.Path))
+	name := distinction(c.Path)
+	if name == c.Path {
+		name = site.Readable(strings.TrimSuffix(path.Base(name), path.Ext(name)))
+	}
+	c.Title = cmp.Or(c.Title, title, c.label, name)
 	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), cmp.Or(c.Contents, p.Contents())
+	if m := documents.FindStringSubmatch(text); m != nil {
+		c.Contents = cmp.Or(c.Contents, "the API of `"+m[1]+"`")
+	}
 }
+
+// documents matches a directive that documents a name of the code.
+var documents = regexp.MustCompile("(?m)^(?:\\.\\. auto\\w+:: |::: ?|```\\{auto\\w+\\} )([\\w.]+)$")
 
 // remark says what a file is, for one that says nothing of itself.
 func (c *item) remark() string {
@@ -73,7 +89,7 @@ func (c *item) remark() string {
 	case c.class == classExample:
 		return "an example"
 	case page.IsReadme(c.Path):
-		return "the README of its folder"
+		return "the README of " + path.Dir(c.Path)
 	case c.class == classPage:
 		return "a page of the documentation"
 	case c.class == classSource:
@@ -139,15 +155,28 @@ func (v *survey) topComment(p string) string {
 
 var commentMark = regexp.MustCompile(`(?m)^(?:#|//|;|--)+ ?`)
 
-// dropCommonNotes removes notes that occur at the top of many files: licences, the name of the project.
+// dropCommonNotes removes what occurs at the top of many files, licences and the name of the project, from notes, and
+// likewise from what stands for them.
 func (r *ranking) dropCommonNotes(list []*item) {
+	dropCommon(list, func(x *item) *string { return &x.Note })
+	dropCommon(list, func(x *item) *string { return &x.Contents })
+	for _, x := range list {
+		if x.Note == "" && x.Contents == "" && x.Path != r.readme.Path {
+			x.Contents = x.remark()
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(list), func(x *item) bool { return x.class == classPage }) // navigation says what pages are
+	dropCommon(others, func(x *item) *string { return &x.Contents })
+}
+
+func dropCommon(list []*item, text func(x *item) *string) {
 	times := make(map[string]int)
 	for _, x := range list {
-		times[x.Note]++
+		times[*text(x)]++
 	}
 	for _, x := range list {
-		if times[x.Note] >= commonNotes {
-			x.Note = ""
+		if times[*text(x)] >= commonNotes {
+			*text(x) = ""
 		}
 	}
 }

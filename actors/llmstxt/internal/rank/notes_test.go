@@ -47,9 +47,30 @@ _For pictures of each, and more, see:_
 int turn(const char *widget, size_t times, int options)
 
 Turns a widget as often as it is told to.
+-- docs/errors.md --
+# Errors
+
+`+"```{eval-rst}\n.. currentmodule:: frob\n```"+`
+
+Errors say which widget failed, and why.
+-- docs/api.rst --
+Align
+=====
+
+.. automodule:: frob.align
+    :members:
+-- docs/whole.rst --
+.. include:: turn.md
+-- docs/steps.md --
+# $ Steps
+
+- Take a widget by both of its ends.
 -- Cargo.toml --
 [package]
 name = "frob"
+-- src/inner.rs --
+/// A widget that is still in parts.
+pub(crate) struct Inner { parts: u8 }
 -- src/lib.rs --
 //! `+"```not_rust"+`
 //! cargo run -p frob
@@ -76,13 +97,20 @@ pub fn four() {}
 		"docs/warned.md": "",
 		"docs/list.md":   "",
 		"docs/turn.md":   "Turns a widget as often as it is told to.",
+		"docs/errors.md": "Errors say which widget failed, and why.", "src/inner.rs": "A widget that is still in parts.",
+		"docs/whole.rst": "Turns a widget as often as it is told to.",
 		"docs/part.md":   "Routes lead widgets to where they belong.",
 		"src/lib.rs":     "`turn`, `roll`", "src/numbered.rs": "`one`, `two`", "src/bsd.rs": "`three`, `four`",
 	})
-	for file, title := range map[string]string{"docs/grids.md": "Grids", "docs/part.md": "docs/part.md",
-		"docs/list.md": "docs/list.md"} {
+	for file, title := range map[string]string{"docs/grids.md": "Grids", "docs/part.md": "Part",
+		"docs/list.md": "List", "docs/steps.md": "Steps"} {
 		if got := find(index, file).Title; got != title {
 			t.Errorf("%s is titled %q", file, got)
+		}
+	}
+	for file, want := range map[string]string{"docs/api.rst": "the API of `frob.align`", "docs/steps.md": "Take a widget by both of its ends."} {
+		if got := find(index, file).Contents; got != want {
+			t.Errorf("%s holds %q", file, got)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func limitOf(p string) int64 {
 // readPages collects what pages say.
 func (r *ranking) readPages() {
 	pages := r.likely(classPage, mostPages, func(p string) int {
-		if r.at[p].listed > 0 {
+		if r.at[p].listed > 0 || p == r.readme.Path {
 			return -20
 		}
 		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/3
@@ -81,6 +81,8 @@ func (r *ranking) excludePageReason(x *item, f page.Features, other string) stri
 	switch {
 	case other != "":
 		return "the same text as " + other
+	case f.Stub, f.Includes != "" && isOptional(path.Join(path.Dir(x.Path), f.Includes)):
+		return "its text is elsewhere"
 	case f.Script != r.script && f.Script != "" && r.readmeText != "":
 		return fmt.Sprintf("in %s script, not in the README's", f.Script)
 	}
@@ -116,7 +118,7 @@ func (r *ranking) linkedBy(from, text string) (list []*item) {
 		}
 		x := r.at[p]
 		if x == nil {
-			if to := r.index.find(path.Dir(from), target); to != "" {
+			if to := r.pageAt(path.Dir(from), target); to != "" {
 				x = r.at[to]
 			} else if r.folders[p] {
 				x = r.linkOf(p)

@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"cmp"
 	"maps"
 	"math/bits"
 	"path"
@@ -29,7 +28,6 @@ type text struct {
 	imports []string
 	defines []string
 	names   []string // identifiers that other files may define
-	notes   int      // lines of comments
 	aside   string   // why it is not for readers, or ""
 }
 
@@ -73,13 +71,12 @@ func (r *ranking) readSources() {
 			}
 		}
 	}
-	for i, x := range list {
+	for _, x := range list {
 		if x.class == classNone {
 			continue
 		}
 		x.addRole(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
 		x.addRole(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
-		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
 	}
 }
 
@@ -100,7 +97,6 @@ func (v *survey) readText(x *item) (t text) {
 		t.aside = "a test, by its imports"
 		return t
 	}
-	t.notes = source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
 	return t
 }
@@ -275,10 +271,6 @@ func (r *ranking) findEntries() {
 			x.add(0.35, "a place that frameworks and tools look at")
 		} else if stem := stemOf(x.Path); entryStem.MatchString(stem) {
 			x.add(0.2, "entry point, by its name")
-		}
-		name := strings.ToLower(cmp.Or(moduleName(r.main().About.Name), r.repo.Name))
-		if stem := stemOf(x.Path); len(stem) > 2 && (stem == name || stem == strings.ToLower(r.readme.Title)) {
-			x.add(0.45, "has the name of the repository")
 		}
 	}
 }

@@ -50,6 +50,9 @@ func (r *ranking) followSite() {
 	if r.site != nil {
 		places = r.site.Ranked()
 		nameContents(&r.site.Root, contents)
+		if first := r.site.Pages()[0]; stemOf(first) == "index" {
+			contents[first] = cmp.Or(contents[first], contents[""])
+		}
 	}
 	for i, p := range places {
 		x := r.at[p.Page]
@@ -64,7 +67,6 @@ func (r *ranking) followSite() {
 		}
 	}
 	r.followReadme()
-	r.count()
 }
 
 // nameContents notes for each page of a group the names of the group's first pages, and returns those of the node's.
@@ -75,7 +77,7 @@ func nameContents(n *site.Node, contents map[string]string) (names []string) {
 			stem = path.Base(path.Dir(c.Page))
 		}
 		if c.Page != "" {
-			inside = []string{cmp.Or(c.Label, c.Title, strings.ReplaceAll(stem, "_", " "))}
+			inside = []string{cmp.Or(c.Label, c.Title, site.Readable(stem))}
 		}
 		names = append(names, inside...)
 	}
@@ -101,7 +103,7 @@ func (r *ranking) followReadme() {
 			if !listItem.MatchString(line) {
 				continue
 			}
-			x := r.at[r.index.find(path.Dir(r.readme.Path), target)]
+			x := r.at[r.pageAt(path.Dir(r.readme.Path), target)]
 			if x != nil && x.class == classPage && heading != "" && !strings.ContainsAny(heading, "[]<") && !slices.Contains(listed, x) {
 				listed, headings = append(listed, x), append(headings, heading)
 				sizes[heading]++
@@ -150,26 +152,14 @@ func (r *ranking) findHome() {
 
 // witness returns the first file that names the address, apart from the one that tells it.
 func (r *ranking) witness(address string) string {
+	whole := regexp.MustCompile(regexp.QuoteMeta(address) + `([^.-]|\.?\s|\.?$)`) // and not of a host whose name goes on
 	for _, f := range r.repo.Files {
 		may := f.Path == r.readme.Path || f.Kind == scan.Manifest && depth(f.Path) < 2 || strings.HasPrefix(f.Path, ".github/workflows/")
-		if may && f.Path != r.home.From && hasAddress(r.head(f.Path, readmeBytes), address) {
+		if may && f.Path != r.home.From && whole.MatchString(r.head(f.Path, readmeBytes)) {
 			return f.Path
 		}
 	}
 	return ""
-}
-
-// hasAddress reports whether the text has the address, and not only one of a host whose name goes on.
-func hasAddress(text, address string) bool {
-	for {
-		_, after, found := strings.Cut(text, address)
-		if !found {
-			return false
-		}
-		if text = after; !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, ".") || strings.HasPrefix(text, ". ") {
-			return true
-		}
-	}
 }
 
 var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)

@@ -74,6 +74,11 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 
 // The title is the project's, without pictures, frames and questions.
 func TestTitle(t *testing.T) {
+	picture := build(t, "-- README.md --\n[![The Frob logo](frob.png)](x)\n\nTurns widgets.\n", scan.Origin{Repo: "frob"}, rank.Options{})
+	build(t, "-- README.md --\n![Frob](frob.png)\n", scan.Origin{}, rank.Options{}) // no name to compare with
+	if picture.Title != "The Frob" {
+		t.Errorf("the picture gives the title %q", picture.Title)
+	}
 	for heading, want := range map[string]string{
 		"Frob \u26a1": "Frob", "What is FROB? \u2728": "FROB", "Welcome to Frob": "Frob", "Frob :heart:": "Frob",
 		"Why turn widgets?": "frob", "README": "frob", "frob is unmaintained, use turn instead.": "frob", "Donations": "frob", "Website": "frob", "Repository": "frob",
@@ -82,6 +87,19 @@ func TestTitle(t *testing.T) {
 		archive := "-- README.md --\n# " + heading + "\n\nTurns widgets.\n-- package.json --\n" + `{"name":"frob"}`
 		if got := build(t, archive, scan.Origin{}, rank.Options{}).Title; got != want {
 			t.Errorf("%q gives the title %q, want %q", heading, got, want)
+		}
+	}
+}
+
+// A workspace without a README at its top shows the README of the package with its name, or with its owner's scope.
+func TestReadmeOfTheLead(t *testing.T) {
+	for _, name := range []string{"frob-turn", "@frobjs/turn"} {
+		archive := "-- package.json --\n" + `{"name": "mono", "private": true, "workspaces": ["packages/*"]}` + "\n-- packages/a/package.json --\n" +
+			`{"name": "a", "version": "1.2.3"}` + "\n-- packages/a/README.md --\n# A\n-- packages/turn/package.json --\n{\"name\": \"" + name +
+			"\", \"version\": \"1.2.3\"}\n-- packages/turn/README.md --\n# Frob Turn\n\nFrob Turn is a library for widgets.\n"
+		index := build(t, archive, scan.Origin{Owner: "frobjs", Repo: "frob-turn"}, rank.Options{})
+		if index.Title != "Frob Turn" || index.Readme != "packages/turn/README.md" {
+			t.Errorf("%s: %q of %s", name, index.Title, index.Readme)
 		}
 	}
 }

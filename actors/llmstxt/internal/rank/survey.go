@@ -155,18 +155,18 @@ func (v *survey) readStart(path string, limit int64) []byte {
 	return data
 }
 
-// linkedReadme returns the file that a link at the root points to.
+// linkedReadme returns the file that a link in the place of the README points to.
 func (v *survey) linkedReadme() string {
-	for _, name := range []string{"README.md", "README.rst", "README", "Readme.md", "readme.md"} {
-		if target, err := fs.ReadLink(v.folder, name); err == nil && v.byPath[path.Clean(target)] != nil {
-			return path.Clean(target)
+	for _, name := range []string{"README.md", "README.rst", "README", "Readme.md", "readme.md", ".github/README.md"} {
+		if target, err := fs.ReadLink(v.folder, name); err == nil && v.byPath[path.Join(path.Dir(name), target)] != nil {
+			return path.Join(path.Dir(name), target)
 		}
 	}
 	return ""
 }
 
 // findReadme returns the README at the root, or else the one that GitHub shows for it, or else the target of a link
-// there, or else the only one at the shallowest depth.
+// there, or else that of the unit with the repository's name, or else the only one at the shallowest depth.
 func (v *survey) findReadme() string {
 	var list []string
 	for _, f := range v.repo.Files {
@@ -185,6 +185,10 @@ func (v *survey) findReadme() string {
 	}
 	if linked := v.linkedReadme(); linked != "" || len(list) == 0 {
 		return linked
+	}
+	lead := v.findLead()
+	if i := slices.IndexFunc(list, func(p string) bool { return lead != nil && path.Dir(p) == lead.Dir }); i >= 0 {
+		return list[i]
 	}
 	best := list[0]
 	if len(v.units) > 2 && v.unitOf(best).Dir != "." || slices.ContainsFunc(list, func(p string) bool {

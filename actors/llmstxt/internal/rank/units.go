@@ -269,7 +269,8 @@ func (v *survey) findLead() *Unit {
 	for _, name := range []string{v.repo.Origin.Repo, v.repo.Name, v.readme.Title, root.About.Name,
 		strings.TrimSuffix(v.repo.Origin.Owner, "js")} {
 		for _, u := range v.units[1:] {
-			if plainName(name) == "" || isBuildTree(u.About.Ecosystem) ||
+			scoped := strings.Replace(u.About.Name, "js/", "/", 1) // @reduxjs/toolkit of redux-toolkit
+			if plainName(name) == "" || isBuildTree(u.About.Ecosystem) || !prose.SameWords(scoped, name) &&
 				!prose.SameWords(plainName(cmp.Or(u.About.Name, path.Base(u.Dir))), plainName(name)) {
 				continue
 			}

@@ -241,7 +241,7 @@ func (w *walker) refuse(d *folder, e entry) Reason {
 }
 
 // ignore lets .lastwordignore decide before git, and before the rules for vendored folders and files. What an archive of
-// the repository leaves out is not for its users; the README at the top is for all.
+// the repository leaves out is not for its users; documents with usual names at the top are: packages go without them.
 func (w *walker) ignore(d *folder, path string, e entry) Reason {
 	isDir := e.mode.IsDir()
 	switch d.own.Match(path, isDir) {
@@ -255,7 +255,7 @@ func (w *walker) ignore(d *folder, path string, e entry) Reason {
 		return Untracked
 	case w.tracked == nil && d.git.Match(path, isDir) == ignore.Leave:
 		return Ignored
-	case d.marks.unexported.Match(path, isDir) == ignore.Leave && (path != e.name || !isReadme(path)):
+	case d.marks.unexported.Match(path, isDir) == ignore.Leave && (path != e.name || !isDocumentName(path) && !is("document folder", path)):
 		return Unexported
 	case isDir && isVendored(e.name), !isDir && d.marks.vendored.Match(path, false) == ignore.Leave:
 		return Vendored

@@ -314,12 +314,12 @@ func TestReadOfAnEmptyFolder(t *testing.T) {
 
 // Git's index tells which files count, and .gitattributes which are not for users of the repository.
 func TestTrackedAndExported(t *testing.T) {
-	root := open(t, "-- .gitignore --\n*.log\n-- .gitattributes --\n/README.md export-ignore\ninner export-ignore\n-- README.md --\nx\n"+
-		"-- kept.log --\nx\n-- new.md --\nx\n-- new/a.md --\nx\n-- docs/inner/b.md --\nx\n-- docs/c.md --\nx\n-- .lastwordignore --\n!new.md\n")
+	root := open(t, "-- .gitignore --\n*.log\n-- .gitattributes --\n/README.md export-ignore\n/CONTRIBUTING.md export-ignore\n/docs export-ignore\ninner export-ignore\n-- README.md --\nx\n"+
+		"-- CONTRIBUTING.md --\nx\n-- kept.log --\nx\n-- new.md --\nx\n-- new/a.md --\nx\n-- docs/inner/b.md --\nx\n-- docs/c.md --\nx\n-- .lastwordignore --\n!new.md\n")
 	tracked := func(path string) bool { return !strings.HasPrefix(path, "new") }
 	repo, err := scan.Read(t.Context(), confined.TreeOf(root), scan.Limits{}, tracked, nil)
 	must(t, err)
-	if got := paths(repo); got != ".gitattributes .gitignore .lastwordignore README.md docs/c.md kept.log new.md" {
+	if got := paths(repo); got != ".gitattributes .gitignore .lastwordignore CONTRIBUTING.md README.md docs/c.md kept.log new.md" {
 		t.Error(got)
 	}
 	if got, want := left(repo), "export-ignore in .gitattributes: 0 files 1 folders, docs/inner\nnot tracked by git: 0 files 1 folders, new"; got != want {

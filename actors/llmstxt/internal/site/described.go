@@ -16,7 +16,7 @@ import (
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
-var described = []reader{mkdocsReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
+var described = []reader{mkdocsReader, mkdocsNavReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
 	exdocReader, doccReader, docsifyReader}
 
 // builder adds pages to a site, each once.
@@ -210,8 +210,8 @@ func isIndex(file string) bool {
 	return name == "index" || name == "readme" || name == "_index"
 }
 
-// readable returns the name of a file or folder as words.
-func readable(name string) string {
+// Readable returns the name of a file or folder as words.
+func Readable(name string) string {
 	words := strings.NewReplacer("-", " ", "_", " ").Replace(name)
 	if words != "" && words == strings.ToLower(words) {
 		first, size := utf8.DecodeRuneInString(words)

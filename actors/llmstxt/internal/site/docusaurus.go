@@ -220,7 +220,7 @@ func (s *docs) bar(name string, nodes []*Node) {
 		to := strings.Trim(t.to, "/")
 		return name != "" && t.sidebar == name || id != "" && t.plugin == id || s.route != "" && (to == s.route || strings.HasPrefix(to, s.route+"/"))
 	})
-	b := sidebar{len(s.tabs), readable(cmp.Or(docSuffix.ReplaceAllString(name, ""), id, name, path.Base(s.dir))), nodes}
+	b := sidebar{len(s.tabs), Readable(cmp.Or(docSuffix.ReplaceAllString(name, ""), id, name, path.Base(s.dir))), nodes}
 	if i >= 0 {
 		b.place, b.label = i, cmp.Or(s.tabs[i].label, b.label)
 	}

@@ -115,7 +115,7 @@ func (h *hugo) section(dir string) *Node {
 		}
 	}
 	if n.Page == "" {
-		n.Label = readable(path.Base(dir))
+		n.Label = Readable(path.Base(dir))
 	}
 	for _, file := range h.in[dir] {
 		place := h.placeOf(dir, file)

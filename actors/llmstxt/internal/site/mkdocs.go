@@ -15,6 +15,9 @@ import (
 
 var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
 
+// mkdocsNavReader reads that of several configurations which has the navigation.
+var mkdocsNavReader = reader{config: regexp.MustCompile(`(^|/)mkdocs([.-]\w+)+\.ya?ml$`), mark: "nav:", read: readMkDocs}
+
 // mkdocs reads a site of MkDocs. Its pages are paths below dir.
 type mkdocs struct {
 	*builder
@@ -170,7 +173,7 @@ func (m *mkdocs) placeOf(p, label string) *Node {
 	if settings.flag("hide") {
 		return nil
 	}
-	return group(cmp.Or(label, settings.text("title"), readable(path.Base(p))), m.section(p))
+	return group(cmp.Or(label, settings.text("title"), Readable(path.Base(p))), m.section(p))
 }
 
 // settings returns the file of a folder that says its title and order, as the plugins awesome-pages and awesome-nav read it.

@@ -89,7 +89,7 @@ func (f *plainFolder) spot(p string, isFolder bool) spot {
 	if isFolder {
 		var children []*Node
 		children, s.link = f.places(p)
-		s.Node = group(readable(name), children)
+		s.Node = group(Readable(name), children)
 		return s
 	}
 	n, matter := f.place(within(f.dir, p))

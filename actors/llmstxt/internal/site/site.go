@@ -126,7 +126,7 @@ func Folders(r *Repository) *Site {
 		dir, _, below := strings.Cut(f, "/")
 		if below && dir != last && documentation.MatchString(dir) {
 			if s := Folder(r, dir); s != nil {
-				all.Root.Children = append(all.Root.Children, &Node{Label: readable(dir), Children: s.Root.Children})
+				all.Root.Children = append(all.Root.Children, &Node{Label: Readable(dir), Children: s.Root.Children})
 			}
 		}
 		last = dir

@@ -123,7 +123,7 @@ func (v *vitepress) sidebars(sidebar any) {
 	}
 	var all []keyed
 	for key, items := range bars.All() {
-		k := keyed{key, readable(path.Base(strings.Trim(key, "/"))), len(v.links), items}
+		k := keyed{key, Readable(path.Base(strings.Trim(key, "/"))), len(v.links), items}
 		if i := slices.IndexFunc(v.links, func(l link) bool { return strings.HasPrefix(l.to, key) }); i >= 0 {
 			k.place, k.label = i, cmp.Or(v.links[i].label, k.label)
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/lines"
@@ -176,14 +175,4 @@ func Note(name, text string) string {
 		return ""
 	}
 	return note(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF"))
-}
-
-// CommentLines counts the lines that are only comment, without the licence.
-func CommentLines(text string) (n int) {
-	for line := range strings.Lines(text) {
-		if t := strings.TrimSpace(line); len(t) > 8 && prose.StartsWithAny(t, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc") {
-			n++
-		}
-	}
-	return n
 }

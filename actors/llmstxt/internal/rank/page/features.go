@@ -14,6 +14,8 @@ type Features struct {
 	ProseLines int
 	Targets    []string // local paths that it links to
 	Script     string   // script in which the text is written; "" for Latin
+	Stub       bool     // its text is elsewhere, or comes later
+	Includes   string   // relative path of the file that is all its text, or ""
 }
 
 // FeaturesOf reads the whole text once.
@@ -40,8 +42,17 @@ func FeaturesOf(p, text string) (f Features) {
 			f.ProseLines++
 		}
 	}
+	f.Stub = f.ProseLines < 3 && f.Fences < 2 && stub.MatchString(body)
+	if m := include.FindStringSubmatch(body); m != nil && f.ProseLines == 0 {
+		f.Includes = m[1]
+	}
 	return f
 }
+
+var (
+	stub    = regexp.MustCompile(`(?im)^(this page (has|was) )?moved (to|here)\b|^# placeholder$|^coming soon`)
+	include = regexp.MustCompile("(?m)^(?:```\\{|\\.\\. )include(?:\\}|::) (\\S+)$")
+)
 
 var markedHeading = regexp.MustCompile(`^(#+|=+) `)
 

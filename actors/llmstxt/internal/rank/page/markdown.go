@@ -76,8 +76,15 @@ func (r *mdReader) block(n ast.Node) {
 		}
 	case *ast.HTMLBlock:
 		r.html(n)
-	case *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.List:
+		text, _ := r.inline(n.FirstChild())
+		r.page.opening = cmp.Or(r.page.opening, prose.Clean(prose.Sentence(text)))
+	case *ast.CodeBlock:
 		r.page.code()
+	case *ast.FencedCodeBlock:
+		if n.Info == nil || !strings.HasPrefix(string(n.Info.Value(r.src)), "{") { // a directive of MyST
+			r.page.code()
+		}
 	}
 }
 

@@ -97,8 +97,10 @@ func (p Page) Note() string {
 	return p.LeadIn
 }
 
-// Contents returns the first headings below the title, or else the first text.
-func (p Page) Contents() string { return cmp.Or(p.Heads(), p.opening) }
+// Contents returns the first headings below the title, or else the first text, or the only heading.
+func (p Page) Contents() string {
+	return cmp.Or(p.Heads(), p.opening, strings.Join(p.heads[:min(len(p.heads), 1)], ""))
+}
 
 // Heads returns the first headings below the title, or "" if there are fewer than two.
 func (p Page) Heads() string {
@@ -115,7 +117,7 @@ func (p Page) Heads() string {
 	if !strings.Contains(list, ", ") {
 		return ""
 	}
-	return list
+	return strings.TrimRight(list, "?")
 }
 
 // isDefinition recognizes "KeyType : a type for keys", an item of a list, and "int turn(char *widget, int times)".
