@@ -84,16 +84,24 @@ func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn
 	if err != nil {
 		return result, err
 	}
-	if err := readStrictly(stored, &result); err != nil {
-		return *new(T), supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
-			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
-			name, err))
+	if err := readKept(name, stored, &result); err != nil {
+		return *new(T), err
 	}
 	return result, nil
 }
 
+// readKept decodes the result of a step into the value at result. Errors: invalid_output.
+func readKept(name string, stored json.RawMessage, result any) error {
+	if err := readStrictly(stored, result); err != nil {
+		return supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
+			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
+			name, err))
+	}
+	return nil
+}
+
 // readStrictly decodes JSON that must fit: no field that the type lacks, no null or list that it reads as another.
-func readStrictly[T any](stored json.RawMessage, result *T) error {
+func readStrictly(stored json.RawMessage, result any) error {
 	d := json.NewDecoder(bytes.NewReader(stored))
 	d.DisallowUnknownFields()
 	if err := d.Decode(result); err != nil {
@@ -106,7 +114,7 @@ func readStrictly[T any](stored json.RawMessage, result *T) error {
 	if err := json.Unmarshal(stored, &said); err != nil {
 		return err
 	}
-	if !fits(said, reflect.TypeFor[T]()) {
+	if !fits(said, reflect.TypeOf(result).Elem()) {
 		return errors.New("it has null, or a list of another length, where the type has a value")
 	}
 	return nil

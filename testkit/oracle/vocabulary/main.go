@@ -22,7 +22,7 @@ func main() {
 		}
 		ranks[token] = n
 	}
-	var columns [5][]byte
+	var columns [4][]byte
 	var ends []byte
 	before := ""
 	for _, token := range slices.Sorted(maps.Keys(ranks)) {
@@ -31,10 +31,10 @@ func main() {
 			shared++
 		}
 		rank := ranks[token]
-		for i, b := range []int{shared, len(token) - shared, rank, rank >> 8, rank >> 16} {
+		for i, b := range []int{shared, rank, rank >> 8, rank >> 16} {
 			columns[i] = append(columns[i], byte(b))
 		}
-		ends, before = append(ends, token[shared:]...), token
+		ends, before = append(append(ends, token[shared:]...), 0xff), token
 	}
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

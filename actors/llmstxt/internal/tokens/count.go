@@ -181,9 +181,9 @@ func (c *counter) pop() uint64 {
 	return least
 }
 
-// packed has the tokens in the order of their texts, as six columns. Of each token it has a byte that says how many bytes
-// it shares with the token before, a byte with the length of its end, and three with its rank, the lowest first. The last
-// column has the ends.
+// packed has the tokens in the order of their texts, as five columns. Of each token it has a byte that says how many bytes
+// it shares with the token before, and three with its rank, the lowest first. The last column has the ends, each with a byte
+// 0xff after it, which begins the last end and is in no other.
 //
 //go:embed o200k.tokens.gz
 var packed string
@@ -216,7 +216,7 @@ const lineTokens = 1 << 15 // greater than the tokens of any line in the table
 // table unpacks and hashes the vocabulary when it is first used: 4 MB, in about 20 milliseconds.
 var table = sync.OnceValue(func() *vocabulary {
 	listed := unpack()
-	var columns [5]string
+	var columns [4]string
 	for i := range columns {
 		columns[i], listed = listed[:tokens], listed[tokens:]
 	}
@@ -227,7 +227,7 @@ var table = sync.OnceValue(func() *vocabulary {
 	text.Grow(textual)
 	pos, before := 0, 0
 	for i := range tokens {
-		end := int(columns[1][i])
+		end := 1 + strings.IndexByte(listed[1:], 0xff)
 		text.WriteString(text.String()[before : before+int(columns[0][i])])
 		text.WriteString(listed[:end])
 		token := text.String()[pos:]
@@ -236,9 +236,9 @@ var table = sync.OnceValue(func() *vocabulary {
 		for v.slots[slot] != 0 {
 			slot = (slot + 1) % uint64(len(v.slots))
 		}
-		rank := uint64(columns[2][i]) | uint64(columns[3][i])<<8 | uint64(columns[4][i])<<16
+		rank := uint64(columns[1][i]) | uint64(columns[2][i])<<8 | uint64(columns[3][i])<<16
 		v.slots[slot] = h>>46<<46 | uint64(len(token)-1)<<39 | uint64(pos)<<18 | (rank + 1)
-		listed, before, pos = listed[end:], pos, text.Len()
+		listed, before, pos = listed[end+1:], pos, text.Len()
 	}
 	v.text = text.String()
 	return v
