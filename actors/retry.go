@@ -64,7 +64,7 @@ func (t *TaskContext) retried(ctx context.Context) (*retried, error) {
 // findInherited reads what an attempt could inherit that has asked for no step, so that the run tells what it leaves.
 func (a *attempt) findInherited(ctx context.Context) {
 	if a.inherits {
-		_, _ = (&TaskContext{attempt: a}).retried(ctx) // a run that is gone leaves nothing
+		_, _ = (&TaskContext{attempt: a}).retried(ctx) // a run that was removed leaves nothing
 	}
 }
 

@@ -388,7 +388,7 @@ func (m *machine) findKept(a *attempt) {
 	}
 }
 
-// unasked names the kept steps, also those of a run that this one retries, that a completed attempt did not ask for: its
+// unasked names the kept steps that a completed attempt did not ask for, also of a run that this one retries: its
 // code has changed. That is an error if the job's version has changed as well since run.queued, and otherwise a notice.
 func (m *machine) unasked(a *attempt) error {
 	a.mu.Lock()

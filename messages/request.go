@@ -38,7 +38,7 @@ type Request struct {
 	Limits Limits `json:"limits,omitzero"`
 	// Busy says what becomes of it in a conversation whose turn works: it waits, if empty.
 	Busy Busy `json:"busy,omitempty"`
-	// Door and Agent are those of the message that the turn then gets; a door sets them, and never a client.
+	// Door and Agent belong to the message that the turn then gets; a door sets them, and never a client.
 	Door  string `json:"-"`
 	Agent bool   `json:"-"`
 	// Replaces is a run that waits in the conversation: this one gets its place, and it is canceled.

@@ -308,8 +308,8 @@ func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 	return nil
 }
 
-// existing lists the paths where the repository may have an llms.txt of its maintainers: the usual ones, and then those
-// that a site publishes, the shallowest first. That of a package is of the package.
+// existing lists the paths where the repository may have an llms.txt of its maintainers: the usual ones, and then files
+// that a site publishes, the shallowest first. A package's own describes the package.
 func (r *Repository) existing() []string {
 	names := []string{NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt}
 	var others []string

@@ -76,7 +76,7 @@ func TestOrdersToAssistants(t *testing.T) {
 	}
 }
 
-// The llms.txt of a package or of a stranger is not that of the repository.
+// The llms.txt of a package or of a stranger does not describe the repository.
 func TestExisting(t *testing.T) {
 	r := Repository{scan: &scan.Repository{}}
 	for _, p := range []string{"packages/x/llms.txt", "website/static/llms.txt", "examples/docs/llms.txt"} {

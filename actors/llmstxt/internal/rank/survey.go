@@ -166,7 +166,7 @@ func (v *survey) linkedReadme() string {
 }
 
 // findReadme returns the README at the root, or else the one that GitHub shows for it, or else the target of a link
-// there, or else that of the unit with the repository's name, or else the only one at the shallowest depth.
+// there, or else of the unit with the repository's name, or else the only one at the shallowest depth.
 func (v *survey) findReadme() string {
 	var list []string
 	for _, f := range v.repo.Files {

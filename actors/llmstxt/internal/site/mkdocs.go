@@ -15,7 +15,7 @@ import (
 
 var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
 
-// mkdocsNavReader reads that of several configurations which has the navigation.
+// mkdocsNavReader reads the one of several configurations that has the navigation.
 var mkdocsNavReader = reader{config: regexp.MustCompile(`(^|/)mkdocs([.-]\w+)+\.ya?ml$`), mark: "nav:", read: readMkDocs}
 
 // mkdocs reads a site of MkDocs. Its pages are paths below dir.
