@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // A removed token is not in the file, and an added one is, whatever other processes do at the same time.
@@ -39,3 +40,5 @@ func TestParallelChanges(t *testing.T) {
 		}
 	}
 }
+
+var must = fatal.IfError

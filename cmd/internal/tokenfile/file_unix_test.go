@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
-	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // A server that reads the file by its group reads it after each change too, and others never do.
@@ -30,5 +29,3 @@ func TestWhoCanRead(t *testing.T) {
 		}
 	}
 }
-
-var must = fatal.IfError
