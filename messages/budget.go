@@ -14,22 +14,22 @@ import (
 // Budget is an amount in each unit that a tree of runs spends. As a limit, zero sets none.
 type Budget struct {
 	// Tokens are the sum of Input and Output.
-	Tokens int64 `json:"tokens,omitempty" exclusiveMinimum:"0"`
+	Tokens int64 `json:"tokens,omitempty"`
 	// Input counts the tokens of requests to models, those that a server had read before included.
-	Input int64 `json:"input,omitempty" exclusiveMinimum:"0"`
+	Input int64 `json:"input,omitempty"`
 	// Output counts the tokens of answers, their thoughts included.
-	Output     int64 `json:"output,omitempty" exclusiveMinimum:"0"`
-	ModelCalls int64 `json:"model_calls,omitempty" exclusiveMinimum:"0"`
-	ToolCalls  int64 `json:"tool_calls,omitempty" exclusiveMinimum:"0"`
+	Output     int64 `json:"output,omitempty"`
+	ModelCalls int64 `json:"model_calls,omitempty"`
+	ToolCalls  int64 `json:"tool_calls,omitempty"`
 	// Cost is what the calls of models cost.
 	Cost Cost `json:"cost,omitzero"`
 	// Time is how long the run works; a wait for people does not count.
-	Time Duration `json:"time,omitempty" pattern:"[1-9]"`
+	Time Duration `json:"time,omitempty"`
 }
 
 // Cost is an amount of money.
 type Cost struct {
-	Amount float64 `json:"amount" exclusiveMinimum:"0"`
+	Amount float64 `json:"amount"`
 	// Currency is USD, the currency of the prices; "" means it too.
 	Currency string `json:"currency,omitempty"`
 }

@@ -30,10 +30,25 @@ type start struct {
 	Input    json.RawMessage   `json:"input,omitempty" doc:"The job's input, as /v1/jobs/{name} describes it"`
 	Detached *bool             `json:"detached,omitempty" default:"true" doc:"false: the run is cancelled when this request ends; the answer is then a stream, or waits for the end"`
 	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
-	Limits   messages.Limits   `json:"limits,omitzero" doc:"Limits of the run; the server's limits where the request has none"`
+	Limits   startLimits       `json:"limits,omitzero" doc:"Limits of the run; the server's limits where the request has none"`
 	Busy     messages.Busy     `json:"busy,omitempty" enum:"queue,steer,reject,interrupt" default:"queue" doc:"What to do while another turn of the conversation works: wait, send the message to that turn, or refuse"`
 	Replaces messages.RunID    `json:"replaces,omitempty" maxLength:"200" doc:"A waiting run of the conversation: the new run takes its place, and the server cancels it"`
 	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
+}
+
+// startLimits are the limits of a start. A budget of zero is refused.
+type startLimits struct{ messages.Limits }
+
+func (l *startLimits) UnmarshalJSON(data []byte) error {
+	var given struct{ Budget json.RawMessage }
+	err := json.Unmarshal(data, &given)
+	if err == nil {
+		_, err = messages.ReadBudget(given.Budget)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &l.Limits)
+	}
+	return err
 }
 
 // startInput holds the parameters of a start.
@@ -78,7 +93,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 
 // request returns the request to the runtime.
 func (b start) request(key string) messages.Request {
-	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Busy: b.Busy, Replaces: b.Replaces, Key: key}
+	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits.Limits, Busy: b.Busy, Replaces: b.Replaces, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
