@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,6 +134,32 @@ func TestGroupOfAProgram(t *testing.T) {
 		in.Close()
 		p.Wait()
 		p.End()
+	}
+}
+
+// A program that has a guardian itself, and is killed, leaves that guardian's groups within its own.
+func TestGroupsWithinAGroup(t *testing.T) {
+	g := begin(t, "")
+	p, _, in := started(t, g, Options{})
+	var groups cgroups
+	groups.find("*")
+	lists, _ := filepath.Glob(filepath.Join(groups.dir, "*", "cgroup.procs"))
+	i := slices.IndexFunc(lists, func(list string) bool {
+		pids, _ := os.ReadFile(list)
+		return slices.Contains(strings.Fields(string(pids)), strconv.Itoa(p.pid))
+	})
+	if i < 0 {
+		t.Skip("programs have no groups here")
+	}
+	group := filepath.Dir(lists[i])
+	must(t, os.MkdirAll(filepath.Join(group, "lastword-INNER", "1"), 0o755))
+	in.Close()
+	p.Wait()
+	if left := p.End(); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	if _, err := os.Stat(group); err == nil {
+		t.Errorf("the group %s is still there", group)
 	}
 }
 

@@ -193,13 +193,20 @@ func (c *cgroups) make(id int) *os.File {
 	return dir
 }
 
-// remove removes a group, and reports whether nothing lives in it. It kills what does.
+// remove removes a group, and reports whether nothing lives in it. It kills what does. A group with groups of a guardian that
+// was killed within is as busy as one with processes.
 func (c *cgroups) remove(path string) bool {
 	if path == "" || syscall.Rmdir(path) != syscall.EBUSY {
 		return true
 	}
 	c.kill(path)
-	return false
+	groups, _ := os.ReadDir(path)
+	for _, within := range groups {
+		if within.IsDir() {
+			c.remove(filepath.Join(path, within.Name()))
+		}
+	}
+	return syscall.Rmdir(path) != syscall.EBUSY
 }
 
 func (c *cgroups) kill(path string) {
