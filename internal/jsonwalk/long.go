@@ -14,6 +14,9 @@ import (
 // longest is the most bytes of a string that is not long. encoding/json copies a string several times.
 const longest = 64 << 10
 
+// FewestLong is a number of characters that a long string has at least: each takes 12 bytes at most, as two escapes.
+const FewestLong = longest / 12
+
 // Short returns the text with a string of 64 KiB in place of each longer one: the text itself if there is none.
 func Short(text []byte) (short []byte) {
 	from := 0

@@ -90,10 +90,15 @@ func TestArgumentsAsTheyAreSent(t *testing.T) {
 		}
 	}
 	for schema, fits := range map[string]bool{`{"minLength":1}`: true, `{"maxLength": 99999}`: false, `{"maxLength":1e5}`: true, `{"maxLength":9e4}`: false,
-		`{"pattern":"^x+$"}`: false, `{"pattern":"long $"}`: true, `{"maxLength":9}`: false, `{"minLength":70000}`: true, `{"items":{"pattern":"x"}}`: true} {
+		`{"pattern":"^x+$"}`: false, `{"pattern":"long $"}`: true, `{"maxLength":9}`: false, `{"minLength":70000}`: true, `{"items":{"pattern":"x"}}`: true,
+		`{"p\u0061ttern":"^x+$"}`: false, `{"$ref":"#/$defs/a","$defs":{"a":{"pattern":"^x+$"}}}`: false, `{"not":{"minLength":6000}}`: false} {
 		if _, err := compiled(t, schema).Fit(json.RawMessage(`"` + long + `"`)); (err == nil) != fits {
 			t.Errorf("a long text and %s: %v", schema, err)
 		}
+	}
+	escaped := json.RawMessage(`"` + strings.Repeat(`\ud83d\ude00`, 6000) + `"`) // twelve bytes a character
+	if _, err := compiled(t, `{"minLength":7000}`).Fit(escaped); err == nil {
+		t.Error("6,000 characters are 7,000")
 	}
 }
 

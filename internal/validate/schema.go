@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -34,8 +34,20 @@ type Schema struct {
 	exact    bool       // it may judge a string by more than its first 64 KiB
 }
 
-// exacting are the keywords that judge a long string by all of it.
-var exacting = regexp.MustCompile(`"(pattern|format|content\w*)"\s*:\s*"|Length"\s*:\s*(\d{5}|\d+[.eE])`)
+// isExact reports whether a keyword of the schema judges a long string by more than its beginning.
+func isExact(schema map[string]any) bool {
+	for keyword, value := range schema {
+		switch keyword {
+		case "pattern", "format", "contentEncoding", "contentMediaType", "contentSchema":
+			return true
+		case "minLength", "maxLength":
+			if n, err := strconv.ParseFloat(fmt.Sprint(value), 64); err != nil || n > jsonwalk.FewestLong {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // most is how many schemas a validation applies to values: a small schema whose parts refer to each other can make more
 // of them than any machine can.
@@ -80,10 +92,13 @@ func Compile(text []byte) (*Schema, error) {
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, err
 	}
-	s := &Schema{left: most, exact: exacting.Match(text)}
+	s := &Schema{left: most}
 	c.AssertVocabs()
 	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: location + "counted",
-		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) { return s, nil }})
+		Compile: func(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
+			s.exact = s.exact || isExact(schema)
+			return s, nil
+		}})
 	s.compiled, err = c.Compile(location)
 	return s, err
 }
