@@ -20,11 +20,16 @@ func (w *wiring) release() {
 	}
 }
 
+// hold notes the ends of a connection, to be closed.
+func (w *wiring) hold(end, ours *os.File) {
+	w.theirs, w.close = append(w.theirs, end), append(w.close, ours)
+}
+
 // output opens a pipe that a reader reads into the sink, and into raw unless that is nil. It returns the program's end.
 func (w *wiring) output(sink sink, raw io.Writer) (*os.File, error) {
 	ours, end, err := os.Pipe()
 	if err == nil {
-		w.theirs, w.close = append(w.theirs, end), append(w.close, ours)
+		w.hold(end, ours)
 		w.readers = append(w.readers, &reader{ours, sink, raw, w.execution})
 	}
 	return end, err
@@ -33,7 +38,7 @@ func (w *wiring) output(sink sink, raw io.Writer) (*os.File, error) {
 // input opens a pipe to the program.
 func (w *wiring) input() (end, ours *os.File, err error) {
 	if end, ours, err = os.Pipe(); err == nil {
-		w.theirs, w.close = append(w.theirs, end), append(w.close, ours)
+		w.hold(end, ours)
 	}
 	return end, ours, err
 }
@@ -72,7 +77,7 @@ func (w *wiring) terminal(cmd *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	w.theirs, w.close = append(w.theirs, end), append(w.close, ours)
+	w.hold(end, ours)
 	w.readers = append(w.readers, &reader{ours, w.stdout, w.Config.Stdout, w.execution})
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, w.stdin = end, end, end, ours
 	return nil
