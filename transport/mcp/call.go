@@ -136,17 +136,18 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 
 // metadata returns what a call's _meta says of its run, with the names of other protocols' metadata.
 func metadata(x *wire.Exchange) (o StartOptions, err error) {
-	var params struct {
-		Meta struct {
-			Busy   messages.Busy   `json:"lastword.busy"`
-			Budget json.RawMessage `json:"lastword.budget"`
-		} `json:"_meta"`
+	if x.Meta() == nil {
+		return o, nil
 	}
-	if err := json.Unmarshal(x.Params(), &params); err != nil {
+	var meta struct {
+		Busy   messages.Busy   `json:"lastword.busy"`
+		Budget json.RawMessage `json:"lastword.budget"`
+	}
+	if err := json.Unmarshal(x.Meta(), &meta); err != nil {
 		return o, messages.InvalidInput("_meta cannot be read: %v", err)
 	}
-	o.Busy = params.Meta.Busy
-	o.Budget, err = messages.ReadBudget(params.Meta.Budget)
+	o.Busy = meta.Busy
+	o.Budget, err = messages.ReadBudget(meta.Budget)
 	return o, err
 }
 

@@ -76,6 +76,9 @@ func (x *Exchange) Method() string { return x.msg.method }
 // Params returns the request's parameters as the client wrote them.
 func (x *Exchange) Params() json.RawMessage { return x.msg.params }
 
+// Meta returns the _meta of the parameters as the client wrote it, or nil.
+func (x *Exchange) Meta() json.RawMessage { return x.msg.meta.all }
+
 // Modern reports whether the request's protocol version has no sessions: 2026-07-28 or later.
 func (x *Exchange) Modern() bool { return x.modern }
 

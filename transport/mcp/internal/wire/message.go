@@ -28,6 +28,7 @@ type message struct {
 
 // meta is what a request declares in its _meta member.
 type meta struct {
+	all          json.RawMessage // the whole member; nil if there is none
 	version      string
 	capabilities json.RawMessage
 	token        json.RawMessage // the progress token
@@ -61,12 +62,12 @@ func parse(text []byte) (message, *Error) {
 	case m.text[0] != '{':
 		return m, errorf(mcp.INVALID_REQUEST, "the message is not a JSON object")
 	}
-	var version, method, meta, declared json.RawMessage
+	var version, method, declared json.RawMessage
 	exact := members(m.text, []string{"jsonrpc", "id", "method", "params", "result", "error"},
 		&version, &m.id, &method, &m.params, &m.result, &m.fault)
 	answered := m.result != nil || m.fault != nil
 	switch {
-	case !exact || !members(m.params, []string{"_meta"}, &meta):
+	case !exact || !members(m.params, []string{"_meta"}, &m.meta.all):
 		return m, errorf(mcp.INVALID_REQUEST, "a member of the message is repeated, or not spelled as the protocol has it")
 	case string(version) != `"2.0"`:
 		return m, errorf(mcp.INVALID_REQUEST, `the member "jsonrpc" is not "2.0"`)
@@ -81,11 +82,11 @@ func parse(text []byte) (message, *Error) {
 		return m, errorf(mcp.INVALID_REQUEST, "the message is both a request and an answer")
 	}
 	m.method = jsonwalk.Text(method)
-	members(meta, []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, "progressToken"},
+	members(m.meta.all, []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, "progressToken"},
 		&declared, &m.meta.capabilities, &m.meta.token)
 	m.meta.trace = messages.ReadTrace(func(name string) (text string) {
 		var value json.RawMessage
-		members(meta, []string{name}, &value)
+		members(m.meta.all, []string{name}, &value)
 		return jsonwalk.Text(value)
 	})
 	m.meta.version = jsonwalk.Text(declared)
