@@ -41,14 +41,17 @@ const offline = "net net/http log"
 const jobs = "internal/chat internal/tool internal/command internal/plan internal/artifact "
 
 // basics are the packages of the room messages that most packages build on.
-const basics = "messages messages/model internal/redact internal/secret internal/source internal/stable internal/words"
+const basics = "messages messages/model internal/redact internal/secret internal/source internal/words"
+
+// everywhere are packages of a few lines over the standard library, which every package may import.
+const everywhere = "internal/lazyregexp internal/stable"
 
 // protocol is what a package may import that speaks another system's format.
 const protocol = "messages messages/model transport/door transport/door/* internal/jsonrpc transport/internal/pieces transport/internal/rpc"
 
 // library is what llmstxt may import, so that it can become a module by moving its folder; parsers are its libraries.
 const (
-	library = "messages internal/secret internal/stable internal/words internal/confined actors/llmstxt/internal/* actors/llmstxt/internal/*/*"
+	library = "messages internal/secret internal/words internal/confined actors/llmstxt/internal/* actors/llmstxt/internal/*/*"
 	parsers = "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/..."
 )
 
@@ -57,23 +60,24 @@ const (
 var rules = []rule{
 	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/explain", ours: "messages internal/words", denied: offline + " os/exec log/slog"},
-	{pkgs: "internal/validate", ours: "messages internal/jsonwalk internal/stable internal/words",
+	{pkgs: "internal/validate", ours: "messages internal/jsonwalk internal/words",
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/lazyregexp", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/stable", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/decode", ours: "messages messages/model internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "messages/model", ours: "messages internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/words", ours: "messages", denied: offline + " os/exec log/slog"},
-	{pkgs: "internal/secret", ours: "messages internal/stable", denied: offline + " os/exec log/slog"},
-	{pkgs: "internal/redact", ours: "messages internal/stable", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/secret", ours: "messages", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/redact", ours: "messages", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/source", ours: "messages", denied: offline + " os/exec log/slog"},
 	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},
 	{pkgs: "supervision/fault", ours: "messages", denied: offline + " os"},
 	{pkgs: "internal/regular", denied: offline},
 	{pkgs: "internal/atomicfile", libs: "golang.org/x/sys/...", denied: offline},
 	{pkgs: "internal/confined", ours: "internal/regular messages internal/atomicfile", denied: offline},
-	{pkgs: "actors/journal", ours: "messages internal/stable", denied: offline + " os"},
+	{pkgs: "actors/journal", ours: "messages", denied: offline + " os"},
 	{pkgs: "actors/jobschema", ours: "messages internal/jsonwalk", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
 	{pkgs: "actors/internal/log", ours: "messages supervision actors/journal", libs: "go.uber.org/zap", denied: offline + " os"},
 	{pkgs: "actors", ours: "actors/internal/log messages internal/jsonwalk internal/validate internal/words supervision supervision/fault actors/jobschema actors/journal",
@@ -87,8 +91,8 @@ var rules = []rule{
 	{pkgs: "internal/tool",
 		ours: "messages internal/validate messages/model internal/secret internal/words actors internal/atomicfile internal/confined internal/regular",
 		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
-	{pkgs: "internal/conversation", ours: "internal/regular messages messages/model internal/stable internal/words internal/confined internal/atomicfile", denied: offline},
-	{pkgs: "internal/chat/internal/citation", ours: "internal/decode internal/stable", denied: offline},
+	{pkgs: "internal/conversation", ours: "internal/regular messages messages/model internal/words internal/confined internal/atomicfile", denied: offline},
+	{pkgs: "internal/chat/internal/citation", ours: "internal/decode", denied: offline},
 	{pkgs: "actors/plan", denied: offline + " os"},
 	{pkgs: "internal/plan", ours: "messages internal/validate messages/model internal/words supervision actors actors/jobschema actors/plan internal/plan/internal/expression",
 		tests: "lastword/transport/sqlite lastword/internal/artifact", denied: offline},
@@ -116,13 +120,13 @@ var rules = []rule{
 	{pkgs: "transport/internal/rpc", ours: "transport/door internal/jsonrpc"},
 	{pkgs: "transport/internal/pieces", ours: "messages messages/model transport/door transport/door/*"},
 	{pkgs: "internal/lines", libs: "golang.org/x/sys/unix"},
-	{pkgs: "transport/internal/*", ours: "messages internal/stable internal/words"},
+	{pkgs: "transport/internal/*", ours: "messages internal/words"},
 	{pkgs: "internal/dial", ours: "messages internal/words", tests: "golang.org/x/net/dns/dnsmessage"},
 	{pkgs: "transport/door/auth", ours: "internal/regular messages internal/words transport/door/seal", tests: "lastword/internal/server"},
 	{pkgs: "transport/door/seal"},
 	{pkgs: "internal/server", ours: "messages transport/door/auth", libs: "golang.org/x/sys/unix"},
 	{pkgs: "transport/door/transcript", ours: "messages messages/model internal/words"},
-	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/stable internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
+	{pkgs: "transport/door", ours: "messages internal/validate messages/model internal/words transport/door/*", libs: "github.com/coder/websocket github.com/klauspost/compress/flate",
 		tests: "lastword/internal/jsonrpc lastword/transport/internal/rpc lastword/transport/internal/pieces"},
 	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
 	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/internal/credential", tests: "lastword/actors"},
@@ -144,13 +148,13 @@ var rules = []rule{
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
 		tests: "lastword/actors"},
-	{pkgs: "transport/repository/internal/git", ours: "internal/dial internal/regular messages internal/redact internal/stable internal/words transport/internal/*",
+	{pkgs: "transport/repository/internal/git", ours: "internal/dial internal/regular messages internal/redact internal/words transport/internal/*",
 		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... github.com/skeema/knownhosts go.uber.org/zap golang.org/x/crypto/ssh/..."},
 	{pkgs: "transport/mcp", ours: "messages internal/wrapped transport/mcp/source internal/validate messages/model internal/words transport/door transport/door/* transport/internal/cursor transport/mcp/internal/*",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/actors/durable lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
 	{pkgs: "internal/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
 		tests: "lastword/internal/source lastword/actors lastword/internal/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
-	{pkgs: "transport/mcp/source", ours: "internal/dial messages internal/wrapped internal/confined internal/regular internal/stable internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/mcp/source", ours: "internal/dial messages internal/wrapped internal/confined internal/regular internal/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
 	{pkgs: "transport/mcp/internal/*",
 		ours: "messages internal/jsonwalk internal/words transport/door transport/door/* transport/mcp/internal/* transport/internal/cursor internal/jsonrpc internal/lines internal/server",
 		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
@@ -198,13 +202,13 @@ var rules = []rule{
 	{pkgs: "cmd/internal/tokenfile", ours: "internal/regular internal/words internal/atomicfile transport/door/auth cmd/internal/exit"},
 	{pkgs: "cmd/internal/backup", ours: "internal/regular internal/atomicfile messages internal/words"},
 	{pkgs: "cmd/internal/checks",
-		ours: "internal/regular messages internal/stable internal/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
+		ours: "internal/regular messages internal/words actors actors/generate actors/llmstxt transport/repository cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/editor", ours: "internal/conversation internal/regular " + basics + " actors internal/chat internal/tool internal/confined internal/acp transport/door cmd/internal/*",
 		libs: "github.com/spf13/cobra"},
 	{pkgs: "cmd/internal/plans", ours: "internal/regular messages internal/words actors internal/plan transport/http/client cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/commands",
-		ours: "internal/regular messages internal/stable internal/words supervision/fault actors actors/journal actors/agent actors/wrap internal/command internal/schedule internal/webhook " +
+		ours: "internal/regular messages internal/words supervision/fault actors actors/journal actors/agent actors/wrap internal/command internal/schedule internal/webhook " +
 			"transport/door transport/door/auth transport/http transport/http/client internal/server transport/web cmd/internal/*",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkgs: "cmd/lastword", ours: jobs + "internal/issuer internal/server internal/conversation internal/atomicfile internal/confined internal/explain internal/probe internal/regular " + basics + " actors actors/* actors/*/* transport/* transport/*/* cmd/internal/*",
@@ -337,7 +341,7 @@ var rooms = []room{
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular", "internal/wrapped"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
-	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/redact", "internal/secret", "internal/source", "internal/stable", "internal/validate", "internal/words"}},
+	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/lazyregexp", "internal/redact", "internal/secret", "internal/source", "internal/stable", "internal/validate", "internal/words"}},
 }
 
 func roomOf(pkg string) int {
@@ -536,7 +540,7 @@ func ruleFor(pkg string) *rule {
 func (r *rule) allows(src source, imp string) bool {
 	tests := strings.Fields(r.tests)
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
-		mine := slices.ContainsFunc(strings.Fields(r.ours), func(p string) bool { return matches(p, rel) })
+		mine := slices.ContainsFunc(strings.Fields(everywhere+" "+r.ours), func(p string) bool { return matches(p, rel) })
 		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || slices.Contains(forTests, rel) || matches("testkit/*", rel) ||
 			inLab(src.pkg) || covers(tests, "lastword/"+rel))
 	}

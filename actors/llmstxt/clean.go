@@ -2,7 +2,6 @@ package llmstxt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // clean keeps those parts of the answer that may go into the index: single lines of bounded length, without links,
@@ -71,10 +71,10 @@ func (c *cleaner) line(of, text string, most int, page string) string {
 }
 
 var (
-	markup   = regexp.MustCompile("\\]\\(|\\]\\[|```|\\*\\*\\w[^*]*\\*\\*|(?:^|\\W)<[a-z/!]|(?:^|\\s)#{1,6} ")
-	commands = regexp.MustCompile(`(?i)\b(?:(?:p?npm|yarn|bun|pipx?|pip3|uv|gem|cargo|brew|apt|apt-get|dnf|apk|go|composer|` +
+	markup   = lazyregexp.New("\\]\\(|\\]\\[|```|\\*\\*\\w[^*]*\\*\\*|(?:^|\\W)<[a-z/!]|(?:^|\\s)#{1,6} ")
+	commands = lazyregexp.New(`(?i)\b(?:(?:p?npm|yarn|bun|pipx?|pip3|uv|gem|cargo|brew|apt|apt-get|dnf|apk|go|composer|` +
 		`dotnet|opam|mix|luarocks|conda) (?:i|install|add|get|require|exec)|npx|curl|wget|sudo|rm -\w+)\b|\| *(?:ba|z)?sh\b`)
-	advice = regexp.MustCompile(`(?i)^(?:install|download|use|visit|click|follow|see|ignore|always|never|star|try|check out|` +
+	advice = lazyregexp.New(`(?i)^(?:install|download|use|visit|click|follow|see|ignore|always|never|star|try|check out|` +
 		`refer to|go to|make sure|be sure) |\b(?:please|you (?:can|should|must|need|may|have|might|could|will))\b`)
 )
 
@@ -107,7 +107,7 @@ func addresses(text string) []string {
 	return list
 }
 
-var address = regexp.MustCompile(`(?i)://|^www\.|^(?:javascript|data|mailto|vbscript|file):|` +
+var address = lazyregexp.New(`(?i)://|^www\.|^(?:javascript|data|mailto|vbscript|file):|` +
 	`^(?:[^/]*@)?[^/@.:]+(?:\.[^/@.:]+)*\.(?:[a-z]{2,}(?::[^/]*)?/|(?:com|org|xyz|info|ru|cn|top|link)(?::|$))`)
 
 // Grounded reports whether the purpose is plausible for the material: it is a sentence, and at least two of its

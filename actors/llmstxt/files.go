@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/tokens"
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
@@ -322,7 +322,7 @@ func (r *Repository) existing() []string {
 	return append(names, others...)
 }
 
-var published = regexp.MustCompile(`(^|/)(docs?|public|_?static|source|www|site|website)/llms\.txt$`)
+var published = lazyregexp.New(`(^|/)(docs?|public|_?static|source|www|site|website)/llms\.txt$`)
 
 // mostExisting bounds the size of an llms.txt that is read.
 const mostExisting = 1 << 20

@@ -1,11 +1,12 @@
 package llmstxt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // invented returns the first name, number, version or code word of a line that the page does not hold, or "". Plain words
@@ -34,7 +35,7 @@ func invented(line, page string) string {
 }
 
 // spans matches code spans and words.
-var spans = regexp.MustCompile("`[^`]+`\\S*|\\S+")
+var spans = lazyregexp.New("`[^`]+`\\S*|\\S+")
 
 // telling reports whether a word is a name, a number or code: one that a page must hold.
 func telling(word string, code bool) bool {
@@ -59,7 +60,7 @@ func isStart(word string) bool {
 	return word[size:] == low[size:] && (slices.Contains(emptyWords, low) || starts.MatchString(low))
 }
 
-var starts = regexp.MustCompile(`^(an?|is|in|of|on|to|as|at|by|if|it|its|or|we|us|does|has|offers|explains?|shows?|describes?|lists?|tells?|defines?|covers?|documents?|introduces?|gives?|` +
+var starts = lazyregexp.New(`^(an?|is|in|of|on|to|as|at|by|if|it|its|or|we|us|does|has|offers|explains?|shows?|describes?|lists?|tells?|defines?|covers?|documents?|introduces?|gives?|` +
 	`provides?|contains?|holds?|implements?|names|parses?|configures?|sets?|says|teaches|walks|compares?|answers?|collects?|outlines?|starts?|runs?|builds?|` +
 	`reads?|writes?|details?|states?|maps?|makes|creates?|adds?|uses?|mounts?|grows|turns?|checks?|tests?|handles?|summari[sz]es|presents?|specifies|demonstrates?|` +
 	`needs?|takes?|works?|keeps?|loads?|helps?|lets|supports?|returns?|converts?|generates?|manages?|calls?|sends?|gets?|puts?|stores?|validates?|renders?|wraps?|` +

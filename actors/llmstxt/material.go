@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/secret"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
@@ -211,10 +211,10 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 	return links, bare
 }
 
-var firstComment = regexp.MustCompile(`^(?:\s*(?:[/*#;(%-].*)?\n)+`)
+var firstComment = lazyregexp.New(`^(?:\s*(?:[/*#;(%-].*)?\n)+`)
 
 var (
 	// ornaments are badges, pictures and the HTML around them, except in code: they are long and say nothing.
-	ornaments = regexp.MustCompile("(?ms)(^```.*?^```|^~~~.*?^~~~)|^[ \t]*(?:<|\\[!\\[|!\\[)[^\n]*\n?")
-	gaps      = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
+	ornaments = lazyregexp.New("(?ms)(^```.*?^```|^~~~.*?^~~~)|^[ \t]*(?:<|\\[!\\[|!\\[)[^\n]*\n?")
+	gaps      = lazyregexp.New(`\n(?:[ \t]*\n){2,}`)
 )

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
@@ -270,4 +270,4 @@ func (p *parser) characters(line string) {
 }
 
 // xmlName matches the ASCII subset of XML names, and those that XML reserves.
-var xmlName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+var xmlName = lazyregexp.New(`^[A-Za-z_][\w.-]*$`)

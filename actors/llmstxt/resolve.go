@@ -3,12 +3,12 @@ package llmstxt
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // resolver finds the files that the links of an llms.txt point to.
@@ -108,7 +108,7 @@ func (r resolver) path(address string) (p string, inside bool) {
 }
 
 // hosted matches the path in a host's page for a file, or in its raw file.
-var hosted = regexp.MustCompile(`^(?:raw\.githubusercontent\.com/[^/]+/[^/]+/(?:refs/heads/)?|` +
+var hosted = lazyregexp.New(`^(?:raw\.githubusercontent\.com/[^/]+/[^/]+/(?:refs/heads/)?|` +
 	`.*?/(?:blob|tree|raw)/|[^/]+/[^/]+/[^/]+/src/(?:branch/)?)[^/]+/(.*)$`)
 
 // published returns the one page whose path ends with the path on the website; "" if there is none or several.

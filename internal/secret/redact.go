@@ -98,12 +98,12 @@ func (f *Finder) match(text []byte, start int) (by *rule, keep, end int) {
 // endOfOpenSecret returns the end of the secret that begins before from, or 0.
 func (f *Finder) endOfOpenSecret(r *rule, text []byte, from int) int {
 	if !f.endless {
-		if m := r.endRe().FindIndex(text[from:]); m != nil {
+		if m := r.endRe.FindIndex(text[from:]); m != nil {
 			return from + m[1]
 		}
 		f.endless = true
 	}
-	if m := r.restRe().FindIndex(text[from:]); m != nil {
+	if m := r.restRe.FindIndex(text[from:]); m != nil {
 		return from + m[1]
 	}
 	return 0
@@ -118,7 +118,7 @@ func (r *rule) match(text []byte, start int) (keep, end int) {
 	if r.fits != nil {
 		until = min(until, after+window)
 	}
-	m := r.re().FindSubmatchIndex(text[after:until])
+	m := r.re.FindSubmatchIndex(text[after:until])
 	switch {
 	case m == nil:
 		return 0, 0

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	_ "embed"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // rule describes one kind of secret.
@@ -19,7 +20,7 @@ type rule struct {
 	// fits, unless nil, reports whether the value at from is a secret, because many assigned values are not.
 	fits func(text []byte, from, to int) bool
 
-	re, endRe, restRe func() *regexp.Regexp
+	re, endRe, restRe *lazyregexp.Regexp
 }
 
 // table is the table of rules; its first lines explain the columns.
@@ -38,7 +39,7 @@ var rules = sync.OnceValue(func() (by [256][]*rule) {
 			continue
 		}
 		if len(columns) > 2 {
-			like = rule{re: compiled("^(?:" + columns[3] + ")")}
+			like = rule{re: lazyregexp.New("^(?:" + columns[3] + ")")}
 			for check := range strings.SplitSeq(columns[2], ",") {
 				like.inside = like.inside || check == "inside"
 				if f := fits[check]; f != nil {
@@ -47,7 +48,7 @@ var rules = sync.OnceValue(func() (by [256][]*rule) {
 			}
 		}
 		if len(columns) > 4 {
-			like.end, like.endRe, like.restRe = true, compiled(columns[4]), compiled("^(?:"+columns[5]+")")
+			like.end, like.endRe, like.restRe = true, lazyregexp.New(columns[4]), lazyregexp.New("^(?:"+columns[5]+")")
 		}
 		for word := range strings.FieldsSeq(columns[1]) {
 			r := like
@@ -57,10 +58,6 @@ var rules = sync.OnceValue(func() (by [256][]*rule) {
 	}
 	return by
 })
-
-func compiled(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // isPlaceholder reports whether the text is one that documents use in place of a password.
 func isPlaceholder(password string) bool {
@@ -82,15 +79,11 @@ func isStandIn(value string) bool {
 
 // words matches words in a row with at most two digits each, or a single word with four: a name or a path, not a
 // random value.
-var words = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[A-Za-z]*[0-9]{0,2}[-_/.])*[A-Za-z]*[0-9]{0,2}$|^[A-Za-z_]+[0-9]{1,4}[A-Za-z_]+$`)
-})
+var words = lazyregexp.New(`^(?:[A-Za-z]*[0-9]{0,2}[-_/.])*[A-Za-z]*[0-9]{0,2}$|^[A-Za-z_]+[0-9]{1,4}[A-Za-z_]+$`)
 
 // reference matches code that refers to the value without containing it: a call, a field, or Erlang's name/arity of a
 // function.
-var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[|/[0-9]$)`)
-})
+var reference = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[|/[0-9]$)`)
 
 // isRandom reports whether a value is random, rather than a name or code.
 func isRandom(text []byte, from, to int) bool {
@@ -101,7 +94,7 @@ func isRandom(text []byte, from, to int) bool {
 func isChance(text []byte, from, to int) bool {
 	value := string(text[from:to])
 	return !isStandIn(value) && strings.ContainsAny(value, "0123456789") &&
-		strings.ContainsFunc(value, isLetter) && !words().MatchString(value) && entropy(value) >= 3
+		strings.ContainsFunc(value, isLetter) && !words.MatchString(value) && entropy(value) >= 3
 }
 
 // isCode reports whether text without quotes continues like an expression.
@@ -109,7 +102,7 @@ func isCode(text []byte, from, to int) bool {
 	if from > 0 && strings.IndexByte("\"'`", text[from-1]) >= 0 {
 		return false
 	}
-	return to < len(text) && strings.IndexByte("([.", text[to]) >= 0 || reference().Match(text[from:to])
+	return to < len(text) && strings.IndexByte("([.", text[to]) >= 0 || reference.Match(text[from:to])
 }
 
 // entropy returns the entropy in bits per character.

@@ -5,8 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // Version names the format of repo.graph.json; docs/graph.schema.json is its JSON Schema.
@@ -144,12 +145,12 @@ func safeID(path string) (id string, exact bool) {
 }
 
 // replaced matches the characters that an id has an underscore for.
-var replaced = regexp.MustCompile(`[^\w@+./-]`)
+var replaced = lazyregexp.New(`[^\w@+./-]`)
 
 // reserved matches device names, which Windows finds in every folder whatever follows a dot.
-var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)\d)$`)
+var reserved = lazyregexp.New(`(?i)^(con|prn|aux|nul|(com|lpt)\d)$`)
 
-var page = regexp.MustCompile(`^nodes/([\w@+~-][\w@+~.-]*)\.md$`)
+var page = lazyregexp.New(`^nodes/([\w@+~-][\w@+~.-]*)\.md$`)
 
 // IsPage reports whether the name belongs to a page, "nodes/<id>.md".
 func IsPage(name string) bool { return len(name) <= len("nodes/.md")+idBytes && page.MatchString(name) }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // programBytes is how much of a program is read.
@@ -19,7 +21,7 @@ const (
 )
 
 var (
-	literals = regexp.MustCompile(quoted)
+	literals = lazyregexp.New(quoted)
 	patterns sync.Map // by their texts
 )
 

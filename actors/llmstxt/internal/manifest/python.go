@@ -2,13 +2,13 @@ package manifest
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var pythonTarget = regexp.MustCompile(`^\s*([^=\s]+)\s*=\s*([\w.]*)`)
+var pythonTarget = lazyregexp.New(`^\s*([^=\s]+)\s*=\s*([\w.]*)`)
 
 // pythonScript adds "name = package.module:function".
 func (f *file) pythonScript(l string) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 )
@@ -100,8 +100,8 @@ func (r *ranking) weighPaths() {
 var lasting = []func(base string) bool{isForAgents, isContributing, page.IsLicence, func(string) bool { return true }}
 
 var (
-	isForAgents    = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString
-	isContributing = regexp.MustCompile(`(?i)^contributing`).MatchString
+	isForAgents    = lazyregexp.New(`(?i)^(agents|claude|gemini|copilot)`).MatchString
+	isContributing = lazyregexp.New(`(?i)^contributing`).MatchString
 )
 
 // weighSetting weighs a settings file.
@@ -305,10 +305,10 @@ const (
 	leastFolded  = 2
 )
 
-var fixedNames = regexp.MustCompile(`(?i)^(docs|packages|commands|source|configuration|examples|optional)$`)
+var fixedNames = lazyregexp.New(`(?i)^(docs|packages|commands|source|configuration|examples|optional)$`)
 
 // forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
-var forAgents = regexp.MustCompile(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
+var forAgents = lazyregexp.New(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
 
 // arrangeSections arranges the links in sections: first those of the maintainers' navigation, in its order, then those
 // that the code suggests.

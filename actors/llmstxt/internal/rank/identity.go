@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 const (
@@ -62,15 +62,15 @@ func (v *survey) isNamed(name string) bool {
 }
 
 // unreleased matches versions that nobody can install yet.
-var unreleased = regexp.MustCompile(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
+var unreleased = lazyregexp.New(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
 
 var (
-	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // emoji or their names, at either end of a title
-	picture       = regexp.MustCompile(`(?:!\[|<img [^>]*\balt=")([^\]"]+?)(?: [lL]ogo)?[\]"]`)
-	tagline       = regexp.MustCompile(`(:| [-–—|]|,) .*$`)
-	titleVersion  = regexp.MustCompile(` v?\d+\.\d+\.\d+$`)
-	titleQuestion = regexp.MustCompile(`^What is (\S+)\?$`)
-	titleFrame    = regexp.MustCompile(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)
+	emoji         = lazyregexp.New(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // emoji or their names, at either end of a title
+	picture       = lazyregexp.New(`(?:!\[|<img [^>]*\balt=")([^\]"]+?)(?: [lL]ogo)?[\]"]`)
+	tagline       = lazyregexp.New(`(:| [-–—|]|,) .*$`)
+	titleVersion  = lazyregexp.New(` v?\d+\.\d+\.\d+$`)
+	titleQuestion = lazyregexp.New(`^What is (\S+)\?$`)
+	titleFrame    = lazyregexp.New(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)
 )
 
 // isNoName reports whether the title is a heading that any README may have.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // installLine returns the shortest command line in the README by which the package's own ecosystem installs it under
@@ -96,22 +97,22 @@ func installs(list words.List, code, name string) bool {
 }
 
 // pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written, "@version" and "@next".
-var pinned = regexp.MustCompile(`(?i)@v?(\d|$)|@\W*(version|tag|x\.|next|alpha|beta|canary|nightly|rc|dev)\b`)
+var pinned = lazyregexp.New(`(?i)@v?(\d|$)|@\W*(version|tag|x\.|next|alpha|beta|canary|nightly|rc|dev)\b`)
 
 var (
 	// otherForms are lines that install from where no manifest of a package need be, or that depend on a package.
-	otherForms = regexp.MustCompile(`^(helm (upgrade --install|install|upgrade -i) |brew install |dotnet (add package|tool install) |mix archive\.install hex |` +
+	otherForms = lazyregexp.New(`^(helm (upgrade --install|install|upgrade -i) |brew install |dotnet (add package|tool install) |mix archive\.install hex |` +
 		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|id[ (]*["'][\w.-]+["']\)? version ["']\d[\w.-]*["']$|(implementation|api|compileOnly|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
 	// before is a line that must precede the one that installs.
-	before = regexp.MustCompile(`^(helm repo add \S+ https?://\S+|brew tap \S+/\S+)$`)
+	before = lazyregexp.New(`^(helm repo add \S+ https?://\S+|brew tap \S+/\S+)$`)
 	// inVersion is a version that was current when the page was written.
-	inVersion = regexp.MustCompile(` --version[ =]v?\d\S*`)
+	inVersion = lazyregexp.New(` --version[ =]v?\d\S*`)
 	// dependency is one of Maven, or one of Gradle in words that it no longer knows.
-	dependency = regexp.MustCompile(`(?:<groupId>|\bcompile[ (]+["'])([\w.-]+)(?:</groupId>\s*<artifactId>|:)([\w.-]+)(?:</artifactId>\s*<version>|:)(\d[\w.-]*)(?:</version>|["'])`)
+	dependency = lazyregexp.New(`(?:<groupId>|\bcompile[ (]+["'])([\w.-]+)(?:</groupId>\s*<artifactId>|:)([\w.-]+)(?:</artifactId>\s*<version>|:)(\d[\w.-]*)(?:</version>|["'])`)
 	// elsewhere is a line for a system that brew does not serve.
-	elsewhere   = regexp.MustCompile(`(?m)^.*\b(?:apt|apt-get|yum|dnf|zypper|apk|pacman|choco|scoop|winget) (?:-\S+ )*(?:install|add|-S\w*) .*`)
-	placeholder = regexp.MustCompile(`(?i)[<{$[]\W*\w*(version|tag|name|release|repo)|\bx\.y|\.x\.|\b(latest_)?version\b["'@]|your-|\.\.\.|@version|--HEAD\b`)
-	terraform   = regexp.MustCompile(`^terraform-([a-z0-9]+)-(.+)$`)
+	elsewhere   = lazyregexp.New(`(?m)^.*\b(?:apt|apt-get|yum|dnf|zypper|apk|pacman|choco|scoop|winget) (?:-\S+ )*(?:install|add|-S\w*) .*`)
+	placeholder = lazyregexp.New(`(?i)[<{$[]\W*\w*(version|tag|name|release|repo)|\bx\.y|\.x\.|\b(latest_)?version\b["'@]|your-|\.\.\.|@version|--HEAD\b`)
+	terraform   = lazyregexp.New(`^terraform-([a-z0-9]+)-(.+)$`)
 )
 
 // otherInstall returns the first line of the README by which another tool installs the project, or a build depends on it.

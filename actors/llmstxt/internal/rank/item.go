@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // class determines which evidence counts for a file.
@@ -118,7 +118,7 @@ func (r *ranking) readItems() {
 	r.chooseExamples()
 }
 
-var exampleFolder = regexp.MustCompile(`(?i)^_?(examples?|samples?|demos?|cookbook)$`)
+var exampleFolder = lazyregexp.New(`(?i)^_?(examples?|samples?|demos?|cookbook)$`)
 
 // chooseExamples keeps one entry file for each example: its README, or else its main file, or else its first file.
 func (r *ranking) chooseExamples() {
@@ -202,31 +202,31 @@ func (r *ranking) promoteSettings() {
 	}
 }
 
-var isData = regexp.MustCompile(`(?i)(\.(json|pem|csv|tsv|xml|svg|cff|tpl|j2|erb|txt|patch|sql|css|html?|key|crt|in)|(^|/)\.[^/]*|\.example)$`)
+var isData = lazyregexp.New(`(?i)(\.(json|pem|csv|tsv|xml|svg|cff|tpl|j2|erb|txt|patch|sql|css|html?|key|crt|in)|(^|/)\.[^/]*|\.example)$`)
 
 var structured = []string{".yaml", ".yml", ".tf", ".hcl", ".conf", ".toml", ".ini", ".nix", ".cfg"}
 
 var (
-	optionalName = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot-instructions|contributing|` +
+	optionalName = lazyregexp.New(`(?i)^(agents|claude|gemini|copilot-instructions|contributing|` +
 		`(un)?licen[cs]e|copying|change(log|s)|history|news|release[-_]notes|upgrad(e|ing)|migrat(ion|ing)|security)` +
 		`([-_]([A-Z0-9.+]+|guide|policy|[vV]?\d.*))?(\.(md|mdx|rst|txt|adoc|asc|org|markdown|rdoc))?$`)
-	changeName = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes|analyzerreleases)([-_.].*)?\.\w+$`)
-	oldChanges = regexp.MustCompile(`(?i)^(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d`)
-	peopleName = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
+	changeName = lazyregexp.New(`(?i)^(change(log|s)|history|release[-_]notes|analyzerreleases)([-_.].*)?\.\w+$`)
+	oldChanges = lazyregexp.New(`(?i)^(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d`)
+	peopleName = lazyregexp.New(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
-	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
+	toolFile = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
 	// inner and post match files that are not for others, and foreign matches files that others have made.
-	marked = regexp.MustCompile(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
+	marked = lazyregexp.New(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
 		`blog|_posts|posts|news|rfcs?|proposals|plans|website|snap|m4|_\w+)([/_.-]|$)`)
-	wording = regexp.MustCompile(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
-	inner   = regexp.MustCompile(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
-	post    = regexp.MustCompile(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
-	foreign = regexp.MustCompile(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
+	wording = lazyregexp.New(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
+	inner   = lazyregexp.New(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
+	post    = lazyregexp.New(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
+	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
 )
 
 // isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.
@@ -308,14 +308,14 @@ func isBare(f *scan.File) bool {
 	return (f.Kind == scan.Other || f.Kind == scan.Config) && depth(f.Path) < 3 && !strings.Contains(path.Base(f.Path), ".")
 }
 
-var aboutConduct = regexp.MustCompile(`(?i)^code.of.conduct\.`)
+var aboutConduct = lazyregexp.New(`(?i)^code.of.conduct\.`)
 
-var siteFolder = regexp.MustCompile(`(?i)^(docs?|site|website|www)/`)
+var siteFolder = lazyregexp.New(`(?i)^(docs?|site|website|www)/`)
 
-var media = regexp.MustCompile(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
+var media = lazyregexp.New(`(?i)\.(png|svg|jpe?g|gif|webp|avif|ico|bmp|mp[34]|webm|mov|wav|pdf|pptx|drawio|woff2?|ttf|otf|eot|zip|gz|jar|exe|cast|tape|` +
 	`pem|key|crt|pfx|p12|lock|map|snap|s?css|csv|tsv|patch|min\.js)$`)
 
-var toolConfig = regexp.MustCompile(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
+var toolConfig = lazyregexp.New(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
 
 // isToolConfig reports whether the file configures or drives a tool. Build programs count, in any language.
 func isToolConfig(f *scan.File) bool {
@@ -326,8 +326,8 @@ func isToolConfig(f *scan.File) bool {
 }
 
 var (
-	translated = regexp.MustCompile(`^(.+?)[._-]([a-z]{2}|[a-z]{2}[-_]\w{2,4}|[^\x00-\x7F]+)$`)
-	localeDir  = regexp.MustCompile(`^([a-z]{2}|[a-z]{2}[-_][A-Za-z]{2,4})$`)
+	translated = lazyregexp.New(`^(.+?)[._-]([a-z]{2}|[a-z]{2}[-_]\w{2,4}|[^\x00-\x7F]+)$`)
+	localeDir  = lazyregexp.New(`^([a-z]{2}|[a-z]{2}[-_][A-Za-z]{2,4})$`)
 )
 
 // isTranslation recognizes README.de.md and guide.zh-CN.md beside the page that they translate. It also recognizes
@@ -368,7 +368,7 @@ func (r *ranking) isBuilt(p string) bool {
 	})
 }
 
-var versionFolder = regexp.MustCompile(`(^|/)v[0-8]/`)
+var versionFolder = lazyregexp.New(`(^|/)v[0-8]/`)
 
 // isOlder reports whether the path is below a folder such as v3 that has a v4 beside it.
 func (r *ranking) isOlder(p string) bool {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
@@ -38,7 +38,7 @@ func mixOf(files []scan.File) languageMix {
 	return own
 }
 
-var template = regexp.MustCompile(`(?i)(^|/)_?(templates?|skeletons?|boilerplates?|scaffold(s|ing)?|starters?)/|\{\{`)
+var template = lazyregexp.New(`(?i)(^|/)_?(templates?|skeletons?|boilerplates?|scaffold(s|ing)?|starters?)/|\{\{`)
 
 func (m *languageMix) add(f scan.File) {
 	m.bytes[f.Language] += f.Size

@@ -3,7 +3,6 @@ package rank
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // describe fills in the title and the note of a chosen link.
@@ -78,7 +78,7 @@ func (v *survey) describePage(c *item) {
 }
 
 // documents matches a directive that documents a name of the code.
-var documents = regexp.MustCompile("(?m)^(?:\\.\\. auto\\w+:: |::: ?|```\\{auto\\w+\\} )([\\w.]+)$")
+var documents = lazyregexp.New("(?m)^(?:\\.\\. auto\\w+:: |::: ?|```\\{auto\\w+\\} )([\\w.]+)$")
 
 // remark says what a file is, for one that says nothing of itself.
 func (c *item) remark() string {
@@ -132,8 +132,8 @@ func finishNote(note string, c *item) string {
 }
 
 var (
-	codeMark        = regexp.MustCompile(`=> |-> |[;{]$|^[({<@]|:= |^(export|const|let|import|async fn|fn|def) |\(\) \{`)
-	needsNeighbours = regexp.MustCompile(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)`)
+	codeMark        = lazyregexp.New(`=> |-> |[;{]$|^[({<@]|:= |^(export|const|let|import|async fn|fn|def) |\(\) \{`)
+	needsNeighbours = lazyregexp.New(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)`)
 )
 
 // withDashes replaces the hyphens that plain text uses for dashes.
@@ -141,7 +141,7 @@ func withDashes(s string) string {
 	return strings.NewReplacer(" --- ", " — ", " -- ", " — ").Replace(s)
 }
 
-var comments = regexp.MustCompile(`^(?:(?:#|//|;|--) ?.*\n)+`)
+var comments = lazyregexp.New(`^(?:(?:#|//|;|--) ?.*\n)+`)
 
 // topComment returns the text of the comment with which a settings file begins.
 func (v *survey) topComment(p string) string {
@@ -153,7 +153,7 @@ func (v *survey) topComment(p string) string {
 	return note
 }
 
-var commentMark = regexp.MustCompile(`(?m)^(?:#|//|;|--)+ ?`)
+var commentMark = lazyregexp.New(`(?m)^(?:#|//|;|--)+ ?`)
 
 // dropCommonNotes removes what occurs at the top of many files, licences and the name of the project, from notes, and
 // likewise from what stands for them.

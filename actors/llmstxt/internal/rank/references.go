@@ -4,12 +4,12 @@ import (
 	"maps"
 	"math/bits"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -276,8 +276,8 @@ func (r *ranking) findEntries() {
 }
 
 var (
-	entryStem    = regexp.MustCompile(`^(index|main|lib|mod|__init__|__main__|init|app|cli|server|client|core|api|model|train|program|startup)$`)
-	conventional = regexp.MustCompile(`(?i)/(routes?(/\w+|\.\w+)?\.(php|rb|ts|js|py)|urls\.py|settings(/base)?\.py|router(/index)?\.\w+|schema\.(prisma|sql|graphql|rb)|` +
+	entryStem    = lazyregexp.New(`^(index|main|lib|mod|__init__|__main__|init|app|cli|server|client|core|api|model|train|program|startup)$`)
+	conventional = lazyregexp.New(`(?i)/(routes?(/\w+|\.\w+)?\.(php|rb|ts|js|py)|urls\.py|settings(/base)?\.py|router(/index)?\.\w+|schema\.(prisma|sql|graphql|rb)|` +
 		`openapi\.(ya?ml|json)|\w+\.proto|androidmanifest\.xml|(app|main)(delegate|activity|view)?\.(swift|kt|java|tsx|jsx|vue|svelte|dart)|` +
 		`application(\.\w+)?\.(properties|ya?ml|rb|ex)|(data)?base\.(py|rb|kt)|models?\.py|views\.py|admin\.py|tasks\.py|` +
 		`(app|pages)/(.*/)?(page|layout|route|_app|index)\.[jt]sx?|program\.cs|startup\.cs|appsettings\.json|` +

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // configBytes is how much of a site's configuration or page is read for the navigation.
@@ -162,9 +163,9 @@ func (r *ranking) witness(address string) string {
 	return ""
 }
 
-var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)
+var listItem = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)]|\|) `)
 
-var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
+var hostName = lazyregexp.New(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 
 // onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
 // Where the site serves the text of its pages, it is that of the text.

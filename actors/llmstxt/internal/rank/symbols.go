@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
@@ -223,7 +223,7 @@ func (r *ranking) weight(s surface.Symbol) int {
 	return w
 }
 
-var constructor = regexp.MustCompile(`^(?i:new|make|open|create|parse|load|connect)(_|\p{Lu}|$)`)
+var constructor = lazyregexp.New(`^(?i:new|make|open|create|parse|load|connect)(_|\p{Lu}|$)`)
 
 // isPrivateName reports whether the name itself says that it is private: "_x", "$x".
 func isPrivateName(name string) bool {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // kindOf returns the kind of a file. docs: the file is in a folder for documents.
@@ -62,10 +62,10 @@ func isManPage(name string, head []byte) bool {
 }
 
 var (
-	readme     = regexp.MustCompile(`(?i)^readme([.\-_]|$)`)
-	manual     = regexp.MustCompile(`^\.([1-9].{0,3}|man|mdoc|roff)$`)
-	macro      = regexp.MustCompile(`(?m)^\.(TH|Dd|SH) `)
-	toolConfig = regexp.MustCompile(`\.config\.([cm]?[jt]s|json)$`) // settings that are written as code: vite.config.ts
+	readme     = lazyregexp.New(`(?i)^readme([.\-_]|$)`)
+	manual     = lazyregexp.New(`^\.([1-9].{0,3}|man|mdoc|roff)$`)
+	macro      = lazyregexp.New(`(?m)^\.(TH|Dd|SH) `)
+	toolConfig = lazyregexp.New(`\.config\.([cm]?[jt]s|json)$`) // settings that are written as code: vite.config.ts
 )
 
 func isConfig(name string) bool {
@@ -132,7 +132,7 @@ func SourceRoot(folder string) string {
 	return root[1]
 }
 
-var sourceRoot = regexp.MustCompile(
+var sourceRoot = lazyregexp.New(
 	`^((?:.*?/)??(?:(?:src|java)/(?:com|org)|src/[^/]*/(?:java|kotlin|scala|groovy|clojure)))(?:/|$)`)
 
 // folderPlace returns the place that a folder's own name tells, or Product if it tells none.
@@ -235,7 +235,7 @@ func languageOf(name string, head []byte) string {
 	return language
 }
 
-var objectiveC = regexp.MustCompile("#import|#include|@interface|@implementation|@protocol")
+var objectiveC = lazyregexp.New("#import|#include|@interface|@implementation|@protocol")
 
 // interpreted returns the language of a "#!" line.
 func interpreted(line string) string {

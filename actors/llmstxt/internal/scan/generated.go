@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // isGenerated reports whether a program wrote the file. It ignores marks in manifests, because some package managers
@@ -43,7 +43,7 @@ func hasGeneratedMark(head []byte) bool {
 	return false
 }
 
-var goMark = regexp.MustCompile(`(?m)^// Code generated .*DO NOT EDIT\.$`)
+var goMark = lazyregexp.New(`(?m)^// Code generated .*DO NOT EDIT\.$`)
 
 // generatedLine requires the mark in a comment, and the words of programs, so that prose about generating does not
 // count.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // Repository is the content of a folder.
@@ -211,9 +212,9 @@ const (
 )
 
 var (
-	hostName = regexp.MustCompile(`^\w[\w.-]*$`)
-	segment  = regexp.MustCompile(`^[\w.~+][\w.~+-]*$`)
-	commitID = regexp.MustCompile(`^[0-9a-f]+$`)
+	hostName = lazyregexp.New(`^\w[\w.-]*$`)
+	segment  = lazyregexp.New(`^[\w.~+][\w.~+-]*$`)
+	commitID = lazyregexp.New(`^[0-9a-f]+$`)
 )
 
 // safeSegments accepts what hosting sites accept in names, and nothing that a file system or a URL takes for more

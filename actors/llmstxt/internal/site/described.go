@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
@@ -73,7 +74,7 @@ func join(list []*Node, n *Node) []*Node {
 }
 
 // notPublished matches hosts that do not publish a site: placeholders of templates, and forges.
-var notPublished = regexp.MustCompile(`(^|\.)(example\.(com|org|net)|localhost|github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)$|your-docusaurus`)
+var notPublished = lazyregexp.New(`(^|\.)(example\.(com|org|net)|localhost|github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)$|your-docusaurus`)
 
 // baseURL returns the URL of a site as its configuration has it, without a slash at its end. It is "" for placeholders.
 func baseURL(setting any) string {
@@ -249,7 +250,7 @@ func glob(pattern string) *regexp.Regexp {
 	return re
 }
 
-var globParts = regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[[^\]]+\]|[^*?\[]+|\[`)
+var globParts = lazyregexp.New(`\*\*/|\*\*|\*|\?|\[[^\]]+\]|[^*?\[]+|\[`)
 
 // matching returns the texts that match a pattern.
 func matching(texts []string, pattern string) []string {

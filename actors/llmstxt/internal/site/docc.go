@@ -2,11 +2,12 @@ package site
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var doccReader = reader{config: regexp.MustCompile(`\.docc/([^/]+/)*[^/]+\.md$`), read: readDocC}
+var doccReader = reader{config: lazyregexp.New(`\.docc/([^/]+/)*[^/]+\.md$`), read: readDocC}
 
 // docc reads a catalog of DocC.
 type docc struct {
@@ -17,9 +18,9 @@ type docc struct {
 }
 
 var (
-	doccModule = regexp.MustCompile("(?m)\\A\\s*# +``([\\w.]+)``")
-	doccSymbol = regexp.MustCompile("(?m)\\A\\s*# +``")
-	doccLink   = regexp.MustCompile(`^\s*[-*+] +<doc:([^>#]+)`)
+	doccModule = lazyregexp.New("(?m)\\A\\s*# +``([\\w.]+)``")
+	doccSymbol = lazyregexp.New("(?m)\\A\\s*# +``")
+	doccLink   = lazyregexp.New(`^\s*[-*+] +<doc:([^>#]+)`)
 )
 
 // readDocC reads the catalog that a page is the root of: the page whose heading is the module.

@@ -3,13 +3,14 @@ package site
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var docsifyReader = reader{config: regexp.MustCompile(`(^|/)_sidebar\.md$`), read: readDocsify}
+var docsifyReader = reader{config: lazyregexp.New(`(^|/)_sidebar\.md$`), read: readDocsify}
 
-var docsifySetting = regexp.MustCompile(`\b(basePath|homepage|routerMode):\s*['"]([^'"]*)['"]`)
+var docsifySetting = lazyregexp.New(`\b(basePath|homepage|routerMode):\s*['"]([^'"]*)['"]`)
 
 func readDocsify(r *Repository, config string) *Site {
 	b := newBuilder(r, "Docsify", config)

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var docusaurusReader = reader{config: regexp.MustCompile(`(^|/)docusaurus\.config\.[cm]?[jt]s$`), read: readDocusaurus}
+var docusaurusReader = reader{config: lazyregexp.New(`(^|/)docusaurus\.config\.[cm]?[jt]s$`), read: readDocusaurus}
 
 // docusaurus reads a site of Docusaurus: the sidebars of all its instances of the docs plugin.
 type docusaurus struct {
@@ -125,8 +126,8 @@ func newDocs(d *docusaurus, options any) *docs {
 }
 
 var (
-	docusaurusPage   = regexp.MustCompile(`\.mdx?$`)
-	docusaurusHidden = regexp.MustCompile(`(^|/)(_|.*\.test\.)`)
+	docusaurusPage   = lazyregexp.New(`\.mdx?$`)
+	docusaurusHidden = lazyregexp.New(`(^|/)(_|.*\.test\.)`)
 )
 
 // doc returns the page at a path.
@@ -171,9 +172,9 @@ func (s *docs) doc(p string) *doc {
 }
 
 var (
-	numbered  = regexp.MustCompile(`^(\d+)\s*[-_.]+\s*([^-_.\s].*)$`)
-	dateLike  = regexp.MustCompile(`^((\d{2}|\d{4})[-_.]\d{2}([-_.]|$)|\d+[-_.]\d+)`)
-	docSuffix = regexp.MustCompile(`(?i)[-_ ]?sidebar$`)
+	numbered  = lazyregexp.New(`^(\d+)\s*[-_.]+\s*([^-_.\s].*)$`)
+	dateLike  = lazyregexp.New(`^((\d{2}|\d{4})[-_.]\d{2}([-_.]|$)|\d+[-_.]\d+)`)
+	docSuffix = lazyregexp.New(`(?i)[-_ ]?sidebar$`)
 )
 
 // unnumbered returns a name without the number before it. Dates and versions are no such numbers.

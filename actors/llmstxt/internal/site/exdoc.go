@@ -6,9 +6,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var exdocReader = reader{config: regexp.MustCompile(`(^|/)mix\.exs$`), mark: "extras", read: readExDoc}
+var exdocReader = reader{config: lazyregexp.New(`(^|/)mix\.exs$`), mark: "extras", read: readExDoc}
 
 // exGroup is a group of pages of ExDoc and what matches their paths.
 type exGroup struct {
@@ -44,13 +46,13 @@ func readExDoc(r *Repository, config string) *Site {
 }
 
 var (
-	exComment = regexp.MustCompile(`(?m)^\s*#.*$`)
-	exWords   = regexp.MustCompile(`~w\([^)]*\)|~w\[[^\]]*\]|~w\{[^}]*\}`)
-	exApp     = regexp.MustCompile(`(?:\bapp:|@app)\s+:(\w+)`)
-	exPage    = regexp.MustCompile(`Path\.wildcard\("([^"]+)"|"([^"]+\.(?:md|livemd|cheatmd|txt))"`)
-	exOption  = regexp.MustCompile(`\b(title|filename):\s*"([^"]*)"`)
-	exKey     = regexp.MustCompile(`(?:"([^"\n]+)"|\b([A-Za-z]\w*))(?::|\s*=>)\s`)
-	exRegex   = regexp.MustCompile(`~r(?:\{([^}]*)\}|/((?:\\.|[^/\\])*)/|\|([^|]*)\||"([^"]*)"|\(([^)]*)\))`)
+	exComment = lazyregexp.New(`(?m)^\s*#.*$`)
+	exWords   = lazyregexp.New(`~w\([^)]*\)|~w\[[^\]]*\]|~w\{[^}]*\}`)
+	exApp     = lazyregexp.New(`(?:\bapp:|@app)\s+:(\w+)`)
+	exPage    = lazyregexp.New(`Path\.wildcard\("([^"]+)"|"([^"]+\.(?:md|livemd|cheatmd|txt))"`)
+	exOption  = lazyregexp.New(`\b(title|filename):\s*"([^"]*)"`)
+	exKey     = lazyregexp.New(`(?:"([^"\n]+)"|\b([A-Za-z]\w*))(?::|\s*=>)\s`)
+	exRegex   = lazyregexp.New(`~r(?:\{([^}]*)\}|/((?:\\.|[^/\\])*)/|\|([^|]*)\||"([^"]*)"|\(([^)]*)\))`)
 )
 
 // exList returns the text of the lists that an option of mix.exs joins, either in place or in a function.
@@ -76,8 +78,8 @@ func exList(text, option string) string {
 }
 
 var (
-	exStart = regexp.MustCompile(`^(Path\.wildcard\(|\[)`)
-	exMark  = regexp.MustCompile(`"(?:\\.|[^"\\])*"|[\[\](){}]`)
+	exStart = lazyregexp.New(`^(Path\.wildcard\(|\[)`)
+	exMark  = lazyregexp.New(`"(?:\\.|[^"\\])*"|[\[\](){}]`)
 )
 
 // exSkip returns what follows the list or the arguments that a text begins with.

@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 var hugoReader = reader{
-	config: regexp.MustCompile(`(^|/)(hugo|config)\.(toml|ya?ml|json)$`),
+	config: lazyregexp.New(`(^|/)(hugo|config)\.(toml|ya?ml|json)$`),
 	read:   readHugo,
 }
 
@@ -75,7 +75,7 @@ func (h *hugo) content(settings front) string {
 	return dir
 }
 
-var hugoPage = regexp.MustCompile(`\.(md|markdown|html|adoc|org)$`)
+var hugoPage = lazyregexp.New(`\.(md|markdown|html|adoc|org)$`)
 
 // name returns the name of a page without its language and extension. ok is false for pages in other languages, and
 // for files that are no pages.

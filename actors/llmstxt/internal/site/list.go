@@ -2,12 +2,13 @@ package site
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // listItem is an item of a list of links in Markdown, or a heading above items.
@@ -88,7 +89,7 @@ func target(link string) string {
 }
 
 // external matches links out of a site, and to parts of a page.
-var external = regexp.MustCompile(`^([a-z][a-z+.-]*:|//|#)`)
+var external = lazyregexp.New(`^([a-z][a-z+.-]*:|//|#)`)
 
 // listed returns the places of a list: those that page returns for links, and groups for all else that has places below.
 func listed(items []*listItem, page func(label, target string) *Node) (nodes []*Node) {

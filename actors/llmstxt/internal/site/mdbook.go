@@ -3,14 +3,15 @@ package site
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var mdbookReader = reader{config: regexp.MustCompile(`(^|/)book\.toml$`), read: readMdBook}
+var mdbookReader = reader{config: lazyregexp.New(`(^|/)book\.toml$`), read: readMdBook}
 
 func readMdBook(r *Repository, config string) *Site {
 	settings := readTOML(r.Text(config))
@@ -33,7 +34,7 @@ func readMdBook(r *Repository, config string) *Site {
 }
 
 // gitbookReader reads a SUMMARY.md without a book.toml, in the form of GitBook and HonKit.
-var gitbookReader = reader{config: regexp.MustCompile(`(^|/)SUMMARY\.md$`), read: func(r *Repository, config string) *Site {
+var gitbookReader = reader{config: lazyregexp.New(`(^|/)SUMMARY\.md$`), read: func(r *Repository, config string) *Site {
 	dir := folderOf(config)
 	if slices.ContainsFunc(r.Files, func(f string) bool {
 		return path.Base(f) == "book.toml" && strings.HasPrefix("/"+config, path.Join("/", path.Dir(f)))

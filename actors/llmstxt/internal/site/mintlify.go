@@ -3,11 +3,12 @@ package site
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var mintlifyReader = reader{config: regexp.MustCompile(`(^|/)(docs|mint)\.json$`), mark: `"navigation"`, read: readMintlify}
+var mintlifyReader = reader{config: lazyregexp.New(`(^|/)(docs|mint)\.json$`), mark: `"navigation"`, read: readMintlify}
 
 // mintlify reads a site of Mintlify.
 type mintlify struct {
@@ -28,7 +29,7 @@ var (
 	mintlifyNames  = []string{"group", "tab", "anchor", "dropdown", "version", "language", "product", "item", "name"}
 	mintlifyLevels = []string{"languages", "versions", "products", "tabs", "anchors", "dropdowns", "menu", "groups", "pages"}
 	// mintlifyAPI matches pages that are made of a description of an API.
-	mintlifyAPI = regexp.MustCompile(`(?i)^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|WEBHOOK)\s|openapi`)
+	mintlifyAPI = lazyregexp.New(`(?i)^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|WEBHOOK)\s|openapi`)
 )
 
 // places returns the places of a list, of a page, or of a level of the navigation.

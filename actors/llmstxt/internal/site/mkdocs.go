@@ -5,18 +5,18 @@ import (
 	"context"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var mkdocsReader = reader{config: regexp.MustCompile(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
+var mkdocsReader = reader{config: lazyregexp.New(`(^|/)mkdocs\.ya?ml$`), read: readMkDocs}
 
 // mkdocsNavReader reads the one of several configurations that has the navigation.
-var mkdocsNavReader = reader{config: regexp.MustCompile(`(^|/)mkdocs([.-]\w+)+\.ya?ml$`), mark: "nav:", read: readMkDocs}
+var mkdocsNavReader = reader{config: lazyregexp.New(`(^|/)mkdocs([.-]\w+)+\.ya?ml$`), mark: "nav:", read: readMkDocs}
 
 // mkdocs reads a site of MkDocs. Its pages are paths below dir.
 type mkdocs struct {
@@ -81,7 +81,7 @@ func mkdocsPlugin(config front, name string) (front, bool) {
 	return nil, false
 }
 
-var mkdocsPage = regexp.MustCompile(`(?i)\.(md|markdown|mdown|mkdn?|ipynb)$`)
+var mkdocsPage = lazyregexp.New(`(?i)\.(md|markdown|mdown|mkdn?|ipynb)$`)
 
 // published returns the pages that the site has, sorted.
 func (m *mkdocs) published() (pages []string) {
@@ -182,7 +182,7 @@ func (m *mkdocs) settings(dir string) front {
 	return mapOf(readYAML(m.Text(m.first(path.Join(dir, ".pages"), path.Join(dir, ".nav.yml")))))
 }
 
-var mkdocsLink = regexp.MustCompile(`^([a-z][a-z+.-]*:|/|#)`)
+var mkdocsLink = lazyregexp.New(`^([a-z][a-z+.-]*:|/|#)`)
 
 // include returns the navigation of another site, as the monorepo plugin does.
 func (m *mkdocs) include(label, config string) *Node {

@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,10 +10,11 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var plainPage = regexp.MustCompile(`(?i)\.(mdx?|markdown|rst|adoc|ipynb)$`)
+var plainPage = lazyregexp.New(`(?i)\.(mdx?|markdown|rst|adoc|ipynb)$`)
 
 // plainFolder reads a folder of pages that no framework reads.
 type plainFolder struct {
@@ -44,7 +44,7 @@ func Folder(r *Repository, dir string) *Site {
 }
 
 // privateFolder matches paths below folders that are not published.
-var privateFolder = regexp.MustCompile(`(^|/)[._][^/]*/`)
+var privateFolder = lazyregexp.New(`(^|/)[._][^/]*/`)
 
 // spot is a place with what orders it in its folder.
 type spot struct {

@@ -2,10 +2,10 @@ package site
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
@@ -85,8 +85,8 @@ func within(dir, name string) string {
 
 // reader reads the site that a configuration describes. It returns a Site without pages if there is none.
 type reader struct {
-	config *regexp.Regexp // matches the base names or paths of its configurations
-	mark   string         // what a configuration contains
+	config *lazyregexp.Regexp // matches the base names or paths of its configurations
+	mark   string             // what a configuration contains
 	read   func(r *Repository, config string) *Site
 }
 
@@ -94,7 +94,7 @@ type reader struct {
 var readers = slices.Concat(scripted, described)
 
 // elsewhere matches folders whose sites do not document the project.
-var elsewhere = regexp.MustCompile(`(^|/)(examples?|templates?|tests?|e2e|fixtures?|__\w+__|node_modules|playground|starter|boilerplate)(/|$)`)
+var elsewhere = lazyregexp.New(`(^|/)(examples?|templates?|tests?|e2e|fixtures?|__\w+__|node_modules|playground|starter|boilerplate)(/|$)`)
 
 // Read returns the sites of a repository, the one with the most pages first.
 func Read(r *Repository) []*Site {
@@ -116,7 +116,7 @@ func Read(r *Repository) []*Site {
 }
 
 // documentation matches folders of pages that document a project.
-var documentation = regexp.MustCompile(`(?i)^(docs?|documentation|guides?|book|manual|wiki|handbook|content)$`)
+var documentation = lazyregexp.New(`(?i)^(docs?|documentation|guides?|book|manual|wiki|handbook|content)$`)
 
 // Folders returns the folders of documentation at the root of a repository as one site, for a repository whose site no
 // framework makes. It is nil if there is none.

@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
-var sphinxReader = reader{config: regexp.MustCompile(`(^|/)conf\.py$`), read: readSphinx}
+var sphinxReader = reader{config: lazyregexp.New(`(^|/)conf\.py$`), read: readSphinx}
 
 // sphinx reads a site of Sphinx. A document is a path below dir without its suffix.
 type sphinx struct {
@@ -156,8 +157,8 @@ func (s *sphinx) listed(doc string, t toctree) (nodes []*Node) {
 }
 
 var (
-	titledEntry = regexp.MustCompile(`^(.*?)\s*<([^<>]+)>$`)
-	noDocument  = regexp.MustCompile(`^(self|genindex|modindex|py-modindex|search|[a-z][a-z+.-]*:.*)$`)
+	titledEntry = lazyregexp.New(`^(.*?)\s*<([^<>]+)>$`)
+	noDocument  = lazyregexp.New(`^(self|genindex|modindex|py-modindex|search|[a-z][a-z+.-]*:.*)$`)
 )
 
 // entry returns the document that an entry of a directive names, or "", and its label.

@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var starlightReader = reader{config: regexp.MustCompile(`(^|/)astro\.config\.[cm]?[jt]s$`), mark: "starlight", read: readStarlight}
+var starlightReader = reader{config: lazyregexp.New(`(^|/)astro\.config\.[cm]?[jt]s$`), mark: "starlight", read: readStarlight}
 
 // starlight reads a site of Starlight.
 type starlight struct {
@@ -74,7 +74,7 @@ func mainFolder(locales *literal.Object, language string) string {
 	return language
 }
 
-var starlightFile = regexp.MustCompile(`\.(md|mdx|mdoc)$`)
+var starlightFile = lazyregexp.New(`\.(md|mdx|mdoc)$`)
 
 // collect reads the pages of the main language.
 func (s *starlight) collect(dir string, locales *literal.Object) {
@@ -99,7 +99,7 @@ func (s *starlight) collect(dir string, locales *literal.Object) {
 	s.names = folders(paths)
 }
 
-var notInSlug = regexp.MustCompile(`[^\pL\pN_/ -]`)
+var notInSlug = lazyregexp.New(`[^\pL\pN_/ -]`)
 
 func (s *starlight) read(file, p string) *starlightPage {
 	f := frontMatter(s.Text(file))

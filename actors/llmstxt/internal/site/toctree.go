@@ -2,8 +2,9 @@ package site
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // toctree is a directive of Sphinx that lists documents.
@@ -13,9 +14,9 @@ type toctree struct {
 }
 
 var (
-	rstDirective  = regexp.MustCompile(`^\.\. +(?:\w+:)?([\w-]+)::[ \t]*(.*)$`)
-	mystDirective = regexp.MustCompile("^(`{3,}|~{3,}|:{3,})(?:\\{([\\w-]+)\\})?[ \t]*(.*)$")
-	fieldOption   = regexp.MustCompile(`^:([\w-]+):[ \t]*(.*)$`)
+	rstDirective  = lazyregexp.New(`^\.\. +(?:\w+:)?([\w-]+)::[ \t]*(.*)$`)
+	mystDirective = lazyregexp.New("^(`{3,}|~{3,}|:{3,})(?:\\{([\\w-]+)\\})?[ \t]*(.*)$")
+	fieldOption   = lazyregexp.New(`^:([\w-]+):[ \t]*(.*)$`)
 )
 
 // toctreeScan collects the directives of a document. Included documents count as parts of it, one level deep.

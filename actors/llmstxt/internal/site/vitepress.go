@@ -3,15 +3,15 @@ package site
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 )
 
-var vitepressReader = reader{config: regexp.MustCompile(`(^|/)\.v(ite|ue)press/config(/index)?\.[cm]?[jt]s$`), read: readVitePress}
+var vitepressReader = reader{config: lazyregexp.New(`(^|/)\.v(ite|ue)press/config(/index)?\.[cm]?[jt]s$`), read: readVitePress}
 
 // vitepress reads a site of VitePress or VuePress.
 type vitepress struct {
@@ -199,7 +199,7 @@ func (v *vitepress) place(label string, to any, base string, children []*Node) *
 	return n
 }
 
-var tags = regexp.MustCompile(`<[^>]*>`)
+var tags = lazyregexp.New(`<[^>]*>`)
 
 // join returns a link below a base. VuePress takes links that begin with a slash as they are.
 func (v *vitepress) join(base, to string) string {
@@ -209,7 +209,7 @@ func (v *vitepress) join(base, to string) string {
 	return strings.TrimRight(base, "/") + "/" + strings.TrimLeft(to, "/")
 }
 
-var pageSuffix = regexp.MustCompile(`\.(html|md)$`)
+var pageSuffix = lazyregexp.New(`\.(html|md)$`)
 
 // find returns the file of a link and the path of its page, or "".
 func (v *vitepress) find(to string) (file, url string) {

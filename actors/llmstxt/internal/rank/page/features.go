@@ -1,11 +1,11 @@
 package page
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // Features are what the lines of a document show without a parser for its format: enough to recognize its kind.
@@ -50,11 +50,11 @@ func FeaturesOf(p, text string) (f Features) {
 }
 
 var (
-	stub    = regexp.MustCompile(`(?im)^(this page (has|was) )?moved (to|here)\b|^# placeholder$|^coming soon`)
-	include = regexp.MustCompile("(?m)^(?:```\\{|\\.\\. )include(?:\\}|::) (\\S+)$")
+	stub    = lazyregexp.New(`(?im)^(this page (has|was) )?moved (to|here)\b|^# placeholder$|^coming soon`)
+	include = lazyregexp.New("(?m)^(?:```\\{|\\.\\. )include(?:\\}|::) (\\S+)$")
 )
 
-var markedHeading = regexp.MustCompile(`^(#+|=+) `)
+var markedHeading = lazyregexp.New(`^(#+|=+) `)
 
 func isUnderlined(t, next string) bool {
 	return isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next[0] != ' ' && t[0] != '|' && t[0] != '+'
@@ -68,7 +68,7 @@ func isNumbered(t string) bool {
 // plainInline removes the marks of emphasis, code, links and headings.
 func plainInline(s string) string { return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1")) }
 
-var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
+var inlineMarks = lazyregexp.New("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 
 // scripts are the scripts of languages without Latin letters.
 var scripts = []string{"Han", "Hiragana", "Katakana", "Hangul", "Cyrillic", "Arabic", "Devanagari", "Greek", "Hebrew", "Thai"}

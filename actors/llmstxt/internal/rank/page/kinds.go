@@ -2,12 +2,12 @@ package page
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 var pages, markdownPages, readmes = words.Of("pages"), words.Of("Markdown"), words.Of("READMEs")
@@ -31,7 +31,7 @@ func ReadmeRank(p string) int {
 	return len(readmes)
 }
 
-var licenceName = regexp.MustCompile(`(?i)^(?:(?:un)?licen[cs]es?|copying)(?:[-_][\w.+-]+)?(?:\.(?:md|markdown|txt|rst|adoc|html?|lesser|lib|mit|bsd|apache[\w.-]*|a?gpl[\w.-]*))?$`)
+var licenceName = lazyregexp.New(`(?i)^(?:(?:un)?licen[cs]es?|copying)(?:[-_][\w.+-]+)?(?:\.(?:md|markdown|txt|rst|adoc|html?|lesser|lib|mit|bsd|apache[\w.-]*|a?gpl[\w.-]*))?$`)
 
 // IsLicence reports whether a file with this base name holds the text of a licence.
 func IsLicence(base string) bool { return licenceName.MatchString(base) }

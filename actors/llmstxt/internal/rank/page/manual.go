@@ -4,11 +4,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // isMan recognizes manual pages by their names: foo.1.
@@ -39,7 +39,7 @@ func asMarkdown(p, text string) (markdown string, ok bool) {
 
 // rule is a line of manuals.txt: what replaces a pattern.
 type rule struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	with    string
 }
 
@@ -57,7 +57,7 @@ var manuals = sync.OnceValue(func() map[string][]rule {
 			format = name
 		} else if found && line[0] != '#' {
 			rules[format] = append(rules[format],
-				rule{regexp.MustCompile("(?m)" + pattern), marks.Replace(strings.TrimPrefix(with, " "))})
+				rule{lazyregexp.New("(?m)" + pattern), marks.Replace(strings.TrimPrefix(with, " "))})
 		}
 	}
 	return rules
@@ -116,7 +116,7 @@ func markdownOfNotebook(text string) string {
 }
 
 // boldTitle matches a first line with the notebook's title in bold.
-var boldTitle = regexp.MustCompile(`\A\s*\*\*([^*\n]+[^*\n.:!])\*\*[ \t]*(?:\n|\z)`)
+var boldTitle = lazyregexp.New(`\A\s*\*\*([^*\n]+[^*\n.:!])\*\*[ \t]*(?:\n|\z)`)
 
 // joined decodes a text that the format also allows as a list of lines.
 func joined(source []byte) (text string) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"html"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML are
@@ -48,10 +48,10 @@ var markdown = sync.OnceValue(func() parser.Parser {
 })
 
 // moduleLine matches the module lines at the top of an MDX page.
-var moduleLine = regexp.MustCompile(`(?m)^(import|export) .*\n?`)
+var moduleLine = lazyregexp.New(`(?m)^(import|export) .*\n?`)
 
 // liquidLink matches the target of a link by Jekyll: "]({% link page.md %})".
-var liquidLink = regexp.MustCompile(`\]\(\{[{%][^)\n]*\)`)
+var liquidLink = lazyregexp.New(`\]\(\{[{%][^)\n]*\)`)
 
 // mdReader holds the state of a readMarkdown.
 type mdReader struct {
@@ -191,10 +191,10 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 }
 
 var (
-	htmlTag     = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
-	htmlTitle   = regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1>`)
-	htmlHeading = regexp.MustCompile(`(?i)^\s*<h[2-6][ >]`)
-	htmlOther   = regexp.MustCompile(`(?i)<(?:a|table|pre|script|style|svg|details)\b`)
+	htmlTag     = lazyregexp.New(`(?s)<!--.*?-->|<[^>]*>`)
+	htmlTitle   = lazyregexp.New(`(?is)<h1[^>]*>(.*?)</h1>`)
+	htmlHeading = lazyregexp.New(`(?i)^\s*<h[2-6][ >]`)
+	htmlOther   = lazyregexp.New(`(?i)<(?:a|table|pre|script|style|svg|details)\b`)
 )
 
 // stripTags returns the text of HTML.
@@ -202,7 +202,7 @@ func stripTags(raw string) string {
 	return prose.Tidy(html.UnescapeString(htmlTag.ReplaceAllString(raw, " ")))
 }
 
-var frontLine = regexp.MustCompile(`(?m)^(title|description):[ \t]*([^|>\s].*)`)
+var frontLine = lazyregexp.New(`(?m)^(title|description):[ \t]*([^|>\s].*)`)
 
 // frontMatter reads title and description between the --- lines at the top, and returns the rest of the text.
 func frontMatter(source string) (map[string]string, string) {

@@ -3,13 +3,13 @@ package page
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 var leads, pointers = words.Of("leads"), words.Of("pointers")
@@ -126,7 +126,7 @@ func isDefinition(s string) bool {
 	return ok && strings.Count(term, " ") < 4 || signature.MatchString(s)
 }
 
-var signature = regexp.MustCompile(`^[\w *&:]+\w\([^()]*[,=*][^()]*\);?$`)
+var signature = lazyregexp.New(`^[\w *&:]+\w\([^()]*[,=*][^()]*\);?$`)
 
 // isProse also accepts a leading name in braces, as in "{fmt} is a library".
 func isProse(s string) bool {
@@ -172,4 +172,4 @@ func About(heading string) string {
 	return ""
 }
 
-var nameAndAbout = regexp.MustCompile(`^\S+?(?: \S+?){0,2}?(?:: | [-–—] )(\S+ \S+ .+)`)
+var nameAndAbout = lazyregexp.New(`^\S+?(?: \S+?){0,2}?(?:: | [-–—] )(\S+ \S+ .+)`)

@@ -2,11 +2,11 @@ package page
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text. The title is the first line if it is
@@ -53,10 +53,10 @@ func plainLines(block string) []string {
 }
 
 // setting matches ":toc: left", but not a role like ":ref:`x`"; an anchor: "[[id]]", "[#id]"; or a condition.
-var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$|^(?:ifn?def|ifeval|endif|include)::")
+var setting = lazyregexp.New("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$|^(?:ifn?def|ifeval|endif|include)::")
 
 // plainHeading matches a heading with a mark, in AsciiDoc, Textile or Org.
-var plainHeading = regexp.MustCompile(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
+var plainHeading = lazyregexp.New(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
 
 // plainTitle returns the heading with which a block begins, and how many lines it takes: 0 if there is none.
 func plainTitle(lines []string) (title string, used int) {
@@ -108,12 +108,12 @@ func withoutLeadIn(s string) string {
 
 // rstText matches text in back quotes, with the role before it and the target in it; starred matches *emphasised words*.
 var (
-	rstText = regexp.MustCompile("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
-	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
+	rstText = lazyregexp.New("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
+	starred = lazyregexp.New(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
 	// adocImage is image:badge.svg["Build status", link="https://ci.example"].
-	adocImage = regexp.MustCompile(`\bimage::?[^\s\[\]]+\[[^\]\n]*\]`)
+	adocImage = lazyregexp.New(`\bimage::?[^\s\[\]]+\[[^\]\n]*\]`)
 	// adocLink is link:https://a.example[text], {home}/page.html[text], or xref:other-page.adoc[].
-	adocLink = regexp.MustCompile(`(?:\b(?:link:|xref:|https?://)|\{[\w-]+\})(?:[^\s\[\]]*/)?([^\s\[\]/]*?)(?:\.adoc|#[^\s\[\]]*)*\[([^\]]*)\]`)
+	adocLink = lazyregexp.New(`(?:\b(?:link:|xref:|https?://)|\{[\w-]+\})(?:[^\s\[\]]*/)?([^\s\[\]/]*?)(?:\.adoc|#[^\s\[\]]*)*\[([^\]]*)\]`)
 )
 
 // rstInline keeps only the text of roles, references and substitutions.

@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"go/ast"
 	gotoken "go/token"
-	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 var (
-	remark   = regexp.MustCompile(`(?s)(^|[ \t])(//[^\n]*|/\*.*?\*/)`)
-	lineEnd  = regexp.MustCompile(`([^\s(,{+|&=.])[ \t]*\n\s*([^\s)}])`)
-	listEdge = regexp.MustCompile(`(\() | ?, (\))`)
+	remark   = lazyregexp.New(`(?s)(^|[ \t])(//[^\n]*|/\*.*?\*/)`)
+	lineEnd  = lazyregexp.New(`([^\s(,{+|&=.])[ \t]*\n\s*([^\s)}])`)
+	listEdge = lazyregexp.New(`(\() | ?, (\))`)
 )
 
 // text returns what stands between two places on one line, without comments. It is cut, because signatures are cut much

@@ -3,11 +3,11 @@ package language
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // between returns the text between the first of the opening bytes and a closing byte.
@@ -57,7 +57,7 @@ func RubyImports(line string) []string {
 	return nil
 }
 
-var capital = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+var capital = lazyregexp.New(`([a-z0-9])([A-Z])`)
 
 // ElixirImports returns the file name of "alias Mix.NoProject" in Elixir's spelling.
 func ElixirImports(line string) []string {
@@ -173,7 +173,7 @@ func WithoutComments(text string) string {
 }
 
 // docstring matches the docstring of a Python module, after its comments.
-var docstring = regexp.MustCompile(`(?s)\A(?:\s|#[^\n]*\n)*[rRuU]?(?:"""(.*?)"""|'''(.*?)'''|"([^"\n]+)"\n)`)
+var docstring = lazyregexp.New(`(?s)\A(?:\s|#[^\n]*\n)*[rRuU]?(?:"""(.*?)"""|'''(.*?)'''|"([^"\n]+)"\n)`)
 
 // PythonNote finds the note in the docstring of the module, or else in the comment at its beginning. For an Ansible
 // module it is the short description.

@@ -1,11 +1,10 @@
 package language
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // LineNote returns a function that finds the note of a file whose line comments begin with the mark.
@@ -22,9 +21,9 @@ func ClassNote(text string) string { return Note(cBlocks(true, text)) }
 // PatternNote returns a function that finds the note in the first match of the pattern's group. It strips the marks
 // from the lines.
 func PatternNote(pattern, marks string) func(text string) string {
-	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	compiled := lazyregexp.New(pattern)
 	return func(text string) string {
-		if m := compiled().FindStringSubmatch(text); m != nil {
+		if m := compiled.FindStringSubmatch(text); m != nil {
 			return Note(Paragraphs(unmarked(m[1], marks)))
 		}
 		return ""
@@ -161,9 +160,9 @@ func isOfClass(classes bool, line string) bool {
 // opening matches what may be above the comment about a file, and imported what may be between comments. #define
 // belongs to opening if it names a header's guard.
 var (
-	opening = regexp.MustCompile(`^(?:#!|["']use |package |#pragma|#ifndef|<\?php|namespace |library[ ;]|declare\(|` +
+	opening = lazyregexp.New(`^(?:#!|["']use |package |#pragma|#ifndef|<\?php|namespace |library[ ;]|declare\(|` +
 		`#define [^ \n]+[ \t]*(?:\n|$))`)
-	imported = regexp.MustCompile(`^(?:import |#include|#define|#if|#endif|using |use |export [*{'"]|part |` +
+	imported = lazyregexp.New(`^(?:import |#include|#define|#if|#endif|using |use |export [*{'"]|part |` +
 		`(?:const|var|let) [^\n]*require\()`)
 )
 

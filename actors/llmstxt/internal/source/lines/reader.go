@@ -2,12 +2,12 @@ package lines
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 const (
@@ -56,7 +56,7 @@ type reader struct {
 }
 
 // bodies matches function bodies.
-var bodies = regexp.MustCompile(`\)\s*\{`)
+var bodies = lazyregexp.New(`\)\s*\{`)
 
 // more reports whether to read on. It checks the context only after some lines.
 func (r *reader) more() bool {
@@ -179,7 +179,7 @@ func (r *reader) skipTexts(text string) (begun string) {
 }
 
 // plainly matches lines of a script that hardly occur within a text.
-var plainly = regexp.MustCompile(`^(export |module\.exports|exports\.|import |class |function )`)
+var plainly = lazyregexp.New(`^(export |module\.exports|exports\.|import |class |function )`)
 
 // endOf returns the index of the line that ends a text with a tag, or -1.
 func (r *reader) endOf(tag string) int {
