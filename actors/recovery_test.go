@@ -172,6 +172,10 @@ func TestChangedSteps(t *testing.T) {
 		_, err := actors.Do(ctx, c, "b", func(ctx context.Context) (int, error) { return actors.Do(ctx, c, "a", gives(1, nil)) })
 		return err
 	}
+	once := func(ctx context.Context, c *actors.TaskContext) error {
+		_, err := actors.DoOnce(ctx, c, "a", gives(1, nil))
+		return err
+	}
 	for name, c := range map[string]struct {
 		now    func(context.Context, *actors.TaskContext) error
 		kept   []messages.StepKept
@@ -191,6 +195,8 @@ func TestChangedSteps(t *testing.T) {
 		"field removed":       {reads[charged](), []messages.StepKept{keeps("v", `{"n":1,"title":"x"}`)}, "", messages.CauseInvalidOutput},
 		"loop shortened":      {asks("page 0", "page 1"), []messages.StepKept{keeps("page 0", "1"), keeps("page 1", "1"), keeps("page 2", "1")}, `"page 2"`, ""},
 		"loop removed":        {asks(), []messages.StepKept{keeps("page 10", "1"), keeps("page 2", "1")}, `"page 2", "page 10"`, ""},
+		"once before":         {asks("a"), []messages.StepKept{{Task: "work", Step: "a", Begun: true}}, "", messages.CauseError},
+		"once from now on":    {once, []messages.StepKept{{Task: "work", Step: "a", Begun: true, Again: true}}, "", messages.CauseError},
 		"two with one name":   {asks("a", "a"), nil, "", messages.CauseInvalidInput},
 		"an optional branch":  {asks("b"), []messages.StepKept{optional}, "", ""},
 		"within a kept step":  {nested, []messages.StepKept{inner, keeps("b", "1")}, "", ""},

@@ -94,6 +94,12 @@ func (t *TaskContext) readRetried(ctx context.Context, r *retried, own *messages
 			return supervision.Permanent(messages.Errorf(messages.CodeConflict,
 				"run %s, which this one retries, has not ended: cancel it, or wait for its end", id))
 		}
+		for _, k := range state.Kept {
+			if !slices.ContainsFunc(t.attempt.run.job.Tasks, func(own Task) bool { return own.Name == k.Task }) {
+				return supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
+					"run %s, which this one retries, has kept steps of the task %s, which its job no longer has: start the job anew", id, k.Task))
+			}
+		}
 		r.repeat(&state)
 		r.take(&state, t.Name())
 	}

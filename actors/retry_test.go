@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -33,7 +34,14 @@ func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 		}
 		return "done", nil
 	}
-	s := open(t, actors.Config{Jobs: []actors.Definition{actors.Func("work", work), actors.Func("other", work)}})
+	job, task := actors.Func("work", work), "work"
+	job.New = func(json.RawMessage) (actors.Job, error) {
+		return actors.Job{Name: "work", Tasks: []actors.Task{{Name: task, Run: func(ctx context.Context, tc *actors.TaskContext) error {
+			_, err := work(ctx, tc, struct{}{})
+			return err
+		}}}}, nil
+	}
+	s := open(t, actors.Config{Jobs: []actors.Definition{job, actors.Func("other", work)}})
 	start := func(job, principal string, labels map[string]string) messages.State {
 		made = nil
 		id, err := s.Submit(t.Context(), messages.Request{Job: job, Principal: principal, Labels: labels})
@@ -72,7 +80,11 @@ func TestRetryGoesOnWithKeptSteps(t *testing.T) {
 			t.Errorf("a retry that asks for %q alone has the notices %+v", asked, n)
 		}
 	}
-	asked = []string{"a", "b", "c"}
+	asked, task = []string{"a", "b", "c"}, "renamed"
+	if got := start("work", "mia", of); got.Status != messages.Failed || len(made) > 0 || !strings.Contains(got.End.Error.Message, "steps of the task work,") {
+		t.Errorf("a retry whose task is renamed: %s after making %q: %v", got.Status, made, got.End.Error)
+	}
+	task = "work"
 	for what, c := range map[string]struct{ job, principal, says string }{
 		"another caller": {"work", "noah", "no run of this job"}, "another job": {"other", "mia", "no run of this job"},
 	} {

@@ -263,9 +263,9 @@ func (t *TaskContext) kept(before, now messages.StepKept, once bool) (json.RawMe
 		return before.Result, nil
 	case before.Error != nil && !before.Error.Retryable:
 		return nil, supervision.Permanent(new(*before.Error))
-	case before.Begun && once:
+	case before.Begun && (once || !before.Again):
 		return nil, supervision.Permanent(messages.Errorf(messages.CauseError,
-			"step %q began in an earlier attempt, and its outcome is unknown: a step with DoOnce is never repeated", now.Step))
+			"step %q began in an earlier attempt, and its outcome is unknown: a step with DoOnce is never repeated; another name is another step", now.Step))
 	}
 	return nil, nil
 }
