@@ -15,7 +15,7 @@ import (
 // It has no clock, no randomness and no actors, and never waits: time and jitter are inputs. The run's actor drives
 // it, and so does the simulation. It has no lock, since only its driver may touch it.
 type machine struct {
-	job  Job
+	job  *Job
 	node string
 	// epoch is the epoch of the ownership that run.started begins.
 	epoch uint64

@@ -134,7 +134,7 @@ func (m *machine) handOver() {
 	case *ending, done:
 		return
 	}
-	if why := cannotRestart(m.job, &m.ledger.Fold); why != nil {
+	if why := cannotRestart(*m.job, &m.ledger.Fold); why != nil {
 		m.fail(messages.Errorf(messages.CauseShutdown, "%s, and %v", errShutdown.Message, why))
 		return
 	}

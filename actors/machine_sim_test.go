@@ -129,7 +129,7 @@ func newSim(seed uint64) *sim {
 		}
 		job.Tasks = append(job.Tasks, task)
 	}
-	s.m = machine{job: job, node: "n", epoch: 1, soft: 2 * time.Second, hard: 5 * time.Second,
+	s.m = machine{job: &job, node: "n", epoch: 1, soft: 2 * time.Second, hard: 5 * time.Second,
 		jitter: func() float64 { return s.dice.Float64() }, ledger: &log.Ledger{ID: "r"}}
 	queued := messages.RunQueued{Job: "sim", Mode: messages.Detached}
 	if s.one(4) {

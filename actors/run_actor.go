@@ -39,7 +39,7 @@ func (s *System) newRunActor(r *activeRun) actor.Actor {
 		counts = func(tokens int64) { spent(r.principal, tokens) }
 	}
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
-		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
+		job: &r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.Head().Epoch + 1, soft: s.config.CancelSoft, hard: s.config.CancelHard,
 		jitter: s.jitter, budgeted: r.budgeted, prices: s.config.Prices, counts: counts,
 	}}
 }
