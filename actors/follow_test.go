@@ -148,21 +148,6 @@ func TestFollowTree(t *testing.T) {
 	})
 }
 
-// A reader that has left is not counted any more.
-func TestFollowersLeave(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{MaxReaders: 1})
-		run := start(t, s, murmur(10), actors.Options{})
-		for range 3 {
-			for _, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{}) {
-				noError(t, err)
-				break
-			}
-		}
-		wait(t, run)
-	})
-}
-
 // endingReads ends a read with its context, as a database does.
 type endingReads struct{ actors.Journal }
 

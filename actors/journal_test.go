@@ -95,37 +95,6 @@ func TestDeltasAreJournaledInTime(t *testing.T) {
 	})
 }
 
-// A journal that refuses, or does not know, is asked again until it has the block, once.
-func TestTroubledJournal(t *testing.T) {
-	for name, trouble := range map[string]testkit.Disturbance{
-		"refusing":            {Refuse: true},
-		"uncertain, landed":   {Unknown: true},
-		"uncertain, and lost": {Unknown: true, Lose: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := 0
-				j, kept := disturbed(func(journal.Block) testkit.Disturbance {
-					if n++; n%3 != 0 {
-						return trouble
-					}
-					return testkit.Disturbance{}
-				})
-				s := open(t, actors.Config{Journal: j})
-				run := start(t, s, job(chatter), actors.Options{})
-				state := wait(t, run)
-				expect(t, state, messages.Completed, messages.ByRun, "")
-				if answer, _ := state.Stream("answer"); answer.Len() != 30 {
-					t.Errorf("%d bytes", answer.Len())
-				}
-				if held := stored(t, kept, run.ID()); held.Seq != state.Seq || held.Status != messages.Completed {
-					t.Errorf("the journal is at %d, %s; the reader at %d", held.Seq, held.Status, state.Seq)
-				}
-			})
-		})
-	}
-}
-
 // While the journal stands still no milestone is shown, a task that says much waits, and a cancel is not yet accepted;
 // when it moves again everything goes on.
 func TestJournalStandsStill(t *testing.T) {

@@ -158,33 +158,3 @@ func TestConcludeAfterCancel(t *testing.T) {
 		}
 	})
 }
-
-func TestConcludeIsForCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			return task.Conclude(messages.TextDone{Stream: "answer"}, "")
-		}), actors.Options{})
-		expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CauseInvalidInput)
-	})
-}
-
-// A task is told why the run ends, and can say it of its calls.
-func TestTaskKnowsWhyTheRunEnds(t *testing.T) {
-	for want, limits := range map[messages.Code]messages.Limits{
-		messages.CauseDeadline: {WallClockMS: 1000}, messages.CauseStalled: {StallMS: 1000},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := open(t, actors.Config{})
-			var cause error
-			run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
-				cause = heed(ctx, task)
-				return cause
-			}), actors.Options{Limits: limits})
-			expect(t, wait(t, run), messages.Failed, messages.ByRun, want)
-			if messages.CodeOf(cause) != want {
-				t.Errorf("the task's cause is %v, want %s", cause, want)
-			}
-		})
-	}
-}

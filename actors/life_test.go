@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -57,27 +56,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// "at 2 s their actors are stopped; at 5 s what still runs is abandoned, counted, and the terminal is written."
-func TestCancelAbandons(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		release := make(chan struct{})
-		run := start(t, s, job(func(context.Context, *actors.TaskContext) error { <-release; return nil }), actors.Options{})
-		synctest.Wait()
-		began := time.Now()
-		noError(t, run.Cancel(t.Context(), ""))
-		expect(t, wait(t, run), messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
-		if took := time.Since(began); took != 5*time.Second {
-			t.Errorf("the terminal came after %s", took)
-		}
-		if n := s.Stats().AbandonedTasks; n != 1 {
-			t.Errorf("%d tasks abandoned", n)
-		}
-		close(release)
-	})
-}
-
-// "A watchdog ends runs that make no progress (run.failed, cause stalled); every run has a wall-clock limit."
+// "A watchdog ends runs that make no progress (run.failed, cause stalled); every run has a wall-clock limit." The task is
+// told which of them it was.
 func TestWatchdog(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits messages.Limits
@@ -91,10 +71,14 @@ func TestWatchdog(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := open(t, actors.Config{})
 				began := time.Now()
-				run := start(t, s, job(heed), actors.Options{Limits: c.limits})
+				var told error
+				run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+					told = heed(ctx, task)
+					return told
+				}), actors.Options{Limits: c.limits})
 				expect(t, wait(t, run), messages.Failed, messages.ByRun, c.cause)
-				if took := time.Since(began); took < c.after || took > c.after+time.Second {
-					t.Errorf("ended after %s", took)
+				if took := time.Since(began); took < c.after || took > c.after+time.Second || messages.CodeOf(told) != c.cause {
+					t.Errorf("ended after %s; the task was told %v", took, told)
 				}
 			})
 		})
@@ -151,29 +135,6 @@ func TestRetry(t *testing.T) {
 			t.Errorf("attempt %d said %q", work.Attempt, answer.Text())
 		}
 	})
-}
-
-// "attached runs are cancelled when their caller leaves, detached ones go on"
-func TestModes(t *testing.T) {
-	for mode, status := range map[messages.Mode]messages.Status{messages.Attached: messages.Canceled, messages.Detached: messages.Completed} {
-		synctest.Test(t, func(t *testing.T) {
-			s := open(t, actors.Config{})
-			caller, leave := context.WithCancel(t.Context())
-			run, err := s.Start(caller, job(func(ctx context.Context, _ *actors.TaskContext) error {
-				select {
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				case <-time.After(time.Minute):
-					return nil
-				}
-			}), actors.Options{Mode: mode})
-			noError(t, err)
-			leave()
-			if state := wait(t, run); state.Status != status {
-				t.Errorf("%s run ended as %s", mode, state.Status)
-			}
-		})
-	}
 }
 
 func TestAsk(t *testing.T) {
@@ -269,15 +230,17 @@ func TestAdmission(t *testing.T) {
 		if _, err := s.Start(t.Context(), job(heed), actors.Options{}); messages.CodeOf(err) != full {
 			t.Errorf("the node's third run: %v", err)
 		}
-		for _, err := range run.Events(t.Context(), 0) {
-			noError(t, err)
+		for range 3 { // a reader that has left is not counted any more
 			for _, err := range run.Events(t.Context(), 0) {
-				if messages.CodeOf(err) != full {
-					t.Errorf("the run's second reader: %v", err)
+				noError(t, err)
+				for _, err := range run.Events(t.Context(), 0) {
+					if messages.CodeOf(err) != full {
+						t.Errorf("the run's second reader: %v", err)
+					}
+					break
 				}
 				break
 			}
-			break
 		}
 		for _, r := range []*actors.Run{run, second} {
 			noError(t, r.Cancel(t.Context(), ""))
@@ -368,12 +331,24 @@ func TestRetention(t *testing.T) {
 				t.Errorf("after %d: %d events", after, n)
 			}
 		}
-		for _, err := range run.Events(t.Context(), state.Seq) {
-			t.Errorf("at the terminal: %v", err)
+		left, leave := context.WithCancel(t.Context())
+		leave()
+		var last error
+		for _, err := range run.Events(left, 0) {
+			last = err
 		}
-		for _, err := range run.Events(t.Context(), state.Seq+1) {
-			if messages.CodeOf(err) != messages.CodeReset {
-				t.Errorf("past the terminal: %v", err)
+		if !errors.Is(last, context.Canceled) {
+			t.Errorf("a canceled reader is told %v", last)
+		}
+		for _, tree := range []bool{false, true} {
+			for after, want := range map[uint64]messages.Code{state.Seq: "", state.Seq + 1: messages.CodeReset} {
+				var got error
+				for _, err := range s.Follow(t.Context(), run.ID(), messages.FollowOptions{After: after, Tree: tree}) {
+					got = err
+				}
+				if messages.CodeOf(got) != want {
+					t.Errorf("from %d of %d, tree %t: %v, want %q", after, state.Seq, tree, got, want)
+				}
 			}
 		}
 		time.Sleep(2 * time.Hour)
@@ -384,42 +359,6 @@ func TestRetention(t *testing.T) {
 		}
 		if _, err := run.State(t.Context()); messages.CodeOf(err) != messages.CodeNotFound {
 			t.Errorf("State after the retention: %v", err)
-		}
-	})
-}
-
-// A process that died leaves runs without a terminal; the next System on its journal writes them: "run.canceled if
-// run.canceling is durable, else run.failed, node_lost".
-func TestRecovery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
-		dead := []messages.Event{
-			{Body: messages.RunQueued{Job: "j", Mode: messages.Detached}},
-			{Body: messages.RunStarted{}},
-			{Body: messages.TextDelta{Stream: "answer", Text: "half an"}},
-			{Body: messages.RunCanceling{}},
-		}
-		for i := range dead {
-			dead[i].RunID, dead[i].Seq, dead[i].From, dead[i].Time = "r_b", uint64(i+1), uint64(i+1), time.Now()
-		}
-		canceling := append([]messages.Event{}, dead...)
-		for i := range dead {
-			dead[i].RunID = "r_a"
-		}
-		for _, b := range []journal.Block{{Run: "r_a", Events: dead[:3]}, {Run: "r_b", Events: canceling}} {
-			store.Append(b, func(err error) {
-				noError(t, err)
-			})
-		}
-		s := open(t, actors.Config{Journal: store})
-		for id, want := range map[messages.RunID]messages.Status{"r_a": messages.Failed, "r_b": messages.Canceled} {
-			state, err := s.State(t.Context(), id)
-			if err != nil || state.Status != want || state.End.By != messages.ByRecovery {
-				t.Errorf("%s: %s, %v", id, state.Status, err)
-			}
-			if answer, _ := state.Stream("answer"); answer.Text() != "half an" {
-				t.Errorf("%s: the text is %q", id, answer.Text())
-			}
 		}
 	})
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// A retried task asks again and gets the answer; a request that is refused is an error and no silence.
+// A retried task asks again and gets the answer: "A request is named by its task; the name asked again, by any attempt, is
+// the same request".
 func TestAskAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})

@@ -48,11 +48,17 @@ func keeps(step, result string) messages.StepKept {
 	return messages.StepKept{Step: step, Task: "work", Result: json.RawMessage(result)}
 }
 
-// "A run goes on where its code has said that being called again is safe, and says loudly where it has not."
+// "A run goes on where its code has said that being called again is safe, and says loudly where it has not." Else recovery
+// writes its terminal: "run.canceled if run.canceling is durable, else run.failed, node_lost". Its texts stay.
 func TestWhichRunGoesOn(t *testing.T) {
 	asked := messages.StepKept{Step: "pay", Task: "work", Begun: true, Again: true}
 	once := messages.StepKept{Step: "pay", Task: "work", Begun: true}
 	working := begins("work", 1)
+	canceled := recovers(t, job(heed), messages.RunQueued{}, messages.TextDelta{Stream: "answer", Text: "half an"}, messages.RunCanceling{})
+	expect(t, canceled, messages.Canceled, messages.ByRecovery, messages.CauseCanceledByUser)
+	if answer, _ := canceled.Stream("answer"); answer.Text() != "half an" {
+		t.Errorf("the text is %q", answer.Text())
+	}
 	for name, c := range map[string]struct {
 		job  func(*actors.Job)
 		said []messages.Body
@@ -86,24 +92,6 @@ func TestWhichRunGoesOn(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A run's first note of a step is durable before the function is called.
-func TestTheFirstStepIsNoted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
-		s := open(t, actors.Config{Journal: store})
-		state := wait(t, start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
-			_, err := actors.Do(ctx, c, "pay", func(context.Context) (int, error) {
-				if k := stored(t, store, c.RunID()).Kept; len(k) != 1 || !k[0].Begun || !k[0].Again {
-					t.Errorf("the step is called, and the journal has %+v", k)
-				}
-				return 1, nil
-			})
-			return err
-		}), actors.Options{}))
-		expect(t, state, messages.Completed, messages.ByRun, "")
-	})
 }
 
 // A sub-run that could not go on is refused at its start, and one that fails is named with its cause.

@@ -214,7 +214,8 @@ func TestScenarios(t *testing.T) {
 }
 
 // TestScenarioResponsive asks a run whose task is deaf for its State and cancels it: it answers at once, and its last
-// word comes when the hard limit has passed.
+// word comes when the hard limit has passed: "at 2 s their actors are stopped; at 5 s what still runs is abandoned,
+// counted, and the terminal is written."
 func TestScenarioResponsive(t *testing.T) {
 	for _, task := range faultplan.Tasks() {
 		onStage(t, func(st *stage) {

@@ -97,7 +97,7 @@ func TestStepsOfNothing(t *testing.T) {
 	})
 }
 
-// "The result is in the log, durable, before Do returns."
+// "The result is in the log, durable, before Do returns." So is the run's first note of a step before its function is called.
 func TestAResultIsDurableBeforeDoReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
@@ -113,24 +113,30 @@ func TestAResultIsDurableBeforeDoReturns(t *testing.T) {
 			return kept
 		}
 		attempts(t, s, func(ctx context.Context, c *actors.TaskContext) error {
+			_, first := actors.Do(ctx, c, "first", func(context.Context) (int, error) {
+				if k := kept(c); len(k) != 1 || !k[0].Begun || !k[0].Again {
+					t.Errorf("the run's first step is called, and the journal has %+v", k)
+				}
+				return 0, nil
+			})
 			_, err := actors.DoOnce(ctx, c, "once", func(context.Context) (int, error) {
-				if k := kept(c); len(k) != 1 || !k[0].Begun {
+				if k := kept(c); len(k) != 3 || !k[2].Begun {
 					t.Errorf("a step that must not be made twice is called, and the journal has %+v", k)
 				}
 				return 1, nil
 			})
-			if k := kept(c); len(k) != 2 || string(k[1].Result) != "1" {
+			if k := kept(c); len(k) != 4 || string(k[3].Result) != "1" {
 				t.Errorf("Do has returned, and the journal has %+v", k)
 			}
 			c.Go(func(context.Context) error { time.Sleep(time.Second); return errAgain })
 			_, cut := actors.Do(ctx, c, "cut", gives(2, nil))
-			if cut == nil || len(kept(c)) != 2 {
+			if cut == nil || len(kept(c)) != 4 {
 				t.Errorf("Do waits for the journal after the end of its attempt: %v", cut)
 			}
-			return err
+			return errors.Join(first, err)
 		}, func(ctx context.Context, c *actors.TaskContext) error {
 			v, err := actors.Do(ctx, c, "cut", never[int](t))
-			if v != 2 || len(kept(c)) != 3 {
+			if v != 2 || len(kept(c)) != 5 {
 				t.Errorf("the next attempt was given %d, and the journal has %+v", v, kept(c))
 			}
 			return err

@@ -22,54 +22,43 @@ import (
 // "No code of a task, job, policy or observer runs under a lock; a panic, a block or a lie of theirs costs their run
 // alone."
 
-// lazy is an error whose text blocks from the second time on.
-type lazy struct{ asked *atomic.Int64 }
+// blocking is an error whose text blocks when it is asked for more often than so many times.
+type blocking struct {
+	asked *atomic.Int64
+	most  int64
+	free  chan struct{}
+}
 
-func (e lazy) Error() string {
-	if e.asked.Add(1) > 1 {
-		select {}
+func (e blocking) Error() string {
+	if e.asked.Add(1) > e.most {
+		<-e.free
 	}
 	return "lazy"
 }
 
-func TestErrorThatBlocksLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := journal.NewMemory()
-		a := open(t, actors.Config{Journal: j, Node: "a"})
-		open(t, actors.Config{Journal: j, Node: "b"})
-		var asked atomic.Int64
-		bad := start(t, a, job(func(context.Context, *actors.TaskContext) error { return lazy{&asked} }), actors.Options{})
-		good := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(20 * time.Second); return nil }), actors.Options{})
-		expect(t, checkLimit(t, bad, time.Second), messages.Failed, messages.ByRun, messages.CauseError)
-		expect(t, checkLimit(t, good, time.Minute), messages.Completed, messages.ByRun, "")
-		if n := asked.Load(); n != 1 {
-			t.Errorf("it was asked %d times", n)
-		}
-	})
+// An error whose text blocks costs its run alone: no other waits, and no node takes a healthy one. One that blocks later
+// costs nothing, because its text is asked for once.
+func TestErrorsThatBlock(t *testing.T) {
+	for most, c := range []struct {
+		cause messages.Code
+		limit time.Duration
+	}{{messages.CauseDeadline, 20 * time.Second}, {messages.CauseError, time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			j := journal.NewMemory()
+			a := open(t, actors.Config{Journal: j, Node: "a"})
+			open(t, actors.Config{Journal: j, Node: "b"})
+			e := blocking{new(atomic.Int64), int64(most), make(chan struct{})}
+			bad := start(t, a, job(func(context.Context, *actors.TaskContext) error { return e }), actors.Options{Limits: messages.Limits{WallClockMS: 2000}})
+			good := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(time.Minute); return nil }), actors.Options{})
+			expect(t, checkLimit(t, bad, c.limit), messages.Failed, messages.ByRun, c.cause)
+			expect(t, checkLimit(t, good, 2*time.Minute), messages.Completed, messages.ByRun, "")
+			if n := e.asked.Load(); n != 1 {
+				t.Errorf("it was asked %d times", n)
+			}
+			close(e.free)
+		})
+	}
 }
-
-// An error whose text blocks at once costs its run alone: no other waits, and no node takes a healthy one.
-func TestErrorThatBlocks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := journal.NewMemory()
-		a := open(t, actors.Config{Journal: j, Node: "a"})
-		open(t, actors.Config{Journal: j, Node: "b"})
-		var asked atomic.Int64
-		free := make(chan struct{})
-		bad := start(t, a, job(func(context.Context, *actors.TaskContext) error { return blocking{&asked, free} }), actors.Options{Limits: messages.Limits{WallClockMS: 2000}})
-		good := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(time.Minute); return nil }), actors.Options{})
-		expect(t, checkLimit(t, bad, 20*time.Second), messages.Failed, messages.ByRun, messages.CauseDeadline)
-		expect(t, checkLimit(t, good, 2*time.Minute), messages.Completed, messages.ByRun, "")
-		close(free)
-	})
-}
-
-type blocking struct {
-	asked *atomic.Int64
-	free  chan struct{}
-}
-
-func (e blocking) Error() string { <-e.free; return "free" }
 
 func TestObserverThatPanicsAndBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

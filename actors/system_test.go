@@ -2,7 +2,6 @@ package actors_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -45,24 +44,6 @@ func wait(t *testing.T, run *actors.Run) messages.State {
 	state, err := run.Wait(t.Context())
 	noError(t, err)
 	return state
-}
-
-func TestRunCompletes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			return errors.Join(task.AppendText("answer", "Hel"), task.AppendText("answer", "lo"), task.FinishText("answer", "Hello"))
-		}), actors.Options{})
-		state := wait(t, run)
-		answer, _ := state.Stream("answer")
-		if state.Status != messages.Completed || state.End.By != messages.ByRun || answer.Text() != "Hello" {
-			t.Errorf("%s by %s, answer %q", state.Status, state.End.By, answer.Text())
-		}
-		again, err := s.State(t.Context(), run.ID())
-		if err != nil || again.Seq != state.Seq {
-			t.Errorf("State after the end is at %d: %v", again.Seq, err)
-		}
-	})
 }
 
 func TestRunsAreListedUntilTheyAreForgotten(t *testing.T) {

@@ -63,6 +63,9 @@ func TestATaskIsToldTheTruth(t *testing.T) {
 					t.Errorf("%T is taken: %+v", body, body)
 				}
 			}
+			if err := c.Conclude(messages.TextDone{Stream: "answer"}, ""); messages.CodeOf(err) != messages.CauseInvalidInput {
+				t.Errorf("a text concludes a call: %v", err)
+			}
 			return c.Emit(messages.StepStarted{Step: "s"}, "")
 		}), actors.Options{})
 		if state := wait(t, run); state.Status != messages.Completed || len(state.Steps) != 1 || state.Steps[0].Task != "work" {
@@ -147,35 +150,6 @@ func TestAnswersAreDurableFirst(t *testing.T) {
 		close(gate)
 		if err := <-answered; err != nil || wait(t, run).Status != messages.Completed || !acted {
 			t.Errorf("then: %v, acted: %t", err, acted)
-		}
-	})
-}
-
-// "A request is named by its task; the name asked again, by any attempt, is the same request"
-func TestAnAnswerIsForWhicheverAttemptAsks(t *testing.T) {
-	question := messages.InputRequired{Request: "q", Prompt: "may I?"}
-	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
-		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
-			short, cancel := context.WithTimeout(ctx, time.Second)
-			defer cancel()
-			if _, err := c.Ask(short, question); err == nil {
-				return errors.New("who has answered?")
-			}
-			time.Sleep(time.Minute) // the answer comes while nobody waits for it
-			v, err := c.Ask(ctx, question)
-			if err != nil || c.Attempt() == 1 {
-				return errors.Join(err, supervision.RetryAfter(0, errors.New("once more")))
-			}
-			return c.Result(v, false)
-		}), actors.Options{})
-		time.Sleep(10 * time.Second)
-		noError(t, s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), "boss"))
-		err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"no"`), "boss")
-		if messages.CodeOf(err) != messages.CodeConflict {
-			t.Errorf("a second answer: %v", err)
-		}
-		if state := wait(t, run); state.Status != messages.Failed || state.End.Error.Message != "who has answered?" {
-			t.Errorf("the second attempt gets no answer at once: %s %v", state.Status, state.End.Error)
 		}
 	})
 }
@@ -298,18 +272,17 @@ func TestOnceWaitsForTheJournal(t *testing.T) {
 	}
 }
 
-// "the last attached caller that leaves cancels an attached run"
+// "attached runs are cancelled when their caller leaves, detached ones go on", and "the last attached caller that leaves
+// cancels an attached run".
 func TestAttach(t *testing.T) {
 	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
 		first, leave := context.WithCancel(t.Context())
 		second, leaveToo := context.WithCancel(t.Context())
-		run, err := s.Start(first, job(func(ctx context.Context, _ *actors.TaskContext) error {
-			<-ctx.Done()
-			return context.Cause(ctx)
-		}), actors.Options{Mode: messages.Attached})
-		if err != nil || s.Attach(second, run.ID()) != nil {
-			t.Fatal(err)
-		}
+		detached, err := s.Start(first, job(heed), actors.Options{Mode: messages.Detached})
+		noError(t, err)
+		run, err := s.Start(first, job(heed), actors.Options{Mode: messages.Attached})
+		noError(t, err)
+		noError(t, s.Attach(second, run.ID()))
 		leave()
 		time.Sleep(time.Minute)
 		if state, _ := run.State(t.Context()); state.Status != messages.Processing {
@@ -319,25 +292,13 @@ func TestAttach(t *testing.T) {
 		if state := wait(t, run); state.Status != messages.Canceled {
 			t.Errorf("%s although everybody has left", state.Status)
 		}
+		if state, _ := detached.State(t.Context()); state.Status != messages.Processing {
+			t.Errorf("the detached run is %s although nobody canceled it", state.Status)
+		}
+		noError(t, detached.Cancel(t.Context(), ""))
+		wait(t, detached)
 		if err := s.Attach(t.Context(), messages.NewRunID()); messages.CodeOf(err) != messages.CodeNotFound {
 			t.Errorf("attaching to a run that is not known: %v", err)
-		}
-	})
-}
-
-// A reader that is cancelled is told, also by a run that has ended.
-func TestCancelledReaderIsTold(t *testing.T) {
-	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
-		run := start(t, s, job(nothing), actors.Options{})
-		wait(t, run)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		var last error
-		for _, err := range run.Events(ctx, 0) {
-			last = err
-		}
-		if !errors.Is(last, context.Canceled) {
-			t.Errorf("a cancelled reader ends with %v", last)
 		}
 	})
 }

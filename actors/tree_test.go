@@ -27,22 +27,8 @@ func runsPID(s *actors.System) *actor.PID {
 	return pid
 }
 
-// The runs' supervisor itself can end: its runs get their terminal, and the next one takes new runs.
-func TestRunsSupervisorIsReplaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, actors.Config{})
-		run := start(t, s, job(heed), actors.Options{})
-		synctest.Wait()
-		s.Node().Root().Stop(runsPID(s))
-		expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CauseError)
-		synctest.Wait()
-		run = start(t, s, job(func(context.Context, *actors.TaskContext) error { return nil }), actors.Options{})
-		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
-	})
-}
-
 // "exceeding it escalates one level": when the node's supervisor gives up, every run has its terminal and the System
-// says that it takes no more.
+// says that it takes no more. Until then each supervisor is replaced, and the next one takes new runs.
 func TestNodeFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})
