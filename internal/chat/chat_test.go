@@ -128,27 +128,6 @@ func TestDurableBeforeTools(t *testing.T) {
 	}
 }
 
-// A cancel ends the tools that run, and the log says of each how it ended.
-func TestCancelAmongTools(t *testing.T) {
-	m := script{answers: []said{{calls: calls("hang", "hang", "hang", "hang", "hang", "hang", "hang")}}}
-	_, state := talk(t, chat.Input{Message: "Hang."}, chat.Config{Stream: m.stream, Tools: tools(t)}, nil,
-		func(run *actors.Run, e messages.Event) {
-			if s, ok := e.Body.(messages.ToolStarted); ok && s.Call == "answer.1.1.1.5" {
-				if err := run.Cancel(context.Background(), "enough"); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	if state.Status != messages.Canceled || len(state.Calls) != 6 || len(m.requests) != 1 {
-		t.Errorf("%s, %d calls, %d requests", state.Status, len(state.Calls), len(m.requests))
-	}
-	for _, c := range state.Calls {
-		if !c.Ended {
-			t.Errorf("nobody knows how %s ended", c.ID)
-		}
-	}
-}
-
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -176,18 +155,28 @@ func TestBounds(t *testing.T) {
 
 // A failed call of the model is not made again: its words have been seen.
 func TestModelFails(t *testing.T) {
-	asked := 0
-	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
-		asked++
-		return func(yield func(model.Part, error) bool) {
-			e := model.Evidence{Failure: &model.Failure{Message: "overloaded"}, Status: 503}
-			v := model.Judge(model.Strict, e)
-			yield(model.End{Verdict: v, Evidence: e}, v.Err())
+	for _, c := range []struct {
+		stages   bool
+		words    string
+		evidence model.Evidence
+		cause    messages.Code
+		task     string
+	}{
+		{false, "", model.Evidence{Failure: &model.Failure{Message: "overloaded"}, Status: 503}, messages.CauseProviderError, "turn"},
+		{true, "It rai", model.Evidence{Read: "connection reset", Output: true}, messages.CauseTransportClosed, "respond"},
+	} {
+		asked := 0
+		stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
+			asked++
+			return func(yield func(model.Part, error) bool) {
+				v := model.Judge(model.Strict, c.evidence)
+				_ = (c.words == "" || yield(model.Text{Text: c.words}, nil)) && yield(model.End{Verdict: v, Evidence: c.evidence}, v.Err())
+			}
 		}
-	}
-	_, state := talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: stream}, nil, nil)
-	if asked != 1 || state.End.Cause != messages.CauseProviderError || state.End.Task != "turn" {
-		t.Errorf("%d calls, %+v", asked, state.End)
+		_, state := talk(t, chat.Input{Message: "Go.", Stages: c.stages}, chat.Config{Stream: stream}, nil, nil)
+		if asked != 1 || state.End.Cause != c.cause || state.End.Task != c.task {
+			t.Errorf("%d calls, %+v", asked, state.End)
+		}
 	}
 }
 

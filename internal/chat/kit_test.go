@@ -184,9 +184,6 @@ func transcript(t *testing.T, events []messages.Event, requests []model.Request)
 	if len(requests) == 0 {
 		return out.String()
 	}
-	if len(requests) == 0 {
-		return out.String()
-	}
 	fmt.Fprintf(&out, "\nrequest %d\n", len(requests))
 	for _, m := range requests[len(requests)-1].Messages {
 		fmt.Fprintf(&out, "  %s %s: %s\n", m.Role, m.CallID, m.Content)

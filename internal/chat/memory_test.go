@@ -146,7 +146,7 @@ func TestOneTurnAtATime(t *testing.T) {
 	})
 }
 
-// Whenever a turn is canceled, the next one has the conversation, and knows what was said.
+// Whenever a turn is canceled, every call has an end, and the next turn has the conversation and knows what was said.
 func TestCancelLeavesTheConversation(t *testing.T) {
 	t.Run("loop", func(t *testing.T) {
 		cancelAnywhere(t, chat.Input{}, []said{{text: "Let me look.", calls: calls(`weather {"city":"Oslo"}`)}, {text: "It rains."}})
@@ -164,11 +164,17 @@ func cancelAnywhere(t *testing.T, in chat.Input, answers []said) {
 		asked := false
 		converse(t, "", answers, config, func(w *told) {
 			first := w.start(in)
-			ended = w.until(first, func(e messages.Event) {
+			state := w.until(first, func(e messages.Event) {
 				if e.Seq == at {
 					_ = first.Cancel(context.Background(), "enough")
 				}
-			}).Status == messages.Completed
+			})
+			for _, c := range state.Calls {
+				if !c.Ended {
+					t.Errorf("canceled at %d: nobody knows how %s ended", at, c.ID)
+				}
+			}
+			ended = state.Status == messages.Completed
 			asked = len(w.script.requests) > 0
 			w.script.answers, w.script.requests = []said{{text: "Hello."}}, nil
 			if end := w.until(w.start(chat.Input{Context: "c_1", Message: "Go on."}), nil).End; end.Cause != "" {

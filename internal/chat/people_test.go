@@ -152,49 +152,6 @@ func TestApprovalShowsAll(t *testing.T) {
 	})
 }
 
-// A question has the time that its kind has, and the run's limits stand still meanwhile.
-func TestTimeToAnswer(t *testing.T) {
-	for _, c := range []struct {
-		calls string
-		name  string // the answer to log_in's first question
-		want  time.Duration
-	}{
-		{calls: `ask_user {"question":"Who?"}`, want: 24 * time.Hour},
-		{calls: `ask_user {"question":"Sure?","confirm":true}`, want: time.Hour},
-		{calls: `pay {"sum":7}`, want: time.Hour},
-		{calls: "log_in", name: `"Ann"`, want: 5*time.Minute + time.Second},
-	} {
-		m := script{answers: []said{{calls: calls(c.calls)}, {text: "Never mind."}}}
-		config := chat.Config{Stream: m.stream, Tools: bank(t, tool.Tool{})}
-		var asked, ended time.Time
-		synctest.Test(t, func(t *testing.T) {
-			s := node(t, journal.NewMemory(), config)
-			defer s.Close(context.Background())
-			id, err := s.Submit(t.Context(), messages.Request{Job: chat.Name, Input: json.RawMessage(`{"message":"Go."}`)})
-			must(t, err)
-			for e := range s.Events(t.Context(), id, 0) {
-				switch b := e.Body.(type) {
-				case messages.InputRequired:
-					if asked.IsZero() {
-						asked = time.Now()
-					}
-					if b.Prompt == "Who are you?" {
-						time.AfterFunc(time.Second, func() { _ = s.Answer(context.Background(), id, b.Request, json.RawMessage(c.name), "") })
-					}
-				case messages.ToolCompleted:
-					ended = time.Now()
-				}
-			}
-			if state, err := s.State(t.Context(), id); err != nil || state.Status != messages.Completed {
-				t.Errorf("%s: %+v, %v", c.calls, state.End, err)
-			}
-		})
-		if took := ended.Sub(asked); took != c.want {
-			t.Errorf("%s waits for %s, want %s", c.calls, took, c.want)
-		}
-	}
-}
-
 // One answer of two goes to its call, and the other call waits on; the run holds neither clock meanwhile.
 func TestPartialAnswers(t *testing.T) {
 	both := said{calls: calls("ask_city", "log_in")}

@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/internal/tool"
@@ -168,46 +167,6 @@ func TestStagesRemember(t *testing.T) {
 		w.config.Bounds = chat.Bounds{}
 		w.until(w.start(chat.Input{Context: "c_1", Message: "What did I ask for?", Stages: true}), nil)
 	})
-}
-
-// However the JSON is split, the reader gets the same answer, and no piece later than it can be known.
-func TestStructuredSplitEverywhere(t *testing.T) {
-	const whole = "```json\n{ \"response\" : \"Grüße, \\\"Oslo\\\"\\n\\ud83c\\udf27 rains.\", \"citations\":[], \"confidence\":\"high\"}\n```"
-	want := "Grüße, \"Oslo\"\n🌧 rains."
-	config, in := chat.Config{}, chat.Input{Message: "Go.", Stages: true, Output: "structured"}
-	for at := range whole {
-		config.Stream = parts(whole[:at], whole[at:])
-		heard := ""
-		_, state := talk(t, in, config, nil, func(_ *actors.Run, e messages.Event) {
-			if d, ok := e.Body.(messages.TextDelta); ok {
-				heard += d.Text
-			}
-		})
-		text, _ := state.Stream("answer.1")
-		if heard != want || text.Text() != want || !text.Closed || state.End.Degraded {
-			t.Errorf("split at %d: %q, then %q, %s", at, heard, text.Text(), state.End.Result)
-		}
-	}
-	runes := strings.Split(whole, "")
-	config.Stream = parts(runes...)
-	events, _ := talk(t, in, config, nil, nil)
-	compare(t, "structured-split-everywhere", transcript(t, events, nil))
-}
-
-// parts is a model that says the pieces, each a millisecond after the one before.
-func parts(pieces ...string) model.Stream {
-	return func(context.Context, model.Request) iter.Seq2[model.Part, error] {
-		return func(yield func(model.Part, error) bool) {
-			for _, p := range pieces {
-				if p != "" && !yield(model.Text{Text: p}, nil) {
-					return
-				}
-				time.Sleep(time.Millisecond)
-			}
-			e := model.Evidence{Done: true, Output: true, Finish: "stop"}
-			yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e}, nil)
-		}
-	}
 }
 
 // An answer says what it cites, and which of it the turn's tools have read. Seed: "If you reference sources, use inline
