@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages/model"
 	"pgregory.net/rapid"
 )
@@ -50,148 +51,16 @@ func joined(t testing.TB, fragments ...string) []string {
 }
 
 func TestCalls(t *testing.T) {
-	for name, row := range map[string]struct{ fragments, want []string }{
-		"as the standard says": {
-			[]string{
-				`{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}`,
-				`{"index":0,"function":{"arguments":"{\"x\":"}}`, `{"index":0,"function":{"arguments":"1}"}}`,
-				`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`, `{"index":1,"function":{"arguments":"}"}}`,
-			},
-			[]string{`a f {"x":1}`, "b g {}"},
-		},
-		"interleaved": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"f"}}`, `{"index":1,"id":"b","function":{"name":"g"}}`,
-				`{"index":0,"function":{"arguments":"{\"x\":"}}`, `{"index":1,"function":{"arguments":"{\"y\":"}}`,
-				`{"index":0,"function":{"arguments":"1}"}}`, `{"index":1,"function":{"arguments":"2}"}}`,
-			},
-			[]string{`a f {"x":1}`, `b g {"y":2}`},
-		},
-		"a name after its arguments": {
-			[]string{`{"index":0,"id":"a","function":{"arguments":"{\"x\""}}`, `{"index":0,"function":{"name":"f","arguments":":1}"}}`},
-			[]string{`a f {"x":1}`},
-		},
-		"F32: all on index 0, arguments objects": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`,
-				`{"index":0,"id":"b","function":{"name":"g","arguments":{"y":2}}}`,
-			},
-			[]string{`a f {"x":1}`, `b g {"y":2}`},
-		},
-		"F33: an empty name overwrites nothing": {
-			[]string{
-				`{"index":0,"id":"814","type":"function","function":{"name":"f","arguments":""}}`,
-				`{"index":0,"function":{"name":"","arguments":"{}"}}`,
-			},
-			[]string{"814 f {}"},
-		},
-		"all on index 0, in fragments": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":0,"function":{"arguments":"}"}}`,
-				`{"index":0,"id":"b","function":{"name":"f","arguments":"{"}}`, `{"index":0,"function":{"arguments":"}"}}`,
-			},
-			[]string{"a f {}", "b f {}"},
-		},
-		"the id alone first": {
-			[]string{
-				`{"index":0,"id":"a"}`, `{"index":0,"function":{"name":"f"}}`, `{"index":0,"function":{"arguments":"{}"}}`,
-				`{"index":0,"id":"b"}`, `{"index":0,"function":{"name":"g"}}`, `{"index":0,"function":{"arguments":"{}"}}`,
-			},
-			[]string{"a f {}", "b g {}"},
-		},
-		"the id last": {
-			[]string{`{"index":0,"function":{"name":"f","arguments":"{}"}}`, `{"index":0,"id":"a"}`},
-			[]string{"a f {}"},
-		},
-		"no index": {
-			[]string{
-				`{"id":"a","function":{"name":"f","arguments":"{"}}`, `{"function":{"arguments":"}"}}`,
-				`{"id":"b","function":{"name":"g","arguments":"{"}}`, `{"id":"b","function":{"arguments":"}"}}`, `{"id":"a","function":{"arguments":" "}}`,
-			},
-			[]string{"a f {} ", "b g {}"},
-		},
-		"index as a string, a float, null": {
-			[]string{
-				`{"index":"1","id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":1.0,"function":{"arguments":"}"}}`,
-				`{"index":null,"function":{"arguments":" "}}`,
-			},
-			[]string{"a f {} "},
-		},
-		"no id at all": {
-			[]string{
-				`{"index":0,"function":{"name":"f","arguments":"{}"}}`, `{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}`,
-				`{"index":0,"function":{"name":"g","arguments":"{"}}`, `{"index":0,"function":{"name":"g","arguments":"}"}}`,
-			},
-			[]string{"call_0 f {}", `call_1 f {"x":1}`, "call_2 g {}"},
-		},
-		"one id at two indexes": {
-			[]string{
-				`{"index":0,"id":"f","function":{"name":"f","arguments":"{\"a\":1}"}}`, `{"index":1,"id":"f","function":{"name":"f","arguments":"{\"a\":"}}`,
-				`{"index":1,"id":"f","function":{"arguments":"2}"}}`, `{"index":0,"id":"f","function":{"arguments":" "}}`,
-			},
-			[]string{`f f {"a":1} `, `f_ f {"a":2}`},
-		},
-		"a name in fragments": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"get_"}}`, `{"index":0,"function":{"name":"wea"}}`, `{"index":1,"id":"b","function":{"name":"f"}}`,
-				`{"index":0,"id":"a","function":{"name":"ther","arguments":"{"}}`, `{"index":0,"function":{"name":"get_weather","arguments":"}"}}`,
-				`{"index":2,"id":"c","function":{"name":"query<"}}`, `{"index":2,"function":{"name":"|channel"}}`, `{"index":2,"function":{"name":"|>x"}}`,
-			},
-			[]string{"a get_weather {}", "b f {}", "c query {}"},
-		},
-		"the whole call again": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`, `{"index":0,"function":{"arguments":":1}"}}`,
-				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"index":0,"function":{"arguments":"{\"x\":1}"}}`,
-				`{"function":{"name":"f","arguments":"{\"x\":1}"}}`,
-			},
-			[]string{`a f {"x":1}`},
-		},
-		"one call twice, with ids": {
-			[]string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`},
-			[]string{"a f {}", "b f {}"},
-		},
-		"an id that would be made up": {
-			[]string{`{"index":0,"id":"call_1","function":{"name":"f"}}`, `{"index":1,"function":{"name":"g"}}`},
-			[]string{"call_1 f {}", "call_1_ g {}"},
-		},
-		"a new id with each fragment": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}`, `{"index":0,"id":"b","function":{"arguments":"\":\"}\""}}`,
-				`{"index":0,"id":"c","function":{"name":"","arguments":"}"}}`, `{"index":0,"id":"d","function":{"name":"g","arguments":"{}"}}`,
-			},
-			[]string{`a f {"x":"}"}`, "d g {}"},
-		},
-		"the name with each fragment": {
-			[]string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}`},
-			[]string{"a f {}"},
-		},
-		"the object again with each fragment": {
-			[]string{`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`, `{"index":0,"id":"a","function":{"arguments":{"x":1}}}`},
-			[]string{`a f {"x":1}`},
-		},
-		"a pair of surrogates in two fragments": {
-			[]string{
-				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\ud83c"}}`, `{"index":0,"function":{"arguments":"\udf89\"}"}}`,
-			},
-			[]string{`a f {"x":"🎉"}`},
-		},
-		"a name with what harmony leaks": {
-			[]string{`{"index":0,"id":"a","function":{"name":"query<|channel|>commentary","arguments":"{}"}}`},
-			[]string{"a query {}"},
-		},
-		"arguments that are no JSON are the caller's": {
-			[]string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}`},
-			[]string{`a f {"x`},
-		},
-		"nothing": {[]string{`{"index":0}`, `{}`, `{"index":0,"function":{"name":"","arguments":null}}`}, nil},
-		"odd types": {
-			[]string{`{"index":-1,"id":7,"function":{"name":"f","arguments":null}}`, `{"index":{},"function":{"arguments":"{}"}}`},
-			[]string{"7 f {}"},
-		},
-	} {
-		if got := joined(t, row.fragments...); !reflect.DeepEqual(got, row.want) {
-			t.Errorf("%s:\n got %q\nwant %q", name, got, row.want)
+	for name, row := range fatal.Table[map[string]struct {
+		Fragments []json.RawMessage
+		Want      []string
+	}](t, "testdata/calls.json") {
+		var fragments []string
+		for _, f := range row.Fragments {
+			fragments = append(fragments, string(f))
+		}
+		if got := joined(t, fragments...); !slices.Equal(got, row.Want) {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, row.Want)
 		}
 	}
 }

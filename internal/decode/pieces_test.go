@@ -49,7 +49,7 @@ func (r rapidTB) Errorf(format string, args ...any) { r.rt.Fatalf(format, args..
 func (r rapidTB) Fatalf(format string, args ...any) { r.rt.Fatalf(format, args...) }
 
 func FuzzThoughts(f *testing.F) {
-	for _, form := range forms {
+	for _, form := range forms(f) {
 		f.Add(form.in, uint8(slices.Index(dialects, form.dialect)), []byte{2})
 	}
 	f.Fuzz(func(t *testing.T, in string, d uint8, lengths []byte) {

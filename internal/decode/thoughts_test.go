@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/decode"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -88,101 +89,25 @@ func bytes1(s string) []string {
 	return pieces
 }
 
-var forms = []struct {
-	dialect decode.Dialect
-	in      string
-	text    string
-	thought string // joined by /
-}{
-	{"", "plain", "plain", ""},
-	{"", "", "", ""},
-	{"", "  \n", "  \n", ""},
-	{"", "<think>a</think>b", "⟦0⟧b", "a"},
-	{"", "\n <think>\na b\n</think>\n\nc", "⟦0⟧c", "a b"},
-	{"", "<THINK>a</Think >b", "⟦0⟧b", "a"},
-	{"", "<think\n>a</think\t>b", "⟦0⟧b", "a"},
-	{"", "<think></think>b", "b", ""},
-	{"", "<think>\n\n</think>\n\nb", "b", ""},
-	{"", "<think>a</think>\n\n\n  b", "⟦0⟧  b", "a"},
-	{"", "<think>a</think> <think>b</think> c", "⟦0⟧⟦1⟧ c", "a/b"},
-	{"", "<think>a</think><think>a</think>c", "⟦0⟧⟦1⟧c", "a/a!"},
-	{"", "<thinking>a</thinking>", "⟦0⟧", "a"},
-	{"", "<thought>a</thought>b", "⟦0⟧b", "a"},
-	{"", "<reasoning>a</reasoning>b", "⟦0⟧b", "a"},
-	{"", "<REASONING_SCRATCHPAD>a</REASONING_SCRATCHPAD>b", "⟦0⟧b", "a"},
-	{"", "<mm:think>a</mm:think>b", "⟦0⟧b", "a"},
-	{"", "[THINK]a[/THINK]b", "⟦0⟧b", "a"},
-	{"", "<|channel>thought\na\n<channel|>b", "⟦0⟧b", "a"},
-	{"", "<|channel>thought\n<channel|>b", "b", ""},
-	{"", "<|think|>a<|/think|>b", "⟦0⟧b", "a"},
-	{"", "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>", "⟦0⟧b", "analysis||a"},
-	{"", "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>", "⟦0⟧", "commentary||{}"},
-	{"", "<|channel|>commentary<|message|>a plan<|end|>", "a plan", ""},
-	{"", "<|channel|>analysis<|message|>a<|channel|>final<|message|>b", "⟦0⟧b", "analysis||a"},
+// form is an answer and what it is taken apart into.
+type form struct {
+	dialect  decode.Dialect
+	in, text string
+	thought  string // joined by /
+}
 
-	{"", `<thinking thought="x" thought_type="planning" confidence="0.8"/>a`, "⟦0⟧a", "planning|0.8|x"},
-	{"", `<thinking thought='say "hi" > all' />a`, "⟦0⟧a", `say "hi" > all`},
-	{"", `<thinking thought="say \"hi\" > \d">` + "</thinking>a", "⟦0⟧a", `say "hi" > \d`},
-	{"", `<thinking thought="&lt;b&gt; &amp; &quot;c&quot;"></thinking>a`, "⟦0⟧a", `<b> & "c"`},
-	{"", `<thinking confidence=0.5 type=plan>x</thinking>a`, "⟦0⟧a", "plan|0.5|x"},
-	{"", `<thinking confidence="high">x</thinking>a`, "⟦0⟧a", "x"},
-	{"", `<thinking confidence="NaN">x</thinking>a`, "⟦0⟧a", "x"},
-	{"", `<thinking confidence="7">x</thinking>a`, "⟦0⟧a", "x"},
-	{"", `<thinking thought="head"> body </thinking>a`, "⟦0⟧a", "head\n body"},
-	{"", "<think/>a", "a", ""},
-	{"", "<thinking aloud>a</thinking>", "<thinking aloud>a</thinking>", ""},
-
-	// Text that only looks like a mark.
-	{"", "if x < 5 and y > 3 then", "if x < 5 and y > 3 then", ""},
-	{"", "a < b", "a < b", ""},
-	{"", "List<String> and <div>Hello</div>", "List<String> and <div>Hello</div>", ""},
-	{"", "<thinker>a</thinker>", "<thinker>a</thinker>", ""},
-	{"", "<<think>", "<<think>", ""},
-	{"", "\n<<thinking>a</thinking>", "\n<⟦0⟧", "a"},
-	{"", "the <think> tag", "the <think> tag", ""},
-	{"", "the [THINK] mark", "the [THINK] mark", ""},
-	{"", "so:\n<think>a</think>b", "so:\n⟦0⟧b", "a"},
-	{"", "[THINKER] [", "[THINKER] [", ""},
-	{"", "a <|start|> b <|end|>", "a <|start|> b <|end|>", ""},
-	{"", "<|start|>|message|>", "<|start|>|message|>", ""},
-	{"", "if a <", "if a <", ""},
-	{"", "x <thi", "x <thi", ""},
-	{"", "x <thinking a=", "x <thinking a=", ""},
-	{"", "word1 <thinking>t</thinking> word2", "word1 ⟦0⟧ word2", "t"},
-	{"", "</think>b", "b", ""},
-	{"", " </think>\n</thinking> b", " \n b", ""},
-	{"", "Close it with </think> and go on.", "Close it with </think> and go on.", ""},
-	{"", "a[/THINK]b<channel|>c<|/think|>d", "a[/THINK]b<channel|>c<|/think|>d", ""},
-
-	// In code.
-	{"", "```\n<think>a</think>\n```\n<think>b</think>c", "```\n<think>a</think>\n```\n⟦0⟧c", "b"},
-	{"", "~~~~x\n<think>\n~~~\n<think>\n~~~~\n<think>b</think>c", "~~~~x\n<think>\n~~~\n<think>\n~~~~\n⟦0⟧c", "b"},
-	{"", "````md\n```\n<think>\n```\n````\nc", "````md\n```\n<think>\n```\n````\nc", ""},
-	{"", "```md\n```js\n<think>\n```\n<think>b</think>", "```md\n```js\n<think>\n```\n⟦0⟧", "b"},
-	{"", "use `<thinking>` and ``<thinking>`` <thinking>b</thinking>", "use `<thinking>` and ``<thinking>`` ⟦0⟧", "b"},
-	{"", "```<thinking>``` <thinking>b</thinking>", "```<thinking>``` ⟦0⟧", "b"},
-	{"", "a ` tick\n<think>b</think>c", "a ` tick\n⟦0⟧c", "b"},
-	{"", "<think>```\n</think>b", "⟦0⟧b", "```"},
-
-	// Inside a thought.
-	{"", "<think>a<think>b</think>c</think>d", "⟦0⟧c</think>d", "a<think>b"},
-	{"", "<think>a</think></think>c", "⟦0⟧c", "a"},
-	{"", "<think>a</thinking>b</think>c", "⟦0⟧c", "a</thinking>b"},
-	{"", `<think>the tag "</think>" ends it</think>c`, "⟦0⟧c", `the tag "</think>" ends it`},
-	{"", `<think>say "yes"</think>"Yes"`, `⟦0⟧"Yes"`, `say "yes"`},
-	{"", `<think>say "</think>yes`, `⟦0⟧yes`, `say "`},
-	{"", `<think>say "</think>`, `⟦0⟧`, `say "`},
-	{"", "[THINK][[/THINK]b", "⟦0⟧b", "["},
-
-	{"implicit", "a\n</think>\n\nb", "⟦0⟧b", "a"},
-	{"implicit", "<think>\na</think>b", "⟦0⟧b", "a"},
-	{"implicit", "</think>b <thinking>c</thinking>", "b ⟦0⟧", "c"},
-	{"none", "<think>a</think>b", "<think>a</think>b", ""},
+func forms(t testing.TB) (all []form) {
+	for _, group := range fatal.Table[map[string][][4]string](t, "testdata/thoughts.json") {
+		for _, f := range group {
+			all = append(all, form{decode.Dialect(f[0]), f[1], f[2], f[3]})
+		}
+	}
+	return all
 }
 
 // Contract, section 7: thoughts "not inside code fences; streamed as they come", "equal under any chunking".
 func TestForms(t *testing.T) {
-	for _, f := range forms {
+	for _, f := range forms(t) {
 		want := said{text: f.text}
 		if f.thought != "" {
 			want.thoughts = strings.Split(f.thought, "/")

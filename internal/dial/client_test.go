@@ -118,43 +118,27 @@ func redirect(to string) http.HandlerFunc {
 
 // The public server is real but for its address; where it redirects to is judged as the first URL was.
 func TestClientChecksRedirects(t *testing.T) {
-	for to, part := range map[string]string{
-		"https://127.0.0.1/":                "loopback",
-		"https://[::1]/":                    "loopback",
-		"https://localhost/":                "this machine",
-		"https://2130706433/":               "unusual spelling",
-		"https://inside.test/":              "resolves to the private address 10.0.0.7",
-		"//inside.test/":                    "resolves to the private address 10.0.0.7",
-		"https://metadata.test/":            "metadata",
-		"https://169.254.169.254/":          "metadata",
-		"http://example.com/":               "--allow-http",
-		"http://inside.test/":               "--allow-http",
-		"file:///etc/passwd":                "not read over http",
-		"gopher://127.0.0.1/":               "not supported",
-		"https://user:hunter2@example.com/": "credentials",
-		"https://user:hunter2@exa mple/":    "not a URL",
-		"https://example.com:0/":            "not a port",
-		"/":                                 "more than 5 times",
-		"https://EXAMPLE.com:443/round":     "more than 5 times",
-	} {
-		asked := 0
-		s, p := web(t, func(w http.ResponseWriter, r *http.Request) {
-			asked++
-			redirect(to)(w, r)
-		})
-		_, resolver := serveNames(t, "example.com 93.184.215.14", "inside.test 10.0.0.7", "metadata.test 169.254.169.254")
-		w := &wires{to: s.Listener.Addr().String()}
-		p.Private = false
-		_, _, err := get(t, p.Over(resolver, w.connect), "https://example.com/")
-		expectRefusal(t, err, part)
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("the error repeats a credential: %v", err)
-		}
-		if want := map[bool]int{true: 6, false: 1}[strings.HasPrefix(part, "more")]; asked != want {
-			t.Errorf("%s: %d requests, want %d", to, asked, want)
-		}
-		if strings.Join(slices.Compact(w.dialed()), " ") != "93.184.215.14:443" {
-			t.Errorf("%s: dialed %q", to, w.dialed())
+	for part, refused := range fatal.Table[map[string][]string](t, "testdata/redirects.json") {
+		for _, to := range refused {
+			asked := 0
+			s, p := web(t, func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				redirect(to)(w, r)
+			})
+			_, resolver := serveNames(t, "example.com 93.184.215.14", "inside.test 10.0.0.7", "metadata.test 169.254.169.254")
+			w := &wires{to: s.Listener.Addr().String()}
+			p.Private = false
+			_, _, err := get(t, p.Over(resolver, w.connect), "https://example.com/")
+			expectRefusal(t, err, part)
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error repeats a credential: %v", err)
+			}
+			if want := map[bool]int{true: 6, false: 1}[strings.HasPrefix(part, "more")]; asked != want {
+				t.Errorf("%s: %d requests, want %d", to, asked, want)
+			}
+			if strings.Join(slices.Compact(w.dialed()), " ") != "93.184.215.14:443" {
+				t.Errorf("%s: dialed %q", to, w.dialed())
+			}
 		}
 	}
 }

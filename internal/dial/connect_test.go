@@ -16,32 +16,10 @@ import (
 
 // What a name resolves to is judged, whatever the name looks like.
 func TestDialContextChecksWhatNamesResolveTo(t *testing.T) {
-	for _, c := range []struct {
-		answer string
-		strict string // where the zero Policy connects to, or a part of its error
-		open   string // the same with Policy.Private
-	}{
-		{"93.184.215.14", "93.184.215.14:443", "93.184.215.14:443"},
-		{"2606:4700::1111", "[2606:4700::1111]:443", "[2606:4700::1111]:443"},
-		{"127.0.0.1", "resolves to the loopback address 127.0.0.1; --allow-private", "127.0.0.1:443"},
-		{"10.1.2.3", "resolves to the private address 10.1.2.3; --allow-private", "10.1.2.3:443"},
-		{"0.0.0.0", "unspecified", "0.0.0.0:443"},
-		{"100.64.1.1", "carrier-grade NAT", "100.64.1.1:443"},
-		{"::1", "loopback", "[::1]:443"},
-		{"fd00::1", "unique local", "[fd00::1]:443"},
-		{"64:ff9b::808:808", "NAT64", "[64:ff9b::808:808]:443"},
-		{"2002:7f00:1::", "6to4", "[2002:7f00:1::]:443"},
-		{"::ffff:127.0.0.1", "loopback", "127.0.0.1:443"},
-		{"::127.0.0.1", "IPv4-compatible", "[::7f00:1]:443"},
-		{"169.254.169.254", "metadata", "metadata"},
-		{"::ffff:169.254.169.254", "metadata", "metadata"},
-		{"64:ff9b::a9fe:a9fe", "metadata", "metadata"},
-		{"fd00:ec2::254", "metadata", "metadata"},
-		{"10.1.2.3,93.184.215.14", "93.184.215.14:443", ""}, // what may be dialed is dialed
-		{"127.0.0.1,::1", "loopback", ""},
-	} {
-		_, resolver := serveNames(t, "some.test "+c.answer)
-		for policy, want := range map[dial.Policy]string{{}: c.strict, {Private: true}: c.open} {
+	// Each row has an answer, where the zero Policy connects to or a part of its error, and the same with Policy.Private.
+	for _, c := range fatal.Table[[][3]string](t, "testdata/answers.json") {
+		_, resolver := serveNames(t, "some.test "+c[0])
+		for policy, want := range map[dial.Policy]string{{}: c[1], {Private: true}: c[2]} {
 			w := &wires{to: listener(t)}
 			conn, err := policy.Over(resolver, w.connect).DialContext(t.Context(), "tcp", "some.test:443")
 			if err == nil {
@@ -50,7 +28,7 @@ func TestDialContextChecksWhatNamesResolveTo(t *testing.T) {
 			connected := slices.Equal(w.dialed(), []string{want}) && err == nil
 			refused := len(w.dialed()) == 0 && messages.CodeOf(err) == "invalid_input" && strings.Contains(err.Error(), want)
 			if want != "" && !connected && !refused {
-				t.Errorf("%s with Private %t: dialed %q, %v, want %q", c.answer, policy.Private, w.dialed(), err, want)
+				t.Errorf("%s with Private %t: dialed %q, %v, want %q", c[0], policy.Private, w.dialed(), err, want)
 			}
 		}
 	}
