@@ -145,23 +145,6 @@ func hourly(change func(*schedule.Schedule)) schedule.Schedule {
 }
 
 // The bubble's time begins at midnight of 2000-01-01, UTC.
-
-func TestEachTimeHasOneRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var s store
-		_, stop := s.node(t, hourly(nil))
-		_, stop2 := s.node(t, hourly(nil)) // another node
-		time.Sleep(2*time.Hour + time.Minute)
-		s.want(t, "01T01:00", "01T02:00")
-		stop()
-		stop2()
-		_, stop = s.node(t, hourly(nil)) // at once after that
-		time.Sleep(time.Hour)
-		s.want(t, "01T01:00", "01T02:00", "01T03:00")
-		stop()
-	})
-}
-
 func TestCronHeedsItsZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s store

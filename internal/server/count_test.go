@@ -1,9 +1,7 @@
 package server_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 
 	"github.com/seed889630bf/lastword/internal/server"
 )
@@ -62,25 +60,4 @@ func TestIdle(t *testing.T) {
 	if closedNow(c.Idle()) {
 		t.Error("Idle is closed while another is in flight")
 	}
-}
-
-func TestWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c server.Count
-		c.Begin(0)
-		ctx, stop := context.WithCancel(t.Context())
-		waited := make(chan struct{})
-		go func() {
-			c.Wait(t.Context())
-			close(waited)
-		}()
-		synctest.Wait()
-		stop()
-		c.Wait(ctx) // returns, although one is in flight
-		if closedNow(waited) {
-			t.Error("Wait returned while one was in flight")
-		}
-		c.End()
-		<-waited
-	})
 }
