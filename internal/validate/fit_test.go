@@ -31,36 +31,8 @@ func compiled(t *testing.T, raw string) *validate.Schema {
 // What is wrong with arguments is said as people say it: which one, what it was, and what it may be; and all of it.
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	s := compiled(t, tried)
-	for given, want := range map[string]string{
-		`{"id":1,"wait_ms":60000}`:           `wait_ms: 60000 is too much; write 50000 or less`,
-		`{"id":1,"wait_ms":-1}`:              `wait_ms: -1 is too little; write 0 or more`,
-		`{"id":1,"wait_ms":"5"}`:             `wait_ms: this is a text; write a whole number`,
-		`{"id":1,"wait_ms":1.5}`:             `wait_ms: this is a number; write a whole number`,
-		`{"id":1,"p":0}`:                     `p: exclusiveMinimum: got 0, want 0.25`,
-		`{"id":1,"p":2}`:                     `p: exclusiveMaximum: got 2, want 1.5`,
-		`{"id":1,"p":0.7}`:                   `p: multipleOf: got 0.7, want 0.5`,
-		`{"id":1,"name":""}`:                 `name: "" is no match of ^[a-z]+$; name: this is too short: minLength: got 0, want 1`,
-		`{"id":1,"name":"abcd"}`:             `name: this is too long: maxLength: got 4, want 3`,
-		`{"id":1,"name":"A"}`:                `name: "A" is no match of ^[a-z]+$`,
-		`{"id":1,"name":7}`:                  `name: this is a number; write nothing or a text`,
-		`{"id":1,"kind":"c"}`:                `kind: there is no c; there are a, b, 3`,
-		`{"id":1,"format":3}`:                `format: this is a number; write a text`,
-		`{"id":1,"only":1}`:                  `only: const failed`,
-		`{"id":1,"age":151}`:                 `age: 151 is too much; write 150 or less`,
-		`{"id":1,"tags":[]}`:                 `tags: this is too short: minItems: got 0, want 1`,
-		`{"id":1,"tags":["a","b","c"]}`:      `tags: this is too long: maxItems: got 3, want 2`,
-		`{"id":1,"tags":["a","a"]}`:          `tags: items at 0 and 1 are equal`,
-		`{"id":1,"tags":["a",1]}`:            `tags.1: this is a number; write a text`,
-		`{"id":1,"deep":{"n/m":8}}`:          `deep.n/m: 8 is too much; write 7 or less`,
-		`{"id":1,"deep":{}}`:                 `deep: n/m is missing`,
-		`{"id":1,"mode":{"ms":6}}`:           `mode: this fits none of the forms that it may have, or several`,
-		`{"id":1,"more":1}`:                  `more: there is no field more here; did you mean mode?`,
-		`{}`:                                 `id is missing`,
-		`{"more":1}`:                         `id is missing; more: there is no field more here; did you mean mode?`,
-		`7`:                                  `this is a number; write an object, with a field on each line`,
-		`{"id":1,"tags":"[\"a\",\"a\"]"}`:    `tags: items at 0 and 1 are equal`,
-		`{"id":1,"deep":"{\"n/m\": \"x\"}"}`: `deep.n/m: this is a text; write a number`,
-	} {
+	for _, row := range fatal.Rows(t, "testdata/wrong.txt") {
+		given, want := row[0], row[1]
 		got, err := s.Fit(json.RawMessage(given))
 		if messages.CodeOf(err) != "invalid_input" || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %s, %v; want %s", given, got, err, want)
