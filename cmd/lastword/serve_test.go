@@ -389,38 +389,14 @@ func TestServeListensNowhereElse(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer busy.Close()
-	for _, c := range []struct {
-		code int
-		says string
-		args []string
-	}{
-		{exit.Usage, "without tokens", []string{"--http", ":0"}},
-		{exit.Usage, "without tokens", []string{"--http", "0.0.0.0:0"}},
-		{exit.Usage, "not an address", []string{"--http", "7878"}},
-		{exit.Configuration, "name them", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
-		{exit.Configuration, "cannot be opened", []string{"--tokens", "missing"}},
-		{exit.Configuration, "chmod 600", []string{"--tokens", "open"}},
-		{exit.Usage, "--public-url", []string{"--public-url", "runs.example.com"}},
-		{exit.Usage, "--rate", []string{"--rate", "0"}},
-		{exit.Usage, "--max-runs-each", []string{"--max-runs-each", "0"}},
-		{exit.Usage, "without tokens", []string{"--host", "*"}},
-		{exit.Usage, "refused to answer for runs.example.com without tokens", []string{"--host", "localhost,runs.example.com"}},
-		{exit.Usage, "refused to answer for runs.example.com without tokens", []string{"--public-url", "https://runs.example.com/mcp"}},
-		{exit.Usage, "without tokens", []string{"--public-url", "https://runs.example.com/mcp", "--unix", "s"}},
-		{exit.Usage, "needs a peer", []string{"--http", ":0", "--auth", "proxy=X-User"}},
-		{exit.Usage, "not the peer", []string{"--auth", "proxy=X-User", "--auth-peer", "0.0.0.0/0"}},
-		{exit.Usage, "must be proxy=HEADER", []string{"--auth", "X-User", "--auth-peer", "127.0.0.1"}},
-		{exit.Usage, "no effect", []string{"--auth-peer", "127.0.0.1"}},
-		{exit.Usage, "need an audience", []string{"--jwt-issuer", "https://login.example.com"}},
-		{exit.Usage, "no effect without --jwt-issuer", []string{"--jwt-scope", "x=admin"}},
-		{exit.Configuration, "chmod 600", []string{"--session-key", "open"}},
-		{exit.Configuration, "no key of 32 bytes", []string{"--session-key", "tokens"}},
-		{exit.Configuration, "--http 127.0.0.1:0 takes a free port", []string{"--http", busy.Addr().String()}},
-	} {
-		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)
+	codes := map[string]int{"usage": exit.Usage, "configuration": exit.Configuration}
+	taken := []string{"configuration", "--http 127.0.0.1:0 takes a free port", "--http " + busy.Addr().String()}
+	for _, c := range append(fatal.Rows(t, "testdata/nowhere.txt"), taken) {
+		code, says, args := codes[c[0]], c[1], strings.Fields(c[2])
+		cmd := binary(t, dir, append([]string{"serve"}, args...)...)
 		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.says) {
-			t.Errorf("%v: exit code %d, %s; want %d, %q", c.args, code, out, c.code, c.says)
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), says) {
+			t.Errorf("%v: exit code %d, %s; want %d, %q", args, got, out, code, says)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -11,38 +12,16 @@ import (
 
 // Issue: "response_format refused in whatever words or with 501 steps the ladder down".
 func TestRefusalsInAnyWords(t *testing.T) {
-	for _, c := range []struct {
-		status  int
-		failure model.Failure
-	}{
-		{400, model.Failure{Message: "This response_format type is unavailable now"}},
-		{400, model.Failure{Message: "Extra inputs are not permitted", Param: "response_format"}},
-		{400, model.Failure{Message: "model features structured outputs not support"}},
-		{400, model.Failure{Message: "JSON mode is not enabled for this model"}},
-		{400, model.Failure{Message: "guided decoding is not available with this engine"}},
-		{400, model.Failure{Message: "Unrecognized request argument supplied"}},
-		{400, model.Failure{Message: "bad request"}},
-		{422, model.Failure{Message: "unknown variant, expected text"}},
-		{422, model.Failure{Message: `[{"loc":["body"],"msg":"extra fields not permitted"}]`}},
-		{404, model.Failure{Message: "No endpoints found that can handle the requested parameters."}},
-		{415, model.Failure{Message: "unsupported output format"}},
-		{501, model.Failure{Message: "Not Implemented"}},
-		{501, model.Failure{}},
-		{404, model.Failure{Message: "不支持该输出格式"}},
-		{403, model.Failure{Message: "формат ответа не поддерживается"}},
-		{400, model.Failure{Message: "パラメータが不正です"}},
-		{200, model.Failure{Code: "invalid_request_error", Message: "no"}},
-		{200, model.Failure{Code: "InvalidParameter", Message: "参数错误"}},
-		{200, model.Failure{Code: "501", Message: "no"}},
-		{200, model.Failure{Code: "400", Message: "no"}},
-		{200, model.Failure{Message: "grammar is not supported by this backend"}},
-	} {
-		refused := []model.Part{judged(model.Evidence{Status: c.status, Framed: true, Failure: &c.failure})}
+	for _, c := range fatal.Table[[]struct {
+		Status  int
+		Failure model.Failure
+	}](t, "testdata/refusals.json") {
+		refused := []model.Part{judged(model.Evidence{Status: c.Status, Framed: true, Failure: &c.Failure})}
 		ladder := new(structured.Ladder)
 		s := serve(t, refused, says(good))
 		_, report := ask(t, s, structured.Options{Ladder: ladder})
 		if report.Attempts != 2 || report.Level != structured.Loose || ladder.Level() != structured.Loose {
-			t.Errorf("%d %+v: %+v", c.status, c.failure, report)
+			t.Errorf("%d %+v: %+v", c.Status, c.Failure, report)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -219,38 +221,18 @@ func TestRepository(t *testing.T) {
 		"deep/zeros": {Data: make([]byte, 4<<20+1)}, "pipe": {Mode: fs.ModeNamedPipe}, "deep/.GIT/config": {Data: []byte("password = main")},
 	}
 	set := newSet(t, tool.Repository(files)...)
-	for _, c := range []struct{ name, arguments, want string }{
-		{"list_files", `{}`, "README.md\ndeep/\nempty\nid_rsa\nimage.png\nkey.md\nmany.txt\npipe\nsrc/\ntls.key\nwide\n"},
-		{"list_files", `{"path":"/src/"}`, "huge\nmain.go\n"},
-		{"list_files", `{"path":"none"}`, "error: there is no none in the repository; list_files shows what there is"},
-		{"list_files", `{"path":"../etc"}`, `error: "../etc" is not below the folder; give a relative name such as docs/guide.md`},
-		{"list_files", `{"path":".git"}`, `error: ".git" is hidden; give a name without a part that begins with a dot`},
-		{"read_file", `{"path":"README.md"}`, "# Title\r\nA word.\n"},
-		{"read_file", `{"path":"many.txt","from":998}`, "line 998\nline 999\nline 1000\n"},
-		{"read_file", `{"path":"many.txt","from":2,"most":2}`, "line 2\nline 3\n[997 more lines; go on with from 4]"},
-		{"read_file", `{"path":"many.txt","from":9,"most":9223372036854775807}`, strings.Join(strings.SplitAfter(many.String(), "\n")[8:], "")},
-		{"read_file", `{"path":"many.txt","from":1001}`, "error: many.txt has 1000 lines; use a smaller value for from"},
-		{"read_file", `{"path":"src/huge","from":1048575}`, "row\n[the file goes on: only its first 4 MiB are read]\n"},
-		{"read_file", `{"path":"empty"}`, "(no output)"},
-		{"read_file", `{"path":"src"}`, "error: src is not a file; list_files shows folders"},
-		{"read_file", `{"path":"pipe"}`, "error: pipe is not a file; list_files shows folders"},
-		{"read_file", `{"path":"image.png"}`, "error: image.png is not a text file"},
-		{"read_file", `{"path":"deep/zeros"}`, "error: deep/zeros is not a text file"},
-		{"read_file", `{"path":"deep/.git/config"}`, `error: "deep/.git/config" is hidden; give a name without a part that begins with a dot`},
-		{"read_file", `{"path":"id_rsa"}`, "error: id_rsa holds secrets, which are for nobody here"},
-		{"read_file", `{"path":"tls.key"}`, "error: tls.key holds secrets, which are for nobody here"},
-		{"read_file", `{"path":"key.md","from":3}`, "the end\n"},
-		{"search_files", `{"pattern":"AAAA|correcthorse|the end"}`, "key.md:3: the end\n"},
-		{"search_files", `{"pattern":"main"}`, "src/main.go:1: package main\nsrc/main.go:3: func main() {}\n"},
-		{"search_files", `{"pattern":"word\\.$","path":"README.md"}`, "README.md:2: A word.\n"},
-		{"search_files", `{"pattern":"nowhere"}`, "nothing matches"},
-		{"search_files", `{"pattern":"("}`, "error: the pattern is wrong: error parsing regexp: missing closing ): `(`"},
-		{"search_files", `{"pattern":"x{0,999}|y{0,999}"}`, "error: the pattern is wrong: it repeats too much; give a shorter one"},
-		{"search_files", `{"pattern":"x","path":"none"}`, "error: there is no none in the repository; list_files shows what there is"},
-		{"search_files", `{"pattern":"wide"}`, "wide:1: wide " + strings.Repeat("x", 295) + "…\n"},
-	} {
-		if got := set.Call(t.Context(), c.name, with(c.arguments)); got.Text != c.want {
-			t.Errorf("%s(%s):\n got %q\nwant %q", c.name, c.arguments, got.Text, c.want)
+	type call struct {
+		Name      string
+		Arguments json.RawMessage
+		Want      string
+	}
+	long := []call{
+		{"read_file", json.RawMessage(`{"path":"many.txt","from":9,"most":9223372036854775807}`), strings.Join(strings.SplitAfter(many.String(), "\n")[8:], "")},
+		{"search_files", json.RawMessage(`{"pattern":"wide"}`), "wide:1: wide " + strings.Repeat("x", 295) + "…\n"},
+	}
+	for _, c := range append(fatal.Table[[]call](t, "testdata/repository.json"), long...) {
+		if got := set.Call(t.Context(), c.Name, with(string(c.Arguments))); got.Text != c.Want {
+			t.Errorf("%s(%s):\n got %q\nwant %q", c.Name, c.Arguments, got.Text, c.Want)
 		}
 	}
 	got := set.Call(t.Context(), "search_files", with(`{"pattern":"line"}`)).Text
