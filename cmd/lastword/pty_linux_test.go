@@ -259,18 +259,7 @@ func TestDoctorOnATerminal(t *testing.T) {
 // A plan that asks does so on the terminal, its sub-plans too, until the answer fits. Ctrl-C at a question cancels it.
 func TestPlanAsks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.yaml")
-	if err := os.WriteFile(file, []byte(`
-steps:
-  - {name: sure, ask: {prompt: "Publish?"}}
-  - name: many
-    needs: sure
-    plan:
-      steps: [{name: n, ask: {prompt: "How many?", schema: {type: integer, maximum: 9}}}]
-      result: ${steps.n.result}
-result: "${steps.many.result} copies"
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, file, asksTwice)
 	s := start(t, nil, "lastword", "plan", "run", file)
 	s.drawn = true
 	for _, turn := range [][2]string{{"? Publish? (y or n)", "perhaps\r"}, {"answer y or n", "y\r"}, {"? How many?", "12\r"},

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -30,32 +31,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-const garden = `-- README.md --
-# Garden
-
-Grows things, even in the cold: жито, 花 and 🌱.
-
-See [the guide](docs/guide.md).
--- docs/guide.md --
-# Guide
-
-How to grow things.
--- go.mod --
-module example.com/garden
-
-go 1.26
--- garden.go --
-// Package garden grows things.
-package garden
-
-import _ "example.com/garden/soil"
-
-// Grow grows.
-func Grow() {}
--- soil/soil.go --
-// Package soil is what things grow in.
-package soil
-`
+//go:embed testdata/garden.txtar
+var garden string
 
 // kit is a server whose callers have a folder each, with the real job.
 type kit struct {

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -24,22 +25,8 @@ func bubble(t *testing.T, config actors.Config, test func(t *testing.T, s *actor
 	})
 }
 
-const long = `
-steps:
-  - {name: first, job: work, input: {name: first, give: [x, y]}}
-  - {name: bad, job: work, input: {cause: stalled}, on_failure: [mend]}
-  - {name: mend, job: work, input: {give: mended}}
-  - {name: sure, needs: first, ask: {prompt: "Go on?"}}
-  - {name: note, needs: first, write: {name: note.txt, text: a note}}
-  - name: each
-    needs: [sure, mend]
-    for_each: ${steps.first.result}
-    job: work
-    input: {name: "each${index}", give: "${item}!"}
-  - {name: read, needs: note, read: {run: "${steps.note.run}", name: note.txt}}
-  - {name: last, needs: [each, read], job: work, input: {name: last, cause: error, fails: 1}}
-result: "${[r.result for r in steps.each.results] + [steps.read.result.text, steps.bad.cause, steps.sure.result]}"
-`
+//go:embed testdata/long.yaml
+var long string
 
 // A plan that failed goes on from a step, with what the other steps came to in the earlier run.
 func TestFrom(t *testing.T) {

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -97,33 +98,8 @@ func (c *calls) job(alive func() bool) actors.Definition {
 	})
 }
 
-const survivor = `
-steps:
-  - name: first
-    job: work
-    input: {name: first, give: [x, y, z], ms: 5}
-  - name: each
-    needs: first
-    for_each: ${steps.first.result}
-    limit: 2
-    job: work
-    input: {name: "${item}", give: "${item}!", ms: "${3 + index}"}
-  - name: flaky
-    needs: first
-    job: work
-    input: {name: flaky, cause: provider_error, fails: 1, ms: 2}
-    retry: {attempts: 4, delay: 10ms}
-  - name: never
-    needs: first
-    if: steps.first.result[0] == "q"
-    job: work
-  - name: loop
-    needs: [each, flaky]
-    job: work
-    repeat: {until: steps.loop.result == 2, most: 3}
-    input: {name: "loop${round}", give: "${round}", ms: 4}
-result: "${''.join([r.result for r in steps.each.results])}${steps.loop.result}"
-`
+//go:embed testdata/survivor.yaml
+var survivor string
 
 // Wherever the process dies, another goes on after the last step that has ended. The plan and every sub-run have one
 // terminal, and a step that must not run twice does not.

@@ -1,34 +1,18 @@
 package model_test
 
 import (
+	_ "embed"
 	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
+//go:embed testdata/tokens.txt
+var tokensFile string
+
 // tokens are the special tokens of models' templates, by family.
-var tokens = strings.Fields(`
-	<|im_start|> <|im_end|> <|im_sep|> <|endoftext|> <|endofprompt|> <|fim_prefix|> <|vision_start|>
-	<|begin_of_text|> <|end_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|> <|eom_id|> <|python_tag|>
-	<|header_start|> <|eot|> <|reserved_special_token_5|> <s> </s> <unk> <<SYS>> <</SYS>> [INST] [/INST] <0x0A>
-	<PRE> <SUF> <MID> <EOT>
-	[AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_CALLS] [TOOL_RESULTS] [/TOOL_RESULTS] [TOOL_CONTENT] [SYSTEM_PROMPT]
-	[/SYSTEM_PROMPT] [THINK] [/THINK] [IMG] [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [ARGS] [CALL_ID] [AUDIO]
-	[BEGIN_AUDIO] [MODEL_SETTINGS] [control_8]
-	<start_of_turn> <end_of_turn> <bos> <eos> <pad> <mask> <start_of_image> <unused42> <|channel> <channel|> <|turn>
-	<turn|> <|tool_call> <tool_call|> <|think|>
-	<｜begin▁of▁sentence｜> <｜end▁of▁sentence｜> <｜User｜> <｜Assistant｜> <｜tool▁calls▁begin｜> <｜fim▁hole｜> <|EOT|>
-	<|START_OF_TURN_TOKEN|> <|END_OF_TURN_TOKEN|> <|CHATBOT_TOKEN|> <BOS_TOKEN> <EOS_TOKEN> <|START_THINKING|>
-	[gMASK] [sMASK] <sop> <eop> <|user|> <|assistant|> <|system|> <|observation|> <|end|> <|endofsystem|>
-	<|start|> <|channel|> <|message|> <|return|> <|call|> <|constrain|>
-	<|im_user|> <|im_middle|> <|im_assistant|> <|tool_calls_section_begin|> ]~b] ]~!b[ [e~[ ]!p~[ ]!d~[
-	<minimax:tool_call> </minimax:tool_call> <seed:bos> <seed:think> <|hy_User|> <｜hy_User｜> <|extra_0|> <|startoftext|>
-	[|system|] [|user|] [|assistant|] [|endofturn|] <|start_of_role|> <|end_of_role|> <|bom|> <|eom|> <extra_id_0>
-	<SPECIAL_10> <reserved_106> <eoh> <eoa> <TOKENS_UNUSED_0> [UNUSED_TOKEN_145] >>QUESTION<< >>ANSWER<< <|separator|>
-	<role> </role> <|role_end|> [USER] [BOT] [EOS] [EOT] ]<]image[>[ <_user> [|Human|] [CLS] [SEP] [MASK] [PAD] [UNK] <ctrl99> <fim_prefix> <file_sep> <repo_name>
-	<tool_call> </tool_call> <tool_response> <think> </think> <mm:think> <beginning_of_sentence> <function_calls>
-	<function=f> </function> <parameter=p> <steptml:invoke> <TOOLCALL> </TOOLCALL> ｜DSML｜ <｜DSML｜invoke> <escape> <arg_key>`)
+var tokens = strings.Fields(tokensFile)
 
 // Issue: "Template tokens of models, all families".
 func TestNeutral(t *testing.T) {

@@ -1,17 +1,20 @@
 package chatui
 
 import (
+	_ "embed"
 	"strings"
 	"testing"
 
 	phrases "github.com/seed889630bf/lastword/internal/words"
 )
 
-const sample = "# Garden *beds*\n\nA **bold** word, `code`, a [link](https://example.com/a) and <https://example.com>.\n" +
-	"It goes on\\\nhere &amp; \\*there\\*.\n\n- one\n- two, which is longer than the page is wide\n  1. inner\n  2. more\n\n" +
-	"3. third\n4. fourth\n\n> quoted\n> words\n\n```go\nfunc main() {\n\tfmt.Println(\"a long line of code that must be cut\")\n}\n```\n\n" +
-	"| plant | needs |\n|:--|--:|\n| rose | sun |\n| fern | shade, and water every day of the summer |\n\n---\n\n" +
-	"~~gone~~ ![a rose](rose.png) <b>raw</b>\n"
+//go:embed testdata/sample.md
+var sample string
+
+// sampleShown is the sample in 40 columns.
+//
+//go:embed testdata/sample.txt
+var sampleShown string
 
 func shown(lines []line) string {
 	var b strings.Builder
@@ -25,41 +28,8 @@ func shown(lines []line) string {
 }
 
 func TestMarkdown(t *testing.T) {
-	const want = `Garden beds
-
-A bold word, code, a link
-(https://example.com/a) and
-https://example.com. It goes on
-here & *there*.
-
-• one
-• two, which is longer than the page is
-  wide
-  1. inner
-  2. more
-
-3. third
-4. fourth
-
-│ quoted words
-
-  func main() {
-      fmt.Println("a long line of code t
-  hat must be cut")
-  }
-
-plant │                            needs
-──────┼─────────────────────────────────
-rose  │                              sun
-fern  │    shade, and water every day of
-      │                       the summer
-
-────────────────────────────────────────
-
-gone image: a rose (rose.png) <b>raw</b>
-`
 	got := shown(markdown(clean(sample), 40))
-	if got != want {
+	if got != sampleShown {
 		t.Errorf("the text is set as\n%s", got)
 	}
 	for _, columns := range []int{1, 7, 20, 37, 80} {
