@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -104,58 +106,35 @@ func TestServeClientsTools(t *testing.T) {
 	}
 }
 
-// asking is how a client of a dialect says something and answers what the model asks. In next, $1 and $2 are what found
-// captures of the answer to say.
-var asking = []struct{ path, say, found, next string }{
-	{"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"Weather?"}]}`, `(Which city)`,
-		`{"model":"chat","messages":[{"role":"user","content":"Weather?"},{"role":"assistant","content":"Which city?"},` +
-			`{"role":"user","content":"Oslo"}]}`},
-	{"/v1/responses", `{"model":"chat","input":"Weather?"}`, `(resp_[^"]+)".*"call_id":"([^"]+)"|"call_id":"([^"]+)".*(resp_[^"]+)"`,
-		`{"previous_response_id":"$1$4","input":[{"type":"function_call_output","call_id":"$2$3","output":"Oslo"}]}`},
-	{"/api/chat", `{"id":"ai","job":"chat","messages":[{"role":"user","parts":[{"type":"text","text":"Weather?"}]}]}`,
-		`(?s)"messageId":"([^"]+)".*"toolCallId":"([^"]+\.q1)"`,
-		`{"id":"ai","messages":[{"id":"$1","role":"assistant","parts":[{"type":"dynamic-tool","toolName":"ask","toolCallId":"$2",` +
-			`"state":"output-available","output":"Oslo"}]}]}`},
-	{"/agui", `{"threadId":"agui","runId":"1","forwardedProps":{"job":"chat"},"messages":[{"id":"1","role":"user","content":"Weather?"}]}`, `"interrupts":\[{"id":"([^"]+)"`,
-		`{"threadId":"agui","runId":"2","messages":[{"id":"1","role":"user","content":"Weather?"}],` +
-			`"resume":[{"interruptId":"$1","status":"resolved","payload":"Oslo"}]}`},
-	{"/a2a?A2A-Version=1.0", `{"jsonrpc":"2.0","id":1,"method":"SendMessage",` +
-		`"params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"Weather?"}]}}}`, `(?s)"id":"(r_[^"]+)".*INPUT_REQUIRED`,
-		`{"jsonrpc":"2.0","id":2,"method":"SendMessage",` +
-			`"params":{"message":{"messageId":"2","taskId":"$1","role":"ROLE_USER","parts":[{"text":"Oslo"}]}}}`},
-	{"/api/sse/message", `{"message":"Weather?","contextId":"looopy"}`, `"inputId":"([^"]+)"`,
-		`{"contextId":"looopy","inputs":[{"inputId":"$1","value":"Oslo"}]}`},
-	{"/erlmcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chat","arguments":{"message":"Weather?"},"stream":true}}`,
-		`(?s)"streamId":"([^"]+)".*"request":"([^"]+)"`,
-		`{"jsonrpc":"2.0","id":2,"method":"stream/answer","params":{"streamId":"$1","request":"$2","value":"Oslo"}}`},
-	{"/nano/mcp", `{"jsonrpc":"2.0","id":1,"method":"run","params":{"prompt":"Weather?","context":"nano"}}`, `(Which city)`,
-		`{"jsonrpc":"2.0","id":1,"method":"run","params":{"prompt":"Oslo","context":"nano"}}`},
-}
-
 // Over every dialect the model asks the user with ask_user, is told the answer, and its words reach the client.
 func TestServeDialectsAsk(t *testing.T) {
 	m := testkit.NewModel(t)
 	s := serveHTTP(t, t.TempDir(), "--dialects", "all", "--base-url", m.URL(), "--model", "scripted", "--ephemeral")
-	for _, c := range asking {
+	// How a client of each dialect says something and answers what the model asks. In Next, $1 and $2 are what Found captures
+	// of the answer to Say.
+	for _, c := range fatal.Table[[]struct {
+		Path, Found string
+		Say, Next   json.RawMessage
+	}](t, "testdata/asking.json") {
 		m.Answer(testkit.Call(0, "c1", "ask_user", `{"question":"Which city?"}`), testkit.Finish("tool_calls"), testkit.Done())
 		x := m.Answer(testkit.Text("Rain at last."), testkit.Finish("stop"), testkit.Done())
-		first := testkit.OpenURL(t.Context(), t, http.MethodPost, s.base()+c.path, c.say, "Content-Type", "application/json")
-		asked, found := "", regexp.MustCompile(c.found)
+		first := testkit.OpenURL(t.Context(), t, http.MethodPost, s.base()+c.Path, string(c.Say), "Content-Type", "application/json")
+		asked, found := "", regexp.MustCompile(c.Found)
 		for buffer := make([]byte, 4096); !found.MatchString(asked); {
 			n, err := first.Body.Read(buffer)
 			if asked += string(buffer[:n]); err != nil && !found.MatchString(asked) {
-				t.Fatalf("%s asks nothing: %s, %s, %v", c.path, first.Status, asked, err)
+				t.Fatalf("%s asks nothing: %s, %s, %v", c.Path, first.Status, asked, err)
 			}
 		}
-		next := found.ReplaceAllString(found.FindString(asked), c.next)
-		_, second, err := testkit.ReadURL(t, http.MethodPost, s.base()+c.path, next, "Content-Type", "application/json")
+		next := found.ReplaceAllString(found.FindString(asked), string(c.Next))
+		_, second, err := testkit.ReadURL(t, http.MethodPost, s.base()+c.Path, next, "Content-Type", "application/json")
 		rest, restErr := io.ReadAll(first.Body)
 		first.Body.Close()
 		if all := string(rest) + second; err != nil || restErr != nil || strings.Count(all, "Rain at last.") == 0 {
-			t.Errorf("%s: the answer %s gets %s, %v, %v", c.path, next, all, err, restErr)
+			t.Errorf("%s: the answer %s gets %s, %v, %v", c.Path, next, all, err, restErr)
 		}
 		if told := string(x.Request().Body); !strings.Contains(told, "Oslo") {
-			t.Errorf("%s: the model is told %s", c.path, told)
+			t.Errorf("%s: the model is told %s", c.Path, told)
 		}
 	}
 }
