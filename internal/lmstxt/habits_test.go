@@ -82,22 +82,6 @@ func TestARunIsGoneOnWithInItsFolder(t *testing.T) {
 	c.fails("invalid_input", "lmstxt_generate_llms_full", map[string]any{"repo_url": url, "output_dir": "/elsewhere"})
 }
 
-// The options of a run that failed are none to go on with.
-func TestAFailedRunIsNoExample(t *testing.T) {
-	k := newKit(t)
-	c := k.dial("", true)
-	c.generatedBy(map[string]any{"repository": url, "size_budget": 100_000})
-	a := c.call("generate", map[string]any{"repository": url, "model": "down", "require_model": true})
-	if !a.IsError {
-		t.Fatalf("a model that is down: %s", a.Structured)
-	}
-	r := c.generated("lmstxt_generate_llms_full", map[string]any{"repo_url": url})
-	var in lmstxtInput
-	if k.inputOf(r.RunID, &in); r.Status != "completed" || in.Budget != 100_000 {
-		t.Errorf("%s, %v, as %+v", r.Status, r.ErrorMessage, in)
-	}
-}
-
 // The earlier server named folders below its root by their whole paths as well.
 func TestFoldersByTheirWholePaths(t *testing.T) {
 	k := newKit(t)
@@ -117,19 +101,28 @@ func TestFoldersByTheirWholePaths(t *testing.T) {
 	remote.fails("invalid_input", "lmstxt_generate_llms_txt", map[string]any{"url": url, "output_dir": whole})
 }
 
-// A node's page is found wherever below the root its graph is.
+// A node's page is found by each spelling of its repository, wherever below the root its graph is.
 func TestPagesBelowAnOutputFolder(t *testing.T) {
 	k := newKit(t)
 	c := k.dial("", true)
-	c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true, "output_dir": "deep/er"})
-	for _, repo := range []string{"plants--garden", "plants/garden", "plants__garden"} {
-		c.text("lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"})
+	for _, below := range []string{"deep/er", ""} {
+		c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true, "output_dir": below})
+		want, err := os.ReadFile(filepath.Join(k.root, "anybody", below, "plants", "garden", "graph", "nodes", "soil.md"))
+		must(t, err)
+		for _, repo := range []string{"plants--garden", "plants/garden", "plants__garden"} {
+			if x := c.text("lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"}); x.Content != string(want) || x.Truncated {
+				t.Errorf("%s: %+v", repo, x)
+			}
+		}
+		if got, ok := c.resource("repo://plants--garden/graph/nodes/soil"); !ok || got != string(want) {
+			t.Errorf("as a resource: %t %q", ok, got)
+		}
 	}
-	if _, ok := c.resource("repo://plants--garden/graph/nodes/soil"); !ok {
-		t.Error("there is no such resource")
+	for repo, node := range map[string]string{"ants--garden": "soil", "er/plants": "soil", "garden": "soil", "x--plants--garden": "soil", "plants--garden": "nope"} {
+		c.fails("not_found", "lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": node})
 	}
-	for _, repo := range []string{"ants--garden", "er/plants", "garden", "x--plants--garden"} {
-		c.fails("not_found", "lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"})
+	if _, ok := c.resource("repo://plants--garden/graph/nodes/nope"); ok {
+		t.Error("a node that is not there can be read")
 	}
 }
 

@@ -112,7 +112,7 @@ func (k *kit) inputOf(id messages.RunID, in *lmstxtInput) {
 	must(k.t, json.Unmarshal(state.Queued.Input, in))
 }
 
-// What an earlier run was asked for holds for what is made after it.
+// What an earlier run was asked for holds for what is made after it, if it has not failed.
 func TestFilesOfAnEarlierRun(t *testing.T) {
 	k := newKit(t)
 	c := k.dial("", false)
@@ -126,6 +126,9 @@ func TestFilesOfAnEarlierRun(t *testing.T) {
 	}
 	if in.Out != "kept" || r.RunID != first || r.Started == first {
 		t.Errorf("run %s into %s, want kept", r.RunID, in.Out)
+	}
+	if a := c.call("generate", map[string]any{"repository": url, "out": "kept", "model": "down", "require_model": true}); !a.IsError {
+		t.Errorf("a model that is down: %s", a.Structured)
 	}
 	r = c.generated("lmstxt_generate_llms_full", map[string]any{"repo_url": "git@github.com:Plants/garden.git", "output_dir": "./artifacts/kept"})
 	if k.inputOf(r.RunID, &in); in.Budget != 100_000 || in.Full != "selected" {
@@ -333,7 +336,8 @@ func put(t *testing.T, name, text string) {
 	must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 }
 
-// Defect 6: every URI that is listed can be read, and is what was written.
+// Defects 6 and 7: every URI that is listed can be read, and is what was written; one id names a run for every resource, and
+// its events.
 func TestListedURIsResolve(t *testing.T) {
 	k := newKit(t)
 	k.inEachEra(func(c *client) {
@@ -373,60 +377,23 @@ func TestListedURIsResolve(t *testing.T) {
 			if a.Path == "" {
 				continue // a log
 			}
-			uri := fmt.Sprintf("lmstxt://runs/%s/%s", r.RunID, a.Name)
-			if got, ok := c.resource(uri); !ok || err != nil || got != string(data) {
-				t.Errorf("%s: %t %v", uri, ok, err)
+			for _, uri := range []string{fmt.Sprintf("lmstxt://runs/%s/%s", r.RunID, a.Name), fmt.Sprintf("run://%s/artifacts/%s", r.RunID, a.Name)} {
+				if got, ok := c.resource(uri); !ok || err != nil || got != string(data) {
+					t.Errorf("%s: %t %v", uri, ok, err)
+				}
+			}
+		}
+		x := c.text("lmstxt_read_artifact", map[string]any{"run_id": r.RunID, "artifact_name": "run.events.jsonl"})
+		for line := range strings.Lines(x.Content) {
+			var e messages.Event
+			if c.read(json.RawMessage(line), &e); e.RunID != r.RunID {
+				t.Errorf("an event of %s", e.RunID)
 			}
 		}
 		if n < 4 {
 			t.Errorf("%d files are listed", n)
 		}
 	})
-}
-
-// The page of a node is found by each spelling of its repository.
-func TestPagesOfNodes(t *testing.T) {
-	k := newKit(t)
-	c := k.dial("", true)
-	c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true})
-	want, err := os.ReadFile(filepath.Join(k.root, "anybody", "plants", "garden", "graph", "nodes", "soil.md"))
-	must(t, err)
-	for _, repo := range []string{"plants--garden", "plants/garden", "plants__garden"} {
-		x := c.text("lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"})
-		if x.Content != string(want) || x.Truncated {
-			t.Errorf("%s: %+v", repo, x)
-		}
-	}
-	if got, ok := c.resource("repo://plants--garden/graph/nodes/soil"); !ok || got != string(want) {
-		t.Errorf("as a resource: %t %q", ok, got)
-	}
-	c.fails("not_found", "lmstxt_read_repo_graph_node", map[string]any{"repo_id": "plants--garden", "node_id": "nope"})
-	if _, ok := c.resource("repo://plants--garden/graph/nodes/nope"); ok {
-		t.Error("a node that is not there can be read")
-	}
-}
-
-// Defect 7: one id names a run for every tool, every resource and its events.
-func TestOneID(t *testing.T) {
-	k := newKit(t)
-	c := k.dial("", false)
-	r := c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url})
-	var got struct {
-		RunID messages.RunID `json:"run_id"`
-	}
-	if c.read(c.call("run_get", map[string]any{"run_id": r.RunID}).Structured, &got); got.RunID != r.RunID {
-		t.Errorf("run_get: %s", got.RunID)
-	}
-	x := c.text("lmstxt_read_artifact", map[string]any{"run_id": r.RunID, "artifact_name": "run.events.jsonl"})
-	for line := range strings.Lines(x.Content) {
-		var e messages.Event
-		if c.read(json.RawMessage(line), &e); e.RunID != r.RunID {
-			t.Errorf("an event of %s", e.RunID)
-		}
-	}
-	if _, ok := c.resource("run://" + string(r.RunID) + "/artifacts/llms.txt"); !ok {
-		t.Error("the run's resource cannot be read")
-	}
 }
 
 // Defect 8: by its repository is read what the last run wrote, its log as well.
@@ -504,7 +471,7 @@ func TestRunsEnd(t *testing.T) {
 	}
 }
 
-// Callers see neither each other's runs nor each other's files.
+// Callers see neither each other's runs nor each other's files. Looking for files makes no folder.
 func TestCallersAreApart(t *testing.T) {
 	k := newKit(t)
 	r := k.dial("owner", true).generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true})
@@ -520,6 +487,10 @@ func TestCallersAreApart(t *testing.T) {
 	stranger.fails("not_found", "lmstxt_read_artifact", map[string]any{"run_id": r.RunID, "artifact_name": "llms.txt"})
 	stranger.fails("not_found", "lmstxt_read_artifact", map[string]any{"repo_url": url, "artifact_name": "llms.txt"})
 	stranger.fails("not_found", "lmstxt_read_repo_graph_node", map[string]any{"repo_id": "plants/garden", "node_id": "soil"})
+	stranger.fails("not_found", "lmstxt_read_graph_artifact", map[string]any{"filename": "plants/garden/graph/repo.graph.json"})
+	if _, err := os.Stat(filepath.Join(k.root, "stranger")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("looking left a folder: %v", err)
+	}
 	for _, uri := range []string{"lmstxt://runs/" + string(r.RunID) + "/llms.txt", "lmstxt://artifacts/plants/garden/garden-llms.txt"} {
 		if got, ok := stranger.resource(uri); ok {
 			t.Errorf("%s is %q", uri, got)
@@ -581,21 +552,4 @@ func TestTextsAreReadAsTheyAre(t *testing.T) {
 	if said := a.Content[0].Text; !strings.Contains(said, "<project") || strings.Contains(said, `\u003c`) {
 		t.Errorf("the text is %.200s", said)
 	}
-}
-
-// Who has written nothing has no files, and looking for some makes no folder.
-func TestNoFolderNoFiles(t *testing.T) {
-	k := newKit(t)
-	k.inEachEra(func(c *client) {
-		for _, tool := range []string{"lmstxt_list_all_artifacts", "lmstxt_list_graph_artifacts"} {
-			if a := c.call(tool, nil); a.IsError || string(a.Structured) != `{"artifacts":[]}` {
-				t.Errorf("%s: %s", tool, a.Structured)
-			}
-		}
-		c.fails("not_found", "lmstxt_read_graph_artifact", map[string]any{"filename": "a/b/graph/repo.graph.json"})
-		c.fails("not_found", "lmstxt_read_artifact", map[string]any{"repo_url": url, "artifact_name": "llms.txt"})
-		if all, err := os.ReadDir(k.root); err != nil || len(all) != 0 {
-			t.Errorf("looking left %v, %v", all, err)
-		}
-	})
 }
