@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -153,34 +152,49 @@ func offeredTo(t *testing.T, dir string) (url, token string, command *exec.Cmd) 
 	return at.URL, token, nil
 }
 
-// An agent of a command line is offered a server, too. It starts generate alone, within the tree of its run, and nobody
-// else is served there.
+// An agent of a command line is offered a server, too: by HTTP, or as a command, which connects it with the same server. It
+// starts generate alone, within the tree of its run, and nobody else is served there.
 func TestAgentOfACommandHasAServer(t *testing.T) {
-	dir := plant(t, gardenText)
-	put(t, filepath.Join(dir, "agent"), waitsForGo)
-	cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--", "sh", "agent")
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	at, token, _ := offeredTo(t, dir)
-	s := &served{t: t, url: at}
-	if a := s.call(token, "generate", fmt.Sprintf(`{"repository":%q}`, filepath.Join(dir, "garden"))); a.IsError {
-		t.Errorf("generate says %+v", a)
-	}
-	if a := s.call(token, "run_start", `{"job":"prompt","input":{"text":"p"}}`); !a.IsError {
-		t.Errorf("it starts another job: %+v", a)
-	}
-	none := s.post("", "tools/list", "", "")
-	none.Body.Close()
-	if none.StatusCode != http.StatusUnauthorized {
-		t.Errorf("it serves anybody: %s", none.Status)
-	}
-	put(t, filepath.Join(dir, "agent.go"), "")
-	events, err := io.ReadAll(out)
-	must(t, err)
-	must(t, cmd.Wait())
-	if !strings.Contains(string(events), `"child.started"`) {
-		t.Errorf("generate is no sub-run: %s", events)
+	for _, takesHTTP := range []bool{true, false} {
+		dir := plant(t, gardenText)
+		garden := fmt.Sprintf(`{"repository":%q}`, filepath.Join(dir, "garden"))
+		agent := waitsForGo
+		if !takesHTTP {
+			agent = strings.Replace(agent, `"http":true`, ``, 1)
+		}
+		put(t, filepath.Join(dir, "agent"), agent)
+		cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--", "sh", "agent")
+		var events strings.Builder
+		cmd.Stdout = &events
+		must(t, cmd.Start())
+		at, token, command := offeredTo(t, dir)
+		if takesHTTP {
+			s := &served{t: t, url: at}
+			if a := s.call(token, "generate", garden); a.IsError {
+				t.Errorf("generate says %+v", a)
+			}
+			if a := s.call(token, "run_start", `{"job":"prompt","input":{"text":"p"}}`); !a.IsError {
+				t.Errorf("it starts another job: %+v", a)
+			}
+			none := s.post("", "tools/list", "", "")
+			none.Body.Close()
+			if none.StatusCode != http.StatusUnauthorized {
+				t.Errorf("it serves anybody: %s", none.Status)
+			}
+		} else {
+			s := speakTo(t, command)
+			if a := s.call("generate", garden); a.IsError || len(a.events) == 0 {
+				t.Errorf("generate says %+v", a)
+			}
+			if code := s.ends(); code != exit.Completed {
+				t.Errorf("it exits with %d: %s", code, &s.stderr)
+			}
+		}
+		put(t, filepath.Join(dir, "agent.go"), "")
+		must(t, cmd.Wait())
+		if !strings.Contains(events.String(), `"child.started"`) {
+			t.Errorf("generate is no sub-run: %s", &events)
+		}
 	}
 }
 
@@ -228,29 +242,6 @@ func TestAgentsOwnServer(t *testing.T) {
 	dead.Body.Close()
 	if dead.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the token of a run that has ended: %s", dead.Status)
-	}
-}
-
-// An agent that takes no server by HTTP is offered a command, which connects it with the same server.
-func TestAgentWithoutHTTPHasAServer(t *testing.T) {
-	dir := plant(t, gardenText)
-	put(t, filepath.Join(dir, "agent"), strings.Replace(waitsForGo, `"http":true`, ``, 1))
-	cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--", "sh", "agent")
-	var out strings.Builder
-	cmd.Stdout = &out
-	must(t, cmd.Start())
-	_, _, server := offeredTo(t, dir)
-	s := speakTo(t, server)
-	if a := s.call("generate", fmt.Sprintf(`{"repository":%q}`, filepath.Join(dir, "garden"))); a.IsError || len(a.events) == 0 {
-		t.Errorf("generate says %+v", a)
-	}
-	if code := s.ends(); code != exit.Completed {
-		t.Errorf("it exits with %d: %s", code, &s.stderr)
-	}
-	put(t, filepath.Join(dir, "agent.go"), "")
-	must(t, cmd.Wait())
-	if !strings.Contains(out.String(), `"child.started"`) {
-		t.Errorf("generate is no sub-run: %s", &out)
 	}
 }
 

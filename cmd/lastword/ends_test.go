@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -31,42 +33,6 @@ var ends = map[string]struct {
 	"empty":               {[]testkit.Piece{testkit.Done()}, model.Reason(model.Failed)},
 	"failed":              {[]testkit.Piece{testkit.ErrorFrame("no"), testkit.Done()}, model.Reason(model.Failed)},
 	"failed after a word": {[]testkit.Piece{testkit.Text("Hel"), testkit.ErrorFrame("no"), testkit.Done()}, model.Reason(model.Failed)},
-}
-
-// enders are how a client asks each door for a prompt, and the words by which it learns how the answer ended. Without a
-// word of its own, the door has OpenAI's finish_reason.
-var enders = map[string]struct {
-	path, body string
-	words      map[model.Reason]string
-}{
-	"completions": {"/v1/chat/completions", `{"model":"prompt","messages":[{"role":"user","content":"x"}]}`,
-		map[model.Reason]string{"failed": `"error":{`}},
-	"completions, streamed": {"/v1/chat/completions", `{"model":"prompt","stream":true,"messages":[{"role":"user","content":"x"}]}`,
-		map[model.Reason]string{"failed": `"error":{`}},
-	"responses": {"/v1/responses", `{"model":"prompt","input":"x"}`, map[model.Reason]string{model.Stop: `"incomplete_details":null`,
-		model.Length: `"reason":"max_output_tokens"`, model.Filter: `"reason":"content_filter"`, model.ToolCalls: `"call_id":"c1"`, "failed": `"status":"failed"`}},
-	"AI SDK": {"/api/chat", `{"id":"ai","job":"prompt","messages":[{"role":"user","parts":[{"type":"text","text":"x"}]}]}`,
-		map[model.Reason]string{model.Stop: `"finishReason":"stop"`, model.Length: `"finishReason":"length"`, model.Filter: `"finishReason":"content-filter"`,
-			model.ToolCalls: `"finishReason":"tool-calls"`, "failed": `"type":"error"`}},
-	"AG-UI": {"/agui", `{"threadId":"$1","runId":"1","forwardedProps":{"job":"prompt"},"messages":[{"id":"1","role":"user","content":"x"}]}`,
-		map[model.Reason]string{model.Stop: `"lastword":{"finish_reason":"stop"`, model.Length: `"lastword":{"finish_reason":"length"`,
-			model.Filter: `"lastword":{"finish_reason":"content_filter"`, "failed": `RUN_ERROR`}},
-	"A2A": {"/a2a?A2A-Version=1.0", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"$1","role":"ROLE_USER",` +
-		`"metadata":{"skill":"prompt"},"parts":[{"text":"x"}]}}}`, map[model.Reason]string{model.Stop: `COMPLETED`, model.ToolCalls: `COMPLETED`, "failed": `FAILED`}},
-	"Looopy": {"/api/sse/message", `{"message":"x","contextId":"$1"}`, map[model.Reason]string{model.Stop: `"finishReason":"stop"`,
-		model.Length: `"finishReason":"length"`, model.Filter: `"finishReason":"content_filter"`, "failed": `"failed"`}},
-	"erlmcp": {"/erlmcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"x"}}}`,
-		map[model.Reason]string{"failed": `"isError":true`}},
-	"erlmcp, streamed": {"/erlmcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"x"},"stream":true}}`,
-		map[model.Reason]string{"failed": `stream_error`}},
-	"NANO": {"/nano/mcp", `{"jsonrpc":"2.0","id":1,"method":"run","params":{"job":"prompt","input":{"text":"x"}}}`,
-		map[model.Reason]string{"failed": `"error":{`}},
-	"HTTP": {"/v1/runs", `{"job":"prompt","input":{"text":"x"}}`, map[model.Reason]string{model.Stop: `"status":"completed"`,
-		model.Length: `"truncated":true`, model.Filter: `"filtered":true`, model.ToolCalls: `"calls":[`, "failed": `"status":"failed"`}},
-	"MCP": {"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"x"},"_meta":{` +
-		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
-		map[model.Reason]string{model.Stop: `"status":"completed"`, model.Length: "[the answer was cut at its length limit]",
-			model.Filter: "[the server's content filter cut the answer]", model.ToolCalls: `"calls":[`, "failed": `"isError":true`}},
 }
 
 // lacks are the doors that tell in words that the model wrote thoughts alone.
@@ -97,6 +63,13 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%s, %s: the client does not learn it: %s", door, name, body)
 		}
 	}
+	// How a client asks each door for a prompt, and the words by which it learns how the answer ended. Without a word of its
+	// own, the door has OpenAI's finish_reason.
+	enders := fatal.Table[map[string]struct {
+		Path  string
+		Body  json.RawMessage
+		Words map[model.Reason]string
+	}](t, "testdata/ends.json")
 	for name, end := range ends {
 		made := slices.ContainsFunc([]string{"call", "cut in"}, func(word string) bool { return strings.Contains(name, word) })
 		for door, c := range enders {
@@ -104,11 +77,11 @@ func TestEnds(t *testing.T) {
 				continue // the job chat makes calls itself
 			}
 			m.Answer(end.pieces...)
-			_, body, err := testkit.ReadURL(t, http.MethodPost, s.base()+c.path, strings.ReplaceAll(c.body, "$1", strings.ReplaceAll(name, " ", "")),
+			_, body, err := testkit.ReadURL(t, http.MethodPost, s.base()+c.Path, strings.ReplaceAll(string(c.Body), "$1", strings.ReplaceAll(name, " ", "")),
 				"Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Prefer", "wait=30",
 				"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "prompt")
 			must(t, err)
-			judge(name, door, body, c.words)
+			judge(name, door, body, c.Words)
 		}
 		m.Answer(end.pieces...)
 		out, _ := binary(t, t.TempDir(), append([]string{"prompt", "x"}, flags...)...).CombinedOutput() // its words tell a failure

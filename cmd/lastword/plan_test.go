@@ -161,16 +161,6 @@ func TestPlanFrom(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.stdout, `"result": "hello"`) || !strings.Contains(got.stderr, "a is taken over") {
 		t.Errorf("%+v", got)
 	}
-	for _, c := range []struct{ args, want string }{
-		{"--from c --run " + string(first.ID), "no step c"},
-		{"--from b", "give both"},
-		{"--from b --run r_nowhere", "r_nowhere"},
-	} {
-		if got := plan1(append([]string{"--param", "file=a.txt"}, strings.Fields(c.args)...)...); got.code == 0 ||
-			!strings.Contains(got.stderr+got.stdout, c.want) {
-			t.Errorf("%s: %+v", c.args, got)
-		}
-	}
 	if got := run(t, nil, "plan", "run", file, "--from", "b", "--run", "r_x"); !strings.Contains(got.stderr, "--state") {
 		t.Errorf("%+v", got)
 	}
