@@ -154,7 +154,8 @@ func TestAnswersAreDurableFirst(t *testing.T) {
 	})
 }
 
-// "A run that only waits for people uses neither its wall clock nor its stall limit, but its own limit for answers"
+// "A run that only waits for people uses neither its wall clock nor its stall limit, but its own limit for answers":
+// "answers 24 h (confirmation 1 h, review 30 min, secret 5 min)".
 func TestWaitingForPeople(t *testing.T) {
 	for _, c := range []struct {
 		kind  messages.InputKind

@@ -19,6 +19,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -70,53 +71,13 @@ func TestSchemaRefusesCorruptions(t *testing.T) {
 	for _, e := range sampleEvents() {
 		by[e.Kind()] = asJSON(t, e)
 	}
-	for _, c := range []struct {
-		name     string
-		kind     messages.Kind
-		from, to string
-	}{
-		{"number 0", messages.KindRunStarted, `"seq":45`, `"seq":0`},
-		{"number is text", messages.KindRunStarted, `"seq":45`, `"seq":"42"`},
-		{"no number", messages.KindRunStarted, `"seq":45,`, ``},
-		{"no time", messages.KindRunStarted, `"ts":`, `"at":`},
-		{"no run", messages.KindRunStarted, `"run_id"`, `"run"`},
-		{"time without a zone", messages.KindRunStarted, `Z","type"`, `","type"`},
-		{"time in another zone", messages.KindRunStarted, `Z","type"`, `+02:00","type"`},
-		{"no type", messages.KindRunStarted, `"type"`, `"kind"`},
-		{"message is a number", messages.KindRunStarted, `"a sentence for people"`, `1`},
-		{"no payload", messages.KindTaskStarted, `"payload"`, `"body"`},
-		{"from 0", messages.KindTextDelta, `"from":24`, `"from":0`},
-		{"task is a number", messages.KindTaskStarted, `"analyze"`, `7`},
-		{"task has no name", messages.KindTaskStarted, `"analyze"`, `""`},
-		{"attempt 0", messages.KindTaskStarted, `"attempt":1`, `"attempt":0`},
-		{"cause out of the set", messages.KindTaskFailed, `"cause":"panic"`, `"cause":"moon"`},
-		{"no error", messages.KindTaskFailed, `"error"`, `"fault"`},
-		{"error is null", messages.KindRunFailed, `"error":{`, `"error":null,"x":{`},
-		{"author out of the set", messages.KindRunCompleted, `"by":"run"`, `"by":"me"`},
-		{"artifacts are null", messages.KindRunCanceled, `"artifacts":[`, `"artifacts":null,"x":[`},
-		{"mode out of the set", messages.KindRunQueued, `"detached"`, `"afloat"`},
-		{"negative offset", messages.KindTextDelta, `"offset":3`, `"offset":-3`},
-		{"neither the text nor that it is omitted", messages.KindTextDone, `"text"`, `"words"`},
-		{"digest is short", messages.KindTextDone, `"sha256":"`, `"sha256":"x`},
-		{"confidence over 1", messages.KindThoughtDone, `0.75`, `1.75`},
-		{"level out of the set", messages.KindLog, `"warn"`, `"loud"`},
-		{"line 0", messages.KindLog, `"number":4`, `"number":0`},
-		{"merged of a milestone", messages.KindMerged, `"type":"progress"`, `"type":"run.started"`},
-		{"merged in merged", messages.KindMerged, `"type":"progress"`, `"type":"merged"`},
-		{"part of the wrong shape", messages.KindMerged, `"done":4`, `"done":"4"`},
-		{"recovered without a rewind", messages.KindRunRecovered, `"rewind"`, `"remind"`},
-		{"mark without an index", messages.KindRunRecovered, `"index"`, `"ordinal"`},
-		{"child ends as no status", messages.KindChildEnded, `"failed"`, `"gone"`},
-		{"request of no known kind", messages.KindInputRequired, `"selection"`, `"oracle"`},
-		{"negative timeout", messages.KindInputRequired, `"timeout_ms":60000`, `"timeout_ms":-1`},
-		{"negative epoch", messages.KindRunStarted, `"epoch":7`, `"epoch":-7`},
-		{"partial is text", messages.KindArtifactWritten, `"partial":false`, `"partial":"no"`},
-	} {
-		bad := strings.Replace(by[c.kind], c.from, c.to, 1)
-		if bad == by[c.kind] {
-			t.Errorf("%s: %q is not in %s", c.name, c.from, bad)
+	for _, c := range fatal.Rows(t, "testdata/corruptions.txt") {
+		name, kind, from, to := c[0], messages.Kind(c[1]), c[2], c[3]
+		bad := strings.Replace(by[kind], from, to, 1)
+		if bad == by[kind] {
+			t.Errorf("%s: %q is not in %s", name, from, bad)
 		} else if validate(t, bad) == nil {
-			t.Errorf("%s passed: %s", c.name, bad)
+			t.Errorf("%s passed: %s", name, bad)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -140,21 +141,8 @@ func TestContractLinesDecode(t *testing.T) {
 }
 
 func TestWhatIsNoEventIsRefused(t *testing.T) {
-	for name, line := range map[string]string{
-		"not JSON":             `{`,
-		"an array":             `[]`,
-		"no run":               `{"seq":1,"type":"run.started"}`,
-		"no number":            `{"run_id":"r","type":"run.started"}`,
-		"no type":              `{"run_id":"r","seq":1}`,
-		"negative number":      `{"run_id":"r","seq":-1,"type":"run.started"}`,
-		"wrong field":          `{"run_id":"r","seq":1,"type":"task.started","payload":{"task":7}}`,
-		"payload is a list":    `{"run_id":"r","seq":1,"type":"task.started","payload":[]}`,
-		"parts are no list":    `{"run_id":"r","seq":1,"type":"merged","payload":{"parts":1}}`,
-		"part of a milestone":  `{"run_id":"r","seq":1,"type":"merged","payload":{"parts":[{"type":"run.started","payload":{}}]}}`,
-		"merged in merged":     `{"run_id":"r","seq":1,"type":"merged","payload":{"parts":[{"type":"merged","payload":{"parts":[]}}]}}`,
-		"part of unknown kind": `{"run_id":"r","seq":1,"type":"merged","payload":{"parts":[{"type":"moon.rose","payload":{}}]}}`,
-		"wrong field in part":  `{"run_id":"r","seq":1,"type":"merged","payload":{"parts":[{"type":"progress","payload":{"done":"x"}}]}}`,
-	} {
+	for _, row := range fatal.Rows(t, "testdata/no_events.txt") {
+		name, line := row[0], row[1]
 		var e messages.Event
 		if err := json.Unmarshal([]byte(line), &e); err == nil {
 			t.Errorf("%s was read as %#v", name, e)
@@ -181,31 +169,6 @@ func TestTerminalsListArtifacts(t *testing.T) {
 		if line := asJSON(t, next(0, b)); !strings.Contains(line, `"artifacts":[]`) {
 			t.Errorf("%s", line)
 		}
-	}
-}
-
-func TestSizeCoversWhatAnEventHolds(t *testing.T) {
-	big := strings.Repeat("x", 10_000)
-	quoted := json.RawMessage(`"` + big + `"`)
-	failure := &messages.Error{Message: big}
-	for _, b := range []messages.Body{
-		messages.TextDelta{Text: big}, messages.ThoughtDelta{Text: big}, messages.TextDone{Text: big}, messages.ThoughtDone{Text: big},
-		lines(1, big), messages.Merged{Parts: []messages.Body{messages.TextDelta{Text: big}}}, messages.RunQueued{Input: quoted},
-		messages.RunCompleted{Result: quoted}, messages.RunFailed{Error: failure}, messages.TaskFailed{Error: failure},
-		messages.ToolStarted{Arguments: quoted}, messages.ToolCompleted{Result: quoted}, messages.ToolCompleted{Error: failure},
-		messages.InputReceived{Value: quoted}, messages.Unknown{Type: "moon.rose", Payload: quoted},
-		messages.RunRecovered{Rewind: &messages.Rewind{Log: lines(1, big).Lines}}, messages.LLMCompleted{Error: failure},
-		messages.LLMCompleted{Calls: []messages.ToolCall{{Arguments: big}}},
-		messages.InputRequired{Prompt: big}, messages.InputRequired{Schema: quoted},
-		messages.RunFailed{Rewind: &messages.Rewind{Log: lines(1, big).Lines}},
-		messages.RunCanceled{Rewind: &messages.Rewind{Log: lines(1, big).Lines}},
-	} {
-		if n := next(0, b).Size(); n < len(big) || n > 3*len(big) {
-			t.Errorf("%T with %d bytes counts %d", b, len(big), n)
-		}
-	}
-	if small := next(0, messages.RunStarted{}).Size(); small < 100 || small > 1000 {
-		t.Errorf("an empty event counts %d", small)
 	}
 }
 

@@ -1,6 +1,7 @@
 package validate_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,15 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-const tried = `{"type":"object","required":["id"],"additionalProperties":false,"$defs":{"age":{"maximum":150}},
-	"properties":{"id":{},"wait_ms":{"type":"integer","minimum":0,"maximum":50000},
-	"p":{"exclusiveMinimum":0.25,"exclusiveMaximum":1.5,"multipleOf":0.5},
-	"name":{"type":["string","null"],"minLength":1,"maxLength":3,"pattern":"^[a-z]+$"},
-	"kind":{"enum":["a","b",3]},"only":{"const":{"x":1}},"age":{"$ref":"#/$defs/age"},
-	"format":{"type":"string","enum":["1","2"]},
-	"tags":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string"}},
-	"deep":{"type":"object","properties":{"n/m":{"type":"number","maximum":7}},"required":["n/m"]},
-	"mode":{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"ms":{"maximum":5}}}]}}}`
+//go:embed testdata/tried.json
+var tried string
 
 func compiled(t *testing.T, raw string) *validate.Schema {
 	t.Helper()
