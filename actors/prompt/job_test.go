@@ -40,38 +40,6 @@ func ending(e model.Evidence, parts ...model.Part) model.Stream {
 	}
 }
 
-// The model keeps its last token until the first has been read from the run: nothing on the way waits for the end.
-func TestFirstTokenComesFirst(t *testing.T) {
-	read := make(chan struct{})
-	stream := func(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
-		return func(yield func(model.Part, error) bool) {
-			yield(model.Text{Text: "Hel"}, nil)
-			select {
-			case <-read:
-			case <-ctx.Done():
-				t.Error("nobody read the first token")
-			}
-			yield(model.Text{Text: "lo"}, nil)
-			e := model.Evidence{Done: true, Output: true, Finish: "stop"}
-			yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e}, nil)
-		}
-	}
-	run := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: stream})
-	var state messages.State
-	for e, err := range run.Events(t.Context(), 0) {
-		must(t, err)
-		if b, ok := e.Body.(messages.TextDelta); ok && b.Text == "Hel" {
-			close(read)
-		}
-		state, err = state.Apply(e)
-		must(t, err)
-	}
-	text, _ := state.Stream("answer")
-	if state.Status != messages.Completed || !text.Closed || text.Text() != "Hello" {
-		t.Errorf("%s with %q", state.Status, text.Text())
-	}
-}
-
 func TestResult(t *testing.T) {
 	hello := []model.Part{model.Thought{Text: "Hm."}, model.ThoughtDone{Text: "Hm."}, model.Text{Text: "Hello"}}
 	for finish, want := range map[string]struct {

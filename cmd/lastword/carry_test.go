@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/testkit"
@@ -168,44 +169,35 @@ func TestOpaqueMembers(t *testing.T) {
 
 // A failure of the model server keeps its class at each API: status, code, the time to wait and the request's id.
 func TestClassOfFailuresAtDoors(t *testing.T) {
-	for _, c := range []struct {
-		status     int
-		body       string
-		want       int
-		code       string // of a completion
-		event      string // of a response; "" for code
-		retry, ask string // the fields X-Should-Retry and Retry-After
-	}{
-		{429, `{"error":{"message":"slow down"}}`, 429, "rate_limit_exceeded", "", "", "600"},
-		{429, `{"error":{"message":"no money","code":"insufficient_quota"}}`, 429, "insufficient_quota", "", "false", "600"},
-		{401, `{"error":{"message":"bad key"}}`, 424, "provider_auth", "", "false", "600"},
-		{403, `{"error":{"message":"not you"}}`, 424, "provider_auth", "", "false", "600"},
-		{503, `{"error":{"message":"busy"}}`, 503, "provider_error", "server_error", "", "600"},
-		{529, `{"error":{"message":"busy","type":"overloaded_error"}}`, 529, "overloaded_error", "server_error", "", "600"},
-		{404, `{"error":{"message":"no model","code":"model_not_found"}}`, 404, "model_not_found", "invalid_prompt", "false", "600"},
-		{500, `{"error":{"message":"the request exceeds the available context size"}}`, 400, "context_length_exceeded", "", "false", "600"},
-	} {
+	for _, c := range fatal.Table[[]struct {
+		Status int
+		Body   json.RawMessage
+		Want   int
+		Code   string // of a completion
+		Event  string // of a response; "" for Code
+		Retry  string // the field X-Should-Retry
+	}](t, "testdata/failures.json") {
 		m, url := passage(t)
-		m.Always(standin.Header("Retry-After", "600"), standin.Header("X-Request-Id", "req_1"), standin.JSON(c.status, c.body))
+		m.Always(standin.Header("Retry-After", "600"), standin.Header("X-Request-Id", "req_1"), standin.JSON(c.Status, string(c.Body)))
 		for path, body := range map[string]string{"/v1/chat/completions": `"messages":[{"role":"user","content":"Hi"}]`,
 			"/v1/chat/completions?": `"stream":true,"messages":[{"role":"user","content":"Hi"}]`, "/v1/responses": `"input":"Hi"`} {
 			r := testkit.OpenURL(t.Context(), t, http.MethodPost, url+path, `{"model":"m",`+body+`}`)
 			var said struct{ Error struct{ Code, Type string } }
 			must(t, json.NewDecoder(r.Body).Decode(&said))
 			r.Body.Close()
-			code := c.code
-			if path == "/v1/responses" && c.event != "" {
-				code = c.event
+			code := c.Code
+			if path == "/v1/responses" && c.Event != "" {
+				code = c.Event
 			}
 			h := r.Header
-			if r.StatusCode != c.want || said.Error.Code != code || h.Get("X-Should-Retry") != c.retry || h.Get("Retry-After") != c.ask ||
+			if r.StatusCode != c.Want || said.Error.Code != code || h.Get("X-Should-Retry") != c.Retry || h.Get("Retry-After") != "600" ||
 				h.Get("X-Request-Id") != "req_1" || (said.Error.Type == "rate_limit_error") != (code == "rate_limit_exceeded") {
-				t.Errorf("%d %s at %s: %d %+v, %v", c.status, c.body, path, r.StatusCode, said, h)
+				t.Errorf("%d %s at %s: %d %+v, %v", c.Status, c.Body, path, r.StatusCode, said, h)
 			}
 		}
 		if _, stream, _ := testkit.ReadURL(t, http.MethodPost, url+"/agui", `{"threadId":"t","runId":"r","messages":[{"id":"1","role":"user","content":"Hi"}]}`); !strings.Contains(stream, `"request_id":"req_1"`) ||
-			c.want == 424 && !strings.Contains(stream, `"code":"provider_auth"`) || c.want == 400 && !strings.Contains(stream, `"code":"context_exceeded"`) {
-			t.Errorf("%d at /agui: %s", c.status, stream)
+			c.Want == 424 && !strings.Contains(stream, `"code":"provider_auth"`) || c.Want == 400 && !strings.Contains(stream, `"code":"context_exceeded"`) {
+			t.Errorf("%d at /agui: %s", c.Status, stream)
 		}
 	}
 }

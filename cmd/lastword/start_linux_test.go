@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -36,48 +37,19 @@ schedules:
   - {name: nightly, job: greet, input: {name: moon}, cron: "0 6 1 1 *"}
 `)
 	plan := file("plan.yaml", "name: hail\nparams: {who: {}}\nsteps:\n  - {name: a, job: greet, input: {name: \"${params.who}\"}}\n")
-	input, got := file("input.json", `{"name":"Bob","how":"quiet"}`), filepath.Join(dir, "got")
+	file("input.json", `{"name":"Bob","how":"quiet"}`)
+	got := filepath.Join(dir, "got")
 	s := serveHTTP(t, dir, "--jobs", "jobs.yaml", "--state", filepath.Join(dir, "state"))
 	defer s.ends(syscall.SIGTERM)
-	for _, c := range []struct {
-		args, stdout, stderr string
-		code                 int
-	}{
-		{"runs get last", "", "there is no run yet", exit.Failed},
-		{"jobs", "greet", "", 0},
-		{"start greet --help", "--how loud|quiet", "", 0},
-		{"start greet --name Ann", "hello Ann quiet\n", "warned\n", 0},
-		{"runs watch last", "hello Ann quiet\n", "\nwarned\n", 0},
-		{"runs events last", `"media_type":"text/plain"`, "", 0},
-		{"start -q", "", "needs the name of a job", exit.Usage},
-		{"start greet --input " + input + " --how loud -q", "hello Bob loud\n", "", 0},
-		{"start greet --nam x", "", "did you mean --name?", exit.Usage},
-		{"start gret", "", "did you mean greet?", exit.Usage},
-		{"start greet -q", "", "name is missing\nlastword start greet --help", exit.Usage},
-		{"start greet --how=low", "", "lastword start greet --help", exit.Usage},
-		{"start greet --input {}", "", "name a file with JSON, or - for stdin", exit.Usage},
-		{"__complete start gr", "greet", "", 0},
-		{"__complete start greet --na", "--name\twhom to greet", "", 0},
-		{"__complete start greet --how ", "loud\nquiet", "", 0},
-		{"runs files last", "out.txt", "", 0},
-		{"runs files last out.txt", "made\n", "", 0},
-		{"runs files last ou", "", "has no file", exit.Failed},
-		{"runs files last -o " + got, "", "", 0},
-		{"runs files last -o " + got, "", "--force replaces it", exit.Failed},
-		{"runs files last --force -o " + got, "", "", 0},
-		{"schedules pause nightly", "paused", "", 0},
-		{"runs get last", `"job": "greet"`, "", 0},
-		{"plan run " + file("bad.yaml", "steps:\n  - {name: a, job: greet}\n"), "", "bad.yaml:2:", exit.Usage},
-		{"plan check " + plan, "", "", 0},
-		{"plan graph " + plan, "greet", "", 0},
-		{"plan run " + plan + " --dry-run --param who=Cy", "greet", "", 0},
-		{"plan run " + plan + " --param who=Cy", "", "", 0},
-		{"runs ls --job plan", "hail who=Cy", "", 0},
-	} {
-		args := strings.Split(c.args, " ")
+	file("bad.yaml", "steps:\n  - {name: a, job: greet}\n")
+	for _, c := range fatal.Table[[]struct {
+		Args, Stdout, Stderr string
+		Code                 int
+	}](t, "testdata/jobs.json") {
+		args := strings.Split(strings.ReplaceAll(c.Args, "DIR", dir), " ")
 		ran := run(t, []string{"LASTWORD_SERVER=" + s.base()}, args...)
-		if ran.code != c.code || !strings.Contains(ran.stdout, c.stdout) || !strings.Contains(ran.stderr, c.stderr) || strings.Contains(ran.stdout, "schedules") {
-			t.Errorf("lastword %s: %+v, want %d, %q, %q", c.args, ran, c.code, c.stdout, c.stderr)
+		if ran.code != c.Code || !strings.Contains(ran.stdout, c.Stdout) || !strings.Contains(ran.stderr, c.Stderr) || strings.Contains(ran.stdout, "schedules") {
+			t.Errorf("lastword %s: %+v, want %d, %q, %q", c.Args, ran, c.Code, c.Stdout, c.Stderr)
 		}
 	}
 	for args, code := range map[string]int{"plan check " + plan: exit.Usage, "plan check " + plan + " --jobs " + jobs: 0, "plan graph " + plan + " --jobs " + jobs: 0,

@@ -61,40 +61,6 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Each token that a model sends every 100 ms arrives before the next one is sent.
-func TestTokensArriveAtOnce(t *testing.T) {
-	const tokens = 20
-	var arrived atomic.Int64
-	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
-		return func(yield func(model.Part, error) bool) {
-			for sent := range int64(tokens) {
-				if n := arrived.Load(); n != sent {
-					t.Errorf("token %d is sent, and %d have arrived", sent, n)
-				}
-				yield(model.Text{Text: "word "}, nil)
-				time.Sleep(100 * time.Millisecond)
-			}
-			e := model.Evidence{Done: true, Output: true, Finish: "stop"}
-			yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e}, nil)
-		}
-	}
-	begun := time.Time{}
-	_, state := talk(t, chat.Input{Message: "Count."}, chat.Config{Stream: stream}, nil, func(_ *actors.Run, e messages.Event) {
-		if begun.IsZero() {
-			begun = time.Now()
-		}
-		if _, ok := e.Body.(messages.TextDelta); ok {
-			n := arrived.Add(1) - 1
-			if late := time.Since(begun) - time.Duration(n)*100*time.Millisecond; late != 0 {
-				t.Errorf("token %d is %s late", n, late)
-			}
-		}
-	})
-	if n := arrived.Load(); n != tokens || state.Status != messages.Completed {
-		t.Errorf("%d tokens arrived, %s", n, state.Status)
-	}
-}
-
 // No tool begins before the journal has its start and the answer that calls it.
 func TestDurableBeforeTools(t *testing.T) {
 	memory := journal.NewMemory()
