@@ -17,8 +17,7 @@ import (
 func typeOf(v any) reflect.Type { return reflect.TypeOf(v) }
 
 func TestExitFollowsTheLastWords(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.startFunc("child", nil)
 		f.tell(child, func(ctx actor.Context) {
 			for i := range 5 {
@@ -30,7 +29,7 @@ func TestExitFollowsTheLastWords(t *testing.T) {
 			t.Fatalf("heard %v", heard)
 		}
 		wantErr(t, f.onlyExit().Err, errBroken)
-	})
+	})(t)
 }
 
 func TestEndsDiffer(t *testing.T) {
@@ -58,28 +57,25 @@ func TestEndsDiffer(t *testing.T) {
 			f.n.Abandon(f.pid, f.n.System().NewLocalPID(child.Id))
 		}, supervision.Exit{}, []error{supervision.ErrAbandoned}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				child := f.startFunc("child", nil)
-				c.end(f, child)
-				pass(2 * time.Hour)
-				exit := f.onlyExit()
-				if len(c.errs) == 0 && exit.Err != nil {
-					t.Errorf("error %v, want none", exit.Err)
-				}
-				for _, want := range c.errs {
-					wantErr(t, exit.Err, want)
-				}
-				if exit.Asked != c.want.Asked || exit.Name != "child" || exit.PID != child {
-					t.Errorf("exit %+v", exit)
-				}
-				if left, pid := f.listed("child"); left != 0 || pid != nil {
-					t.Error("the child is still listed")
-				}
-				f.stopsWithin(0)
-			})
-		})
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			child := f.startFunc("child", nil)
+			c.end(f, child)
+			pass(2 * time.Hour)
+			exit := f.onlyExit()
+			if len(c.errs) == 0 && exit.Err != nil {
+				t.Errorf("error %v, want none", exit.Err)
+			}
+			for _, want := range c.errs {
+				wantErr(t, exit.Err, want)
+			}
+			if exit.Asked != c.want.Asked || exit.Name != "child" || exit.PID != child {
+				t.Errorf("exit %+v", exit)
+			}
+			if left, pid := f.listed("child"); left != 0 || pid != nil {
+				t.Error("the child is still listed")
+			}
+			f.stopsWithin(0)
+		}))
 	}
 }
 
@@ -93,41 +89,33 @@ func TestStopOfAHungChildEndsInTime(t *testing.T) {
 		"within limit": {2 * time.Second, time.Second, time.Second, 0},
 		"infinity":     {supervision.Infinity, time.Hour, time.Hour, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				child := f.start(supervision.ChildSpec{
-					Name: "child", Shutdown: c.shutdown, New: func() actor.Actor { return obeying(nil) },
-				})
-				f.tell(child, func(actor.Context) { time.Sleep(c.busy) })
-				asked := time.Now()
-				f.ask("child")
-				f.ask("child")
-				for len(f.exits()) == 0 {
-					pass(time.Millisecond)
-				}
-				// The loop sees the end a tick late.
-				if took := time.Since(asked) - time.Millisecond; took < c.want-time.Millisecond || took > c.want {
-					t.Errorf("took %v, want %v", took, c.want)
-				}
-				wantCounters(t, n, supervision.Counters{AbandonedActors: c.abandoned})
-				pass(2 * time.Hour) // the busy one comes to its end, and nothing is told twice
-				f.onlyExit()
-				wantCounters(t, n, supervision.Counters{AbandonedActors: c.abandoned})
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			child := f.start(supervision.ChildSpec{
+				Name: "child", Shutdown: c.shutdown, New: func() actor.Actor { return obeying(nil) },
 			})
-		})
+			f.tell(child, func(actor.Context) { time.Sleep(c.busy) })
+			asked := time.Now()
+			f.ask("child")
+			f.ask("child")
+			for len(f.exits()) == 0 {
+				pass(time.Millisecond)
+			}
+			// The loop sees the end a tick late.
+			if took := time.Since(asked) - time.Millisecond; took < c.want-time.Millisecond || took > c.want {
+				t.Errorf("took %v, want %v", took, c.want)
+			}
+			wantCounters(t, n, supervision.Counters{AbandonedActors: c.abandoned})
+			pass(2 * time.Hour) // the busy one comes to its end, and nothing is told twice
+			f.onlyExit()
+			wantCounters(t, n, supervision.Counters{AbandonedActors: c.abandoned})
+		}))
 	}
 }
 
 func TestCrashThenHangIsBoth(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, release := block(t)
-		child := f.startFunc("child", func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Stopping); ok {
-				hold(ctx)
-			}
-		})
+		child := f.startFunc("child", upon[*actor.Stopping](hold))
 		f.tell(child, throwError)
 		pass(supervision.DefaultShutdown - 1)
 		if len(f.exits()) != 0 {
@@ -139,13 +127,12 @@ func TestCrashThenHangIsBoth(t *testing.T) {
 		wantErr(t, exit.Err, supervision.ErrAbandoned)
 		wantCrash(t, exit.Err)
 		release()
-	})
+	})(t)
 }
 
 // An abandoned actor that ends after all must not take its successor's place in the registry with it.
 func TestLateEndOfTheAbandonedHarmsNobody(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, release := block(t)
 		old := f.startFunc("child", nil)
 		f.tell(old, hold)
@@ -161,12 +148,11 @@ func TestLateEndOfTheAbandonedHarmsNobody(t *testing.T) {
 			t.Errorf("alive %t, %d children, exits %v", n.Alive(fresh), left, f.exits())
 		}
 		f.stopsWithin(0)
-	})
+	})(t)
 }
 
 func TestNobodyIsAbandonedTwice(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.startFunc("child", nil)
 		n.Abandon(nil, child)
 		n.Abandon(nil, child)
@@ -174,7 +160,7 @@ func TestNobodyIsAbandonedTwice(t *testing.T) {
 		synctest.Wait()
 		wantCounters(t, n, supervision.Counters{AbandonedActors: 1})
 		wantErr(t, f.onlyExit().Err, supervision.ErrAbandoned) // it was not hung, and told its end itself
-	})
+	})(t)
 }
 
 func TestStartRefuses(t *testing.T) {
@@ -190,38 +176,34 @@ func TestStartRefuses(t *testing.T) {
 		"foreign":   {supervision.ChildSpec{Name: "foreign", New: make1}, actor.ErrNameExists},
 		"panic":     {supervision.ChildSpec{Name: "a", New: func() actor.Actor { panic(errBroken) }}, errBroken},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				f.startFunc("child", nil)
-				if _, err := n.Root().SpawnNamed(n.Props(make1), "family/foreign"); err != nil {
-					t.Fatal(err)
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			f.startFunc("child", nil)
+			if _, err := n.Root().SpawnNamed(n.Props(make1), "family/foreign"); err != nil {
+				t.Fatal(err)
+			}
+			f.within(func(ctx actor.Context) {
+				pid, err := f.Start(ctx, c.spec)
+				if err == nil || pid != nil {
+					t.Errorf("started as %v", pid)
 				}
-				f.within(func(ctx actor.Context) {
-					pid, err := f.Start(ctx, c.spec)
-					if err == nil || pid != nil {
-						t.Errorf("started as %v", pid)
-					}
-					if c.is != nil {
-						wantErr(t, err, c.is)
-					}
-					if name == "panic" && wantCrash(t, err).During != "New a" {
-						t.Errorf("during %s", wantCrash(t, err).During)
-					}
-				})
-				if left, _ := f.listed("child"); left != 1 {
-					t.Errorf("%d children", left)
+				if c.is != nil {
+					wantErr(t, err, c.is)
 				}
-				f.stopsWithin(0)
+				if name == "panic" && wantCrash(t, err).During != "New a" {
+					t.Errorf("during %s", wantCrash(t, err).During)
+				}
 			})
-		})
+			if left, _ := f.listed("child"); left != 1 {
+				t.Errorf("%d children", left)
+			}
+			f.stopsWithin(0)
+		}))
 	}
 }
 
 // Goexit of a constructor cannot be kept from unwinding the parent: it is the parent's crash.
 func TestGoexitInNewIsTheParentsCrash(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		middle := &parent{Children: &supervision.Children{Node: n}}
 		pid := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor { return middle }})
 		f.tell(pid, func(ctx actor.Context) {
@@ -230,13 +212,12 @@ func TestGoexitInNewIsTheParentsCrash(t *testing.T) {
 			})
 		})
 		wantErr(t, f.onlyExit().Err, supervision.ErrGoexit)
-	})
+	})(t)
 }
 
 // The library never ends an actor that gets a child while it stops.
 func TestStoppingParentStartsNobody(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		middle := &parent{Children: &supervision.Children{Node: n}}
 		try := func(ctx actor.Context) {
 			_, err := middle.Start(ctx, supervision.ChildSpec{Name: "late", New: func() actor.Actor { return obeying(nil) }})
@@ -261,30 +242,12 @@ func TestStoppingParentStartsNobody(t *testing.T) {
 		if tried != 3 {
 			t.Errorf("tried %d times, want 3", tried)
 		}
-	})
-}
-
-func TestStoppingParentAbandonsTheHung(t *testing.T) {
-	for _, c := range []struct{ shutdown, want time.Duration }{
-		{0, supervision.DefaultShutdown}, {time.Second, time.Second},
-	} {
-		inNode(t, func(t *testing.T, n *supervision.Node) {
-			f := newFamily(t, n)
-			hold, _ := block(t)
-			f.tell(f.start(supervision.ChildSpec{
-				Name: "hung", Shutdown: c.shutdown, New: func() actor.Actor { return obeying(nil) },
-			}), hold)
-			f.startFunc("well", nil)
-			f.stopsWithin(c.want)
-			wantCounters(t, n, supervision.Counters{AbandonedActors: 1})
-		})
-	}
+	})(t)
 }
 
 // The parent's own mailbox is suspended by its crash: the abandonment must not need it.
 func TestCrashedParentAbandonsTheHung(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, _ := block(t)
 		f.tell(f.startFunc("hung", nil), hold)
 		f.within(throwError)
@@ -293,18 +256,13 @@ func TestCrashedParentAbandonsTheHung(t *testing.T) {
 			t.Error("the parent is wedged")
 		}
 		wantCounters(t, n, supervision.Counters{AbandonedActors: 1})
-	})
+	})(t)
 }
 
 func TestStopIsIdempotent(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		stopping := 0
-		child := f.startFunc("child", func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Stopping); ok {
-				stopping++
-			}
-		})
+		child := f.startFunc("child", upon[*actor.Stopping](func(actor.Context) { stopping++ }))
 		f.ask("nobody")
 		var wg sync.WaitGroup
 		for i := range 50 {
@@ -322,13 +280,12 @@ func TestStopIsIdempotent(t *testing.T) {
 		if stopping != 1 {
 			t.Errorf("Stopping came %d times", stopping)
 		}
-	})
+	})(t)
 }
 
 // A stop that comes when the end is known, but not yet told, does not change what it was.
 func TestStopAfterTheEnd(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.startFunc("child", nil)
 		hold, release := block(t)
 		f.within(hold)
@@ -340,24 +297,22 @@ func TestStopAfterTheEnd(t *testing.T) {
 		if wantErr(t, exit.Err, supervision.ErrKilled); exit.Asked {
 			t.Error("asked")
 		}
-	})
+	})(t)
 }
 
 // A parent that watches its own child is told twice by the library.
 func TestWatchedChildEndsOnce(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.startFunc("child", nil)
 		f.within(func(ctx actor.Context) { ctx.Watch(child) })
 		f.ask("child")
 		f.onlyExit()
 		f.startFunc("child", nil)
-	})
+	})(t)
 }
 
 func TestFirstCrashIsTheOneThatCounts(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.start(supervision.ChildSpec{Name: "child", New: func() actor.Actor {
 			return decider{obeying(nil), func() { throwText(nil) }}
 		}})
@@ -372,12 +327,11 @@ func TestFirstCrashIsTheOneThatCounts(t *testing.T) {
 		release()
 		synctest.Wait()
 		wantErr(t, f.onlyExit().Err, errBroken)
-	})
+	})(t)
 }
 
 func TestForeignMessagesAreNotHandled(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		children := &supervision.Children{Node: n}
 		handled := map[string]bool{}
 		middle := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor {
@@ -395,5 +349,5 @@ func TestForeignMessagesAreNotHandled(t *testing.T) {
 				t.Errorf("%s: handled %t, seen %t", kind, ok, seen)
 			}
 		}
-	})
+	})(t)
 }

@@ -48,58 +48,49 @@ func TestCrashReachesTheParentWithItsStack(t *testing.T) {
 		"throwMute":   {throwMute, "panic: a supervision_test.mute, which gives no text", nil},
 		"throwNilMap": {throwNilMap, "panic: assignment to entry in nil map", nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				child := f.startFunc("child", nil)
-				f.tell(child, c.throw)
-				exit := f.onlyExit()
-				crash := wantCrash(t, exit.Err)
-				if !strings.HasPrefix(crash.Error(), c.text) {
-					t.Errorf("crash %q, want %q", crash.Error(), c.text)
-				}
-				if c.is != nil {
-					wantErr(t, crash, c.is)
-				}
-				if d := (supervision.Policy{}).Decide(supervision.Failure{Err: exit.Err}, 0); d.Cause != messages.CausePanic {
-					t.Errorf("%+v", d)
-				}
-				if !strings.Contains(string(crash.Stack), "."+name+"(") || crash.During != "supervision_test.do" {
-					t.Errorf("during %s, stack without %s:\n%s", crash.During, name, crash.Stack)
-				}
-				if exit.Asked || exit.PID != child || n.Alive(child) {
-					t.Errorf("wrong evidence: %+v", exit)
-				}
-				f.stopsWithin(0)
-			})
-		})
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			child := f.startFunc("child", nil)
+			f.tell(child, c.throw)
+			exit := f.onlyExit()
+			crash := wantCrash(t, exit.Err)
+			if !strings.HasPrefix(crash.Error(), c.text) {
+				t.Errorf("crash %q, want %q", crash.Error(), c.text)
+			}
+			if c.is != nil {
+				wantErr(t, crash, c.is)
+			}
+			if d := (supervision.Policy{}).Decide(supervision.Failure{Err: exit.Err}, 0); d.Cause != messages.CausePanic {
+				t.Errorf("%+v", d)
+			}
+			if !strings.Contains(string(crash.Stack), "."+name+"(") || crash.During != "supervision_test.do" {
+				t.Errorf("during %s, stack without %s:\n%s", crash.During, name, crash.Stack)
+			}
+			if exit.Asked || exit.PID != child || n.Alive(child) {
+				t.Errorf("wrong evidence: %+v", exit)
+			}
+			f.stopsWithin(0)
+		}))
 	}
 }
 
 func TestCrashInStartedReachesTheParent(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		f.startFunc("child", func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Started); ok {
-				panic(errBroken)
-			}
-		})
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+		f.startFunc("child", upon[*actor.Started](throwError))
 		if crash := wantCrash(t, f.onlyExit().Err); crash.During != "*actor.Started" {
 			t.Errorf("during %s", crash.During)
 		}
-	})
+	})(t)
 }
 
 // A crash that is thrown again keeps its stack: that is how a task's crash becomes its actor's.
 func TestCrashThrownAgainStaysItself(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		first := &supervision.Crash{Value: "first", Stack: []byte("there"), During: "task"}
 		f.tell(f.startFunc("child", nil), func(actor.Context) { panic(first) })
 		if got := wantCrash(t, f.onlyExit().Err); got != first {
 			t.Errorf("crash %+v, want the first one", got)
 		}
-	})
+	})(t)
 }
 
 // A failing clean-up, in whatever message and however it fails, ends the child at once, with its children.
@@ -115,8 +106,7 @@ func TestFailingCleanUpWedgesNothing(t *testing.T) {
 	} {
 		for how, throw := range map[string]func(actor.Context){"panic": throwError, "goexit": throwGoexit} {
 			t.Run(name+" "+how, func(t *testing.T) {
-				inNode(t, func(t *testing.T, n *supervision.Node) {
-					f := newFamily(t, n)
+				inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 					child := f.startFunc("child", func(ctx actor.Context) {
 						if in(ctx) {
 							throw(ctx)
@@ -135,7 +125,7 @@ func TestFailingCleanUpWedgesNothing(t *testing.T) {
 					}
 					wantCounters(t, n, supervision.Counters{SwallowedCrashes: 1})
 					f.stopsWithin(0)
-				})
+				})(t)
 			})
 		}
 	}
@@ -143,8 +133,7 @@ func TestFailingCleanUpWedgesNothing(t *testing.T) {
 
 // The library would go on with the mailbox: it never got to know that the actor has stopped.
 func TestNothingFollowsStopped(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, release := block(t)
 		var got []any
 		child := f.startFunc("child", func(ctx actor.Context) {
@@ -162,7 +151,7 @@ func TestNothingFollowsStopped(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 		f.onlyExit()
-	})
+	})(t)
 }
 
 func TestLateMessagesMakeNoNoise(t *testing.T) {
@@ -188,8 +177,7 @@ func TestLateMessagesMakeNoNoise(t *testing.T) {
 }
 
 func TestCrashOfAStoppingActorIsCounted(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.startFunc("child", nil)
 		hold, release := block(t)
 		f.tell(child, func(ctx actor.Context) {
@@ -205,7 +193,7 @@ func TestCrashOfAStoppingActorIsCounted(t *testing.T) {
 			t.Errorf("exit %+v, want a clean one", exit)
 		}
 		wantCounters(t, n, supervision.Counters{SwallowedCrashes: 2})
-	})
+	})(t)
 }
 
 // decider is an actor whose HandleFailure is the test's.
@@ -222,27 +210,23 @@ func (d decider) HandleFailure(
 
 func TestCrashOfADeciderIsTheDecidersOwn(t *testing.T) {
 	for name, throw := range map[string]func(actor.Context){"panic": throwError, "goexit": throwGoexit} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				middle := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor {
-					return decider{obeying(nil), func() { throw(nil) }}
-				}})
-				f.tell(middle, func(ctx actor.Context) {
-					ctx.Send(ctx.Spawn(n.Props(func() actor.Actor { return obeying(nil) })), do(throwText))
-				})
-				if crash := wantCrash(t, f.onlyExit().Err); crash.During != "HandleFailure" {
-					t.Errorf("during %s, want HandleFailure", crash.During)
-				}
-				f.stopsWithin(0)
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			middle := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor {
+				return decider{obeying(nil), func() { throw(nil) }}
+			}})
+			f.tell(middle, func(ctx actor.Context) {
+				ctx.Send(ctx.Spawn(n.Props(func() actor.Actor { return obeying(nil) })), do(throwText))
 			})
-		})
+			if crash := wantCrash(t, f.onlyExit().Err); crash.During != "HandleFailure" {
+				t.Errorf("during %s, want HandleFailure", crash.During)
+			}
+			f.stopsWithin(0)
+		}))
 	}
 }
 
 func TestActorWithoutStrategyStopsFailingChildren(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		middle := f.startFunc("middle", nil)
 		started := 0
 		f.tell(middle, func(ctx actor.Context) {
@@ -254,19 +238,7 @@ func TestActorWithoutStrategyStopsFailingChildren(t *testing.T) {
 			}
 		})
 		f.stopsWithin(0)
-	})
-}
-
-func TestTopActorThatCrashesIsNotRestarted(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		made := 0
-		pid := n.Root().Spawn(n.Props(func() actor.Actor { made++; return obeying(nil) }))
-		n.Root().Send(pid, do(throwError))
-		synctest.Wait()
-		if n.Alive(pid) || made != 1 {
-			t.Errorf("alive %t, made %d times", n.Alive(pid), made)
-		}
-	})
+	})(t)
 }
 
 func TestTopActorSaysGoodbyeToNobody(t *testing.T) {
@@ -284,14 +256,9 @@ func TestTopActorSaysGoodbyeToNobody(t *testing.T) {
 }
 
 func TestDispatcherSurvivesGoexit(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		got := 0
-		counter := f.startFunc("counter", func(ctx actor.Context) {
-			if _, ok := ctx.Message().(int); ok {
-				got++
-			}
-		})
+		counter := f.startFunc("counter", upon[int](func(actor.Context) { got++ }))
 		for range 100 {
 			child := f.startFunc("child", nil)
 			for i := range 10 {
@@ -305,21 +272,7 @@ func TestDispatcherSurvivesGoexit(t *testing.T) {
 		for _, exit := range f.exits() {
 			wantErr(t, exit.Err, supervision.ErrGoexit)
 		}
-	})
-}
-
-// What was queued behind a Goexit of an actor that goes on is handled: the mailbox is resumed, not dropped.
-func TestMailboxGoesOnAfterGoexit(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		child := f.startFunc("child", nil)
-		for range 3 {
-			n.Root().Send(child, do(throwGoexit))
-		}
-		synctest.Wait()
-		f.onlyExit()
-		f.stopsWithin(0)
-	})
+	})(t)
 }
 
 func TestDispatcherParksABoundedNumber(t *testing.T) {
@@ -363,11 +316,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 
 func TestRestartingIsGuardedToo(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
-		receive := func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Restarting); ok {
-				throwGoexit(ctx)
-			}
-		}
+		receive := upon[*actor.Restarting](throwGoexit)
 		pid := n.Root().Spawn(n.Props(func() actor.Actor { return obeying(receive) }))
 		process, _ := n.System().ProcessRegistry.Get(pid)
 		process.SendSystemMessage(pid, &actor.Restart{})

@@ -88,6 +88,13 @@ func newFamily(t *testing.T, n *supervision.Node) *family {
 	return &family{p, t, n, pid}
 }
 
+// inFamily is a test with a family in a bubble of virtual time.
+func inFamily(body func(t *testing.T, n *supervision.Node, f *family)) func(*testing.T) {
+	return func(t *testing.T) {
+		inNode(t, func(t *testing.T, n *supervision.Node) { body(t, n, newFamily(t, n)) })
+	}
+}
+
 // within runs f in the parent's Receive, and returns when all is quiet.
 func (f *family) within(body func(actor.Context)) {
 	f.n.Root().Send(f.pid, do(body))
@@ -166,6 +173,15 @@ func obeying(receive actor.ReceiveFunc) actor.Actor {
 			receive(ctx)
 		}
 	})
+}
+
+// upon runs body for each message of the type.
+func upon[M any](body actor.ReceiveFunc) actor.ReceiveFunc {
+	return func(ctx actor.Context) {
+		if _, ok := ctx.Message().(M); ok {
+			body(ctx)
+		}
+	}
 }
 
 // block returns a body that blocks until release is called, or the test ends.

@@ -50,8 +50,7 @@ func TestFloodKeepsEverySendersOrder(t *testing.T) {
 // A queue that is never empty reuses its room, in order.
 func TestQueueThatIsNeverEmptyKeepsItsOrder(t *testing.T) {
 	const ahead, all = 3, 1000
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		due := 0
 		child := f.startFunc("child", func(ctx actor.Context) {
 			m, ok := ctx.Message().(numbered)
@@ -73,13 +72,12 @@ func TestQueueThatIsNeverEmptyKeepsItsOrder(t *testing.T) {
 		if due != all {
 			t.Errorf("%d of %d messages", due, all)
 		}
-	})
+	})(t)
 }
 
 // A nil message is none: what follows it is handled.
 func TestNilMessageIsNone(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		handled := false
 		child := f.startFunc("child", func(ctx actor.Context) {
 			_, ok := ctx.Message().(numbered)
@@ -90,20 +88,15 @@ func TestNilMessageIsNone(t *testing.T) {
 		if synctest.Wait(); !handled {
 			t.Error("the actor hangs after a nil message")
 		}
-	})
+	})(t)
 }
 
 // A stop overtakes what is queued, and what is queued is not handled any more.
 func TestStopOvertakesTheQueue(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, release := block(t)
 		handled := 0
-		child := f.startFunc("child", func(ctx actor.Context) {
-			if _, ok := ctx.Message().(numbered); ok {
-				handled++
-			}
-		})
+		child := f.startFunc("child", upon[numbered](func(actor.Context) { handled++ }))
 		f.tell(child, hold)
 		for i := range 100 {
 			n.Root().Send(child, numbered{0, i})
@@ -114,19 +107,14 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 		if f.onlyExit(); handled != 0 {
 			t.Errorf("%d messages were handled before the stop", handled)
 		}
-	})
+	})(t)
 }
 
 // Nobody here resumes an actor, but the library's interface lets a strategy do it.
 func TestSuspendedActorHandlesNothingUntilResumed(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		handled := 0
-		child := f.startFunc("child", func(ctx actor.Context) {
-			if _, ok := ctx.Message().(numbered); ok {
-				handled++
-			}
-		})
+		child := f.startFunc("child", upon[numbered](func(actor.Context) { handled++ }))
 		process, _ := n.System().ProcessRegistry.Get(child)
 		process.SendSystemMessage(child, &actor.SuspendMailbox{})
 		n.Root().Send(child, numbered{})
@@ -139,13 +127,12 @@ func TestSuspendedActorHandlesNothingUntilResumed(t *testing.T) {
 		if handled != 1 {
 			t.Errorf("%d messages handled after the resume", handled)
 		}
-	})
+	})(t)
 }
 
 // A handled message is let go of, by an idle mailbox and by one that is never empty.
 func TestHandledMessagesAreNotKept(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		child := f.startFunc("child", nil)
 		hold, release := block(t)
 		sent := make([]weak.Pointer[[1 << 16]byte], 10)
@@ -164,7 +151,7 @@ func TestHandledMessagesAreNotKept(t *testing.T) {
 			}
 		}
 		release()
-	})
+	})(t)
 }
 
 // Spawning is safe for concurrent use: no child gets another's actor.

@@ -126,11 +126,9 @@ func TestPinnedPanicInStoppedWedgesTheParent(t *testing.T) {
 func TestPinnedSpawnWhileStoppingHoldsTheParent(t *testing.T) {
 	pinned(t, func(u upstream) {
 		var late record
-		pid := u.tree(always(actor.StopDirective), func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Terminated); ok {
-				_, _ = ctx.SpawnNamed(actor.PropsFromFunc(late.note), "late")
-			}
-		}, ignore)
+		pid := u.tree(always(actor.StopDirective), upon[*actor.Terminated](func(ctx actor.Context) {
+			_, _ = ctx.SpawnNamed(actor.PropsFromFunc(late.note), "late")
+		}), ignore)
 		u.wantUnstoppable(pid)
 		late.want(t, "Started")
 	})
@@ -365,11 +363,7 @@ func always(directive actor.Directive) actor.SupervisorStrategy {
 
 func ignore(actor.Context) {}
 
-func panicsOn[M any](ctx actor.Context) {
-	if _, ok := ctx.Message().(M); ok {
-		panic("boom")
-	}
-}
+func panicsOn[M any](ctx actor.Context) { upon[M](func(actor.Context) { panic("boom") })(ctx) }
 
 func on(message string, do actor.ReceiveFunc) actor.ReceiveFunc {
 	return func(ctx actor.Context) {

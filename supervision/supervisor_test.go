@@ -270,11 +270,7 @@ func TestStopDuringARestartStorm(t *testing.T) {
 	} {
 		inNode(t, func(t *testing.T, n *supervision.Node) {
 			sick := func() actor.Actor {
-				return obeying(func(ctx actor.Context) {
-					if _, ok := ctx.Message().(*actor.Started); ok {
-						panic(errBroken)
-					}
-				})
+				return obeying(upon[*actor.Started](throwError))
 			}
 			f := newFamily(t, n)
 			f.within(func(ctx actor.Context) {
@@ -347,8 +343,7 @@ func TestStopOfASupervisorIsInOrder(t *testing.T) {
 
 // A supervisor that outstays its own Shutdown is given up, and its children still end.
 func TestSupervisorIsAbandonedToo(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hung := supervision.ChildSpec{Name: "hung", Shutdown: time.Minute, New: func() actor.Actor { return obeying(nil) }}
 		well := supervision.ChildSpec{Name: "well", New: func() actor.Actor { return obeying(nil) }}
 		f.start(supervision.ChildSpec{Name: "sup", New: func() actor.Actor {
@@ -364,5 +359,5 @@ func TestSupervisorIsAbandonedToo(t *testing.T) {
 		}
 		pass(time.Minute)
 		wantCounters(t, n, supervision.Counters{AbandonedActors: 2})
-	})
+	})(t)
 }

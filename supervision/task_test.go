@@ -55,8 +55,7 @@ func (f *family) run(credits int, fn func(context.Context, *supervision.Routine)
 
 func TestTaskCreditsBoundTheMailbox(t *testing.T) {
 	for credits, bound := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3} {
-		inNode(t, func(t *testing.T, n *supervision.Node) {
-			f := newFamily(t, n)
+		inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 			task := f.run(credits, func(_ context.Context, task *supervision.Routine) error {
 				for i := range 10 {
 					if err := task.Send(i); err != nil {
@@ -80,13 +79,14 @@ func TestTaskCreditsBoundTheMailbox(t *testing.T) {
 				task.Ack() // too many do no harm
 			}
 			wantCounters(t, n, supervision.Counters{})
-		})
+		})(t)
 	}
 }
 
 func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 	type fn = func(context.Context, *supervision.Routine) error
 	wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	canceled := fmt.Errorf("other: %w", context.Canceled)
 	in := func(child func(context.Context) error) fn { // a child of a task that waits
 		return func(ctx context.Context, task *supervision.Routine) error {
 			task.Go(child)
@@ -100,6 +100,7 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 	}{
 		"nil":          {func(context.Context, *supervision.Routine) error { return nil }, nil, false},
 		"error":        {func(context.Context, *supervision.Routine) error { return errBroken }, errBroken, false},
+		"another's":    {func(context.Context, *supervision.Routine) error { return canceled }, canceled, false},
 		"panic":        {func(context.Context, *supervision.Routine) error { throwError(nil); return nil }, errBroken, true},
 		"goexit":       {func(context.Context, *supervision.Routine) error { throwGoexit(nil); return nil }, supervision.ErrGoexit, true},
 		"nil map":      {func(context.Context, *supervision.Routine) error { throwNilMap(nil); return nil }, nil, true},
@@ -123,33 +124,30 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 			panic(errBroken)
 		}, errBroken, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				task := f.run(1, c.fn)
-				err := f.end()
-				if c.want != nil {
-					wantErr(t, err, c.want)
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			task := f.run(1, c.fn)
+			err := f.end()
+			if c.want != nil {
+				wantErr(t, err, c.want)
+			}
+			if c.crash {
+				if crash := wantCrash(t, err); crash.During != "analyze" || len(crash.Stack) == 0 {
+					t.Errorf("crash %+v", crash)
 				}
-				if c.crash {
-					if crash := wantCrash(t, err); crash.During != "analyze" || len(crash.Stack) == 0 {
-						t.Errorf("crash %+v", crash)
-					}
-				} else if c.want == nil && err != nil {
-					t.Errorf("error %v, want none", err)
-				}
-				if task.Running() {
-					t.Error("the task has not ended")
-				}
-				wantCounters(t, n, supervision.Counters{})
-			})
-		})
+			} else if c.want == nil && err != nil {
+				t.Errorf("error %v, want none", err)
+			}
+			if task.Running() {
+				t.Error("the task has not ended")
+			}
+			task.Abandon() // of one that ended is none
+			wantCounters(t, n, supervision.Counters{})
+		}))
 	}
 }
 
 func TestTaskEndsWithItsLastGoroutine(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		task := f.run(1, func(_ context.Context, task *supervision.Routine) error {
 			task.Go(func(context.Context) error { time.Sleep(time.Hour); return task.Send("last") })
 			return nil
@@ -166,22 +164,7 @@ func TestTaskEndsWithItsLastGoroutine(t *testing.T) {
 			t.Error(err)
 		}
 		task.Go(func(context.Context) error { t.Error("ran after the end"); return nil })
-	})
-}
-
-func TestTaskCrashFollowsItsMessages(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		f.run(100, func(_ context.Context, task *supervision.Routine) error {
-			for i := range 20 {
-				_ = task.Send(i)
-			}
-			panic(errBroken)
-		})
-		if wantCrash(t, f.end()); len(f.heard()) != 21 {
-			t.Errorf("heard %v", f.text())
-		}
-	})
+	})(t)
 }
 
 func TestTaskCancelIsPrompt(t *testing.T) {
@@ -196,25 +179,21 @@ func TestTaskCancelIsPrompt(t *testing.T) {
 		},
 		"before Send": func(ctx context.Context, task *supervision.Routine) error { <-ctx.Done(); return task.Send(1) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			inNode(t, func(t *testing.T, n *supervision.Node) {
-				f := newFamily(t, n)
-				task := f.run(1, wait)
-				task.Cancel(errUser)
-				task.Cancel(errBroken)
-				synctest.Wait()
-				wantErr(t, f.end(), errUser)
-				if len(f.heard()) > 2 {
-					t.Errorf("heard %v", f.text())
-				}
-			})
-		})
+		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
+			task := f.run(1, wait)
+			task.Cancel(errUser)
+			task.Cancel(errBroken)
+			synctest.Wait()
+			wantErr(t, f.end(), errUser)
+			if len(f.heard()) > 2 {
+				t.Errorf("heard %v", f.text())
+			}
+		}))
 	}
 }
 
 func TestTaskHearsOfItsContextsEnd(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		n.Go(ctx, "slow", f.pid, f.pid, 1, func(ctx context.Context, _ *supervision.Routine) error {
@@ -223,27 +202,16 @@ func TestTaskHearsOfItsContextsEnd(t *testing.T) {
 		})
 		pass(time.Minute)
 		wantErr(t, f.end(), context.DeadlineExceeded)
-	})
-}
-
-func TestTaskThatWasNotCanceledKeepsItsError(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		f.run(1, func(context.Context, *supervision.Routine) error { return fmt.Errorf("other: %w", context.Canceled) })
-		if err := f.end(); err.Error() != "other: context canceled" {
-			t.Error(err)
-		}
-	})
+	})(t)
 }
 
 func TestTaskAbandonedIsCountedOnce(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, release := block(t)
 		ended := 0
 		task := f.run(1, func(ctx context.Context, task *supervision.Routine) error {
 			hold(nil)
-			return task.Send("late")
+			return errors.Join(task.Send("late"), task.Conclude("late"))
 		})
 		task.OnEnd(func() { ended++ })
 		task.Abandon()
@@ -260,21 +228,12 @@ func TestTaskAbandonedIsCountedOnce(t *testing.T) {
 			t.Errorf("heard %v, OnEnd ran %d times", f.text(), ended)
 		}
 		wantCounters(t, n, supervision.Counters{AbandonedTasks: 1})
-	})
-}
-
-func TestTaskThatEndedIsNotAbandoned(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		f.run(1, func(context.Context, *supervision.Routine) error { return nil }).Abandon()
-		wantCounters(t, n, supervision.Counters{})
-	})
+	})(t)
 }
 
 // A later actor with the owner's PID hears nothing of the task.
 func TestTaskIsTiedToAnIncarnation(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		hold, release := block(t)
 		owner := f.startFunc("owner", nil)
 		n.Go(t.Context(), "old", owner, owner, 1, func(_ context.Context, task *supervision.Routine) error {
@@ -296,13 +255,12 @@ func TestTaskIsTiedToAnIncarnation(t *testing.T) {
 		if heard != 0 || gone.Running() {
 			t.Errorf("heard %d messages of another's task", heard)
 		}
-	})
+	})(t)
 }
 
 // A canceled task tells how what it had begun ended, before its own end and no more often than it has credits.
 func TestTaskConcludesAfterItsCancel(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
+	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
 		var errs []error
 		task := f.run(2, func(ctx context.Context, task *supervision.Routine) error {
 			errs = append(errs, task.Conclude("before"))
@@ -329,23 +287,5 @@ func TestTaskConcludesAfterItsCancel(t *testing.T) {
 				m.Task.Ack() // of one without a credit as well
 			}
 		}
-	})
-}
-
-func TestAbandonedTaskConcludesNothing(t *testing.T) {
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		hold, release := block(t)
-		task := f.run(1, func(_ context.Context, task *supervision.Routine) error {
-			hold(nil)
-			return task.Conclude("late")
-		})
-		task.Abandon()
-		release()
-		synctest.Wait()
-		wantErr(t, f.end(), supervision.ErrAbandoned)
-		if len(f.heard()) != 1 {
-			t.Errorf("heard %v", f.text())
-		}
-	})
+	})(t)
 }
