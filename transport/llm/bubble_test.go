@@ -223,41 +223,18 @@ func TestSlowConsumer(t *testing.T) {
 	})
 }
 
-func TestDeadline(t *testing.T) {
-	handle := func(w http.ResponseWriter, r *http.Request) { write(w, tokenFrame); <-r.Context().Done() }
-	bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if h := listen(ctx, l, hello()); h.end.Verdict.Cause != messages.CauseDeadline || h.end.Evidence.Stopped != messages.CauseDeadline {
-			t.Error(h)
-		}
-	})
-}
-
-// An answer that is done is given at once, though the server keeps the connection open.
+// An answer that is done is given at once, though the server keeps the connection open and the last line has no end.
 func TestDoneAtOnce(t *testing.T) {
-	handle := func(w http.ResponseWriter, r *http.Request) { write(w, tokenFrame+doneFrame); <-r.Context().Done() }
-	bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
-		began := time.Now()
-		if h := listen(t.Context(), l, hello()); h.err != nil || time.Since(began) > 0 {
-			t.Errorf("after %s: %s", time.Since(began), h)
-		}
-		if l.Close(); time.Since(began) > 50*time.Millisecond {
-			t.Errorf("the drain took %s", time.Since(began))
-		}
-	})
-}
-
-// So is one whose last line has no end.
-func TestDoneWithoutLineEnd(t *testing.T) {
-	handle := func(w http.ResponseWriter, r *http.Request) {
-		write(w, tokenFrame+"data: [DONE]")
-		<-r.Context().Done()
+	for _, done := range []string{doneFrame, "data: [DONE]"} {
+		handle := func(w http.ResponseWriter, r *http.Request) { write(w, tokenFrame+done); <-r.Context().Done() }
+		bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
+			began := time.Now()
+			if h := listen(t.Context(), l, hello()); h.err != nil || h.text != "x" || time.Since(began) > 0 {
+				t.Errorf("%q: after %s: %s", done, time.Since(began), h)
+			}
+			if l.Close(); time.Since(began) > 50*time.Millisecond {
+				t.Errorf("the drain took %s", time.Since(began))
+			}
+		})
 	}
-	bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
-		began := time.Now()
-		if h := listen(t.Context(), l, hello()); h.err != nil || h.text != "x" || time.Since(began) > 0 {
-			t.Errorf("after %s: %s", time.Since(began), h)
-		}
-	})
 }

@@ -16,13 +16,11 @@ import (
 // told is what a client makes of frames that end with [DONE].
 func told(t *testing.T, frames ...string) *heard {
 	t.Helper()
-	m := testkit.NewModel(t)
 	var pieces []testkit.Piece
 	for _, f := range frames {
 		pieces = append(pieces, standin.Frame(f))
 	}
-	m.Answer(append(pieces, testkit.Done())...)
-	return listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+	return answered(t, llm.Config{}, append(pieces, testkit.Done())...)
 }
 
 func chosen(fields string) string { return `{"choices":[{` + fields + `}]}` }
@@ -163,15 +161,11 @@ func TestForms(t *testing.T) {
 			delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}},{"index":1,"id":"c2","function":{"name":"g","arguments":{"y":2}}}]`),
 			delta(`"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]`),
 		}, "", "", `[{c1 f {"x":1} } {c2 g {"y":2} }]`, nil},
+		{"an old call", []string{delta(`"function_call":{"name":"f","arguments":"{\"x\":"}`), delta(`"function_call":{"arguments":"1}"}`),
+			chosen(`"finish_reason":"function_call"`)}, "", "", `[{call_0 f {"x":1} }]`, nil},
 		{"multi-line frame", []string{"{\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"a\"}}]}"}, "a", "", "", nil},
 	} {
-		m := testkit.NewModel(t)
-		var pieces []testkit.Piece
-		for _, f := range c.frames {
-			pieces = append(pieces, standin.Frame(f))
-		}
-		m.Answer(append(pieces, testkit.Done())...)
-		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+		h := told(t, c.frames...)
 		calls := ""
 		if len(h.end.Calls) > 0 {
 			calls = fmt.Sprint(h.end.Calls)
@@ -182,31 +176,16 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// An old call without a list is a call, too.
-func TestFunctionCall(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Answer(standin.Frame(delta(`"function_call":{"name":"f","arguments":"{\"x\":"}`)), standin.Frame(delta(`"function_call":{"arguments":"1}"}`)),
-		testkit.Finish("function_call"), testkit.Done())
-	h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
-	if len(h.end.Calls) != 1 || h.end.Calls[0].Name != "f" || h.end.Calls[0].Arguments != `{"x":1}` {
-		t.Error(h)
-	}
-}
-
 // The model that answers may be another one than was asked.
 func TestModelThatAnswers(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Answer(standin.Named("other"), testkit.Text("a"), testkit.Done())
-	if h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello()); h.end.Model != "other" || h.err != nil {
+	if h := answered(t, llm.Config{}, standin.Named("other"), testkit.Text("a"), testkit.Done()); h.end.Model != "other" || h.err != nil {
 		t.Error(h, h.end.Model)
 	}
 }
 
 // An answer of thoughts alone is whole; whether that is enough is the caller's to say.
 func TestThoughtsAlone(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Answer(testkit.Thought(`{"a":1}`), testkit.Finish("stop"), testkit.Done())
-	h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+	h := answered(t, llm.Config{}, testkit.Thought(`{"a":1}`), testkit.Finish("stop"), testkit.Done())
 	done, _ := h.parts[len(h.parts)-2].(model.ThoughtDone)
 	if h.err != nil || h.text != "" || done.Text != `{"a":1}` || done.Source != model.Field {
 		t.Errorf("%s, %+v", h, done)

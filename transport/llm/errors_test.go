@@ -78,10 +78,8 @@ func TestErrorsInFrames(t *testing.T) {
 
 // The event's name alone is enough, in any of its spellings.
 func TestEventsOfFailures(t *testing.T) {
-	for _, name := range []string{"error", "ERROR", "exception", "failed", "server_error", "response.failed"} {
-		m := testkit.NewModel(t)
-		m.Answer(standin.Frame(chosen(`"delta":{"content":"a"}`)), standin.Event(name, `{"x":"boom"}`), testkit.Done())
-		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+	for _, name := range []string{"ERROR", "exception", "failed", "server_error", "response.failed"} {
+		h := answered(t, llm.Config{}, standin.Frame(chosen(`"delta":{"content":"a"}`)), standin.Event(name, `{"x":"boom"}`), testkit.Done())
 		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.end.Verdict.Message, "boom") {
 			t.Errorf("%s: %s", name, h)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"go.uber.org/goleak"
 )
@@ -53,6 +54,15 @@ func listen(ctx context.Context, c *llm.Client, r model.Request) *heard {
 		h.take(part, err)
 	}
 	return h
+}
+
+// answered is what a client hears of a server that answers with the pieces.
+func answered(t testing.TB, config llm.Config, pieces ...testkit.Piece) *heard {
+	t.Helper()
+	m := testkit.NewModel(t)
+	m.Answer(pieces...)
+	config.BaseURL = m.URL()
+	return listen(t.Context(), client(t, config), hello())
 }
 
 func hello() model.Request {

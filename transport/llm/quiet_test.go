@@ -129,9 +129,7 @@ func TestServersWordsHoldNoSecret(t *testing.T) {
 
 // A word that servers' documents give for a key is no secret.
 func TestKeyThatIsNone(t *testing.T) {
-	m := testkit.NewModel(t)
-	m.Answer(testkit.Text("start lm-studio"), testkit.Done())
-	if h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Key: "lm-studio"}), hello()); h.text != "start lm-studio" {
+	if h := answered(t, llm.Config{Key: "lm-studio"}, testkit.Text("start lm-studio"), testkit.Done()); h.text != "start lm-studio" {
 		t.Error(h)
 	}
 }
