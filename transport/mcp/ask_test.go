@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/seal"
@@ -152,8 +150,7 @@ func TestStateOfAnotherCallIsRefused(t *testing.T) {
 // Servers with one key share what their clients carry, so that a restart, or a balancer, ends no call.
 func TestStateOutlivesTheServer(t *testing.T) {
 	key := seal.New(nil)
-	before, system := doorTo(t, mcp.Config{Keys: key}, testJobs())
-	add(t, before, mcp.JobTool{Job: "confirm"})
+	before, system := doorTo(t, mcp.Config{Keys: key}, testJobs(), mcp.JobTool{Job: "confirm"})
 	state := asked(t, dialAs(t, before, modernHTTP, as{capabilities: asks}).
 		callTool("confirm", map[string]any{}, nil).response(), "sure").RequestState
 	yes := map[string]any{"sure": accepted(map[string]any{"value": true})}
@@ -161,9 +158,7 @@ func TestStateOutlivesTheServer(t *testing.T) {
 		key  seal.Keys
 		good bool
 	}{{nil, false}, {key, true}} {
-		after := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test", Keys: c.key})
-		t.Cleanup(after.Close)
-		add(t, after, mcp.JobTool{Job: "confirm"})
+		after := serverOf(t, mcp.Config{Runs: system, Name: "lastword", Version: "test", Keys: c.key}, mcp.JobTool{Job: "confirm"})
 		client := dialAs(t, after, modernHTTP, as{capabilities: asks})
 		m := client.again("confirm", map[string]any{}, state, yes, nil).response()
 		if c.good {
@@ -224,20 +219,29 @@ func (c *client) hears(t *testing.T, method string) message {
 	}
 }
 
-// Clients of the protocol with sessions are asked by elicitation/create, in the same call.
+// Clients of the protocol with sessions are asked by elicitation/create: in the same call, and while they wait for a task's result.
 func TestLegacyClientIsAsked(t *testing.T) {
 	inLegacy(t, func(t *testing.T, how era) {
 		s, _ := taskDoor(t)
 		c := dialAs(t, s, how, as{capabilities: asks})
-		x := c.callTool("two", map[string]any{}, nil)
 		content := map[string]map[string]any{"Your name?": {"value": "Ann"}, "Which size?": {"size": 3}}
-		for range 2 {
-			m, prompt := c.elicited(t)
-			c.respond(m.ID, accepted(content[prompt]))
-		}
-		r := x.response().toolResult(t)
-		if string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` || r.ResultType != "" {
-			t.Errorf("%+v", r)
+		for _, task := range []bool{false, true} {
+			method, params := "tools/call", map[string]any{"name": "two", "arguments": map[string]any{}}
+			if task {
+				method, params = "tasks/result", about(legacyBegin(t, c, "two", map[string]any{}).ID)
+			}
+			x := c.start(method, params)
+			for range 2 {
+				m, prompt := c.elicited(t)
+				if strings.Contains(string(m.Params), `"io.modelcontextprotocol/related-task"`) != task {
+					t.Errorf("of a task: %t, the question is %s", task, m.Params)
+				}
+				c.respond(m.ID, accepted(content[prompt]))
+			}
+			r := x.response().toolResult(t)
+			if string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` || r.ResultType != "" {
+				t.Errorf("%+v", r)
+			}
 		}
 	})
 }
@@ -324,20 +328,6 @@ func TestLegacyQuestionsAreTakenBack(t *testing.T) {
 	})
 }
 
-// quizzing serves "quiz", a job that asks so many questions, one after the other, and results in their number.
-func quizzing(t *testing.T, questions int) *mcp.Server {
-	t.Helper()
-	quiz := func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
-		for i := range questions {
-			if _, err := k.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "And?"}); err != nil {
-				return 0, err
-			}
-		}
-		return questions, nil
-	}
-	return serving(t, []actors.Definition{actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
-}
-
 // A client that cannot ask its user is told the questions, and with which tools to answer and go on.
 func TestClientThatCannotAskIsTold(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
@@ -359,30 +349,4 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-}
-
-// A client is asked as often as the run asks: since 2026-07-28 each round is its own call.
-func TestAskedAsOftenAsItTakes(t *testing.T) {
-	const questions = 12
-	s := quizzing(t, questions)
-	answer := accepted(map[string]any{"value": "x"})
-	legacy := dialAs(t, s, legacyHTTP, as{capabilities: asks})
-	x := legacy.callTool("quiz", map[string]any{}, nil)
-	for range questions {
-		m, _ := legacy.elicited(t)
-		legacy.respond(m.ID, answer)
-	}
-	if m := x.response(); string(m.toolResult(t).Structured.Result) != fmt.Sprint(questions) {
-		t.Errorf("%s", m.Result)
-	}
-	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
-	m := c.callTool("quiz", map[string]any{}, nil).response()
-	for i := range questions {
-		request := fmt.Sprint("q", i)
-		r := asked(t, m, request)
-		m = c.again("quiz", map[string]any{}, r.RequestState, map[string]any{request: answer}, nil).response()
-	}
-	if r := m.toolResult(t); string(r.Structured.Result) != fmt.Sprint(questions) {
-		t.Errorf("%s", m.Result)
-	}
 }

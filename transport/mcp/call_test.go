@@ -93,72 +93,34 @@ func quiet(t *testing.T, c *client, x *exchange) {
 	}
 }
 
-func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
-	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script"})
-		c := dial(t, s, how)
-		x := c.callTool("script", map[string]any{}, "tok")
-		all := x.until()
-		must(t, testkit.CheckLog(0, eventsTold(t, all)))
-		r := all[len(all)-1].toolResult(t)
-		if r.IsError || r.Structured.Status != messages.Completed || r.Structured.Seq != r.Meta.Event.Seq {
-			t.Errorf("the result is %s", all[len(all)-1].Result)
-		}
-		quiet(t, c, x)
-	})
-}
-
-func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
-	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script", Name: "work"})
-		c := dial(t, s, how)
-		x := c.callTool("work", nil, nil)
-		all := x.until()
-		if len(all) != 1 || all[0].toolResult(t).Structured.Status != messages.Completed {
-			t.Errorf("%d messages came, the last %s", len(all), all[len(all)-1].Result)
-		}
-		quiet(t, c, x)
-	})
-}
-
 // gated is a job that waits for its gate.
 func gated() (actors.Definition, chan struct{}) {
 	gate := make(chan struct{})
 	return scripted(faultplan.Script{Analyze: []faultplan.Step{{Do: faultplan.Await, Gate: gate}}}), gate
 }
 
-func TestTheFirstEventComesAtOnce(t *testing.T) {
-	inEachEra(t, func(t *testing.T, how era) {
-		job, gate := gated()
-		s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
-		x := dial(t, s, how).callTool("script", nil, 7)
-		if e := x.take().progress(t).Meta.Event; e == nil || e.Kind() != messages.KindRunQueued {
-			t.Errorf("the first event is %v", e)
-		}
-		close(gate)
-		if r := x.response().toolResult(t); r.Structured.Status != messages.Completed {
-			t.Errorf("ended as %s", r.Structured.Status)
-		}
-	})
-}
-
-func TestACrashIsOneFailedResult(t *testing.T) {
-	for _, crash := range []faultplan.Action{faultplan.Panic, faultplan.NilMap, faultplan.Goexit, faultplan.PanicInGo} {
+// Without a token a call has its one result alone; with one it is told every event once, in order, before that.
+func TestACallIsItsEventsAndOneResult(t *testing.T) {
+	for _, crash := range []faultplan.Action{"", faultplan.Panic, faultplan.NilMap, faultplan.Goexit, faultplan.PanicInGo} {
 		inEachEra(t, func(t *testing.T, how era) {
-			job := scripted(faultplan.Script{Analyze: []faultplan.Step{{Do: crash, Text: "oh dear"}}})
-			s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
-			c := dial(t, s, how)
+			script := busy()
+			if crash != "" {
+				script.Analyze = append(script.Analyze, faultplan.Step{Do: crash, Text: "oh dear"})
+			}
+			c := dial(t, serving(t, []actors.Definition{scripted(script)}, mcp.JobTool{Job: "script", Name: "work"}), how)
 			for _, token := range []any{nil, "tok"} {
-				x := c.callTool("script", nil, token)
+				x := c.callTool("work", nil, token)
 				all := x.until()
 				r := all[len(all)-1].toolResult(t)
-				if is := r.Structured; !r.IsError || is.Status != messages.Failed || is.Cause != messages.CausePanic || is.Error == nil {
+				is, crashed := r.Structured, crash != ""
+				if r.IsError != crashed || (is.Status == messages.Completed) == crashed ||
+					crashed && (is.Status != messages.Failed || is.Cause != messages.CausePanic || is.Error == nil) {
 					t.Errorf("%s: the result is %s", crash, all[len(all)-1].Result)
 				}
-				if token != nil {
-					if err := testkit.CheckLog(0, eventsTold(t, all)); err != nil {
-						t.Error(err)
-					}
+				if token == nil && len(all) != 1 {
+					t.Errorf("%d messages came without a token", len(all))
+				} else if token != nil && (testkit.CheckLog(0, eventsTold(t, all)) != nil || is.Seq != r.Meta.Event.Seq) {
+					t.Errorf("%v, the result at %d is %s", testkit.CheckLog(0, eventsTold(t, all)), is.Seq, all[len(all)-1].Result)
 				}
 				quiet(t, c, x)
 			}
@@ -176,21 +138,7 @@ func runOf(t *testing.T, x *exchange) messages.RunID {
 	return e.RunID
 }
 
-func TestCancelReachesTheRun(t *testing.T) {
-	inEachEra(t, func(t *testing.T, how era) {
-		job, _ := gated()
-		s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-		add(t, s, mcp.JobTool{Job: "script"})
-		c := dial(t, s, how)
-		x := c.callTool("script", nil, "tok")
-		id := runOf(t, x)
-		c.cancel(x)
-		if state := over(t, system, id); state.Status != messages.Canceled {
-			t.Errorf("the run is %s", state.Status)
-		}
-	})
-}
-
+// The first event comes at once, and anyone who leaves then cancels attached runs alone.
 func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 	for mode, survives := range map[messages.Mode]func(era) bool{
 		"":                func(how era) bool { return !how.modern },
@@ -200,8 +148,7 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 		inEachEra(t, func(t *testing.T, how era) {
 			job, gate := gated()
 			job.Mode = mode
-			s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-			add(t, s, mcp.JobTool{Job: "script"})
+			s, system := doorTo(t, mcp.Config{}, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 			c := dial(t, s, how)
 			x := c.callTool("script", nil, "tok")
 			id := runOf(t, x)
@@ -222,8 +169,7 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 
 func TestHeartbeatsFillSilence(t *testing.T) {
 	job, gate := gated()
-	s, _ := doorTo(t, mcp.Config{Heartbeat: time.Millisecond}, []actors.Definition{job})
-	add(t, s, mcp.JobTool{Job: "script"})
+	s, _ := doorTo(t, mcp.Config{Heartbeat: time.Millisecond}, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 	x := dial(t, s, legacyStdio).callTool("script", nil, "tok")
 	seq, last, beats := 0.0, 0.0, 0
 	for beats < 100 {
@@ -264,7 +210,10 @@ func unread(t *testing.T, c *client) (*http.Response, messages.RunID) {
 	n, err := response.Body.Read(first)
 	must(t, err)
 	start := bytes.Index(first[:n], []byte("r_"))
-	response.Body = prepended{bytes.NewReader(first[:n]), response.Body}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(first[:n]), response.Body), response.Body}
 	return response, messages.RunID(first[start : start+28])
 }
 
@@ -272,8 +221,7 @@ func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 	const words = 60000
 	job := scripted(faultplan.Script{Analyze: []faultplan.Step{
 		{Do: faultplan.Say, Text: strings.Repeat("word ", 20), Times: words}}})
-	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-	add(t, s, mcp.JobTool{Job: "script"})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
 	response, id := unread(t, c)
 	if state := over(t, system, id); state.Status != messages.Completed {
@@ -358,8 +306,7 @@ func TestWhatARunIsStartedWith(t *testing.T) {
 func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 	job := scripted(faultplan.Script{Analyze: []faultplan.Step{{Do: faultplan.Say, Text: "word ", Times: 1000},
 		{Do: faultplan.Await, Gate: make(chan struct{})}}})
-	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-	add(t, s, mcp.JobTool{Job: "script"})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 	in, ours := io.Pipe()
 	_, full := io.Pipe() // nobody takes a byte of it
 	served := make(chan struct{})
@@ -391,8 +338,7 @@ func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
 		{Do: faultplan.Say, Text: strings.Repeat("word ", 20_000), Times: 300},
 		{Do: faultplan.Emit, Body: messages.ArtifactWritten{Artifact: messages.Artifact{Name: "a", SHA256: messages.Digest("")}}},
 		{Do: faultplan.Await, Gate: make(chan struct{})}}})
-	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-	add(t, s, mcp.JobTool{Job: "script"})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
 	_, id := unread(t, c)
 	for e, err := range system.Events(t.Context(), id, 0) {

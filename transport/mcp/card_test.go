@@ -28,8 +28,7 @@ func TestRunCard(t *testing.T) {
 		if n := strings.Count(list, "ui://lastword/run"); n != 2 {
 			t.Errorf("a server that offers other servers' tools alone has the card %d times: %s", n, list)
 		}
-		s, _ = doorTo(t, mcp.Config{People: func() string { return "http://localhost:1" }}, []actors.Definition{asks})
-		add(t, s, mcp.JobTool{Job: "asks"})
+		s, _ = doorTo(t, mcp.Config{People: func() string { return "http://localhost:1" }}, []actors.Definition{asks}, mcp.JobTool{Job: "asks"})
 		for _, shows := range []bool{true, false} {
 			types := map[bool][]string{true: {mime}, false: {"text/plain"}}[shows]
 			c := dialAs(t, s, how, as{principal: "ann", capabilities: map[string]any{"extensions": map[string]any{

@@ -54,8 +54,8 @@ func inEachEra(t *testing.T, test func(t *testing.T, how era)) {
 	}
 }
 
-// doorTo makes a door to a runtime of the jobs. The tools are for the test to add.
-func doorTo(t testing.TB, config mcp.Config, jobs []actors.Definition) (*mcp.Server, *actors.System) {
+// doorTo makes a door to a runtime of the jobs, with the tools.
+func doorTo(t testing.TB, config mcp.Config, jobs []actors.Definition, tools ...mcp.JobTool) (*mcp.Server, *actors.System) {
 	t.Helper()
 	system, err := actors.New(context.Background(),
 		actors.Config{Jobs: jobs, CancelSoft: time.Second, CancelHard: 2 * time.Second})
@@ -66,18 +66,23 @@ func doorTo(t testing.TB, config mcp.Config, jobs []actors.Definition) (*mcp.Ser
 		_ = system.Close(ctx)
 	})
 	config.Runs, config.Name, config.Version = system, "lastword", "test"
-	s := mcp.New(config)
-	t.Cleanup(s.Close)
-	return s, system
+	return serverOf(t, config, tools...), system
 }
 
-// serving is doorTo with a tool for each of the jobs.
-func serving(t testing.TB, jobs []actors.Definition, tools ...mcp.JobTool) *mcp.Server {
+func serverOf(t testing.TB, config mcp.Config, tools ...mcp.JobTool) *mcp.Server {
 	t.Helper()
-	s, _ := doorTo(t, mcp.Config{}, jobs)
+	s := mcp.New(config)
+	t.Cleanup(s.Close)
 	for _, tool := range tools {
 		add(t, s, tool)
 	}
+	return s
+}
+
+// serving is doorTo without a config and the System.
+func serving(t testing.TB, jobs []actors.Definition, tools ...mcp.JobTool) *mcp.Server {
+	t.Helper()
+	s, _ := doorTo(t, mcp.Config{}, jobs, tools...)
 	return s
 }
 
@@ -552,17 +557,4 @@ func (m message) progress(t testing.TB) progressOf {
 		t.Fatalf("%v: %s", err, m.Params)
 	}
 	return p
-}
-
-// prepended is a body that has been read in part.
-type prepended struct {
-	first io.Reader
-	io.ReadCloser
-}
-
-func (p prepended) Read(b []byte) (int, error) {
-	if n, err := p.first.Read(b); n > 0 || err == nil {
-		return n, nil
-	}
-	return p.ReadCloser.Read(b)
 }

@@ -88,24 +88,6 @@ func TestLegacyTaskResultIsTheCalls(t *testing.T) {
 	}
 }
 
-// Who waits for a result is asked what the run asks.
-func TestLegacyTaskAsks(t *testing.T) {
-	inLegacy(t, func(t *testing.T, how era) {
-		s, _ := taskDoor(t)
-		c := dialAs(t, s, how, as{capabilities: asks})
-		task := legacyBegin(t, c, "confirm", map[string]any{})
-		x := c.start("tasks/result", about(task.ID))
-		m, _ := c.elicited(t)
-		if !strings.Contains(string(m.Params), `"io.modelcontextprotocol/related-task"`) {
-			t.Errorf("the question does not name its task: %s", m.Params)
-		}
-		c.respond(m.ID, accepted(map[string]any{"value": true}))
-		if r := x.response().toolResult(t); string(r.Structured.Result) != `"answered true"` {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
 // A list of many comes in pages, whole and without repeats.
 func TestLegacyTaskListHasPages(t *testing.T) {
 	s, system := taskDoor(t)

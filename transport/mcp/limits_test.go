@@ -183,19 +183,3 @@ func TestInternalErrorsAreForTheLog(t *testing.T) {
 		}
 	})
 }
-
-// A wait that is over as the run ends says how it ended, like any other.
-func TestAWaitOfNoTime(t *testing.T) {
-	s, open, _ := working(t, nil)
-	open()
-	c := dial(t, s, modernHTTP)
-	id := c.begin(work{Fail: "no tea"})
-	if r := c.call("run_wait", of(id)); !r.IsError {
-		t.Fatalf("%+v", r)
-	}
-	for range 20 {
-		if r := c.call("run_wait", of(id, "wait_ms", 0)); !r.IsError || r.Structured.Status != messages.Failed {
-			t.Fatalf("%+v", r)
-		}
-	}
-}

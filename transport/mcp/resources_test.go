@@ -279,8 +279,7 @@ func TestArtifactsThatChange(t *testing.T) {
 		script.Write = append(script.Write, faultplan.Step{Do: faultplan.Emit, Body: messages.ArtifactWritten{
 			Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
 	}
-	s, _ := doorTo(t, mcp.Config{Open: open}, []actors.Definition{scripted(script)})
-	add(t, s, mcp.JobTool{Job: "script"})
+	s, _ := doorTo(t, mcp.Config{Open: open}, []actors.Definition{scripted(script)}, mcp.JobTool{Job: "script"})
 	inEachEra(t, func(t *testing.T, how era) {
 		c := dial(t, s, how)
 		id := c.call("script", nil).Structured.RunID

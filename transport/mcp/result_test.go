@@ -76,18 +76,11 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in terms) (map[string]int, error) {
 		return map[string]int{"sum": in.A + in.B}, nil
 	})
-	own := job
-	own.Name, own.Summary = "own", func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
-	s := serving(t, []actors.Definition{job, own}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "own"})
-	c := dial(t, s, legacyHTTP)
+	c := dial(t, serving(t, []actors.Definition{job}, mcp.JobTool{Job: "add"}), legacyHTTP)
 	r := c.callTool("add", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
 	if len(r.Content) != 1 || !strings.Contains(r.Content[0].Text, "completed") ||
 		!strings.HasSuffix(r.Content[0].Text, "\n"+`{"sum":3}`) {
 		t.Errorf("the content is %+v", r.Content)
-	}
-	r = c.callTool("own", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
-	if len(r.Content) != 1 || r.Content[0].Text != `in my words: {"sum":3}` {
-		t.Errorf("the tool's own content is %+v", r.Content)
 	}
 }
 
@@ -96,8 +89,7 @@ func TestTheToolsOwnWordsAreForTheEnd(t *testing.T) {
 	jobs := testJobs()
 	confirm := slices.IndexFunc(jobs, func(d actors.Definition) bool { return d.Name == "confirm" })
 	jobs[confirm].Summary = func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
-	s, _ := doorTo(t, mcp.Config{}, jobs)
-	add(t, s, mcp.JobTool{Job: "confirm"})
+	s, _ := doorTo(t, mcp.Config{}, jobs, mcp.JobTool{Job: "confirm"})
 	c := dial(t, s, modernHTTP)
 	r := c.call("confirm", map[string]any{})
 	if len(r.Content) != 1 || !strings.Contains(r.Content[0].Text, "run_answer") {

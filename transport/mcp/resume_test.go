@@ -71,8 +71,7 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 		}
 		return "said", nil
 	}
-	first, system := doorTo(t, mcp.Config{}, []actors.Definition{actors.Func("talk", talk)})
-	add(t, first, mcp.JobTool{Job: "talk"})
+	first, system := doorTo(t, mcp.Config{}, []actors.Definition{actors.Func("talk", talk)}, mcp.JobTool{Job: "talk"})
 	ownStream(t, first)
 	c := dialAs(t, first, legacyHTTP, as{principal: "ann"})
 	var text, last string
@@ -124,8 +123,7 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 		get.Header.Set("Accept", "text/event-stream")
 		get.Header.Set("Last-Event-ID", last)
 		if cuts == 3 { // as after a restart
-			again := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
-			t.Cleanup(again.Close)
+			again := serverOf(t, mcp.Config{Runs: system, Name: "lastword", Version: "test"})
 			ownStream(t, again)
 			c = dialAs(t, again, legacyHTTP, as{principal: "ann"})
 		}
@@ -179,8 +177,7 @@ func TestSessionGoesOnAfterARestart(t *testing.T) {
 	config := mcp.Config{Keys: seal.New(nil), Sessions: seal.Rows{
 		Get: func(_ context.Context, name string) ([]byte, uint64, error) { return rows[name], 0, nil },
 		Set: func(_ context.Context, name string, row []byte, _ uint64) error { rows[name] = row; return nil }}}
-	first, system := doorTo(t, config, testJobs())
-	add(t, first, mcp.JobTool{Job: "confirm"})
+	first, system := doorTo(t, config, testJobs(), mcp.JobTool{Job: "confirm"})
 	c := dialAs(t, first, legacyHTTP, as{principal: "ann", capabilities: asks})
 	for _, uri := range []string{"notes://kept", "notes://left"} {
 		c.do("resources/subscribe", map[string]any{"uri": uri}).result(t)
@@ -207,9 +204,7 @@ func TestSessionGoesOnAfterARestart(t *testing.T) {
 	first.Close()
 
 	config.Runs, config.Name, config.Version = system, "lastword", "test"
-	second := mcp.New(config)
-	t.Cleanup(second.Close)
-	add(t, second, mcp.JobTool{Job: "confirm"})
+	second := serverOf(t, config, mcp.JobTool{Job: "confirm"})
 	c.dialHTTP(second)
 	get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, nil)
 	get.Header = post.Header.Clone()

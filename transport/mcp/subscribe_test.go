@@ -68,8 +68,7 @@ func artifact(name string) messages.Body {
 func stepDoor(t *testing.T) (*mcp.Server, *actors.System, chan messages.Body) {
 	t.Helper()
 	job, steps := stepwise()
-	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-	add(t, s, mcp.JobTool{Job: "stepwise"})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job}, mcp.JobTool{Job: "stepwise"})
 	return s, system, steps
 }
 
@@ -257,9 +256,7 @@ func (q quick) Submit(ctx context.Context, r messages.Request) (messages.RunID, 
 // What a run writes before the door has looked at it is told as well.
 func TestSubscribingToAFileOfAQuickRun(t *testing.T) {
 	_, _, system := working(t, map[string]string{"a.txt": "A"})
-	s := mcp.New(mcp.Config{Runs: quick{system}, Name: "lastword", Version: "test"})
-	t.Cleanup(s.Close)
-	add(t, s, mcp.JobTool{Job: "work"})
+	s := serverOf(t, mcp.Config{Runs: quick{system}, Name: "lastword", Version: "test"}, mcp.JobTool{Job: "work"})
 	s.AddChanges(fileChanges())
 	c := dial(t, s, legacyStdio)
 	c.do("resources/subscribe", map[string]any{"uri": "file://out/a.txt"}).result(t)

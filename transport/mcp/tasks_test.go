@@ -447,9 +447,7 @@ func TestRepliesAreDurable(t *testing.T) {
 	system, err := actors.New(t.Context(),
 		actors.Config{Jobs: testJobs(), Journal: slowJournal{journal.NewMemory()}})
 	must(t, err)
-	s := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
-	t.Cleanup(s.Close)
-	add(t, s, mcp.JobTool{Job: "two"})
+	s := serverOf(t, mcp.Config{Runs: system, Name: "lastword", Version: "test"}, mcp.JobTool{Job: "two"})
 	c := dialAs(t, s, modernHTTP, as{capabilities: both})
 	id := begin(t, c, "two", map[string]any{}).ID
 	if task := read[taskView](t, c.do("tasks/get", about(id)).result(t)); task.ID != id {
@@ -492,9 +490,7 @@ func TestSecondAnswerIsPassedOver(t *testing.T) {
 	held := heldJournal{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
 	system, err := actors.New(t.Context(), actors.Config{Jobs: testJobs(), Journal: held})
 	must(t, err)
-	s := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
-	t.Cleanup(s.Close)
-	add(t, s, mcp.JobTool{Job: "confirm"})
+	s := serverOf(t, mcp.Config{Runs: system, Name: "lastword", Version: "test"}, mcp.JobTool{Job: "confirm"})
 	c := dialAs(t, s, modernHTTP, as{capabilities: both})
 	id := begin(t, c, "confirm", map[string]any{}).ID
 	becomes(t, c, id, "input_required", 1)
