@@ -54,8 +54,7 @@ func (c *client) start(ctx context.Context, body string) <-chan *http.Response {
 }
 
 func TestCancelOverHTTP(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	for _, begin := range []string{"false", "true"} {
 		came := c.start(t.Context(), toolCall("1", "wait", `{"begin":`+begin+`}`, ""))
 		<-f.entered
@@ -116,8 +115,7 @@ func TestCancelReachesItsOwn(t *testing.T) {
 }
 
 func TestSameIDTwice(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	first := c.start(t.Context(), toolCall("1", "hold", `{}`, ""))
 	<-f.entered
 	if status, got := c.call("1", "echo", `{}`); status != http.StatusBadRequest || got[0].Error.Code != -32600 {
@@ -135,8 +133,7 @@ func TestSameIDTwice(t *testing.T) {
 
 func TestCancelOnStdio(t *testing.T) {
 	f := newFixture(t, wire.Config{Requests: 2})
-	c := f.serveStdio(t)
-	c.begin(`{}`)
+	c := f.begunStdio(t)
 	c.send(toolCall("1", "wait", `{}`, ""))
 	<-f.entered
 	c.send(toolCall("2", "wait", `{}`, modernMeta))
@@ -164,18 +161,6 @@ func TestCancelOnStdio(t *testing.T) {
 	}
 }
 
-// A script that pipes its requests in gets its answers.
-func TestPipedRequests(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	var out strings.Builder
-	in := strings.NewReader(initialize(`{}`) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" +
-		toolCall("2", "count", `{"n":3}`, ""))
-	must(t, f.wire.ServeStdio(t.Context(), in, &out))
-	if n := strings.Count(out.String(), "\n"); n != 6 {
-		t.Errorf("%d lines:\n%s", n, out.String())
-	}
-}
-
 func TestStdioEndsWithItsContext(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	ctx, stop := context.WithCancel(t.Context())
@@ -198,8 +183,7 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 func TestEndBehindFullStdout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, wire.Config{})
-		c := f.serveStdio(t)
-		c.begin(`{}`)
+		c := f.begunStdio(t)
 		c.send(toolCall("1", "count", `{"n":1000000}`, ""))
 		c.send(toolCall("2", "hold", `{}`, ""))
 		<-f.entered

@@ -32,8 +32,7 @@ func TestHeadersThatAreThereTwice(t *testing.T) {
 }
 
 func TestAccept(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	_, c := inSession(t, wire.Config{})
 	for accept, want := range map[string]struct{ events, json bool }{
 		"application/json, text/event-stream":        {true, true},
 		"Application/JSON; q=0.5, TEXT/event-stream": {true, true},
@@ -52,7 +51,11 @@ func TestAccept(t *testing.T) {
 		if isStream(response) != want.events {
 			t.Errorf("%q: events in %v", accept, response.Header)
 		}
-		drain(t, response)
+		h := response.Header
+		if want.events && (h.Get("Cache-Control") != "no-cache, no-store" || h.Get("X-Accel-Buffering") != "no") {
+			t.Errorf("%q: events may be held back: %v", accept, h)
+		}
+		whole(t, drain(t, response), map[bool]int{true: 1}[want.events], "1", "")
 		response = c.send(t.Context(), http.MethodPost, toolCall("1", "echo", `{}`, ""))
 		if isStream(response) == want.json {
 			t.Errorf("%q: an answer in %v", accept, response.Header)
@@ -70,8 +73,7 @@ func TestAccept(t *testing.T) {
 
 // Long answers have a bound together, until they are written.
 func TestLongAnswersAtATime(t *testing.T) {
-	f := newFixture(t, wire.Config{Message: 1000})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{Message: 1000})
 	var came []<-chan *http.Response
 	held := func(id string) *wire.Exchange {
 		came = append(came, c.start(t.Context(), toolCall(id, "hold", `{}`, "")))
@@ -134,8 +136,7 @@ func TestValuesThatPanic(t *testing.T) {
 
 // A token of progress comes back as it came. What is none is not taken for one.
 func TestTokensOfProgress(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	for token, want := range map[string]string{
 		`"p"`: `"p"`, `"\u0041/\n"`: `"\u0041/\n"`, `7`: `7`, `1.50`: `1.50`, `-1E+3`: `-1E+3`, `""`: `""`,
 		`12345678901234567890123456789`: `12345678901234567890123456789`,

@@ -211,6 +211,13 @@ func sessionClient(t testing.TB, url string) *client {
 	return sessionClientAs(t, url, "", `{}`)
 }
 
+// inSession is a fixture with a client that has a session.
+func inSession(t testing.TB, config wire.Config) (*fixture, *client) {
+	t.Helper()
+	f := newFixture(t, config)
+	return f, sessionClient(t, f.serveHTTP(t))
+}
+
 func sessionClientAs(t testing.TB, url, caller, capabilities string) *client {
 	t.Helper()
 	c := modernClient(t, url)
@@ -400,12 +407,29 @@ func (c *console) next() message {
 	return read(c.t, c.line())
 }
 
+// take returns the next messages.
+func (c *console) take(n int) (all []message) {
+	c.t.Helper()
+	for range n {
+		all = append(all, c.next())
+	}
+	return all
+}
+
 func (c *console) line() []byte {
 	c.t.Helper()
 	if !c.lines.Scan() {
 		c.t.Fatal("stdout ended: ", c.lines.Err())
 	}
 	return c.lines.Bytes()
+}
+
+// begunStdio is serveStdio with a session of a client that declares nothing.
+func (f *fixture) begunStdio(t testing.TB) *console {
+	t.Helper()
+	c := f.serveStdio(t)
+	c.begin(`{}`)
+	return c
 }
 
 func (c *console) begin(capabilities string) {

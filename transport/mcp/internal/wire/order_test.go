@@ -47,35 +47,6 @@ func TestSlowReader(t *testing.T) {
 	whole(t, drain(t, slow), 2000, "1", tag)
 }
 
-// A client that takes JSON alone gets the result alone.
-func TestNoEventsForWhoTakesNone(t *testing.T) {
-	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
-	c.headers["Accept"] = "application/json"
-	_, got := c.call("1", "count", `{"tag":"t"}`)
-	whole(t, got, 0, "1", "t")
-	c.headers["Accept"] = "text/event-stream"
-	response := c.send(t.Context(), http.MethodPost, toolCall("2", "echo", `{"tag":"t"}`, ""))
-	if !isStream(response) {
-		t.Error(response.Header)
-	}
-	whole(t, drain(t, response), 0, "2", "t")
-}
-
-func TestFormOfAnswers(t *testing.T) {
-	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
-	plain := c.send(t.Context(), http.MethodPost, toolCall("1", "echo", `{}`, ""))
-	if got := plain.Header.Get("Content-Type"); got != "application/json" {
-		t.Error(got)
-	}
-	events := c.send(t.Context(), http.MethodPost, toolCall("2", "count", `{}`, `"progressToken":1`))
-	for name, want := range map[string]string{"Content-Type": "text/event-stream",
-		"Cache-Control": "no-cache, no-store", "X-Accel-Buffering": "no"} {
-		if got := events.Header.Get(name); got != want {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}
-
 // A handler can have another result or error written than the one it returns.
 func TestInstead(t *testing.T) {
 	f := newFixture(t, wire.Config{})
@@ -138,8 +109,7 @@ func TestMissingScope(t *testing.T) {
 
 // Nothing can be said on a request's stream once it has its answer.
 func TestNothingAfterTheAnswer(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	answered := make(chan []message)
 	go func() {
 		_, got := c.call("1", "hold", `{}`)
@@ -157,8 +127,7 @@ func TestNothingAfterTheAnswer(t *testing.T) {
 func TestPanic(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	_, got := sessionClient(t, f.serveHTTP(t)).call("1", "panic", `{}`)
-	stdio := f.serveStdio(t)
-	stdio.begin(`{}`)
+	stdio := f.begunStdio(t)
 	stdio.send(toolCall("1", "panic", `{}`, ""))
 	for _, m := range []message{got[0], stdio.next()} {
 		if m.Error == nil || m.Error.Code != -32603 || m.Error.Message != "internal error" || string(m.ID) != "1" {
@@ -171,8 +140,7 @@ func TestPanic(t *testing.T) {
 // the result; where there was no event it comes at once, and what is asked meanwhile does not wait.
 func TestBreath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFixture(t, wire.Config{}).serveStdio(t)
-		c.begin(`{}`)
+		c := newFixture(t, wire.Config{}).begunStdio(t)
 		begin := time.Now()
 		c.send(toolCall("1", "count", `{"tag":"t"}`, ""))
 		for range 5 {
@@ -198,18 +166,11 @@ func TestRedact(t *testing.T) {
 		return bytes.ReplaceAll(message, []byte("hunter2"), []byte("[token]"))
 	}})})
 	url := f.serveHTTP(t)
-	for _, tool := range []string{"count"} {
-		for _, c := range []*client{modernClient(t, url), sessionClient(t, url)} {
-			_, got := c.call("1", tool, `{"n":5,"tag":"`+said+`"}`)
-			whole(t, got, 5, "1", want)
-		}
-		c := f.serveStdio(t)
-		c.begin(`{}`)
-		c.send(toolCall("1", tool, `{"n":5,"tag":"`+said+`"}`, `"progressToken":"p"`))
-		var got []message
-		for range 6 {
-			got = append(got, c.next())
-		}
+	for _, c := range []*client{modernClient(t, url), sessionClient(t, url)} {
+		_, got := c.call("1", "count", `{"n":5,"tag":"`+said+`"}`)
 		whole(t, got, 5, "1", want)
 	}
+	c := f.begunStdio(t)
+	c.send(toolCall("1", "count", `{"n":5,"tag":"`+said+`"}`, `"progressToken":"p"`))
+	whole(t, c.take(6), 5, "1", want)
 }

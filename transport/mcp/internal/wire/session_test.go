@@ -7,23 +7,23 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 func TestEndOfASession(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	get := c.send(t.Context(), http.MethodGet, "")
 	came := c.start(t.Context(), toolCall("1", "wait", `{"begin":true}`, ""))
 	session := soon(t, f.entered).Session()
@@ -98,8 +98,7 @@ func TestBounds(t *testing.T) {
 		t.Error(status)
 	}
 
-	stdio := f.serveStdio(t)
-	stdio.begin(`{}`)
+	stdio := f.begunStdio(t)
 	stdio.send(long)
 	if m := stdio.next(); m.Error == nil || m.Error.Code != -32600 || string(m.ID) != "null" {
 		t.Errorf("%+v", m)
@@ -117,49 +116,22 @@ type bubbleConn struct {
 	accept string // in place of both
 }
 
-type pipeListener struct {
-	conns chan net.Conn
-	done  chan struct{}
-	over  atomic.Bool
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	if !l.over.Swap(true) {
-		close(l.done)
-	}
-	return nil
-}
-func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
-
 // bubble serves the fixture in memory; dial opens a connection.
 func (f *fixture) bubble(t *testing.T) (dial func() *bubbleConn, end func()) {
 	return f.bubbleBehind(t, f.wire)
 }
 
 func (f *fixture) bubbleBehind(t *testing.T, handler http.Handler) (dial func() *bubbleConn, end func()) {
-	l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+	network := standin.NewNetwork()
 	s := &http.Server{Handler: handler}
-	go s.Serve(l)
-	var open []net.Conn
+	go s.Serve(network)
 	return func() *bubbleConn {
-			ours, theirs := net.Pipe()
-			open = append(open, ours)
-			l.conns <- theirs
-			return &bubbleConn{t: t, conn: ours, in: bufio.NewReader(ours)}
+			conn, err := network.Dial(t.Context(), "", "")
+			must(t, err)
+			return &bubbleConn{t: t, conn: conn, in: bufio.NewReader(conn)}
 		}, func() {
 			f.wire.Close()
-			for _, c := range open {
-				c.Close()
-			}
+			network.HangUp()
 			s.Close()
 			synctest.Wait()
 		}
@@ -342,8 +314,8 @@ func TestMemoryOfIdleSessions(t *testing.T) {
 	begin := func() {
 		r, _ := http.NewRequest(http.MethodPost, "/", strings.NewReader(initialize(`{"elicitation":{},"roots":{}}`)))
 		r.Header.Set("Content-Type", "application/json")
-		w := &discard{header: http.Header{}}
-		if h.ServeHTTP(w, r); w.header.Get("Mcp-Session-Id") == "" {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Header().Get("Mcp-Session-Id") == "" {
 			t.Fatal("no session")
 		}
 	}
@@ -362,27 +334,16 @@ func TestMemoryOfIdleSessions(t *testing.T) {
 	}
 }
 
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header            { return d.header }
-func (d *discard) WriteHeader(int)                {}
-func (d *discard) Write(text []byte) (int, error) { return len(text), nil }
-
 // Over HTTP/2 a stream that is silent for longer than the timeout of a write is not a client that takes nothing.
 func TestSilentStreamOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: 10 * time.Second, WriteTimeout: 20 * time.Second})})
-		l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+		network := standin.NewNetwork()
 		var h2 http.Protocols
 		h2.SetUnencryptedHTTP2(true)
 		s := &http.Server{Handler: f.wire, Protocols: &h2}
-		go s.Serve(l)
-		dial := func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			l.conns <- theirs
-			return ours, nil
-		}
-		transport := &http.Transport{Protocols: &h2, DialContext: dial}
+		go s.Serve(network)
+		transport := &http.Transport{Protocols: &h2, DialContext: network.Dial}
 		c := &client{t: t, url: "http://host/", headers: map[string]string{}, http: &http.Client{Transport: transport}}
 		response := c.send(t.Context(), http.MethodPost, toolCall("1", "pace", `{}`, modernMeta))
 		if response.ProtoMajor != 2 {

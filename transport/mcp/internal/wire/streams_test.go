@@ -61,8 +61,7 @@ func (c *client) inside(f *fixture) *wire.Session {
 // A client whose network went away without a word opens a new stream while the old one still looks open, and is sent
 // what comes from then on there. When it closes it, the other is as good as before.
 func TestNewestStream(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	session := c.inside(f)
 	old := c.open(t.Context())
 	ctx, leave := context.WithCancel(t.Context())
@@ -93,8 +92,7 @@ func TestNewestStream(t *testing.T) {
 
 // Streams that are left behind do not add up.
 func TestStreamsAreBounded(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
+	f, c := inSession(t, wire.Config{})
 	var open []*stream
 	for range 7 {
 		open = append(open, c.open(t.Context()))
