@@ -107,18 +107,6 @@ func TestCheckBind(t *testing.T) {
 	}
 }
 
-// The address that a listener has is one that CheckBind takes.
-func TestCheckBindOfAListener(t *testing.T) {
-	for addr, good := range map[string]bool{"127.0.0.1:0": true, "0.0.0.0:0": false} {
-		l, err := net.Listen("tcp", addr)
-		must(t, err)
-		_ = l.Close()
-		if err := auth.CheckBind(l.Addr().String(), false); (err == nil) != good {
-			t.Errorf("%s: %v", l.Addr(), err)
-		}
-	}
-}
-
 // DESIGN 9: "Every limit has a default, a flag and a typed error"; DESIGN 10: "message 16 MiB".
 func TestBodyTooLargeIsRefusedAtOnce(t *testing.T) {
 	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
@@ -159,6 +147,13 @@ func call(h http.Handler, from, token string) (status int, retry string) {
 	return w.Code, w.Header().Get("Retry-After")
 }
 
+func wantStatus(t *testing.T, h http.Handler, from, token string, want int, what string) {
+	t.Helper()
+	if status, _ := call(h, from, token); status != want {
+		t.Errorf("%s: %d, want %d", what, status, want)
+	}
+}
+
 func wantCalls(t *testing.T, h http.Handler, from, token string, n int) {
 	t.Helper()
 	for i := range n {
@@ -180,13 +175,9 @@ func TestRateOfAddresses(t *testing.T) {
 		wantCalls(t, h, "10.0.0.1:2", "", 5)
 		time.Sleep(time.Hour)
 		wantCalls(t, h, "[::ffff:10.0.0.1]:2", "", 2000)
-		if status, _ := call(h, "10.0.0.1:1", ""); status != http.StatusTooManyRequests {
-			t.Errorf("the same address in another spelling: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", "", http.StatusTooManyRequests, "the same address in another spelling")
 		wantCalls(t, h, "[2001:db8::1]:1", "", 2000)
-		if status, _ := call(h, "[2001:db8::ffff]:1", ""); status != http.StatusTooManyRequests {
-			t.Errorf("another address of the same network: %d", status)
-		}
+		wantStatus(t, h, "[2001:db8::ffff]:1", "", http.StatusTooManyRequests, "another address of the same network")
 		wantCalls(t, h, "[2001:db8:0:1::1]:1", "", 2000)
 		wantCalls(t, h, "@", "", 2000) // a Unix socket
 	})
@@ -207,13 +198,9 @@ func TestRateOfPrincipals(t *testing.T) {
 		if status, retry := call(h, "10.0.0.9:1", laptop); status != http.StatusTooManyRequests || retry != "2" {
 			t.Errorf("the same principal with another token from elsewhere: %d, Retry-After %q", status, retry)
 		}
-		if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
-			t.Errorf("another principal at the same address: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", tom, http.StatusOK, "another principal at the same address")
 		time.Sleep(2 * time.Second)
-		if status, _ := call(h, "10.0.0.1:1", mia); status != http.StatusOK {
-			t.Errorf("after Retry-After: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", mia, http.StatusOK, "after Retry-After")
 	})
 }
 
@@ -253,9 +240,7 @@ func TestBucketsAreBounded(t *testing.T) {
 		if n := g.Buckets(); n != 10_000 {
 			t.Errorf("%d buckets after 12,000 addresses, want 10,000", n)
 		}
-		if status, _ := call(h, "10.47.249.1:1", ""); status != http.StatusTooManyRequests {
-			t.Errorf("the latest address was forgotten: %d", status)
-		}
+		wantStatus(t, h, "10.47.249.1:1", "", http.StatusTooManyRequests, "the latest address was forgotten")
 		time.Sleep(time.Hour)
 		for range 6000 {
 			call(h, "10.0.0.1:1", "")
@@ -295,42 +280,29 @@ func TestRefusalComesBeforeTheBodyThatWasAskedFor(t *testing.T) {
 	}
 }
 
-// The connection still knows how to end an answer before the request was read whole: its client receives it.
-func TestAnswerToARequestNotReadWholeArrives(t *testing.T) {
-	addr := serve(t, newMiddleware(t, auth.Config{MaxBody: 1 << 10}).Wrap(door()))
-	c, err := net.Dial("tcp", addr)
-	must(t, err)
-	defer func() { _ = c.Close() }()
-	const size = 8 << 20
-	go func() {
-		_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", size)
-		_, _ = c.Write(make([]byte, 64<<10))
-	}()
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	must(t, err)
-	if _, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("%s, %v", resp.Status, err)
-	}
-}
-
-// A client that reads only after it has sent its body reads the refusal.
-func TestRefusalArrivesAfterABodyThatIsTooLarge(t *testing.T) {
+// The connection still knows how to end an answer before the request was read whole: its client receives it, whether it
+// waits with half of its body sent, or reads only after it has sent all of it.
+func TestRefusalArrives(t *testing.T) {
 	_, line := newLine(t, "mia", auth.Admin)
-	for addr, want := range map[string]int{
-		serve(t, newMiddleware(t, auth.Config{}).Wrap(door())):                                                       http.StatusRequestEntityTooLarge,
-		serve(t, newMiddleware(t, auth.Config{MaxBody: 32 << 20, Tokens: load(t, tokenFile(t, line))}).Wrap(door())): http.StatusUnauthorized,
+	for _, test := range []struct {
+		config     auth.Config
+		sent, want int
+	}{
+		{auth.Config{MaxBody: 1 << 10}, 64 << 10, http.StatusRequestEntityTooLarge},
+		{auth.Config{}, 17 << 20, http.StatusRequestEntityTooLarge},
+		{auth.Config{MaxBody: 32 << 20, Tokens: load(t, tokenFile(t, line))}, 17 << 20, http.StatusUnauthorized},
 	} {
-		c, err := net.Dial("tcp", addr)
+		c, err := net.Dial("tcp", serve(t, newMiddleware(t, test.config).Wrap(door())))
 		must(t, err)
 		defer func() { _ = c.Close() }()
 		_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", 17<<20)
 		must(t, err)
-		_, err = c.Write(make([]byte, 17<<20))
+		_, err = c.Write(make([]byte, test.sent))
 		must(t, err)
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 		must(t, err)
-		if resp.StatusCode != want {
-			t.Errorf("%s instead of %d", resp.Status, want)
+		if _, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != test.want {
+			t.Errorf("%s instead of %d, %v", resp.Status, test.want, err)
 		}
 	}
 }

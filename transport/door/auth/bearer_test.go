@@ -5,13 +5,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 )
 
 // DESIGN 9: "Bearer tokens with scopes (run:read, run:write, admin) bound to a principal".
@@ -47,6 +50,7 @@ func TestWithoutAGoodTokenNobodyCalls(t *testing.T) {
 		{"Authorization: " + token, metadata + scopes},
 		{"Authorization: Bearer", metadata + `, error="invalid_token"` + scopes},
 		{"Authorization: Bearer " + other, metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + strings.Fields(line)[2], metadata + `, error="invalid_token"` + scopes}, // who reads the file cannot call
 		{"Authorization: Bearer " + token + "x", metadata + `, error="invalid_token"` + scopes},
 		{"Authorization: Bearer " + token[:45], metadata + `, error="invalid_token"` + scopes},
 		{"Authorization: Bearer " + strings.ToUpper(token), metadata + `, error="invalid_token"` + scopes},
@@ -88,19 +92,8 @@ func TestRateWithoutTheTokenThatIsNeeded(t *testing.T) {
 				t.Errorf("request %d: %d, want %d", i, status, want)
 			}
 		}
-		if status, _ := call(h, "10.0.0.1:1", token); status != http.StatusOK {
-			t.Errorf("with a token from the same address: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", token, http.StatusOK, "with a token from the same address")
 	})
-}
-
-// The digest in the file is no token: who reads the file still cannot call.
-func TestDigestIsNoToken(t *testing.T) {
-	_, line := newLine(t, "mia", auth.Admin)
-	h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
-	if status, _ := call(h, "10.0.0.1:1", strings.Fields(line)[2]); status != http.StatusUnauthorized {
-		t.Errorf("the digest as a token: %d", status)
-	}
 }
 
 // A password would be found by trying, whatever digest stands in the file.
@@ -108,9 +101,7 @@ func TestShortSecretIsNoToken(t *testing.T) {
 	line, err := auth.Line("mia", []auth.Scope{auth.Admin}, auth.Digest("correct horse"))
 	must(t, err)
 	h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
-	if status, _ := call(h, "10.0.0.1:1", "correct horse"); status != http.StatusUnauthorized {
-		t.Errorf("a short secret: %d", status)
-	}
+	wantStatus(t, h, "10.0.0.1:1", "correct horse", http.StatusUnauthorized, "a short secret")
 }
 
 func TestTokensInTheURLAreRefused(t *testing.T) {
@@ -154,16 +145,10 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 				t.Fatal(status, retry)
 			}
 		}
-		if status, _ := call(h, "10.0.0.1:3", token); status != http.StatusOK {
-			t.Errorf("a good token at the same address: %d", status)
-		}
-		if status, _ := call(h, "10.0.0.2:1", wrong); status != http.StatusUnauthorized {
-			t.Errorf("a wrong token at another address: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:3", token, http.StatusOK, "a good token at the same address")
+		wantStatus(t, h, "10.0.0.2:1", wrong, http.StatusUnauthorized, "a wrong token at another address")
 		time.Sleep(100 * time.Millisecond)
-		if status, _ := call(h, "10.0.0.1:1", wrong); status != http.StatusUnauthorized {
-			t.Errorf("a wrong token 100 ms later: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", wrong, http.StatusUnauthorized, "a wrong token 100 ms later")
 		if n := strings.Count(log.String(), "refused a wrong token"); n != 12 || strings.Contains(log.String(), wrong) {
 			t.Errorf("%d lines about wrong tokens, want 12 without the token: %s", n, log.String())
 		}
@@ -297,4 +282,120 @@ func TestShares(t *testing.T) {
 	if a := post(bob, "Content-Length: 0"); a.StatusCode != http.StatusOK {
 		t.Errorf("another caller: %s", a.Status)
 	}
+}
+
+// Tokens of an issuer are taken beside a file's. A page's session that one opened ends with it. If nobody can tell
+// whether a token is good, the caller may try again.
+func TestIssuedTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own, line := newLine(t, "bob", auth.ReadRuns)
+		issued := strings.Repeat("x", 32) + ".y.z"
+		end := time.Now().Add(time.Hour)
+		answers := map[string]error{issued: nil,
+			"2" + issued: messages.Errorf(messages.CodeUnavailable, "the keys cannot be had")}
+		m := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line)),
+			Issued: func(_ context.Context, token string) (auth.Principal, time.Time, error) {
+				return auth.Principal{Name: "mia", Scopes: []auth.Scope{auth.ReadRuns}}, end, answers[token]
+			}})
+		ask := func(field, value string, door http.Handler) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+			r.Header.Set(field, value)
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+			w := httptest.NewRecorder()
+			m.Wrap(door).ServeHTTP(w, r)
+			return w
+		}
+		for token, want := range map[string]string{own: `"Name":"bob"`, issued: `"Name":"mia"`,
+			"2" + issued: "the keys cannot be had", strings.Repeat("x", 40): "unknown or was revoked"} {
+			if w := ask("Authorization", "Bearer "+token, door()); !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d %s", token, w.Code, w.Body)
+			}
+		}
+		answers[issued+"w"] = messages.Errorf(auth.CodeUnauthorized, "its aud does not name this server")
+		if w := ask("Authorization", "Bearer "+issued+"w", door()); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "its aud") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		opened := ask("Authorization", "Bearer "+issued, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			must(t, auth.OpenSession(w, r, false))
+		}))
+		cookie := strings.Split(opened.Header().Get("Set-Cookie"), ";")[0]
+		for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+			if w := ask("Cookie", cookie, door()); w.Code != want {
+				t.Errorf("the page's session: %d, want %d", w.Code, want)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// "A name that a client keeps works after a restart, on another node, and after a night's sleep": the cookie of a page
+// does, with the key, until the session is closed anywhere, its token is gone or a day has passed without a request.
+func TestPageSessionOutlivesItsServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token, line := newLine(t, "ann", auth.ReadRuns)
+		keys, rows := seal.New(nil), seal.NewRows(seal.Rows{})
+		rows.Shared = true
+		node := func(c auth.Config) *auth.Middleware {
+			c.Tokens, c.Rows = load(t, tokenFile(t, line)), rows
+			return newMiddleware(t, c)
+		}
+		call := func(m *auth.Middleware, cookie *http.Cookie, do http.HandlerFunc) *httptest.ResponseRecorder {
+			r, w := httptest.NewRequest(http.MethodGet, "http://localhost/", nil), httptest.NewRecorder()
+			if r.Header.Set("Sec-Fetch-Site", "same-origin"); cookie != nil {
+				r.AddCookie(cookie)
+			} else {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			m.Wrap(do).ServeHTTP(w, r)
+			return w
+		}
+		first, second, stranger := node(auth.Config{Keys: keys}), node(auth.Config{Keys: keys}), node(auth.Config{})
+		_, other := newLine(t, "ann", auth.ReadRuns)
+		without := newMiddleware(t, auth.Config{Keys: keys, Tokens: load(t, tokenFile(t, other))})
+		open := func() *http.Cookie {
+			w := call(first, nil, func(w http.ResponseWriter, r *http.Request) { must(t, auth.OpenSession(w, r, true)) })
+			return w.Result().Cookies()[0]
+		}
+		wants := func(what string, m *auth.Middleware, cookie *http.Cookie, want int) *httptest.ResponseRecorder {
+			w := call(m, cookie, func(w http.ResponseWriter, r *http.Request) {})
+			if w.Code != want {
+				t.Errorf("%s: %d, want %d", what, w.Code, want)
+			}
+			return w
+		}
+		cookie := open()
+		wants("another node", second, cookie, 200)
+		wants("a node with another key", stranger, cookie, 401)
+		wants("a node that has no such token", without, cookie, 401)
+		time.Sleep(8 * time.Hour)
+		renewed := wants("a night later", second, cookie, 200).Result().Cookies()
+		if len(renewed) != 1 || !renewed[0].Secure || !renewed[0].HttpOnly {
+			t.Fatalf("the session is not renewed as it was: %v", renewed)
+		}
+		time.Sleep(17 * time.Hour)
+		wants("the first cookie after a day", second, cookie, 401)
+		if again := wants("the renewed one", first, renewed[0], 200); len(again.Result().Cookies()) != 1 {
+			t.Error("it is not renewed again")
+		}
+		closed := call(first, renewed[0], func(w http.ResponseWriter, r *http.Request) { must(t, auth.CloseSession(w, r)) })
+		if got := closed.Result().Cookies(); len(got) != 1 || got[0].MaxAge >= 0 {
+			t.Errorf("who signs out gets %v", got)
+		}
+		wants("after it was closed", first, renewed[0], 401)
+		time.Sleep(seal.Recheck)
+		wants("after it was closed elsewhere", second, renewed[0], 401)
+		wants("after it was closed, and a restart", node(auth.Config{Keys: keys}), renewed[0], 401)
+		wants("another session of the same token", second, open(), 200)
+
+		at, free := auth.Place(""), func() *auth.Middleware { return newMiddleware(t, auth.Config{Keys: keys}) }
+		see := func(w http.ResponseWriter, r *http.Request) { at = auth.At(r.Context()) }
+		page := call(free(), cookie, see).Result().Cookies()
+		if len(page) != 1 || at == auth.Page {
+			t.Fatalf("a server without tokens gives its page %v, which is %q before", page, at)
+		}
+		if call(free(), page[0], see); at != auth.Page {
+			t.Errorf("after a restart the page of a server without tokens is %q", at)
+		}
+		wants("the page's cookie where tokens are needed", first, page[0], 401)
+	})
 }

@@ -165,9 +165,7 @@ func TestTokensAreRevokedWithoutARestart(t *testing.T) {
 		}
 		want(200, 200)
 		rewrite(t, path, long.Add(time.Minute), miaLine)
-		if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
-			t.Errorf("the file was read again within a second: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", tom, http.StatusOK, "the file was read again within a second")
 		want(200, 401)
 
 		rewrite(t, path, long.Add(90*time.Second), tomLine) // as many bytes
@@ -211,12 +209,8 @@ func TestTokensOfAFileJustChangedAreReadAgain(t *testing.T) {
 		h := newMiddleware(t, auth.Config{Tokens: load(t, path)}).Wrap(door())
 		rewrite(t, path, now, tomLine)
 		time.Sleep(time.Second)
-		if status, _ := call(h, "10.0.0.1:1", mia); status != http.StatusUnauthorized {
-			t.Errorf("the revoked token: %d", status)
-		}
-		if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
-			t.Errorf("the new token: %d", status)
-		}
+		wantStatus(t, h, "10.0.0.1:1", mia, http.StatusUnauthorized, "the revoked token")
+		wantStatus(t, h, "10.0.0.1:1", tom, http.StatusOK, "the new token")
 	})
 }
 
@@ -264,17 +258,11 @@ func TestReload(t *testing.T) {
 	h := newMiddleware(t, auth.Config{Tokens: tokens}).Wrap(door())
 	rewrite(t, path, time.Now(), tomLine)
 	must(t, tokens.Reload())
-	if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
-		t.Errorf("the new token: %d", status)
-	}
+	wantStatus(t, h, "10.0.0.1:1", tom, http.StatusOK, "the new token")
 	rewrite(t, path, time.Now(), miaLine, "garbage")
 	wantCode(t, tokens.Reload(), invalidInput, "a line has")
-	if status, _ := call(h, "10.0.0.1:1", mia); status != http.StatusUnauthorized {
-		t.Errorf("a token of a broken file: %d", status)
-	}
-	if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
-		t.Errorf("the token before it: %d", status)
-	}
+	wantStatus(t, h, "10.0.0.1:1", mia, http.StatusUnauthorized, "a token of a broken file")
+	wantStatus(t, h, "10.0.0.1:1", tom, http.StatusOK, "the token before it")
 }
 
 // ends opens requests with the token, changes the file to the line, and returns why the requests ended within 2 s: nil
