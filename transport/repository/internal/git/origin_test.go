@@ -28,16 +28,14 @@ func repository(t *testing.T, remote string) (dir string, repo *gogit.Repository
 	repo, err := gogit.PlainInit(dir, false)
 	must(t, err)
 	if remote != "" {
-		if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}})
+		must(t, err)
 	}
 	write(t, filepath.Join(dir, "sub", "a.txt"), "a")
 	tree, err := repo.Worktree()
 	must(t, err)
-	if _, err := tree.Add("sub/a.txt"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = tree.Add("sub/a.txt")
+	must(t, err)
 	who := &object.Signature{Name: "a", Email: "a@example.com", When: time.Unix(1, 0)}
 	hash, err := tree.Commit("one", &gogit.CommitOptions{Author: who, Committer: who})
 	must(t, err)
@@ -75,9 +73,8 @@ func TestReadBeforeTheFirstCommit(t *testing.T) {
 	dir := t.TempDir()
 	repo, err := gogit.PlainInit(dir, false)
 	must(t, err)
-	if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}})
+	must(t, err)
 	expect(t, dir, git.Origin{Remote: remote, Branch: "master"})
 }
 

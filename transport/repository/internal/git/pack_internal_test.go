@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -185,22 +188,6 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// However long a chain is, its objects are there.
-func TestALongChain(t *testing.T) {
-	var p packer
-	text := "x"
-	at, _ := p.object(plumbing.BlobObject, text)
-	for range 1000 {
-		at = p.offsetDelta(at, copies(len(text), len(text), "y"))
-		text += "y"
-	}
-	got, err := unpackAll(p.pack(), Limits{})
-	must(t, err)
-	if _, err := got.size(plumbing.ComputeHash(plumbing.BlobObject, []byte(text))); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAPackEndsWithItsContext(t *testing.T) {
 	var p packer
 	p.object(plumbing.BlobObject, "x")
@@ -325,17 +312,17 @@ func TestUndoingDeltasIsBounded(t *testing.T) {
 	}
 }
 
-// Small objects cost what it takes to make them again, which is not their bytes.
+// However long a chain is, its objects are there. Small objects cost what it takes to make them again, which is not their bytes.
 func TestUndoingSmallDeltasIsBounded(t *testing.T) {
 	var p packer
 	at, _ := p.object(plumbing.BlobObject, "base")
-	for i := range 100 {
+	for i := range 1000 {
 		at = p.offsetDelta(at, copies(4+i, 4+i, "x"))
 	}
 	got, err := unpackAll(p.pack(), Limits{})
 	must(t, err)
-	got.redoable = 150 * redoneCost
-	h := plumbing.ComputeHash(plumbing.BlobObject, []byte("base"+strings.Repeat("x", 100)))
+	got.redoable = 1500 * redoneCost
+	h := plumbing.ComputeHash(plumbing.BlobObject, []byte("base"+strings.Repeat("x", 1000)))
 	for round, limited := range []bool{false, true} {
 		got.cache.Clear()
 		_, err = got.read(plumbing.BlobObject, h)
@@ -369,3 +356,37 @@ func FuzzDelta(f *testing.F) {
 }
 
 var must = fatal.IfError
+
+// A pack of less than two kilobytes that unpacks into as much as the limits allow costs a process at most 250 MB.
+func TestMemoryOfAHostilePack(t *testing.T) {
+	if os.Getenv("LASTWORD_TEST_PACK") == "" { // its own process, without what other tests have taken
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), "LASTWORD_TEST_PACK=1", "GOGC=50") // the race detector makes the collector late
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return
+	}
+	var p packer
+	const size = 1 << 20
+	at, _ := p.object(plumbing.BlobObject, strings.Repeat("\x00", size))
+	for i := range 8 { // as large as an object may be
+		delta := binary.AppendUvarint(binary.AppendUvarint(nil, size), 31*size+uint64(i)+1)
+		for range 31 {
+			delta = append(delta, 0x80|0x70, 0, 0, size>>16)
+		}
+		p.offsetDelta(at, append(append(delta, byte(i)+1), make([]byte, i+1)...))
+	}
+	text := p.pack()
+	if len(text) > 1900 {
+		t.Fatalf("the pack has %d bytes", len(text))
+	}
+	if _, err := unpackAll(text, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	var took runtime.MemStats // without the memory of the race detector
+	runtime.ReadMemStats(&took)
+	if t.Log(took.Sys); took.Sys > 250_000_000 {
+		t.Errorf("the process took %d bytes", took.Sys)
+	}
+}

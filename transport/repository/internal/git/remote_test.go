@@ -19,18 +19,6 @@ import (
 
 var smallFiles = map[string]string{"README.md": "# small\n", "docs/a.md": "a\n"}
 
-func TestFetchOverHTTPS(t *testing.T) {
-	root := t.TempDir()
-	_, commit := small(t, root, "o/r.git")
-	server, o := secure(t, backend(t, root))
-	files, head, err := get(patience(t), git.Remote{URL: server.URL + "/o/r.git"}, o)
-	must(t, err)
-	if want := (git.Head{Commit: commit.String(), Ref: "master"}); *head != want {
-		t.Errorf("head %+v, want %+v", *head, want)
-	}
-	same(t, read(t, files), smallFiles)
-}
-
 func TestFetchOverHTTPWhereAllowed(t *testing.T) {
 	root := t.TempDir()
 	small(t, root, "r.git")
@@ -103,20 +91,6 @@ func TestResolveTellsRefAndFolderApart(t *testing.T) {
 	}
 }
 
-func TestResolveByRef(t *testing.T) {
-	url, o, commits := many(t)
-	for ref, full := range map[string]string{
-		"master": "refs/heads/master", "both": "refs/heads/both", "refs/tags/both": "refs/tags/both",
-		"feature/x/docs": "refs/tags/feature/x/docs", "-x": "refs/heads/-x", "refs/pull/7/head": "refs/pull/7/head",
-		"annotated": "annotated", commits["refs/heads/-x"]: "refs/heads/-x",
-	} {
-		head, err := git.Resolve(patience(t), git.Remote{URL: url, Ref: ref}, o)
-		if err != nil || head.Commit != commits[full] || head.Dir != "" {
-			t.Errorf("%q: %+v, %v, want %s", ref, head, err, commits[full])
-		}
-	}
-}
-
 func TestRefsThatAreNotThere(t *testing.T) {
 	url, o, _ := many(t)
 	for ref, words := range map[string][]string{
@@ -149,7 +123,7 @@ func TestFetchOfEveryKindOfRef(t *testing.T) {
 	url, o, commits := many(t)
 	for ref, want := range map[string]string{
 		"feature/x": "refs/heads/feature/x", "v1.0": "refs/tags/v1.0", "annotated": "annotated", "tag-of-tag": "annotated",
-		commits["refs/pull/7/head"]: "refs/pull/7/head",
+		commits["refs/pull/7/head"]: "refs/pull/7/head", "refs/tags/both": "refs/tags/both", "-x": "refs/heads/-x",
 	} {
 		files, head, err := get(patience(t), git.Remote{URL: url, Ref: ref}, o)
 		if err != nil {
@@ -316,10 +290,13 @@ func TestPlacesThatAreNoRepositories(t *testing.T) {
 		fmt.Fprint(w, "<!doctype html><title>not git</title>")
 	}))
 	for path, words := range map[string]string{
-		"/page": "does not answer as a git repository", "/404": "does not exist", "/410": "410",
+		"/page": "does not answer as a git repository", "/404": "does not exist", "/410": "410", "/401": "private", "/403": "private",
 	} {
 		_, err := git.Resolve(patience(t), git.Remote{URL: server.URL + path}, o)
 		refused(t, err, messages.CauseInvalidInput, words)
+		if path != "/page" && path != "/410" {
+			refused(t, err, messages.CauseInvalidInput, "private", "LASTWORD_GIT_TOKEN", "GH_TOKEN", "GITHUB_ACCESS_TOKEN")
+		}
 	}
 	for _, path := range []string{"/500", "/503", "/429"} {
 		_, err := git.Resolve(patience(t), git.Remote{URL: server.URL + path}, o)

@@ -50,9 +50,8 @@ func (b *builder) put(kind plumbing.ObjectType, text string) plumbing.Hash {
 	o.SetType(kind)
 	w, err := o.Writer()
 	must(b.t, err)
-	if _, err := w.Write([]byte(text)); err != nil {
-		b.t.Fatal(err)
-	}
+	_, err = w.Write([]byte(text))
+	must(b.t, err)
 	h, err := b.repo.Storer.SetEncodedObject(o)
 	must(b.t, err)
 	return h
