@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/internal/server"
+	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -124,7 +124,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 
 // A browser's EventSource cannot send a token. On pages of this server it sends the cookie of a session instead.
 func TestSession(t *testing.T) {
-	w, tokens, file := guarded(t)
+	w, tokens, _ := guarded(t)
 	opened := w.call("POST", "/v1/session", "", "Authorization", "Bearer "+tokens["ann"])
 	cookies := opened.Cookies()
 	if opened.StatusCode != 204 || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
@@ -163,51 +163,30 @@ func TestSession(t *testing.T) {
 	if got := w.call("GET", "/v1/runs", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"); got.StatusCode != 401 {
 		t.Errorf("after its end the session reads on: %s", got.Status)
 	}
-	_ = file
 }
 
-// inBubble serves the API on pipes, so that virtual time passes over its connections, and returns a function that
-// dials.
-func inBubble(t *testing.T, ctx context.Context, handler http.Handler) func() net.Conn {
+// inBubble serves the API on pipes, so that virtual time passes over its connections.
+func inBubble(t *testing.T, ctx context.Context, handler http.Handler) *standin.Network {
 	t.Helper()
-	conns, done := make(chan net.Conn), make(chan struct{})
+	network, done := standin.NewNetwork(), make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(ctx, listener{conns, ctx}, handler, server.Limits{Drain: time.Minute})
+		_ = server.Serve(ctx, network, handler, server.Limits{Drain: time.Minute})
 	}()
 	t.Cleanup(func() { <-done })
-	return func() net.Conn {
-		ours, theirs := net.Pipe()
-		conns <- theirs
-		return ours
-	}
+	return network
 }
-
-type listener struct {
-	conns chan net.Conn
-	ctx   context.Context
-}
-
-func (l listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.ctx.Done():
-		return nil, net.ErrClosed
-	}
-}
-func (l listener) Close() error   { return nil }
-func (l listener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // A silent stream says every 15 s that it lives, and a stopping server tells its readers to come back with their cursor.
 func TestHeartbeatAndDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		system := newSystem(t)
-		dial := inBubble(t, ctx, newAPI(system))
+		network := inBubble(t, ctx, newAPI(system))
 		id, err := system.Submit(ctx, messages.Request{Job: "tell", Input: json.RawMessage(`{"hang":true}`)})
 		must(t, err)
-		c := dial()
+		c, err := network.Dial(ctx, "", "")
+		must(t, err)
 		go func() {
 			_, _ = io.WriteString(c, "GET /v1/runs/"+string(id)+"/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
 		}()
@@ -217,7 +196,7 @@ func TestHeartbeatAndDrain(t *testing.T) {
 			got <- string(data)
 		}()
 		socket, _, err := websocket.Dial(ctx, "ws://localhost/v1/ws", &websocket.DialOptions{HTTPClient: &http.Client{
-			Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}}})
+			Transport: &http.Transport{DialContext: network.Dial}}})
 		must(t, err)
 		closed := make(chan error, 1)
 		go func() {
