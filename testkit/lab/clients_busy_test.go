@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 )
 
 // TestBusyClients is the part of make clients in which a client sends a second message while the first is answered:
@@ -111,4 +114,107 @@ func slowWords(asked chan<- []byte) http.Handler {
 		}
 		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	})
+}
+
+// TestA2AClients has the library of agents for npm call a real server: tasks that complete, ask, fail, are canceled, and
+// break off because the server is killed. Only those that complete look like a success, and the cut one goes on.
+func TestA2AClients(t *testing.T) {
+	if os.Getenv("LASTWORD_CLIENTS") == "" {
+		t.Skip("make clients runs this")
+	}
+	m := testkit.NewModel(t)
+	m.Answer(testkit.Thought("Hm. "), testkit.Text("Hello "), testkit.Text("there."), testkit.Finish("stop"), testkit.Done())
+	m.Answer(testkit.Call(0, "c", "ask_user", `{"question":"Which branch?"}`), testkit.Finish("tool_calls"), testkit.Done())
+	m.Answer(testkit.Text("Took it."), testkit.Finish("stop"), testkit.Done())
+	m.Answer(testkit.Text("It ra "), testkit.Cut())
+	m.Answer(testkit.Text("It ra "), testkit.Stall())
+	m.Answer(testkit.Text("It ra "), testkit.Stall())
+	m.Answer(testkit.Text("It rains."), testkit.Finish("stop"), testkit.Done()) // the next server goes on with the turn
+	want := []struct{ Prompt, Status, Text, Error string }{{"whole", "completed", "Hello there.", ""}, {"question", "completed", "Took it.", ""},
+		{"failed", "failed", "It ra ", ""}, {"cancel", "canceled", "It ra ", ""}, {"kill", "completed", "It rains.", "cut"}}
+	var prompts []string
+	for _, w := range want {
+		prompts = append(prompts, w.Prompt)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "fronts"), "a2aserver.mjs"), strings.Join(prompts, ","),
+		buildBinary(t), "serve", "--http", "127.0.0.1:0", "--dialects", "a2a", "--drain", "100ms", "--base-url", m.URL(), "--model", "scripted",
+		"--state", t.TempDir())
+	cmd.Stderr, cmd.Dir, cmd.Env = t.Output(), t.TempDir(), atHome(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	row := clientRow{dialect: "a2a", client: "@a2a-js/sdk, a server", version: "1", cuts: 1}
+	for i, line := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
+		got := want[0]
+		got.Error = ""
+		if err := json.Unmarshal(line, &got); err != nil || i >= len(want) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		row.stories++
+		if got != want[i] {
+			t.Errorf("%s, want %+v", line, want[i])
+			continue
+		}
+		row.equal++
+	}
+	if row.stories != len(want) {
+		t.Errorf("%d prompts have an answer", row.stories)
+	}
+	row.print()
+}
+
+// TestEditorClients has the library of editors for npm start the program as their agent: runs that complete, ask, fail,
+// are canceled, and break off because the agent is killed. Only those that complete look like a success.
+func TestEditorClients(t *testing.T) {
+	if os.Getenv("LASTWORD_CLIENTS") == "" {
+		t.Skip("make clients runs this")
+	}
+	m, state, folder := testkit.NewModel(t), t.TempDir(), t.TempDir()
+	calls := func(tool, arguments, then string) {
+		m.Answer(testkit.Call(0, "c", tool, arguments), testkit.Finish("tool_calls"), testkit.Done())
+		m.Answer(testkit.Text(then), testkit.Finish("stop"), testkit.Done())
+	}
+	m.Answer(testkit.Thought("Hm. "), testkit.Text("Hello."), testkit.Finish("stop"), testkit.Done())
+	calls("write_file", `{"path":"a.txt","text":"a"}`, "Written.")
+	calls("ask_user", `{"question":"Which branch?"}`, "Took it.")
+	m.Answer(testkit.Text("It ra"), testkit.Cut())
+	m.Answer(testkit.Text("It ra"), testkit.Stall())
+	m.Answer(testkit.Text("It ra"), testkit.Stall())
+	prompts := []string{"whole", "permission", "form", "failed", "cancel", "kill"}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "acp"), "editor.mjs"), folder, strings.Join(prompts, ","),
+		buildBinary(t), "acp", "--base-url", m.URL(), "--model", "scripted", "--state", state)
+	cmd.Stderr = t.Output()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	row := clientRow{dialect: "acp", client: "@agentclientprotocol/sdk", version: "2"}
+	want := []struct{ told, stop string }{
+		{"agent_thought_chunk Hm. ,agent_message_chunk Hello. ", "end_turn"},
+		{"permission write_file a.txt,tool_call write_file a.txt in_progress,tool_call_update  completed,agent_message_chunk Written. ", "end_turn"},
+		{"tool_call ask_user in_progress,form Which branch?,tool_call_update  completed,agent_message_chunk Took it. ", "end_turn"},
+		{"agent_message_chunk It ra ", ""}, {"agent_message_chunk It ra ", "cancelled"}, {"agent_message_chunk It ra ", ""},
+	}
+	for i, line := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
+		var got struct {
+			Updates     []string
+			Stop, Error string
+		}
+		if err := json.Unmarshal(line, &got); err != nil || i >= len(want) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		told := slices.DeleteFunc(got.Updates, func(u string) bool { return strings.HasPrefix(u, "available_commands") })
+		row.stories++
+		if all := strings.Join(told, ","); all != want[i].told || got.Stop != want[i].stop || (got.Error == "") != (want[i].stop != "") {
+			t.Errorf("%s: %q, stop %q, error %q", prompts[i], all, got.Stop, got.Error)
+			continue
+		}
+		row.equal++
+	}
+	if row.stories != len(want) {
+		t.Errorf("%d prompts have an answer", row.stories)
+	}
+	row.cuts = 1
+	row.print()
 }

@@ -3,8 +3,12 @@ package lab_test
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -13,9 +17,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
+	"text/tabwriter"
+	"time"
 
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // kitTarget is a server for one client: over stdio a command, over HTTP an address.
@@ -171,5 +181,239 @@ func wantResult(t *testing.T, a answer, status messages.Status) {
 		if e.Type.IsTerminal() {
 			t.Errorf("%s: the terminal came as an event as well as in the result", a.Scenario)
 		}
+	}
+}
+
+// watched is one streamed call as a client saw it.
+type watched struct {
+	Events []seen        `json:"events"`
+	Late   int           `json:"late"` // events that came after the call was over
+	Result *kitRunResult `json:"result"`
+	Error  string        `json:"error"`
+}
+
+// seen is one event as a client saw it.
+type seen struct {
+	RunID messages.RunID `json:"run_id"`
+	Seq   uint64         `json:"seq"`
+	From  uint64         `json:"from"`
+	Type  messages.Kind  `json:"type"`
+}
+
+// kitRunResult is what the kit needs of a tool's structured content.
+type kitRunResult struct {
+	RunID   messages.RunID  `json:"run_id"`
+	Status  messages.Status `json:"status"`
+	Seq     uint64          `json:"seq"`
+	IsError bool            `json:"is_error"`
+	// Terminal is in the result's _meta. URI belongs to the first file that it links to.
+	Terminal json.RawMessage `json:"terminal"`
+	URI      string          `json:"uri"`
+}
+
+// answer is what one scenario came to.
+type answer struct {
+	Scenario string          `json:"scenario"`
+	Version  string          `json:"version"`
+	Runs     []watched       `json:"runs"`
+	Status   messages.Status `json:"status"`
+	Text     string          `json:"text"`
+	URI      string          `json:"uri"`
+}
+
+// tally counts what went wrong with the events of a client's calls.
+type tally struct{ events, lost, foreign, reordered, late int }
+
+func (t *tally) add(o tally) {
+	t.events += o.events
+	t.lost += o.lost
+	t.foreign += o.foreign
+	t.reordered += o.reordered
+	t.late += o.late
+}
+
+func (t tally) String() string {
+	return fmt.Sprintf("%6d events  %d lost  %d foreign  %d reordered  %d late", t.events, t.lost, t.foreign, t.reordered, t.late)
+}
+
+// count judges the events of one call that read its run from the cursor: to the last event before the terminal, which
+// is the result, or, where the call was cut off, to the last that came.
+func (w watched) count(after uint64) tally {
+	t := tally{events: len(w.Events)}
+	end := uint64(0)
+	run := messages.RunID("")
+	switch {
+	case w.Result != nil:
+		run, end, t.late = w.Result.RunID, w.Result.Seq-1, w.Late
+	case len(w.Events) > 0:
+		run = w.Events[0].RunID
+	}
+	cursor := after
+	for _, e := range w.Events {
+		switch {
+		case e.RunID != run:
+			t.foreign++
+		case e.Seq <= cursor:
+			t.reordered++
+		default:
+			t.lost += int(e.From - min(e.From, cursor+1))
+			cursor = e.Seq
+		}
+	}
+	t.lost += int(end - min(end, cursor))
+	return t
+}
+
+// clientRow is what make clients prints of a client of a dialect.
+type clientRow struct {
+	dialect, client, version string
+	equal, stories, cuts     int
+}
+
+var clientTable struct {
+	mu   sync.Mutex
+	rows []clientRow
+}
+
+// print adds the row to the table.
+func (r clientRow) print() {
+	clientTable.mu.Lock()
+	defer clientTable.mu.Unlock()
+	clientTable.rows = append(clientTable.rows, r)
+}
+
+// printClients prints the table, if there is one.
+func printClients() {
+	if len(clientTable.rows) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\ndialect\tclient\tversion\tstories equal\tcuts judged")
+	for _, r := range clientTable.rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d of %d\t%d\n", r.dialect, r.client, r.version, r.equal, r.stories, r.cuts)
+	}
+	_ = w.Flush() // to stdout
+}
+
+// stdioServer names the variable whose value, a folder, makes the test's binary a server over stdio.
+const stdioServer = "LASTWORD_CLIENTS_STDIO"
+
+// serveStdio is the server that clients over stdio start: the test's own binary.
+func serveStdio(folder string) error {
+	door, end, err := openDoor(folder)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return door.Serve(context.Background(), os.Stdin, os.Stdout)
+}
+
+// openDoor is a node with the kit's jobs behind a door that has nothing of the command's.
+func openDoor(folder string) (*mcp.Server, func(), error) {
+	system, err := actors.New(context.Background(), actors.Config{Drain: time.Second, Jobs: kitJobs(folder)})
+	if err != nil {
+		return nil, nil, err
+	}
+	door := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1",
+		Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+			return os.Open(filepath.Join(folder, a.Path))
+		}})
+	for _, name := range []string{"count", "program", "write", "crash"} {
+		if err := door.AddJob(mcp.JobTool{Job: name}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return door, func() { door.Close(); _ = system.Close(context.Background()) }, nil
+}
+
+// kitInput is what the kit's jobs take, each what it needs.
+type kitInput struct {
+	N     int    `json:"n"`        // milestones that count says
+	Pause int    `json:"pause_ms"` // between two of them
+	Text  string `json:"text"`     // what write writes
+}
+
+func kitJobs(folder string) []actors.Definition {
+	input := mcp.Object(nil, `"n":{"type":"integer"}`, `"pause_ms":{"type":"integer"}`, `"text":{"type":"string"}`)
+	job := func(name string, work func(ctx context.Context, t *actors.TaskContext, in kitInput) error) actors.Definition {
+		about := messages.JobSpec{Title: name, Description: "One of the kit's jobs.", Input: func() json.RawMessage { return input }}
+		return actors.Definition{Name: name, JobSpec: about, New: func(input json.RawMessage) (actors.Job, error) {
+			var in kitInput
+			if err := json.Unmarshal(input, &in); err != nil {
+				return actors.Job{}, messages.InvalidInput("%v", err)
+			}
+			return actors.Job{Name: name, Input: input, Tasks: []actors.Task{{Name: "work",
+				Run: func(ctx context.Context, t *actors.TaskContext) error { return work(ctx, t, in) }}}}, nil
+		}}
+	}
+	program, err := command.Define(command.Command{Name: "program", Description: "Counts, and then waits.", Env: []string{"PATH"},
+		Command: []string{"sh", "-c", "for i in 1 2 3; do echo $i/3; done; exec sleep 1000"}, Progress: `(\d+)/(\d+)`},
+		command.Config{Environ: os.Environ()})
+	if err != nil {
+		panic(err)
+	}
+	return []actors.Definition{
+		program,
+		job("count", count),
+		job("write", func(_ context.Context, t *actors.TaskContext, in kitInput) error {
+			return write(t, folder, in.Text)
+		}),
+		job("crash", func(context.Context, *actors.TaskContext, kitInput) error { panic("killed by the kit") }),
+	}
+}
+
+// count says n milestones, which nothing may merge.
+func count(ctx context.Context, t *actors.TaskContext, in kitInput) error {
+	for i := range in.N {
+		if in.Pause > 0 {
+			select {
+			case <-time.After(time.Duration(in.Pause) * time.Millisecond):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		call := fmt.Sprintf("c%d", i/2)
+		var body messages.Body = messages.ToolStarted{Call: call, Tool: "step"}
+		if i%2 == 1 {
+			body = messages.ToolCompleted{Call: call}
+		}
+		if err := t.Emit(body, fmt.Sprintf("step %d", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(t *actors.TaskContext, folder, text string) error {
+	name := string(t.RunID()) + ".txt"
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(text))
+	return t.Emit(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "note.txt", Path: name,
+		Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}}, "note.txt written")
+}
+
+// TestMain makes the binary the server that a test of it asks for.
+func TestMain(m *testing.M) {
+	var err error
+	stdio, http, page := os.Getenv(stdioServer), os.Getenv(httpServer), os.Getenv(pageServer)
+	switch {
+	case os.Getenv(behindServer) != "":
+		err = serveBehind()
+	case page != "":
+		err = servePage(page)
+	case stdio != "":
+		err = serveStdio(stdio)
+	case http != "":
+		err = serveHTTP(http)
+	default:
+		code := m.Run()
+		printClients()
+		os.Exit(code)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }

@@ -3,8 +3,18 @@
 package lab_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 )
 
 // TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
@@ -45,4 +55,154 @@ func TestCluster(t *testing.T) {
 			t.FailNow() // the nodes are not as the next expects them
 		}
 	}
+}
+
+// published is a plan that waits for people between a file that it writes and a step that reads it.
+const published = `
+steps:
+  - {name: draft, write: {name: draft.txt, text: a draft}}
+  - {name: sure, needs: draft, ask: {prompt: "Publish?", schema: {type: boolean}}}
+  - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
+  - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
+result: ${steps.text.result.text}
+`
+
+// plan kills the node of a plan that waits. Another goes on after the last step that ended, with its files.
+func (c *cluster) plan() {
+	const victim, reader = 0, 1
+	input, err := json.Marshal(map[string]any{"plan": published})
+	must(c, err)
+	run := c.begin(victim, 1, messages.Request{Job: "plan", Input: input})[0]
+	state, err := c.follow(reader, run, func(e messages.Event) {
+		if asked, ok := e.Body.(messages.InputRequired); ok {
+			c.nodes[victim].kill()
+			if err := c.at(2).Answer(c.Context(), run, asked.Request, json.RawMessage(`true`)); err != nil {
+				c.Errorf("an answer while no node has the run: %v", err)
+			}
+		}
+	})
+	if err == nil {
+		err = continued(state)
+	}
+	if err == nil && (string(state.End.Result) != `"a draft"` || len(state.Children) != 3) {
+		err = fmt.Errorf("%d sub-runs come to %s", len(state.Children), state.End.Result)
+	}
+	must(c, err)
+	c.nodes[victim].start()
+	c.nodes[victim].waitReady(c)
+}
+
+// proven verifies what all nodes have done so far. The first one trusts the others once its key has signed theirs.
+func (c *cluster) proven() {
+	n := c.nodes[0]
+	command := func(args ...string) (string, error) {
+		run := exec.Command(n.args[0], append(args, "--nats", strings.Join(c.urls, ","))...)
+		run.Env = n.env
+		out, err := run.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := command("verify", "--all"); err == nil || !strings.Contains(out, "trusted: no") {
+		c.Errorf("without the keys of the others: %v\n%s", err, out)
+	}
+	keys, err := command("key")
+	if err == nil {
+		_, err = command("key", "--sign", strings.Join(strings.Fields(keys), ","))
+	}
+	if err != nil {
+		c.Fatalf("%v\n%s", err, keys)
+	}
+	eventually(c, time.Minute, "the ledgers have every end", func() error { // a lost run is lent again after 10 s
+		out, err := command("verify", "--all")
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return err
+	})
+}
+
+// stopTimeout is how long a node may take to end: its drain, and the last answers.
+const stopTimeout = 30 * time.Second
+
+// handedOver stops a node with SIGTERM. It finishes what ends within its drain, and another node goes on with the rest.
+func (c *cluster) handedOver() {
+	victim, reader := 0, 1
+	before := len(c.questions())
+	c.model.Always(testkit.Tokens(20, 100*time.Millisecond), testkit.Finish("stop"), testkit.Done())
+	short := c.begin(victim, 5, askModel)
+	c.asked(before, len(short))
+	open := c.hold()
+	long := c.begin(victim, 5, c.generate(true))
+	c.asked(before, len(short)+len(long))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.ends(reader, short, undisturbed)
+	}()
+	began := time.Now()
+	c.nodes[victim].terminate(stopTimeout)
+	c.Logf("the node has ended after %.1f s", time.Since(began).Seconds())
+	c.asked(before, len(short)+2*len(long)) // again, by another
+	c.Logf("another node goes on with the long runs %.1f s after SIGTERM", time.Since(began).Seconds())
+	open()
+	c.ends(reader, long, continued)
+	<-done
+	c.nodes[victim].start()
+	c.nodes[victim].waitReady(c)
+}
+
+// rolling restarts the nodes one after the other while clients start runs at all of them.
+func (c *cluster) rolling() {
+	c.speak(time.Second)
+	stop := make(chan struct{})
+	var mu sync.Mutex
+	var runs []messages.RunID
+	var refused atomic.Int64
+	var load sync.WaitGroup
+	for i := range c.nodes {
+		for _, q := range []messages.Request{askModel, c.generate(false), c.generate(true)} {
+			load.Go(func() {
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					case <-time.After(100 * time.Millisecond):
+					}
+					q.Key = fmt.Sprint(time.Now().UnixNano(), q.Job, i, n)
+					run, err := c.startAnywhere(i, q, &refused)
+					if err != nil {
+						c.Errorf("no node starts a run: %v", err)
+						return
+					}
+					mu.Lock()
+					runs = append(runs, run)
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	for _, n := range c.nodes {
+		time.Sleep(time.Second)
+		n.terminate(stopTimeout)
+		n.start()
+		n.waitReady(c)
+	}
+	time.Sleep(time.Second)
+	close(stop)
+	load.Wait()
+	c.ends(0, runs, completed)
+	c.Logf("%d runs completed; a node that was stopping refused %d starts, which another took", len(runs), refused.Load())
+}
+
+// startAnywhere starts a run as a client behind a load balancer does: at the next node if one is stopping.
+func (c *cluster) startAnywhere(first int, q messages.Request, refused *atomic.Int64) (run messages.RunID, err error) {
+	for began := time.Now(); time.Since(began) < time.Minute; first++ {
+		ctx, cancel := context.WithTimeout(c.Context(), 10*time.Second)
+		run, err = c.at(first%len(c.nodes)).Submit(ctx, q)
+		cancel()
+		if err == nil {
+			return run, nil
+		}
+		refused.Add(1)
+	}
+	return "", err
 }

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"encoding/json"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/internal/fatal"
@@ -25,6 +27,16 @@ func TestWhatARunHasSaid(t *testing.T) {
 		fatal.IfError(t, json.Unmarshal([]byte(streams), &state.Streams))
 		if got := lastText(state); got != want {
 			t.Errorf("%s: %q, want %q", streams, got, want)
+		}
+	}
+}
+
+// A client that reconnects goes on with the options of its call.
+func TestOptionsInTheIDsOfEvents(t *testing.T) {
+	for _, o := range []StreamOptions{{}, {Level: "milestone"}, {Kinds: []messages.Kind{"log", "text.delta"}, Rate: 0.5}} {
+		text, _ := strings.CutPrefix(o.text(), "?")
+		if got := parseOptions(text); !reflect.DeepEqual(got, o) {
+			t.Errorf("%q is read as %+v, want %+v", o.text(), got, o)
 		}
 	}
 }

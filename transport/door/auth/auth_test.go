@@ -282,7 +282,7 @@ func TestRefusalComesBeforeTheBodyThatWasAskedFor(t *testing.T) {
 
 // The connection still knows how to end an answer before the request was read whole: its client receives it, whether it
 // waits with half of its body sent, or reads only after it has sent all of it.
-func TestRefusalArrives(t *testing.T) {
+func TestRefusalArrivesAfterABodyThatIsTooLarge(t *testing.T) {
 	_, line := newLine(t, "mia", auth.Admin)
 	for _, test := range []struct {
 		config     auth.Config

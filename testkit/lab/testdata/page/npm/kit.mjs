@@ -58,7 +58,7 @@ export class Server {
     return answer.json();
   }
 
-  /** Starts a run and returns its id. page_server_test.go says what the input may hold. */
+  /** Starts a run and returns its id. page_test.go says what the input may hold. */
   async submit(input, job = "play", more = {}) {
     return (await this.call("POST", "/v1/runs", { job, input, ...more })).run_id;
   }
