@@ -77,9 +77,7 @@ func TestAddressOfTheNode(t *testing.T) {
 		if len(ends) != 1 || ends[0].Who.Id != "nobody" || ends[0].Why != actor.TerminatedReason_NotFound {
 			t.Errorf("told %v, want only that nobody does not exist", ends)
 		}
-		if err := n.Root().StopFuture(far).Wait(); err != nil {
-			t.Error(err)
-		}
+		fatal.IfError(t, n.Root().StopFuture(far).Wait())
 		synctest.Wait()
 		if len(ends) != 2 || !ends[1].Who.Equal(echo) {
 			t.Errorf("told %v of the end", ends)

@@ -397,12 +397,8 @@ func restartSQLite() func(t *testing.T) float64 {
 		s, err := actors.New(context.Background(), actors.Config{Journal: j})
 		must(t, err)
 		took := milliseconds(time.Since(begin))
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close(context.Background()))
+		must(t, j.Close())
 		return took
 	}
 }

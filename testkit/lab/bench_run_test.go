@@ -294,9 +294,7 @@ func liveRSS(t *testing.T) float64 {
 	}
 	data, err := os.ReadFile(strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], liveEnv+"="))
 	var l live
-	if err = errors.Join(err, json.Unmarshal(data, &l)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, json.Unmarshal(data, &l)))
 	t.Logf("100,000 live runs: peak %.0f MB, then %.0f MB; started in %.1f s, ended in %.1f s",
 		l.PeakMB, l.RSSMB, l.StartSec, l.EndSec)
 	return l.PeakMB
@@ -330,9 +328,7 @@ func TestBenchLive(t *testing.T) {
 	done()
 	l.EndSec = time.Since(begin).Seconds()
 	data, err := json.Marshal(l)
-	if err = errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, os.WriteFile(file, data, 0o600)))
 }
 
 // blockedJob's first task says two events after run.queued, run.started and task.started, and waits.

@@ -47,11 +47,9 @@ func ownStream(t *testing.T, s *mcp.Server) {
 	type arguments struct {
 		RunID messages.RunID `json:"run_id"`
 	}
-	if err := mcp.AddTool(s, mcp.Tool{Name: "own", ReadOnly: true}, func(ctx context.Context, a arguments) (*mcp.Result, error) {
+	must(t, mcp.AddTool(s, mcp.Tool{Name: "own", ReadOnly: true}, func(ctx context.Context, a arguments) (*mcp.Result, error) {
 		return stream(ctx, a.RunID)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func goesOn(t *testing.T, request func(c *client) (method string, params map[string]any)) {

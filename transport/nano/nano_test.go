@@ -182,10 +182,8 @@ func pushed(t *testing.T, runs *stories.Teller, story string) (all []chunk) {
 	must(t, err)
 	defer ws.CloseNow()
 	send := func(params string) {
-		if err := ws.Write(t.Context(), websocket.MessageText,
-			[]byte(`{"jsonrpc":"2.0","id":1,"method":"run","params":`+params+`}`)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, ws.Write(t.Context(), websocket.MessageText,
+			[]byte(`{"jsonrpc":"2.0","id":1,"method":"run","params":`+params+`}`)))
 	}
 	send(fmt.Sprintf(`{"prompt":%q,"stream":true}`, story))
 	for len(all) == 0 || !all[len(all)-1].End {
@@ -342,10 +340,8 @@ func TestResumeOverASocket(t *testing.T) {
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+"/ws", nil)
 	must(t, err)
 	defer ws.CloseNow()
-	if err := ws.Write(t.Context(), websocket.MessageText,
-		fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"run","params":{"stream_id":%q,"from_seq":2}}`, id)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ws.Write(t.Context(), websocket.MessageText,
+		fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"run","params":{"stream_id":%q,"from_seq":2}}`, id)))
 	var got []string
 	for len(got) < 3 {
 		_, data, err := ws.Read(t.Context())

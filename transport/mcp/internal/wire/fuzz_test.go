@@ -153,9 +153,7 @@ func FuzzStdio(f *testing.F) {
 			t.Skip("it would not end before its client is known to be gone")
 		}
 		var out bytes.Buffer
-		if err := newFuzzed(t).wire.ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
-			t.Error(err)
-		}
+		must(t, newFuzzed(t).wire.ServeStdio(t.Context(), strings.NewReader(in), &out))
 		lines := slices.Collect(bytes.Lines(out.Bytes()))
 		answers := 0
 		for _, line := range lines {
