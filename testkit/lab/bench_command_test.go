@@ -207,9 +207,7 @@ func tenTools(t *testing.T) float64 {
 func modelFigures(t *testing.T) []figure {
 	binary := filepath.Join(t.TempDir(), "llm.test")
 	build := exec.CommandContext(t.Context(), "go", "-C", root, "test", "-c", "-o", binary, "./transport/llm")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	combined(t, build)
 	type metrics = map[string]float64
 	decode := look[metrics]{take: func(t *testing.T) metrics { return benchmark(t, binary, "Decode") }}
 	streams := look[metrics]{take: func(t *testing.T) metrics { return benchmark(t, binary, "Streams") }}
@@ -224,10 +222,7 @@ func modelFigures(t *testing.T) []figure {
 // benchmark runs one benchmark of a test binary and returns what it reports, by unit.
 func benchmark(t *testing.T, binary, name string) map[string]float64 {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), binary, "-test.run", "^$", "-test.bench", "^Benchmark"+name+"$").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := combined(t, exec.CommandContext(t.Context(), binary, "-test.run", "^$", "-test.bench", "^Benchmark"+name+"$"))
 	metrics := map[string]float64{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -235,9 +230,9 @@ func benchmark(t *testing.T, binary, name string) map[string]float64 {
 			continue
 		}
 		for i := 2; i+1 < len(fields); i += 2 {
-			if metrics[fields[i+1]], err = strconv.ParseFloat(fields[i], 64); err != nil {
-				t.Fatalf("%v in %s", err, line)
-			}
+			figure, err := strconv.ParseFloat(fields[i], 64)
+			must(t, err)
+			metrics[fields[i+1]] = figure
 		}
 	}
 	if len(metrics) == 0 {

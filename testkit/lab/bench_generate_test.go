@@ -185,9 +185,7 @@ func measure(t *testing.T, home string, command []string) (m measured) {
 	report := filepath.Join(t.TempDir(), "report")
 	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestMeasured$", "--"}, command...)...)
 	cmd.Env = append(isolated(home), "TMPDIR="+home, "MEASURED="+report)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", command, err, said)
-	}
+	combined(t, cmd)
 	must(t, json.Unmarshal(readFile(t, report), &m))
 	return m
 }

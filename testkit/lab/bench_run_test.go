@@ -289,9 +289,7 @@ func liveRSS(t *testing.T) float64 {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBenchLive$", "-test.count=1")
 	cmd.Env = append(os.Environ(), liveEnv+"="+t.TempDir()+"/live.json")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	combined(t, cmd)
 	data, err := os.ReadFile(strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], liveEnv+"="))
 	var l live
 	must(t, errors.Join(err, json.Unmarshal(data, &l)))

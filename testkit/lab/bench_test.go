@@ -66,9 +66,7 @@ func figures(t *testing.T) []figure {
 // TestBenchTable takes the product's figures beside their baselines, by turns in this process, and fails where a goal is missed.
 // It writes the whole table to docs/scaling.md.
 func TestBenchTable(t *testing.T) {
-	if os.Getenv("LASTWORD_BENCH") == "" {
-		t.Skip("takes minutes of a quiet machine: make bench")
-	}
+	onlyBy(t, "bench")
 	var table strings.Builder
 	rows, taken := figures(t), 0
 	for _, f := range rows {
@@ -144,9 +142,7 @@ func buildBinary(t *testing.T) string {
 	binary := filepath.Join(t.TempDir(), "lastword")
 	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "./cmd/lastword")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	combined(t, build)
 	return binary
 }
 

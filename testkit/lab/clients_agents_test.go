@@ -63,9 +63,7 @@ func agents(t *testing.T, npm string) []agent {
 // the results go on, a failure is one, an answer that the model server cut is told as cut, and none of its calls runs. An answer
 // whose connection is cut after any frame is no success, unless the agent asks again: then the model is not. With -short one agent of each API is there.
 func TestAgentClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	for _, a := range agents(t, npmInstall(t, "agents")) {
 		if testing.Short() && a.name != "codex" && a.name != "ai sdk" {
 			continue

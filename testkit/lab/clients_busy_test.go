@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -22,9 +21,7 @@ import (
 // TestBusyClients is the part of make clients in which a client sends a second message while the first is answered:
 // both turns complete, and the model gets both messages in order.
 func TestBusyClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	for _, c := range []struct{ name, folder, path string }{{"ai", "fronts", ""}, {"agui", "fronts", ""}, {"http", "clients", "/mcp"}} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := make(chan []byte, 9)
@@ -79,14 +76,11 @@ func acpxBusy(t *testing.T) {
 		cmd.Env = env
 		return cmd
 	}
-	out, err := acpx("sessions", "new").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	combined(t, acpx("sessions", "new"))
 	first := acpx("first")
 	must(t, first.Start())
 	<-asked
-	if out, err = acpx("prompt", "--no-wait", "second").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("[queued]")) {
+	if out, err := acpx("prompt", "--no-wait", "second").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("[queued]")) {
 		t.Errorf("%v: %s", err, out)
 	}
 	must(t, first.Wait())
@@ -119,9 +113,7 @@ func slowWords(asked chan<- []byte) http.Handler {
 // TestA2AClients has the library of agents for npm call a real server: tasks that complete, ask, fail, are canceled, and
 // break off because the server is killed. Only those that complete look like a success, and the cut one goes on.
 func TestA2AClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	m := testkit.NewModel(t)
 	m.Answer(testkit.Thought("Hm. "), testkit.Text("Hello "), testkit.Text("there."), testkit.Finish("stop"), testkit.Done())
 	m.Answer(testkit.Call(0, "c", "ask_user", `{"question":"Which branch?"}`), testkit.Finish("tool_calls"), testkit.Done())
@@ -167,9 +159,7 @@ func TestA2AClients(t *testing.T) {
 // TestEditorClients has the library of editors for npm start the program as their agent: runs that complete, ask, fail,
 // are canceled, and break off because the agent is killed. Only those that complete look like a success.
 func TestEditorClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	m, state, folder := testkit.NewModel(t), t.TempDir(), t.TempDir()
 	calls := func(tool, arguments, then string) {
 		m.Answer(testkit.Call(0, "c", tool, arguments), testkit.Finish("tool_calls"), testkit.Done())

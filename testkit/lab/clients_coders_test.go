@@ -177,9 +177,7 @@ func foreignModel(w http.ResponseWriter, r *http.Request) {
 // TestDrivenClients is the part of make clients in which lastword drives coding agents of npm with a scripted model: OpenCode
 // over ACP behind lastword's own door, and Codex by the JSON lines that it prints. With -short Codex alone is there.
 func TestDrivenClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	npm := npmInstall(t, "agents")
 	s := newAgentStage(t)
 	for _, a := range agents(t, npm)[:2] {

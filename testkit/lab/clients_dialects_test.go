@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -55,9 +54,7 @@ type seedTold struct {
 // TestSeedClients is the part of make clients for the seed systems: what their clients hold at the end of every story
 // must be what the log says, and an answer that is cut after any write must not look like a success.
 func TestSeedClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	folder := npmInstall(t, "httpclients")
 	node := func(script ...string) func(t *testing.T, runs []seedRun) []seedTold {
 		return func(t *testing.T, runs []seedRun) []seedTold {
@@ -275,12 +272,7 @@ func (c *cutConn) Write(data []byte) (int, error) {
 // seedLines are the lines that the command prints.
 func seedLines(t *testing.T, cmd *exec.Cmd) (all []seedTold) {
 	t.Helper()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out, stderr.Bytes())
-	}
+	out := outputOf(t, cmd)
 	for line := range bytes.Lines(out) {
 		var one seedTold
 		if err := json.Unmarshal(line, &one); err != nil {

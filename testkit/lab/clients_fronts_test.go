@@ -9,7 +9,6 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -43,9 +42,7 @@ func frontCuts() int {
 // every story must be what the log says, and an answer that is cut after any frame must not look like a success. With
 // -short each library is there in its newest version.
 func TestFrontClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	var names []string
 	for _, story := range stories.All() {
 		names = append(names, story.Name)
@@ -64,12 +61,7 @@ func TestFrontClients(t *testing.T) {
 				arguments = slices.Insert(arguments, 2, name)
 				cmd = exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(npmInstall(t, "fronts"), "run.mjs")}, arguments...)...)
 			}
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%v\n%s\n%s", err, out, stderr.Bytes())
-			}
+			out := outputOf(t, cmd)
 			equal, told, cut := door.judge(t, out)
 			client, version, _ := strings.Cut(name, " ")
 			of := map[string]string{"openai": "openai", "openai-go": "openai", "ai": "ai-sdk", "agui": "ag-ui", "a2a": "a2a"}[client]

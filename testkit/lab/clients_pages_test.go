@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -34,9 +33,7 @@ import (
 // TestPageClients is the part of make clients that runs the React page of docs/clients.md in a browser: it stops a
 // run, approves, answers in two tabs, and comes back.
 func TestPageClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	system, end := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("chat", pageChat)}})
 	defer end()
 	page, posted, mux := bundle(t, docsPage(t, "## AI SDK")), make(chan []byte, 1), frontDoors(system, 0)

@@ -22,9 +22,7 @@ import (
 // TestClientsOfServers uses the tools of two servers that everybody has: their listing, results of each kind, errors,
 // progress, questions, and what they are not told.
 func TestClientsOfServers(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	t.Setenv("OPENAI_API_KEY", "sk-secret")
 	folder, bin := t.TempDir(), filepath.Join(npmInstall(t, "toolservers"), "node_modules", ".bin")
 	writeFile(t, filepath.Join(folder, "note.txt"), []byte("A note.\n"))
@@ -82,9 +80,7 @@ func TestClientsOfServers(t *testing.T) {
 // TestWebhookClients: the receiver of docs/webhooks.md, with the npm library of Standard Webhooks, takes a delivery of a real
 // server, and refuses one that nobody has signed.
 func TestWebhookClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	page := string(readFile(t, filepath.Join(root, "docs", "webhooks.md")))
 	code := regexp.MustCompile("(?s)<!-- file: receiver.mjs -->\n```js\n(.*?)```").FindStringSubmatch(page)
 	if code == nil {

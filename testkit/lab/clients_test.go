@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"text/tabwriter"
@@ -36,13 +37,41 @@ type kitTarget struct {
 	folder    string
 }
 
+// onlyBy skips the test unless the target of make runs it, which sets the variable of its name.
+func onlyBy(t testing.TB, target string) {
+	t.Helper()
+	if os.Getenv("LASTWORD_"+strings.ToUpper(target)) == "" {
+		t.Skipf("make %s runs this", target)
+	}
+}
+
+// combined runs the command, and returns all that it printed.
+func combined(t testing.TB, cmd *exec.Cmd) []byte {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	return out
+}
+
+// outputOf runs the command, and returns what it printed.
+func outputOf(t testing.TB, cmd *exec.Cmd) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s\n%s", cmd.Args, err, out, stderr.Bytes())
+	}
+	return out
+}
+
 // TestClients is the matrix of make clients: four clients over two transports start, stream 200 events, cancel a command
 // after its first progress, resume from a cursor after a cut connection, read an artifact, and see a killed child fail once. Beside them a host
 // has a scripted model call tools.
 func TestClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	clients := map[string]func(t *testing.T, at kitTarget) []answer{
 		"typescript sdk v1": func(t *testing.T, at kitTarget) []answer { return nodeLines[answer](t, at, "watch.mjs", "v1") },
 		"typescript sdk v2": func(t *testing.T, at kitTarget) []answer { return nodeLines[answer](t, at, "watch.mjs", "v2") },
@@ -93,12 +122,7 @@ func nodeLines[T any](t *testing.T, at kitTarget, script string, arguments ...st
 	arguments = append(append([]string{filepath.Join(npmInstall(t, "clients"), script)}, arguments...), at.transport, target)
 	cmd := exec.CommandContext(t.Context(), "node", arguments...)
 	cmd.Env = at.env()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s\n%s", cmd.Args, err, out, stderr.Bytes())
-	}
+	out := outputOf(t, cmd)
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {

@@ -133,9 +133,7 @@ cluster { name: test, listen: "127.0.0.1:%s", no_advertise: true, routes: [%s] }
 func (c *cluster) build(binary, module, pkg string) {
 	build := exec.Command("go", "-C", module, "build", "-o", binary, pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		c.Fatalf("%v\n%s", err, out)
-	}
+	combined(c, build)
 }
 
 func (c *cluster) addTokens(lastword, file string) {

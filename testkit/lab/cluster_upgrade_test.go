@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -30,9 +29,7 @@ const confirmed = `steps: [{name: sure, ask: {prompt: "Publish?", schema: {type:
 // TestRollingUpgrade replaces the nodes of the last version one by one with nodes of this one, and back. Each leaves
 // runs that go on, wait for a person or have ended; the nodes of both versions show them to the end.
 func TestRollingUpgrade(t *testing.T) {
-	if os.Getenv("LASTWORD_CLUSTER") == "" {
-		t.Skip("make cluster runs it: it builds an older version too")
-	}
+	onlyBy(t, "cluster")
 	c := startCluster(t, sourceOf(t, lastVersion))
 	old, now := c.nodes[0].args[0], filepath.Join(t.TempDir(), "lastword")
 	c.build(now, root, "./cmd/lastword")
@@ -63,9 +60,7 @@ func sourceOf(t testing.TB, commit string) (folder string) {
 	folder = t.TempDir()
 	archive := filepath.Join(folder, ".tar")
 	for _, args := range [][]string{{"git", "-C", root, "archive", "--output", archive, commit}, {"tar", "-xf", archive, "-C", folder}} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", args, err, out)
-		}
+		combined(t, exec.Command(args[0], args[1:]...))
 	}
 	return folder
 }

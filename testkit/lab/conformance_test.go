@@ -28,9 +28,7 @@ import (
 // asks for. What a revision of the protocol scores must be green, and the tasks of 2026-07-28, which none scores,
 // too.
 func TestConformance(t *testing.T) {
-	if os.Getenv("LASTWORD_CONFORMANCE") == "" {
-		t.Skip("make conformance runs this")
-	}
+	onlyBy(t, "conformance")
 	suite := npmInstall(t, "conformance")
 	url := serveFixtures(t) + "/mcp"
 	ran := map[string]int{} // failures by scenario
@@ -177,9 +175,7 @@ func without(list []string, name string) []string {
 // TestInspector is make inspect: the Inspector's command line reads the tools of lastword mcp and lastword serve
 // without a complaint, and calls one.
 func TestInspector(t *testing.T) {
-	if os.Getenv("LASTWORD_INSPECT") == "" {
-		t.Skip("make inspect runs this")
-	}
+	onlyBy(t, "inspect")
 	inspector := npmInstall(t, "inspector")
 	stdio := []string{buildBinary(t), "mcp"}
 	http := []string{serve(t) + "/mcp", "--transport", "http"}

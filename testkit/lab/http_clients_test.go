@@ -29,9 +29,7 @@ import (
 // TestHTTPClients is the part of make clients that follows a run over HTTP across cut connections: curl, a browser's
 // EventSource, npm's eventsource and ws, and the reader of docs/examples. A public linter reads the OpenAPI document.
 func TestHTTPClients(t *testing.T) {
-	if os.Getenv("LASTWORD_CLIENTS") == "" {
-		t.Skip("make clients runs this")
-	}
+	onlyBy(t, "clients")
 	for name, follow := range map[string]func(w *webKit, t *testing.T, run messages.RunID) []byte{
 		"curl":                      (*webKit).curl,
 		"chromium":                  func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.chromium(t, "page", run) },
@@ -265,12 +263,7 @@ func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "httpclients"), "watch.mjs"), client, w.url,
 		string(run), reader)
 	cmd.Env = append(os.Environ(), "KINDS="+kinds())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out, stderr.Bytes())
-	}
+	out := outputOf(t, cmd)
 	return out
 }
 
@@ -299,10 +292,7 @@ func (w *webKit) generated(t *testing.T) {
 	} {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+		out := combined(t, cmd)
 		if args[0] == "run" && strings.Count(string(out), "run.completed") != 2 {
 			t.Errorf("the clients follow %s", out)
 		}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,9 +127,7 @@ var linkDoors = []struct{ name, path, header, body, last string }{
 // TestThinLink holds DESIGN.md, section 8: "The terminal and questions reach a reader at 10 KB/s within 2 s." What a
 // dialect repeats of the text with its terminal comes at the speed of the link.
 func TestThinLink(t *testing.T) {
-	if os.Getenv("LASTWORD_BENCH") == "" {
-		t.Skip("make bench runs this")
-	}
+	onlyBy(t, "bench")
 	m := &linkModel{ends: map[string]time.Time{}}
 	model := httptest.NewServer(m)
 	t.Cleanup(model.Close)

@@ -23,9 +23,7 @@ import (
 // TestModelServers runs the scenarios of docs/models.md against the servers of models that are on the PATH, with a tiny
 // model of random weights: what it says is nonsense, and the wire is what matters. It is make models.
 func TestModelServers(t *testing.T) {
-	if os.Getenv("LASTWORD_MODELS") == "" {
-		t.Skip("it takes servers of models; make models runs it")
-	}
+	onlyBy(t, "models")
 	file := filepath.Join(t.TempDir(), "tiny.gguf")
 	must(t, os.WriteFile(file, tinyModel(), 0o644))
 	t.Run("llama-server", func(t *testing.T) {
@@ -42,9 +40,7 @@ func TestModelServers(t *testing.T) {
 		must(t, os.WriteFile(recipe, []byte("FROM "+file+"\n"), 0o644))
 		create := exec.CommandContext(t.Context(), "ollama", "create", "tiny", "-f", recipe)
 		create.Env = append(os.Environ(), env...)
-		if out, err := create.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		combined(t, create)
 		c := modelClient(t, host, llm.Ollama)
 		if _, err := c.Load(t.Context(), "tiny", llm.LoadOptions{Context: 1024}); err != nil {
 			t.Fatal(err)

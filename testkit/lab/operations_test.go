@@ -35,9 +35,7 @@ const (
 
 // onlyOperations skips the test unless make proxy runs it.
 func onlyOperations(t *testing.T) {
-	if os.Getenv("LASTWORD_PROXY") == "" {
-		t.Skip("make proxy runs this")
-	}
+	onlyBy(t, "proxy")
 }
 
 // behind is a server behind a proxy with TLS.

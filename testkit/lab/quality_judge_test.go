@@ -234,9 +234,7 @@ var hostile = []string{
 // TestQualityModel prints what a scripted model changes: one that answers well, from testdata/quality/answers, where
 // each note was written from the text of its file, and one that gives a hostile line for each note that lacks.
 func TestQualityModel(t *testing.T) {
-	if os.Getenv("LASTWORD_QUALITY") == "" {
-		t.Skip("obtains repositories from their registries: make quality")
-	}
+	onlyBy(t, "quality")
 	binary := buildBinary(t)
 	table := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "name\tlinks\twithout a note\twith a good model\twith a bad one\trefused of the bad\tsummary before and after")
@@ -282,10 +280,7 @@ func describe(t *testing.T, binary, tree string, answer []byte) (llms string, re
 	cmd := exec.CommandContext(t.Context(), binary, "generate", tree, "--out", out, "--base-url", m.URL(), "--model", "scripted",
 		"--require-model", "--progress", "plain")
 	cmd.Env = isolated(t.TempDir())
-	said, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, said)
-	}
+	said := combined(t, cmd)
 	if found := regexp.MustCompile(`refused (\d+) lines? of the answer`).FindSubmatch(said); found != nil {
 		refused, _ = strconv.Atoi(string(found[1]))
 	}

@@ -133,9 +133,7 @@ func generate(t *testing.T, binary string, args ...string) generated {
 	cmd := exec.CommandContext(t.Context(), binary, append([]string{"generate", "--out", out, "--quiet"}, args...)...)
 	cmd.Env = isolated(t.TempDir())
 	begin := time.Now()
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, said)
-	}
+	combined(t, cmd)
 	ms := float64(time.Since(begin)) / float64(time.Millisecond)
 	return generated{llms: onlyFile(t, out, "llms.txt"), ms: ms}
 }
@@ -239,9 +237,7 @@ func (s sample) half() string {
 // qualitySamples reads all samples, or skips the test where nobody asked for it: it needs a network and minutes.
 func qualitySamples(t *testing.T) []sample {
 	t.Helper()
-	if os.Getenv("LASTWORD_QUALITY") == "" {
-		t.Skip("obtains two dozen repositories from their registries: make quality")
-	}
+	onlyBy(t, "quality")
 	return readSamples(t)
 }
 
