@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/source"
 	"github.com/seed889630bf/lastword/messages"
@@ -32,7 +31,7 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 		g.Show.Print = explained(g.out)
 	}
 	g.Show.Open(&g.program.Display)
-	return host.WatchOwn(cmd.Context(), run, &g.Show, func(s messages.State) error {
+	return g.at.WatchOwn(cmd.Context(), run, &g.Show, func(s messages.State) error {
 		return download(cmd.Context(), run.Client, s, g.out)
 	})
 }

@@ -126,7 +126,7 @@ func (a *asker) runAt(cmd *cobra.Command, job string, input any) error {
 	}
 	a.openDisplay(cmd)
 	a.Show.Ask = a.program.Asker(cmd, a.remote.Place()).Ask
-	return host.WatchOwn(cmd.Context(), run, &a.Show, func(messages.State) error { return nil })
+	return a.remote.WatchOwn(cmd.Context(), run, &a.Show, func(messages.State) error { return nil })
 }
 
 // check checks the flags.

@@ -68,9 +68,9 @@ func oneLiveRun(remote *host.Remote, use string, run func(*cobra.Command, *api.C
 }
 
 // readCommand is oneRun for a command outside of runs, with the flags that name the server or the folder.
-func readCommand(p *host.Program, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
+func readCommand(p *host.Program, use string, run func(*cobra.Command, *host.Remote, host.Source, messages.RunID) error) *cobra.Command {
 	remote := &host.Remote{Program: p}
-	cmd := oneRun(remote, use, run)
+	cmd := oneRun(remote, use, func(cmd *cobra.Command, c host.Source, id messages.RunID) error { return run(cmd, remote, c, id) })
 	cmd.GroupID, cmd.ValidArgsFunction = settings.Working, completeRuns(remote)
 	remote.AddReadFlags(cmd, cmd.Flags())
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
@@ -185,7 +185,7 @@ func runsWatchCommand(remote *host.Remote) *cobra.Command {
 		if !show.Quiet {
 			show.Ask = p.Asker(cmd, remote.Place()).Ask
 		}
-		return host.WatchRemote(cmd.Context(), host.RemoteRun{Client: c, Run: id}, &show)
+		return host.WatchRemote(cmd.Context(), host.RemoteRun{Client: c, Run: id}, &show, func() error { return remote.Left(c, id) })
 	})
 	flags := cmd.Flags()
 	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
@@ -214,7 +214,7 @@ func runsEventsCommand(remote *host.Remote) *cobra.Command {
 		}
 		want.Filter.MilestonesOnly = level == "milestone"
 		lines := terminal.JSONLines(cmd.OutOrStdout())
-		for e, err := range c.Follow(cmd.Context(), id, want) {
+		for e, err := range remote.Follow(cmd, c, id, want) {
 			if err == nil {
 				err = lines.Encode(e)
 			}
@@ -250,21 +250,23 @@ func runsCancelCommand(remote *host.Remote) *cobra.Command {
 	cancel := someRuns(cmd, func(s messages.Status) bool { return !s.IsEnded() },
 		func(ctx context.Context, c host.Source, id messages.RunID) (string, error) {
 			return "", c.(*api.Client).Cancel(ctx, id, reason) // Ask always passes a client
-		}, canceled)
+		}, func(_ context.Context, c host.Source, id messages.RunID) (string, error) {
+			return canceled(cmd, remote, c, id)
+		})
 	cmd.RunE = remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error { return cancel(cmd, args, c) })
 	return cmd
 }
 
 // canceled waits until the run has ended, and fails if it was not canceled.
-func canceled(ctx context.Context, c host.Source, id messages.RunID) (string, error) {
-	state, err := c.State(ctx, id)
+func canceled(cmd *cobra.Command, remote *host.Remote, c host.Source, id messages.RunID) (string, error) {
+	state, err := c.State(cmd.Context(), id)
 	if err == nil && !state.Status.IsEnded() {
-		for _, err = range c.Follow(ctx, id, messages.FollowOptions{After: state.Seq, Filter: messages.Filter{MilestonesOnly: true}}) {
+		for _, err = range remote.Follow(cmd, c, id, messages.FollowOptions{After: state.Seq, Filter: messages.Filter{MilestonesOnly: true}}) {
 			if err != nil {
 				return "", err
 			}
 		}
-		state, err = c.State(ctx, id)
+		state, err = c.State(cmd.Context(), id)
 	}
 	if err == nil && state.Status != messages.Canceled {
 		err = fmt.Errorf("%s was not canceled: it ended %s", id, state.Status)
@@ -308,7 +310,7 @@ func runsRemoveCommand(remote *host.Remote) *cobra.Command {
 }
 
 func explainCommand(p *host.Program) *cobra.Command {
-	return readCommand(p, "explain <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+	return readCommand(p, "explain <run>", func(cmd *cobra.Command, _ *host.Remote, c host.Source, id messages.RunID) error {
 		state, err := c.State(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -324,9 +326,9 @@ func explainCommand(p *host.Program) *cobra.Command {
 // planCommand returns the command plan. Its subcommand show reads runs in the way of the command runs.
 func planCommand(p *host.Program) *cobra.Command {
 	cmd := plans.Command(p)
-	cmd.AddCommand(readCommand(p, "show <run>", func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+	cmd.AddCommand(readCommand(p, "show <run>", func(cmd *cobra.Command, remote *host.Remote, c host.Source, id messages.RunID) error {
 		want := messages.FollowOptions{Filter: messages.Filter{MilestonesOnly: true}}
-		return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), id, want))
+		return plans.Show(cmd.OutOrStdout(), remote.Follow(cmd, c, id, want))
 	}))
 	return cmd
 }

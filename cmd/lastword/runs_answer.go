@@ -134,7 +134,7 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 			if err != nil || !wait {
 				return err
 			}
-			return awaitSeen(cmd, c, id, m)
+			return awaitSeen(cmd, remote, c, id, m)
 		})}
 	flags := cmd.Flags()
 	flags.BoolVar(&interrupt, "interrupt", false, "end the model's answer first, and decline open questions")
@@ -172,9 +172,9 @@ func runsMoveCommand(remote *host.Remote) *cobra.Command {
 }
 
 // awaitSeen tells when the message is delivered, and when a model's server has accepted a request with it.
-func awaitSeen(cmd *cobra.Command, c *api.Client, id messages.RunID, m messages.Message) error {
+func awaitSeen(cmd *cobra.Command, remote *host.Remote, c *api.Client, id messages.RunID, m messages.Message) error {
 	delivered, why := false, messages.DropEnded
-	for e, err := range c.Follow(cmd.Context(), id, messages.FollowOptions{After: m.Seq, Filter: messages.Filter{MilestonesOnly: true}}) {
+	for e, err := range remote.Follow(cmd, c, id, messages.FollowOptions{After: m.Seq, Filter: messages.Filter{MilestonesOnly: true}}) {
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -27,7 +28,7 @@ import (
 )
 
 // A run that asks is waiting. It is answered by prefix or as the last, without its request, and only with what fits; it
-// is started again, and runs are cancelled and forgotten by what they are.
+// is started again, and runs are cancelled and forgotten by what they are. Ctrl-C leaves a run that others own, and says so.
 func TestRuns(t *testing.T) {
 	url := strings.TrimSuffix(serveHTTP(t, t.TempDir()).url, "/mcp")
 	client, err := api.New(url, "")
@@ -69,6 +70,22 @@ func TestRuns(t *testing.T) {
 
 	again := messages.RunID(runs(0, "r_", "", "retry", string(id)))
 	firstQuestion(t.Context(), t, client, again)
+	for _, line := range []string{"runs watch", "runs events", "plan show", "record"} {
+		cmd := binary(t, t.TempDir(), append(strings.Fields(line), string(again), "--server", url)...)
+		said, err := cmd.StdoutPipe()
+		must(t, err)
+		cmd.Stderr = cmd.Stdout
+		must(t, cmd.Start())
+		lines := bufio.NewReader(said)
+		_, err = lines.ReadString('\n')
+		must(t, errors.Join(err, cmd.Process.Signal(os.Interrupt)))
+		rest, err := io.ReadAll(lines)
+		must(t, err)
+		want := "\nlastword: the run goes on: lastword runs watch " + string(again) + " --server " + url + " shows it again, and "
+		if code := exitCode(t, cmd); code != exit.Interrupted || !strings.Contains("\n"+string(rest), want) {
+			t.Errorf("%s after Ctrl-C: exit code %d and %s", line, code, rest)
+		}
+	}
 	runs(2, "", "has no parameter n", "retry", "last", "--set", `params={"n":1}`)
 	completed := run(t, []string{"LASTWORD_SERVER=" + url}, "__complete", "runs", "watch", "")
 	if !strings.HasPrefix(completed.stdout, string(again)+"\twaiting for a person plan sure") {

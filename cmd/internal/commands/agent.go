@@ -237,5 +237,5 @@ func (o *agentOptions) runAt(cmd *cobra.Command, line []string) error {
 		return err
 	}
 	o.open(cmd)
-	return host.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
+	return o.at.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
 }

@@ -49,7 +49,7 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 				return err
 			}
 			lines := terminal.JSONLines(cmd.OutOrStdout())
-			err = record(cmd.Context(), c, id, lines)
+			err = record(cmd, remote, c, id, lines)
 			for _, in := range read {
 				err = cmp.Or(err, lines.Encode(in))
 			}
@@ -63,9 +63,9 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 }
 
 // record writes the events of the run, and then the events of its sub-runs.
-func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.Encoder) error {
+func record(cmd *cobra.Command, remote *host.Remote, c host.Source, id messages.RunID, lines *json.Encoder) error {
 	var children []messages.RunID
-	for e, err := range c.Follow(ctx, id, messages.FollowOptions{}) {
+	for e, err := range remote.Follow(cmd, c, id, messages.FollowOptions{}) {
 		if err == nil {
 			err = lines.Encode(e)
 		}
@@ -77,7 +77,7 @@ func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.E
 		}
 	}
 	for _, child := range children {
-		if err := record(ctx, c, child, lines); err != nil {
+		if err := record(cmd, remote, c, child, lines); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Displa
 		}
 		close(over)
 	})
-	err := host.WatchRemote(playing, b, d)
+	err := host.WatchRemote(playing, b, d, nil)
 	select {
 	case <-over:
 		if broken := context.Cause(playing); broken != nil && ctx.Err() == nil {

@@ -200,7 +200,7 @@ func (s *starter) start(cmd *cobra.Command, job messages.JobInfo) error {
 	if !d.JSON && !d.JSONL && d.Outcome == nil {
 		d.Print = func(w io.Writer, ended messages.State) error { return printResult(w, ended, job) }
 	}
-	return host.WatchOwn(cmd.Context(), run, d, func(messages.State) error { return nil })
+	return s.WatchOwn(cmd.Context(), run, d, func(messages.State) error { return nil })
 }
 
 // printResult prints the result of a run that has completed and has printed nothing else. Of a tool's result it prints the texts.

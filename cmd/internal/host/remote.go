@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"iter"
 	"net"
+	"os"
+	"os/signal"
 	"strings"
 	"time"
 
@@ -223,6 +225,45 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 		}
 		return errors.Join(run(cmd, args, in), in.Close())
 	}
+}
+
+// Follow is c.Follow for a command that people wait for. A signal ends the program, which says what becomes of the run.
+func (r *Remote) Follow(cmd *cobra.Command, c Source, id messages.RunID, want messages.FollowOptions) iter.Seq2[messages.Event, error] {
+	client, live := c.(*api.Client)
+	if !live { // nothing goes on
+		return c.Follow(cmd.Context(), id, want)
+	}
+	return func(yield func(messages.Event, error) bool) {
+		signals, over := make(chan os.Signal, 1), make(chan struct{})
+		signal.Notify(signals, Ending()...)
+		defer signal.Stop(signals)
+		defer close(over)
+		go func() {
+			select {
+			case by := <-signals:
+				os.Exit(exit.Report(cmd.ErrOrStderr(), &exit.Error{Code: exit.OfSignal(by), Err: r.Left(client, id)}))
+			case <-over:
+			}
+		}()
+		client.Follow(cmd.Context(), id, want)(yield)
+	}
+}
+
+// Left says how to watch or cancel the run again. It returns nil if the run has ended, or if the server does not answer.
+func (r *Remote) Left(c *api.Client, id messages.RunID) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if state, err := c.State(ctx, id); err == nil && !state.Status.IsEnded() {
+		return r.goesOn(state)
+	}
+	return nil
+}
+
+func (r *Remote) goesOn(s messages.State) error {
+	if s.Canceling {
+		return fmt.Errorf("the server still cancels the run: lastword runs watch %s%s shows its end", s.RunID, r.Place())
+	}
+	return fmt.Errorf("the run goes on: lastword runs watch %s%s shows it again, and lastword runs cancel %[1]s%[2]s ends it", s.RunID, r.Place())
 }
 
 // RemoteRun is a run of a server, in the form in which a display follows runs.

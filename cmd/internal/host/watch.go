@@ -65,7 +65,7 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
 		}
 	}
-	attached, first := interruptible(ctx, show)
+	attached, first := interruptible(ctx, show, show.LeaveNow)
 	state, err := follow(ctx, attached, system, job, o, show)
 	stop() // readers have their answers before the journal closes
 	err = errors.Join(err, done())
@@ -251,16 +251,20 @@ func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputReq
 }
 
 // WatchRemote shows a run that another process owns, and returns the error that the program ends with. Ctrl-C ends only
-// the watching.
-func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) error {
+// the watching: then left, which may be nil, says what becomes of the run.
+func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display, left func() error) error {
 	show.Kept = true
 	defer show.View.Leave()
-	watching, first := interruptible(ctx, show)
+	watching, first := interruptible(ctx, show, show.LeaveNow)
 	state, err := show.Follow(watching, withQuestions(run, watching, show))
 	by := first()
 	switch {
 	case by != nil:
-		return &exit.Error{Code: exit.OfSignal(by)}
+		interrupted := &exit.Error{Code: exit.OfSignal(by)}
+		if left != nil && !show.Quiet {
+			interrupted.Err = left()
+		}
+		return interrupted
 	case err != nil:
 		return err
 	}
@@ -270,10 +274,14 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 
 // WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, the second one
 // leaves. After the end of the run it calls download.
-func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, download func(messages.State) error) error {
+func (r *Remote) WatchOwn(ctx context.Context, run OwnRemote, show *terminal.Display, download func(messages.State) error) error {
 	show.Kept, show.Own = true, true
 	defer show.View.Leave()
-	attached, first := interruptible(ctx, show)
+	attached, first := interruptible(ctx, show, func() {
+		if show.LeaveNow(); !show.Quiet {
+			fmt.Fprintln(show.Stderr, "lastword:", r.goesOn(messages.State{RunID: run.Run, Canceling: true}))
+		}
+	})
 	canceled := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { canceled <- run.Cancel(ctx, "interrupted") })
 	state, err := show.Follow(ctx, withQuestions(run, attached, show))
@@ -335,8 +343,8 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 
 // interruptible is Interruptible for a run that is shown: after the first signal, the readers of its output have five
 // seconds.
-func interruptible(ctx context.Context, show *terminal.Display) (context.Context, func() os.Signal) {
-	attached, first := Interruptible(ctx, show.LeaveNow)
+func interruptible(ctx context.Context, show *terminal.Display, leave func()) (context.Context, func() os.Signal) {
+	attached, first := Interruptible(ctx, leave)
 	calm := context.AfterFunc(attached, show.Hurry)
 	return attached, func() os.Signal { calm(); return first() }
 }

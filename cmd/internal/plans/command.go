@@ -292,7 +292,7 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 		return host.Placed(file, err)
 	}
 	o.open(cmd, p, o.at.Place())
-	return host.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
+	return o.at.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
 }
 
 // printResult prints the result of a plan that has completed.
