@@ -148,5 +148,5 @@ func printAccounts(cmd *cobra.Command, c host.Source, by string, asJSON bool, ru
 		}
 		rows = append(rows, []string{a.Name, strconv.Itoa(a.Runs), spent, cmp.Or(a.Left, "-")})
 	}
-	return terminal.Rows(cmd.OutOrStdout(), rows)
+	return terminal.List(cmd, rows, "no run fits")
 }

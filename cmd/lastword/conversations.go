@@ -78,7 +78,7 @@ func (k *keptConversations) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printConversations(cmd.OutOrStdout(), list, asJSON)
+			return printConversations(cmd, list, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&text, "search", "", "only conversations that contain this `text`, in upper or lower case")
@@ -87,9 +87,9 @@ func (k *keptConversations) list() *cobra.Command {
 }
 
 // printConversations prints a table, or a JSON object per line. The table estimates tokens from bytes.
-func printConversations(out io.Writer, list []conversation.Info, asJSON bool) error {
+func printConversations(cmd *cobra.Command, list []conversation.Info, asJSON bool) error {
 	if asJSON {
-		return terminal.PrintLines(out, list)
+		return terminal.PrintLines(cmd.OutOrStdout(), list)
 	}
 	const bytesOfToken = 4 // for most texts
 	rows := [][]string{{"CONVERSATION", "TURNS", "TOKENS", "LAST", "TITLE"}}
@@ -97,7 +97,7 @@ func printConversations(out io.Writer, list []conversation.Info, asJSON bool) er
 		rows = append(rows, []string{c.ID, fmt.Sprint(c.Turns), fmt.Sprint("~", c.Bytes/bytesOfToken),
 			fmt.Sprint(time.Since(c.Updated).Round(time.Second), " ago"), c.Title})
 	}
-	return terminal.Rows(out, rows)
+	return terminal.List(cmd, rows, "no conversation is kept that fits")
 }
 
 func (k *keptConversations) show() *cobra.Command {

@@ -88,7 +88,7 @@ func TestFaultPointsOfServe(t *testing.T) {
 			t.Errorf("%s: the log has %q, and the run ended as %s: %+v", f.arm, faults, end.Status, end.End)
 		}
 	}
-	if got := run(t, nil, "fault", "disarm", "--server", s.base()); got.stdout != "no fault is armed\n" {
+	if got := run(t, nil, "fault", "disarm", "--server", s.base()); got.stderr != "no fault is armed\n" {
 		t.Errorf("disarm: %+v", got)
 	}
 	if got := run(t, nil, "fault", "ls", "--server", s.base()); strings.Count(got.stdout, "\n") != 1+len(fault.Points()) {

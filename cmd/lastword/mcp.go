@@ -172,7 +172,7 @@ func (s *mcpOptions) listCommand() *cobra.Command {
 				}
 				rows = append(rows, []string{one.Name, one.State, words.Printable(strings.Join(one.Tools, " ")), words.Printable(one.Problem)})
 			}
-			if err := terminal.Rows(cmd.OutOrStdout(), rows); err != nil || down == 0 {
+			if err := terminal.List(cmd, rows, "no server is named; give --wrap NAME='COMMAND ARG …'"); err != nil || down == 0 {
 				return err
 			}
 			return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%s down", words.Count(down, "server"))}
@@ -189,6 +189,9 @@ func approveCommand(p *host.Program) *cobra.Command {
 			tools, err := p.ApproveWrapped(args)
 			for _, name := range tools {
 				fmt.Fprintln(cmd.OutOrStdout(), words.Printable(name))
+			}
+			if err == nil && len(tools) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no tool has changed since it was approved")
 			}
 			return err
 		},

@@ -145,8 +145,10 @@ func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *ll
 	if l.json {
 		return terminal.PrintJSON(cmd.OutOrStdout(), out)
 	}
-	if err := printModels(cmd.OutOrStdout(), out.Models); err != nil {
-		return err
+	if len(list) > 0 {
+		if err := printModels(cmd.OutOrStdout(), out.Models); err != nil {
+			return err
+		}
 	}
 	server = cmp.Or(server, "a server")
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", words.Count(len(list), "model"),
@@ -155,14 +157,10 @@ func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *ll
 	return nil
 }
 
-// printModels prints a table, or nothing if the list is empty.
 func printModels(w io.Writer, list []modelLine) error {
 	rows := [][]string{{"MODEL", "STATE", "CONTEXT", "MADE FOR", "KIND", "FORMAT", "QUANTIZATION"}}
 	for _, m := range list {
 		rows = append(rows, m.row())
-	}
-	if len(rows) == 1 {
-		return nil
 	}
 	return terminal.Rows(w, rows)
 }

@@ -93,7 +93,11 @@ func runsListCommand(remote *host.Remote) *cobra.Command {
 					break
 				}
 			}
-			return printRuns(cmd, list, asJSON)
+			none := "there is no run yet"
+			if f.given() {
+				none = "no run fits"
+			}
+			return printRuns(cmd, list, asJSON, none)
 		}),
 	}
 	f.addFlags(cmd)
@@ -104,8 +108,8 @@ func runsListCommand(remote *host.Remote) *cobra.Command {
 	return cmd
 }
 
-// printRuns prints a table, or a JSON object per line.
-func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
+// printRuns prints a table, or a JSON object per line. none says that there is no run.
+func printRuns(cmd *cobra.Command, list []found, asJSON bool, none string) error {
 	if asJSON {
 		return terminal.PrintLines(cmd.OutOrStdout(), list)
 	}
@@ -132,7 +136,7 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 		}
 		rows = append(rows, row)
 	}
-	return terminal.Rows(cmd.OutOrStdout(), rows)
+	return terminal.List(cmd, rows, none)
 }
 
 // spentBy says which tokens, money and units of its budget a run has spent, of what there is; "" for none.

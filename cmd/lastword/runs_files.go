@@ -43,7 +43,7 @@ func runsFilesCommand(remote *host.Remote) *cobra.Command {
 		case len(args) > 1:
 			return fetchFile(cmd.Context(), c, state, state.Artifacts[0], terminal.Shown(cmd.OutOrStdout()))
 		}
-		return printFiles(cmd.OutOrStdout(), state.Artifacts)
+		return printFiles(cmd, state.Artifacts)
 	})}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) < 1 || len(args) > 2 {
@@ -73,7 +73,7 @@ func filesNamed(s messages.State, named []string) ([]messages.Artifact, error) {
 		s.RunID, named[0], words.Meant(named[0], names))
 }
 
-func printFiles(out io.Writer, files []messages.Artifact) error {
+func printFiles(cmd *cobra.Command, files []messages.Artifact) error {
 	rows := [][]string{{"FILE", "SIZE", "TYPE", "SHA256"}}
 	for _, a := range files {
 		kind := messages.MediaType(a.Name)
@@ -82,11 +82,7 @@ func printFiles(out io.Writer, files []messages.Artifact) error {
 		}
 		rows = append(rows, []string{a.Name, words.Size(a.Bytes), kind, a.SHA256[:min(len(a.SHA256), 12)]})
 	}
-	if len(files) == 0 {
-		_, err := fmt.Fprintln(out, "the run has no files")
-		return err
-	}
-	return terminal.Rows(out, rows)
+	return terminal.List(cmd, rows, "the run has no files")
 }
 
 // fetchFiles writes the files below the folder under their names. A name leads nowhere else, and to no hidden file. It

@@ -47,6 +47,9 @@ func (f *filter) addFlags(cmd *cobra.Command) {
 		cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
+// given reports whether the user has given a filter.
+func (f *filter) given() bool { return f.job != "" || len(f.statuses)+len(f.labels) > 0 }
+
 // query returns the query for the server. It may select more than the filter.
 func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
 	q := messages.Query{Job: f.job, Limit: 1000, Labels: map[string]string{}}
@@ -199,7 +202,7 @@ func someRuns(cmd *cobra.Command, fits func(messages.Status) bool,
 	var f filter
 	f.addFlags(cmd)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if filtered := f.job != "" || len(f.statuses)+len(f.labels) > 0; filtered != (len(args) == 0) {
+		if f.given() != (len(args) == 0) {
 			return exit.BadUsage(cmd, errors.New("give the ids of runs, or filters such as --status"), "lastword runs ls lists them")
 		}
 		return nil

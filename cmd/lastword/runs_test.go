@@ -193,7 +193,7 @@ func TestListMarksSilentRuns(t *testing.T) {
 			must(t, err)
 			runs = append(runs, one)
 		}
-		must(t, printRuns(cmd, runs, false))
+		must(t, printRuns(cmd, runs, false, ""))
 		if got := out.String(); strings.Count(got, "silent") != 1 || !strings.Contains(got, "r_slow  processing (silent 2m 05s)") {
 			t.Errorf("the list is\n%s", got)
 		}

@@ -96,6 +96,29 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 	}
 }
 
+// Each command that lists something succeeds when there is nothing: stdout is empty, and stderr says so in one line.
+func TestEmptyLists(t *testing.T) {
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens")
+	write(t, tokens, "")
+	at := " --server " + strings.TrimSuffix(serveHTTP(t, dir).url, "/mcp")
+	forms := map[string]string{"runs ls": "runs ls" + at, "schedules ls": "schedules ls" + at, "webhooks ls": "webhooks ls" + at,
+		"fault ls": "fault ls" + at, "conversations ls": "", "mcp ls": "", "token list": "token list --file " + tokens,
+		"agent allowed": "", "mcp approve": "", "budget": "budget" + at, "runs cancel": "runs cancel --status failed" + at}
+	for cmd := range leaves(rootCommand(new(host.Program))) {
+		path := strings.TrimPrefix(cmd.CommandPath(), "lastword ")
+		if _, known := forms[path]; !known && (cmd.Name() == "ls" || cmd.Name() == "list") {
+			t.Errorf("%s has no form in this test", path)
+		}
+	}
+	for path, form := range forms {
+		got := run(t, []string{settings.Trust + "=" + filepath.Join(dir, "trust")}, strings.Fields(cmp.Or(form, path))...)
+		if got.code != exit.Completed || got.stdout != "" || strings.Count(got.stderr, "\n") != 1 {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
 // Each command that asks a server finds it and the token for it in one order: flag, variable, settings, and the lock file of
 // a running server. A command that can do without a server takes none from a lock file.
 func TestEachCommandFindsItsServer(t *testing.T) {

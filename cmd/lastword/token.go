@@ -51,10 +51,15 @@ func tokenListCommand(file *string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lines, err := tokenfile.Lines(*file)
+			listed := 0
 			for _, line := range lines {
 				if name, scopes, digest, ok := tokenfile.Fields(line); ok && err == nil {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%-24s  %-24s  %.12s\n", name, scopes, digest)
+					listed++
 				}
+			}
+			if err == nil && listed == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "the file has no token")
 			}
 			return err
 		},

@@ -102,7 +102,7 @@ func allowedCommand(p *host.Program) *cobra.Command {
 		if forget != "" {
 			return messages.InvalidInput("nothing is allowed as %s; lastword agent allowed lists what is", forget)
 		}
-		return terminal.Rows(cmd.OutOrStdout(), rows)
+		return terminal.List(cmd, rows, "no agent has a permanent permission")
 	}}
 	cmd.Flags().StringVar(&forget, "forget", "", "`id` of what is no longer allowed: the agent asks again")
 	settings.FlagOnly(cmd.Flags(), "forget")

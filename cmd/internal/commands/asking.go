@@ -21,5 +21,13 @@ func group(p *host.Program, name string) (*cobra.Command, *host.Remote) {
 
 // asking returns a subcommand that sends a request to the server. takes describes its arguments, for an error.
 func asking(remote *host.Remote, use, takes string, run func(*cobra.Command, []string, *api.Client) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: exit.Takes(strings.Count(use, "<"), "takes "+takes, ""), RunE: remote.Ask(run)}
+	return &cobra.Command{Use: use, RunE: remote.Ask(run), Args: func(cmd *cobra.Command, args []string) error {
+		hint := ""
+		if group := cmd.Parent(); strings.Contains(use, "<run") {
+			hint = "lastword runs ls lists them"
+		} else if group.HasParent() {
+			hint = group.CommandPath() + " ls lists them"
+		}
+		return exit.Takes(strings.Count(use, "<"), "takes "+takes, hint)(cmd, args)
+	}}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -56,12 +55,12 @@ func faultCommand(remote *host.Remote, use, takes string, rule *fault.Rule) *cob
 		if err := c.Faults(cmd.Context(), host.FaultOrder{Action: action, Rule: *rule}, &lines); err != nil {
 			return err
 		}
-		return printFaults(cmd.OutOrStdout(), lines, action == "ls")
+		return printFaults(cmd, lines, action == "ls")
 	})
 }
 
 // printFaults prints the fault points; without all, only those that have rules.
-func printFaults(w io.Writer, lines []host.FaultLine, all bool) error {
+func printFaults(cmd *cobra.Command, lines []host.FaultLine, all bool) error {
 	rows := [][]string{{"POINT", "RULE", "FIRED", "WHAT HAPPENS"}}
 	for _, l := range lines {
 		for _, r := range l.Rules {
@@ -71,11 +70,11 @@ func printFaults(w io.Writer, lines []host.FaultLine, all bool) error {
 			rows = append(rows, []string{string(l.Point), "", "", l.What})
 		}
 	}
-	if len(rows) == 1 {
-		_, err := fmt.Fprintln(w, "no fault is armed")
-		return err
+	none := "no fault is armed"
+	if all {
+		none = "no fault can be armed at this server: it needs lastword serve --enable-faults"
 	}
-	return terminal.Rows(w, rows)
+	return terminal.List(cmd, rows, none)
 }
 
 // ruleText says when a rule fires.

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -18,8 +16,8 @@ import (
 // SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
 	cmd, remote := group(p, "schedules")
-	cmd.AddCommand(scheduleCommand(remote, "ls", "no argument"), scheduleCommand(remote, "run <name>", "one name"),
-		scheduleCommand(remote, "pause <name>", "one name"), scheduleCommand(remote, "resume <name>", "one name"))
+	cmd.AddCommand(scheduleCommand(remote, "ls", "no argument"), scheduleCommand(remote, "run <name>", "one schedule"),
+		scheduleCommand(remote, "pause <name>", "one schedule"), scheduleCommand(remote, "resume <name>", "one schedule"))
 	return cmd
 }
 
@@ -30,12 +28,12 @@ func scheduleCommand(remote *host.Remote, use, takes string) *cobra.Command {
 		if err := c.Schedules(cmd.Context(), schedule.Order{Action: cmd.Name(), Name: strings.Join(args, "")}, &lines); err != nil {
 			return err
 		}
-		return print(cmd.OutOrStdout(), lines)
+		return print(cmd, lines)
 	})
 }
 
 // print prints the schedules as a table.
-func print(w io.Writer, lines []schedule.Line) error {
+func print(cmd *cobra.Command, lines []schedule.Line) error {
 	rows := [][]string{{"SCHEDULE", "JOB", "WHEN", "NEXT", "LAST RUN", "STATUS", "DROPPED", "NOTE"}}
 	for _, l := range lines {
 		next := l.Next.Local().Format(time.DateTime + " MST")
@@ -44,9 +42,5 @@ func print(w io.Writer, lines []schedule.Line) error {
 		}
 		rows = append(rows, []string{l.Name, l.Job, l.When, next, string(l.Run), string(l.Status), strconv.Itoa(l.Dropped), l.Note})
 	}
-	if len(lines) == 0 {
-		_, err := fmt.Fprintln(w, "there are no schedules")
-		return err
-	}
-	return terminal.Rows(w, rows)
+	return terminal.List(cmd, rows, "the server has no schedules; its operator gives them in the file of --jobs")
 }

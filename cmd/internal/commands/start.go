@@ -45,7 +45,7 @@ func JobsCommand(p *host.Program) *cobra.Command {
 		if asJSON {
 			return terminal.PrintLines(cmd.OutOrStdout(), lines)
 		}
-		return terminal.Rows(cmd.OutOrStdout(), rows)
+		return terminal.List(cmd, rows, "the server has no job")
 	})
 	remote.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line, with the schema of the input")

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -19,9 +18,9 @@ import (
 // WebhooksCommand returns the command webhooks with its subcommands.
 func WebhooksCommand(p *host.Program) *cobra.Command {
 	cmd, remote := group(p, "webhooks")
-	resend := webhookCommand(remote, "resend <run-id>", "<run-id>")
+	resend := webhookCommand(remote, "resend <run-id>", "the id of one run")
 	resend.Flags().String("to", "", "`name` of the webhook to send to (default: all)")
-	cmd.AddCommand(webhookCommand(remote, "ls", "no argument"), resend, webhookCommand(remote, "test <name>", "<name>"))
+	cmd.AddCommand(webhookCommand(remote, "ls", "no argument"), resend, webhookCommand(remote, "test <name>", "one webhook"))
 	return cmd
 }
 
@@ -45,12 +44,12 @@ func webhookCommand(remote *host.Remote, use, takes string) *cobra.Command {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has taken it\n", words.Printable(order.Name))
 			return err
 		}
-		return printWebhooks(cmd.OutOrStdout(), lines)
+		return printWebhooks(cmd, lines)
 	})
 }
 
 // printWebhooks prints the webhooks, and below them the deliveries that were given up.
-func printWebhooks(w io.Writer, lines []webhook.Line) error {
+func printWebhooks(cmd *cobra.Command, lines []webhook.Line) error {
 	rows, lost := [][]string{{"WEBHOOK", "HOST", "DELIVERED", "TRYING", "GIVEN UP"}}, [][]string{{"GIVEN UP", "RUN", "WEBHOOK", "WHY"}}
 	for _, l := range lines {
 		rows = append(rows, []string{l.Name, l.URL, strconv.Itoa(l.Delivered), strconv.Itoa(l.Trying), strconv.Itoa(len(l.GivenUp))})
@@ -58,9 +57,10 @@ func printWebhooks(w io.Writer, lines []webhook.Line) error {
 			lost = append(lost, []string{g.At.Local().Format(time.DateTime), string(g.Run), l.Name, g.Why})
 		}
 	}
-	if err := terminal.Rows(w, rows); err != nil || len(lost) == 1 {
+	none := "the server has no webhooks; its operator gives them with lastword serve --webhooks FILE"
+	if err := terminal.List(cmd, rows, none); err != nil || len(lost) == 1 {
 		return err
 	}
-	fmt.Fprintln(w)
-	return terminal.Rows(w, lost)
+	fmt.Fprintln(cmd.OutOrStdout())
+	return terminal.Rows(cmd.OutOrStdout(), lost)
 }

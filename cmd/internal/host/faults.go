@@ -91,6 +91,9 @@ type FaultLine struct {
 // Faults returns the handler for admins, who send a [FaultOrder] and get the fault points.
 func (s *Server) Faults() http.Handler {
 	return orderHandler(func(_ context.Context, order FaultOrder) (lines []FaultLine, err error) {
+		if order.Action == "ls" && !s.jobs.enableFaults {
+			return nil, nil
+		}
 		if err := s.jobs.orderFaults(order); err != nil {
 			return nil, err
 		}
@@ -112,7 +115,7 @@ func (s *Server) Faults() http.Handler {
 func (c *Checked) orderFaults(o FaultOrder) error {
 	switch {
 	case !c.enableFaults:
-		return messages.Errorf(messages.CodeNotFound, "no fault can be armed here: lastword serve --enable-faults")
+		return messages.Errorf(messages.CodeNotFound, "no fault can be armed at this server: it needs lastword serve --enable-faults")
 	case o.Action == "arm":
 		return c.faults.Arm(o.Rule)
 	case o.Action == "disarm":

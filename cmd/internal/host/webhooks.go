@@ -147,10 +147,13 @@ func (c *catalog) changeCallbacks(ctx context.Context, run messages.RunID, do fu
 // Webhooks returns the handler for the operator, who sends a [webhook.Order] and gets the webhooks.
 func (s *Server) Webhooks() http.Handler {
 	return orderHandler(func(ctx context.Context, order webhook.Order) ([]webhook.Line, error) {
-		if s.hooks == nil {
-			return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhooks: lastword serve --webhooks FILE")
+		switch {
+		case s.hooks != nil:
+			return s.hooks.Operate(ctx, order)
+		case order.Action == "ls":
+			return nil, nil
 		}
-		return s.hooks.Operate(ctx, order)
+		return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhooks; its operator gives them with lastword serve --webhooks FILE")
 	})
 }
 

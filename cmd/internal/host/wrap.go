@@ -253,9 +253,6 @@ func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
 	if err := c.readWrapped(); err != nil {
 		return nil, err
 	}
-	if len(c.behind) == 0 {
-		return nil, messages.InvalidInput("no server is named; give --wrap NAME='COMMAND ARG …'")
-	}
 	g := source.NewGateway(c.behind, build.This().Full(), source.Events{}, nil)
 	defer g.Close()
 	all = make([]Seen, len(c.behind))

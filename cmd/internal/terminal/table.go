@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/internal/words"
 )
@@ -50,6 +52,15 @@ func (t *Table) Row(r probe.Result) {
 }
 
 func Flat(text string) string { return strings.ReplaceAll(words.Printable(text), "\t", " ") }
+
+// List prints a table. If there are no rows below its title, stdout stays empty, and stderr gets the words of none.
+func List(cmd *cobra.Command, rows [][]string, none string) error {
+	if len(rows) == 1 {
+		_, err := fmt.Fprintln(cmd.ErrOrStderr(), none)
+		return err
+	}
+	return Rows(cmd.OutOrStdout(), rows)
+}
 
 // Rows prints a table, without control characters. It changes rows.
 func Rows(w io.Writer, rows [][]string) error {
