@@ -131,7 +131,7 @@ func (f *folder) removeStale(t *actors.TaskContext, written []llmstxt.Artifact) 
 func openOut(out, dir string) (*os.Root, error) {
 	root, err := confined.MakeRoot(out)
 	if err != nil {
-		return nil, messages.InvalidInput("cannot open the output folder %s: %v", out, reason(err))
+		return nil, messages.InvalidInput("cannot open the output folder %s: %v; --out names another", out, reason(err))
 	}
 	defer root.Close()
 	below, err := confined.Make(root, dir)

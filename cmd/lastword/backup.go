@@ -82,7 +82,7 @@ func writeBackup(cmd *cobra.Command, p *host.Program, name, dir, files string) e
 	}
 	beside, err := os.MkdirTemp(filepath.Dir(name), ".lastword-backup-")
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot write beside %s: %w", name, exit.Reason(err))
 	}
 	defer os.RemoveAll(beside)
 	if err := store.Copy(cmd.Context(), dir, beside); err != nil {

@@ -11,7 +11,6 @@ import (
 	"iter"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,12 +42,9 @@ func (c *chatOptions) stateFolder() string {
 // openConversations opens the conversations in the state folder, and determines the one that the flags name.
 func (c *chatOptions) openConversations(cmd *cobra.Command) (*conversation.Store, error) {
 	folder := c.stateFolder()
-	if folder == "" {
-		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
-	}
-	conversations, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
+	conversations, err := host.OpenConversations(folder)
 	if err != nil {
-		return nil, exit.Misconfigured(err)
+		return nil, err
 	}
 	switch c.resume {
 	case "":

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,11 +35,10 @@ type keptConversations struct {
 // open opens the store of conversations in the state folder.
 func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error) {
 	dir, err := stateFolder(cmd, k.program, k.dir, "chat.state")
-	var conversations *conversation.Store
-	if err == nil {
-		conversations, err = conversation.Open(filepath.Join(dir, host.ConversationFolder), 0)
+	if err != nil {
+		return nil, exit.Misconfigured(err)
 	}
-	return conversations, exit.Misconfigured(err)
+	return host.OpenConversations(dir)
 }
 
 // about returns a command for one conversation, whose id is the first argument.
@@ -78,7 +76,11 @@ func (k *keptConversations) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printConversations(cmd, list, asJSON)
+			none := "there is no conversation yet"
+			if text != "" {
+				none = "no conversation contains the text"
+			}
+			return printConversations(cmd, list, asJSON, none)
 		},
 	}
 	cmd.Flags().StringVar(&text, "search", "", "only conversations that contain this `text`, in upper or lower case")
@@ -86,8 +88,8 @@ func (k *keptConversations) list() *cobra.Command {
 	return cmd
 }
 
-// printConversations prints a table, or a JSON object per line. The table estimates tokens from bytes.
-func printConversations(cmd *cobra.Command, list []conversation.Info, asJSON bool) error {
+// printConversations prints a table, or a JSON object per line. none says that there is no conversation. The table estimates tokens from bytes.
+func printConversations(cmd *cobra.Command, list []conversation.Info, asJSON bool, none string) error {
 	if asJSON {
 		return terminal.PrintLines(cmd.OutOrStdout(), list)
 	}
@@ -97,7 +99,7 @@ func printConversations(cmd *cobra.Command, list []conversation.Info, asJSON boo
 		rows = append(rows, []string{c.ID, fmt.Sprint(c.Turns), fmt.Sprint("~", c.Bytes/bytesOfToken),
 			fmt.Sprint(time.Since(c.Updated).Round(time.Second), " ago"), c.Title})
 	}
-	return terminal.List(cmd, rows, "no conversation is kept that fits")
+	return terminal.List(cmd, rows, none)
 }
 
 func (k *keptConversations) show() *cobra.Command {

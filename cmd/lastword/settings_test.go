@@ -119,6 +119,29 @@ func TestEmptyLists(t *testing.T) {
 	}
 }
 
+// A state folder that cannot be made is named, with the flag that names another. Without a home no command takes the
+// current folder.
+func TestFoldersThatCannotBeMade(t *testing.T) {
+	file, here := filepath.Join(t.TempDir(), "file"), t.TempDir()
+	write(t, file, "")
+	t.Chdir(here)
+	for _, form := range []string{"run --state F/x -- true", "run --background --state F/x -- true", "prompt --state F/x hi",
+		"serve --http 127.0.0.1:0 --state F/x", "conversations ls --state F/x", "mcp --state F/x",
+		"run --background -- true", "serve --http 127.0.0.1:0", "conversations ls", "chat --resume last -m hi"} {
+		folder, known := file+"/x", strings.Contains(form, "F/x")
+		if !known {
+			folder = "no home folder"
+		}
+		got := run(t, []string{"HOME="}, strings.Fields(strings.ReplaceAll(form, "F/x", file+"/x"))...)
+		if got.code != exit.Configuration || !strings.Contains(got.stderr, folder) || !strings.Contains(got.stderr, "--state") {
+			t.Errorf("%s: %+v", form, got)
+		}
+	}
+	if left, err := os.ReadDir(here); err != nil || len(left) > 0 {
+		t.Errorf("the current folder holds %v, %v", left, err)
+	}
+}
+
 // Each command that asks a server finds it and the token for it in one order: flag, variable, settings, and the lock file of
 // a running server. A command that can do without a server takes none from a lock file.
 func TestEachCommandFindsItsServer(t *testing.T) {

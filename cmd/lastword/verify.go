@@ -422,7 +422,7 @@ func stateFolder(cmd *cobra.Command, p *host.Program, flag, name string) (string
 		flag = cmp.Or(s.Value(name), p.Env.StateFolder())
 	}
 	if flag == "" {
-		return "", errors.New("there is no home folder; give --state FOLDER")
+		return "", store.ErrNoFolder
 	}
 	return settings.Absolute(flag), nil
 }

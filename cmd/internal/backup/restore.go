@@ -153,7 +153,7 @@ func (b *Reader) Restore(ctx context.Context, into map[string]string) (err error
 // prepare makes the folder, or checks that it is empty and that nobody else may read it.
 func prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return fmt.Errorf("the folder %s cannot be made: %w; name another one with --state", dir, err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bufio"
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -33,7 +32,7 @@ func free(folder string) error {
 		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("--state %s is in use by another process (%s): give another folder, or wait for its end",
 			folder, owner.URL)}
 	}
-	return os.MkdirAll(folder, 0o700)
+	return exit.Unusable(os.MkdirAll(folder, 0o700), folder, "--state")
 }
 
 // Retry starts the program of a run again that lastword run has kept in the folder. It goes on with the steps that the
@@ -60,7 +59,13 @@ func isBehind(p *host.Program) bool { return p.Env.Get(behind) != "" }
 // leaveBehind starts this command once more, in its own session and with its own state, and prints the id of
 // the run. without is a flag that stdin stands for.
 func leaveBehind(cmd *cobra.Command, p *host.Program, in *store.Flags, without, stdin string, args []string) error {
-	folder := cmp.Or(in.Folder(p.Env), filepath.Join(p.Env.StateFolder(), "background", strings.ToLower(rand.Text())))
+	folder := in.Folder(p.Env)
+	if folder == "" {
+		if folder = p.Env.StateFolder(); folder == "" {
+			return exit.Misconfigured(store.ErrNoFolder)
+		}
+		folder = filepath.Join(folder, "background", strings.ToLower(rand.Text()))
+	}
 	if err := free(folder); err != nil {
 		return err
 	}

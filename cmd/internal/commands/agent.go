@@ -83,7 +83,7 @@ func allowedCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "allowed [flags]", Args: exit.Takes(0, "takes no argument", ""), RunE: func(cmd *cobra.Command, _ []string) error {
 		list, err := p.Approvals(trust.Folder.Agents)
 		if err == nil && list == nil {
-			err = trust.ErrNowhere
+			err = exit.Misconfigured(trust.ErrNowhere)
 		}
 		if err != nil {
 			return err

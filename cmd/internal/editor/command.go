@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,14 +108,11 @@ func (o *options) run(cmd *cobra.Command) error {
 func (a *agent) keep(log *slog.Logger) error {
 	env := a.program.Env
 	folder := cmp.Or(a.state.Folder(env), env.StateFolder())
-	if folder == "" {
-		return errors.New("the system has no place for conversations; name one with --state")
-	}
 	if owner, open := store.FindOwner(folder); open && a.state.Durable() {
 		log.Warn("another process keeps runs in the folder; this one keeps conversations there, and no events", "process", owner.PID, "folder", folder)
 		a.state = store.Flags{}
 	}
-	conversations, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
+	conversations, err := host.OpenConversations(folder)
 	a.kept = conversations
 	a.config.Conversations = func(string) (*conversation.Store, error) { return conversations, nil }
 	a.config.Bounds.Time = a.timeout

@@ -57,6 +57,14 @@ func Misconfigured(err error) error {
 	return &Error{Code: Configuration, Err: err}
 }
 
+// Unusable says that the folder cannot be made or opened, and that the flag names another one; nil stays nil.
+func Unusable(err error, folder, flag string) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: Configuration, Err: fmt.Errorf("the folder %s cannot be used: %w; %s names another one", folder, err, flag)}
+}
+
 // BadUsage returns the error for a wrong command line. hint says what to do; "" refers to --help.
 func BadUsage(cmd *cobra.Command, err error, hint string) error {
 	hint = cmp.Or(hint, fmt.Sprintf("%s --help explains the command", cmd.CommandPath()))
@@ -80,7 +88,7 @@ func Report(stderr io.Writer, err error) int {
 	}
 	text := err.Error()                                                            // may quote a server
 	if path, ok := errors.AsType[*fs.PathError](err); ok && text == path.Error() { // nobody has said what was to be done
-		text = fmt.Sprintf("cannot %s %s: %v", path.Op, path.Path, path.Err)
+		text = fmt.Sprintf("cannot %s %s: %v", cmp.Or(map[string]string{"mkdir": "make the folder"}[path.Op], path.Op), path.Path, path.Err)
 	}
 	exit, ok := errors.AsType[*Error](err)
 	if !ok || exit.Err != nil {

@@ -3,6 +3,8 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,7 +13,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/internal/chat"
 	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/internal/tool"
@@ -122,6 +126,18 @@ func (c *conversations) of(state, home string) (store *conversation.Store, err e
 		c.byHome[home] = store
 	}
 	return store, err
+}
+
+// OpenConversations opens the conversations below the state folder, which is "" if there is none.
+func OpenConversations(state string) (*conversation.Store, error) {
+	if state == "" {
+		return nil, exit.Misconfigured(store.ErrNoFolder)
+	}
+	kept, err := conversation.Open(filepath.Join(state, ConversationFolder), 0)
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		err = exit.Unusable(err, state, "--state")
+	}
+	return kept, exit.Misconfigured(err)
 }
 
 // ConversationFolder is the name of the folder with conversations in a state folder.

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"net"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -234,18 +233,16 @@ func (r *Remote) Follow(cmd *cobra.Command, c Source, id messages.RunID, want me
 		return c.Follow(cmd.Context(), id, want)
 	}
 	return func(yield func(messages.Event, error) bool) {
-		signals, over := make(chan os.Signal, 1), make(chan struct{})
-		signal.Notify(signals, Ending()...)
-		defer signal.Stop(signals)
-		defer close(over)
-		go func() {
-			select {
-			case by := <-signals:
+		attached, first := Interruptible(cmd.Context(), func() {})
+		calm := context.AfterFunc(attached, func() {
+			if by := first(); by != nil {
 				os.Exit(exit.Report(cmd.ErrOrStderr(), &exit.Error{Code: exit.OfSignal(by), Err: r.Left(client, id)}))
-			case <-over:
 			}
-		}()
+		})
 		client.Follow(cmd.Context(), id, want)(yield)
+		if calm() {
+			first()
+		}
 	}
 }
 

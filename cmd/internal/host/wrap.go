@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/wrap"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/trust"
 	"github.com/seed889630bf/lastword/internal/tool"
 	calls "github.com/seed889630bf/lastword/internal/wrapped"
@@ -275,7 +276,7 @@ func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
 func (p *Program) ApproveWrapped(names []string) ([]string, error) {
 	pins, err := p.Approvals(trust.Folder.Wrapped)
 	if err == nil && pins == nil {
-		err = trust.ErrNowhere
+		err = exit.Misconfigured(trust.ErrNowhere)
 	}
 	if err != nil {
 		return nil, err

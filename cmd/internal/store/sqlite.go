@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/sqlite"
@@ -23,7 +24,14 @@ import (
 func openSQLite(env environment.Variables, dir string) (*Store, error) {
 	j, err := openSigned(env, dir)
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("the runs cannot be kept in %s: %w; give --state FOLDER, or --ephemeral", dir, pathErr)
+		err = fmt.Errorf("the runs cannot be kept in %s: %w", dir, pathErr)
+		if !settings.Inside(pathErr.Path, dir) && !settings.Inside(dir, pathErr.Path) { // it is of the user's key
+			return nil, fmt.Errorf("%w; --trust names another folder for the keys", err)
+		}
+		return nil, fmt.Errorf("%w; --state names another folder", err)
+	}
+	if messages.CodeOf(err) == messages.CauseJournalUnavailable {
+		err = fmt.Errorf("%w; --state names another folder", err)
 	}
 	if err != nil {
 		return nil, err

@@ -100,17 +100,20 @@ func (f *Flags) Durable() bool { return !f.ephemeral && (f.always || f.dir != ""
 // Shared reports whether several nodes share the journal.
 func (f *Flags) Shared() bool { return f.nats != "" }
 
-// Folder returns the folder of the journal, or "" if it has none.
+// Folder returns the folder of the journal, or "" if it has none. Without a home it is not the current folder.
 func (f *Flags) Folder(env environment.Variables) string {
 	if f.nats != "" || !f.Durable() {
 		return ""
 	}
-	return settings.Absolute(cmp.Or(f.dir, env.StateFolder()))
+	if dir := cmp.Or(f.dir, env.StateFolder()); dir != "" {
+		return settings.Absolute(dir)
+	}
+	return ""
 }
 
 // Owner returns the process that has the folder of the journal open, or the zero Owner.
 func (f *Flags) Owner(env environment.Variables) (o Owner) {
-	if folder := f.Folder(env); folder != "" && cmp.Or(f.dir, env.StateFolder()) != "" {
+	if folder := f.Folder(env); folder != "" {
 		o, _ = FindOwner(folder)
 	}
 	return o
@@ -176,8 +179,8 @@ func (s *Store) Close() error {
 	return s.close()
 }
 
-// errNoFolder means that the process has no home directory.
-var errNoFolder = errors.New("there is no home folder to keep the runs in; give --state FOLDER, or --ephemeral")
+// ErrNoFolder means that the process has no home directory.
+var ErrNoFolder = errors.New("there is no home folder to keep anything in; give --state FOLDER, or set XDG_STATE_HOME")
 
 // Open opens the journal. retention is how long ended runs are kept.
 func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *redact.Secrets, log *zap.Logger,
@@ -188,7 +191,7 @@ func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *re
 	case !f.Durable():
 		return &Store{}, nil
 	case dir == "":
-		return nil, errNoFolder
+		return nil, ErrNoFolder
 	default:
 		return openSQLite(env, dir)
 	}
