@@ -152,7 +152,7 @@ func TestFaultKillsTheNode(t *testing.T) {
 	s := serveHTTP(t, dir, append(args, "--faults", "faults.yaml")...)
 	c, err := api.New(s.base(), "")
 	must(t, err)
-	if got := run(t, nil, "fault", "ls", "--server", s.base()); got.code != exit.Failed || !strings.Contains(got.stderr, "serve --enable-faults") {
+	if got := run(t, nil, "fault", "disarm", "--server", s.base()); got.code != exit.Failed || !strings.Contains(got.stderr, "serve --enable-faults") {
 		t.Errorf("a server that does not take orders: %+v", got)
 	}
 	id, err := c.Submit(t.Context(), messages.Request{Job: "hello", Input: json.RawMessage(`{}`)})

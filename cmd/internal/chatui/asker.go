@@ -91,7 +91,7 @@ type question struct {
 
 func (u *question) Init() tea.Cmd {
 	u.present()
-	return u.print(u.rows)
+	return u.print()
 }
 
 // Update leaves when the question is answered. Ctrl-C interrupts the whole process, as it does outside of raw mode.
@@ -117,7 +117,7 @@ func (u *question) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	if u.value != nil {
 		return u, tea.Quit
 	}
-	return u, u.print(u.rows)
+	return u, u.print()
 }
 
 // View shows the form or, at the end, one line with the question and its answer, which stays on the terminal.
@@ -130,5 +130,5 @@ func (u *question) View() tea.View {
 		words = oneLine(said(messages.Input{Value: u.value, Kind: u.form.kind}))
 	}
 	row := line{{"? ", warned}, {oneLine(u.Redact(u.form.prompt)), plain}}.fit(u.width() - terminal.Width(words) - 3)
-	return tea.NewView(append(row, piece{" → " + words, faint}).paint(u.Colored) + "\n")
+	return tea.NewView(u.shown(append(row, piece{" → " + words, faint}).paint(u.Colored)) + "\n")
 }

@@ -102,10 +102,10 @@ func (u *ui) Init() tea.Cmd {
 		u.show(paint(wrap([]piece{{clean(u.Redact(u.Opening)), faint}}, u.width()), u.Colored)...)
 	}
 	if u.Shown == "" {
-		return u.print(u.rows)
+		return u.print()
 	}
 	u.show(paint(markdown(clean(u.Redact(u.Shown)), u.columns), u.Colored)...)
-	return u.print(u.rows)
+	return u.print()
 }
 
 // Update handles a message of bubbletea: input, or news of the turn. It runs on one goroutine, so the ui needs no lock.
@@ -147,7 +147,7 @@ func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 			next = ticking()
 		}
 	}
-	return u, tea.Batch(next, u.print(u.rows))
+	return u, tea.Batch(next, u.print())
 }
 
 // width leaves one column free, in case a character is wider than expected.

@@ -28,14 +28,14 @@ func TestRowsGoUpAsFarAsTheyFit(t *testing.T) {
 				u.show(row)
 			}
 			height := strings.Count(u.View().Content, "\n") + 1
-			if u.print(u.rows) == nil {
+			if u.print() == nil {
 				continue
 			}
 			if height+u.going > rows {
 				t.Fatalf("%d rows go up beside %d of the view, on a screen of %d", u.going, height, rows)
 			}
 			got = append(got, u.queue[:u.going]...)
-			if u.print(u.rows) != nil {
+			if u.print() != nil {
 				t.Fatal("rows go up before the screen shows the view without the last ones")
 			}
 			u.printed()

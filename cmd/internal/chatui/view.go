@@ -16,7 +16,7 @@ import (
 // View shows the rows that wait to move up, what still changes, and the editor.
 func (u *ui) View() tea.View {
 	if u.leaving {
-		return tea.NewView(strings.Join(u.queue, "\n"))
+		return tea.NewView(u.shown(strings.Join(u.queue, "\n")))
 	}
 	bottom, x, y := u.bottom()
 	room := max(u.rows*2/3-len(bottom), 1) // leave room for rows that move up
@@ -31,7 +31,7 @@ func (u *ui) View() tea.View {
 	}
 	rows := append(top, bottom...)
 	u.tall = max(u.tall, len(rows))
-	v := tea.NewView(strings.Join(rows, "\n"))
+	v := tea.NewView(u.shown(strings.Join(rows, "\n")))
 	v.Cursor = tea.NewCursor(x, len(top)+y)
 	return v
 }
@@ -125,13 +125,21 @@ const frame = 25 * time.Millisecond
 
 func (a *above) show(rows ...string) { a.queue = append(a.queue, rows...) }
 
-// print prints the next rows on a screen of the given height.
-func (a *above) print(screen int) tea.Cmd {
-	if a.busy || len(a.queue) == 0 {
+// shown returns the text in the characters of the terminal.
+func (o *Options) shown(text string) string {
+	if o.ASCII {
+		return terminal.ASCII(text)
+	}
+	return text
+}
+
+// print prints the next rows.
+func (u *ui) print() tea.Cmd {
+	if u.busy || len(u.queue) == 0 {
 		return nil
 	}
-	a.busy, a.going = true, min(len(a.queue), max(screen-a.tall, 1))
-	text := cmp.Or(strings.Join(a.queue[:a.going], "\n"), " ") // the library does not print an empty text
+	u.busy, u.going = true, min(len(u.queue), max(u.rows-u.tall, 1))
+	text := cmp.Or(u.shown(strings.Join(u.queue[:u.going], "\n")), " ") // the library does not print an empty text
 	return tea.Sequence(tea.Println(text), func() tea.Msg { return printed{} })
 }
 

@@ -119,7 +119,7 @@ func (p *Program) Run(ctx context.Context) int {
 	if root.SetIn(p.Stdin); p.Stdin == nil {
 		root.SetIn(strings.NewReader(""))
 	}
-	shownOut, shownErr := terminal.Gates(stdout, stderr)
+	shownOut, shownErr := terminal.Gates(stdout, stderr, p.Display.ASCIIOnly())
 	root.SetOut(shownOut)
 	root.SetErr(shownErr)
 	err := root.ExecuteContext(ctx)

@@ -82,15 +82,18 @@ func (o *Options) Colored(terminal bool) bool {
 // dumb reports whether the terminal understands only text. A terminal without TERM counts as such.
 func (o *Options) dumb() bool { return o.Env.Get("TERM") == "" || o.Env.Get("TERM") == "dumb" }
 
-// ASCIIOnly reports whether the locale's character set is not Unicode.
+// ASCIIOnly reports whether the locale's character set is not Unicode. Without a locale, only a dumb terminal counts as such.
 func (o *Options) ASCIIOnly() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if set := strings.ToUpper(o.Env.Get(name)); set != "" {
 			return !strings.Contains(set, "UTF-8") && !strings.Contains(set, "UTF8")
 		}
 	}
-	return false
+	return o.Env.Get("TERM") == "dumb"
 }
+
+// ASCII returns the text with the marks that lastword draws in ASCII. All but dots and arrows keep their width.
+var ASCII = strings.NewReplacer("…", "...", "→", "->", "✓", "+", "✗", "x", "⚠", "!", "·", "-", "•", "*", "│", "|", "─", "-", "┼", "+").Replace
 
 // Shown returns the stream for a program's output. On a terminal, it removes all escape sequences except colors, and
 // [fresh] begins lines below it.
@@ -122,12 +125,13 @@ func fresh(w io.Writer) {
 }
 
 // Gates returns the streams through which a program writes to a terminal, whatever it prints: they remove all that could
-// steer the terminal, except colors. Displays that draw in place write to [ungated].
-func Gates(stdout, stderr io.Writer) (io.Writer, io.Writer) {
+// steer the terminal, except colors. With ascii they draw lastword's marks in ASCII. Displays that draw in place write to
+// [ungated].
+func Gates(stdout, stderr io.Writer, ascii bool) (io.Writer, io.Writer) {
 	open := new(atomic.Bool)
 	through := func(w io.Writer) io.Writer {
 		if IsTerminal(w) {
-			return gate{w, open}
+			return gate{w, open, ascii}
 		}
 		return w
 	}
@@ -137,15 +141,20 @@ func Gates(stdout, stderr io.Writer) (io.Writer, io.Writer) {
 // gate is a stream to a terminal. open says that a program has left the last line there without an end; all gates share
 // it.
 type gate struct {
-	to   io.Writer
-	open *atomic.Bool
+	to    io.Writer
+	open  *atomic.Bool
+	ascii bool
 }
 
 // Write writes what may be passed on. A sequence that is not complete is removed.
 func (g gate) Write(p []byte) (int, error) {
 	var shown strings.Builder
 	_, _ = (&colors{To: &shown}).Write(p) // it never fails
-	if _, err := bidi.WriteString(g.to, shown.String()); err != nil {
+	text := bidi.Replace(shown.String())
+	if g.ascii {
+		text = ASCII(text)
+	}
+	if _, err := io.WriteString(g.to, text); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -94,7 +94,9 @@ func TestGate(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	if want := "abc\x1b[31mé\x1b[0m—"; out.String() != want {
+	g.ascii = true
+	io.WriteString(g, "é… → ✓")
+	if want := "abc\x1b[31mé\x1b[0m—é... -> +"; out.String() != want {
 		t.Errorf("the terminal is told %q, not %q", out.String(), want)
 	}
 }
@@ -106,7 +108,7 @@ func TestOwnLinesBeginWithALine(t *testing.T) {
 		"\x1b[34mblue": "\x1b[34mblue\nown\n", "10 %\r": "10 %\r\nown\n", "\n" + strings.Repeat("é", 100): "\n" + strings.Repeat("é", 100) + "\nown\n",
 	} {
 		var out strings.Builder
-		g := gate{&out, new(atomic.Bool)}
+		g := gate{&out, new(atomic.Bool), false}
 		io.WriteString(Shown(g), output)
 		for range 2 {
 			fresh(g)
