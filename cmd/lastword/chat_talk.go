@@ -297,6 +297,7 @@ func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, 
 	c.Show.Brief = false
 	c.openDisplay(cmd)
 	c.Show.Brief, c.Show.View, c.Show.Answer.Columns = true, c.Show.Answer, 0
+	c.Show.Works = terminal.Model
 	state, err := c.Show.Follow(cmd.Context(), plainRun{run, cmd.ErrOrStderr(), c.program.Secrets.Text, read})
 	if err == nil {
 		c.Show.Close(state)

@@ -177,7 +177,7 @@ func (t *turn) end(*transcript.Op) {
 		t.remark(faint, "canceled")
 	case t.state.Status == messages.Failed:
 		t.remark(bad, "failed (%s): %s", end.Cause, end.Error.Message)
-		if hint := terminal.Hint(t.state); hint != "" && end.Cause == messages.CauseTransportClosed {
+		if hint := terminal.Hint(t.state, terminal.Model); hint != "" && end.Cause == messages.CauseTransportClosed {
 			t.remark(faint, "%s", hint)
 		}
 	case end.Degraded:

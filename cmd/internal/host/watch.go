@@ -31,13 +31,14 @@ import (
 	"github.com/seed889630bf/lastword/transport/http"
 )
 
-// Watch runs the job and shows its events. It returns the error that the program ends with. Like any other reader, it
+// Watch runs a job that asks the model that flags name, and shows its events. It returns the error that the program ends with. Like any other reader, it
 // knows only what the events say.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
+	show.Works = terminal.Model
 	return p.WatchWith(ctx, job, actors.Options{Limits: limits}, in, show, nil)
 }
 
-// WatchWith is Watch with other options than limits, and with the door of an agent; nil is none.
+// WatchWith is Watch for other jobs, with other options than limits, and with the door of an agent; nil is none.
 func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Options, in *store.Flags, show *terminal.Display, d *AgentDoor) error {
 	var jobs []actors.Definition
 	if d != nil {
@@ -57,7 +58,7 @@ func (p *Program) WatchWith(ctx context.Context, job actors.Job, o actors.Option
 		}
 		defer stop()
 	}
-	show.Kept, show.Own = runStore.Journal != nil, true
+	show.Kept, show.Own, show.Works = runStore.Journal != nil, true, cmp.Or(show.Works, terminal.Program)
 	defer show.View.Leave()
 	stop := func() {}
 	if show.Kept && (show.Ask != nil || show.Served) {

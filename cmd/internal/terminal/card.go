@@ -27,7 +27,7 @@ func (d *Display) card(s messages.State) {
 		fmt.Fprintln(d.Stderr)
 	}
 	fmt.Fprintln(d.Stderr, Wrap(d.verdict(s), Columns(d.Stderr)-1))
-	if words := Hint(s); words != "" {
+	if words := Hint(s, d.Works); words != "" {
 		fmt.Fprintf(d.Stderr, "  %s\n", d.Style.paint(d.Style.arrow()+words, dim))
 	}
 	if d.Brief || d.Quiet {
@@ -78,18 +78,26 @@ func (d *Display) verdict(s messages.State) string {
 	return fmt.Sprintf("%s in %s", status(green), took)
 }
 
+// Worker is what does the work of a run of this process: a command has flags for it.
+type Worker string
+
+// Workers. A run of a server has none here.
+const (
+	Model   Worker = "model"
+	Program Worker = "program"
+)
+
 // Hint returns the flag that helps after a failure, unless the error names one already.
-func Hint(s messages.State) string {
+func Hint(s messages.State, works Worker) string {
 	if s.Status != messages.Failed || strings.Contains(s.End.Error.Message, "--") {
 		return ""
 	}
-	job := s.Queued.Job
 	switch reason := s.End.Error.Message; {
 	case s.End.Cause == messages.CauseDeadline:
 		return "--timeout gives the run more time"
-	case s.End.Cause == messages.CauseStalled && (job == "run" || job == "agent"):
+	case s.End.Cause == messages.CauseStalled && works == Program:
 		return "--idle lets the program be silent for longer"
-	case s.End.Task == "fetch", !slices.Contains([]string{"prompt", "chat", "generate", "plan"}, job): // it asks no model of ours
+	case s.End.Task == "fetch", works != Model:
 		return ""
 	case s.End.Cause == messages.CauseStalled:
 		return "--first-token and --idle wait longer for the model"

@@ -45,6 +45,7 @@ type Display struct {
 	Kept   bool // the run's id is valid after the run
 	Served bool // other commands reach the run while it goes on, if it is kept
 	Own    bool // this program has started the run, and ends when the run was ended
+	Works  Worker
 	Style  style
 	View   view
 	Lost   error // the error that ended the writing to stdout

@@ -264,14 +264,13 @@ func TestLiveInASCII(t *testing.T) {
 	})
 }
 
-// A hint is of the job that failed: an agent has a model of its own, and a program none.
+// A hint names a flag of the command: a program has no model of ours, and a run of a server none of the flags.
 func TestHints(t *testing.T) {
-	for job, want := range map[string][2]string{"prompt": {"--base-url", "--first-token"}, "generate": {"--base-url", "--first-token"},
-		"agent": {"", "--idle lets"}, "run": {"", "--idle lets"}, "count": {}} {
+	for works, want := range map[Worker][2]string{Model: {"--base-url", "--first-token"}, Program: {"", "--idle lets"}, "": {}} {
 		for i, cause := range []messages.Code{messages.CauseTransportClosed, messages.CauseStalled} {
-			s := messages.State{Status: messages.Failed, Queued: &messages.RunQueued{Job: job}, End: &messages.End{Cause: cause, Error: messages.Errorf(cause, "it ended")}}
-			if got := Hint(s); !strings.Contains(got, want[i]) || (got == "") != (want[i] == "") {
-				t.Errorf("%s, %s: %q", job, cause, got)
+			s := messages.State{Status: messages.Failed, End: &messages.End{Cause: cause, Error: messages.Errorf(cause, "it ended")}}
+			if got := Hint(s, works); !strings.Contains(got, want[i]) || (got == "") != (want[i] == "") {
+				t.Errorf("%s, %s: %q", works, cause, got)
 			}
 		}
 	}
