@@ -350,6 +350,42 @@ test("run: what it cost, and beside another run", async (t) => {
   await page.getByRole("heading", { name: "Runs" }).waitFor();
 });
 
+test("run: the timeline zooms and cuts idle time short, and the log shows milestones alone", async (t) => {
+  const server = await Server.start(t);
+  const say = { do: "say", name: "answer", text: "word ", times: 5 };
+  const id = await server.submit({ title: "Wait", tasks: [{ name: "wait", steps: [say, { do: "sleep", ms: 10_500 }, say] }] });
+  await server.until(id, ended);
+  const page = await open(t, `${server.url}/runs/${id}`);
+  const idle = page.getByText(/^idle /);
+  await idle.waitFor();
+  await page.keyboard.press("i");
+  await idle.waitFor({ state: "detached" });
+
+  const part = page.locator(".brush .window");
+  const shows = async (from, to) => {
+    const at = await part.evaluate((w) => [w.style.left, w.style.width].map(parseFloat));
+    assert.ok(Math.abs(at[0] - from) < 1 && Math.abs(at[1] - (to - from)) < 1, `the rows show ${at}`);
+  };
+  await page.keyboard.press("+");
+  await part.waitFor();
+  await shows(25, 75);
+  await page.keyboard.press("]");
+  await page.waitForFunction(() => document.querySelector(".brush .window").style.left === "50%");
+  await page.keyboard.press("0");
+  await part.waitFor({ state: "detached" });
+  const { x, y, width, height } = await page.locator(".brush").boundingBox();
+  await page.mouse.move(x + 0.2 * width, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + 0.6 * width, y + height / 2);
+  await page.mouse.up();
+  await part.waitFor();
+  await shows(20, 60);
+
+  await page.keyboard.press("m");
+  await page.getByText(/^\d+ of \d+ events$/).waitFor();
+  assert.equal(await event(page, "text.delta").count(), 0);
+});
+
 test("run: a link leads to an event", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "Count", tasks: [{ name: "count", steps: [emit("artifact.partial", { name: "n", bytes: 1, sha256: "a".repeat(64), partial: true }, { times: 900, text: "once more" })] }] });
