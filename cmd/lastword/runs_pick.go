@@ -143,6 +143,9 @@ const wholeID = len("r_k66hldz6ofnwat4rgzpadp2myg")
 
 // runNamed returns the run that an argument names: by its id, by the beginning of its id, or as "last".
 func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, error) {
+	if name == "" {
+		return "", messages.InvalidInput("the id of the run is empty; lastword runs ls lists the runs")
+	}
 	if len(name) >= wholeID {
 		return messages.RunID(name), nil
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,6 +86,7 @@ type Command struct {
 	form      *validate.Schema
 	schema    json.RawMessage
 	members   map[string]member
+	order     []string // of the members, as in the file
 }
 
 const day = 24 * time.Hour
@@ -221,9 +223,26 @@ func (c *Command) job(input json.RawMessage, config Config) (actors.Job, error) 
 		}
 	}
 	policy := supervision.Policy{Attempts: c.Retry.Times + 1}
-	return actors.Job{Name: c.Name, Input: values, Messages: c.Messages, Tasks: []actors.Task{
+	return actors.Job{Name: c.Name, Title: c.title(values), Input: values, Messages: c.Messages, Tasks: []actors.Task{
 		{Name: c.Name, Run: r.run, Policy: policy, Once: c.Once},
 	}}, nil
+}
+
+// title returns what the caller gives beside the defaults, in the file's order: one value, or several with their names.
+func (c *Command) title(values map[string]any) string {
+	var parts []string
+	last := ""
+	for _, name := range c.order {
+		if value, given := values[name]; given && !reflect.DeepEqual(value, c.members[name].Default) {
+			text, _ := json.Marshal(value) // of JSON
+			last = messages.Plain(text)
+			parts = append(parts, name+"="+last)
+		}
+	}
+	if len(parts) == 1 {
+		return last
+	}
+	return strings.Join(parts, " ")
 }
 
 // values reads the input and adds defaults.

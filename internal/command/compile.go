@@ -143,6 +143,7 @@ func (c *Command) checkTemplates(wrong func(field, format string, args ...any)) 
 // seal makes the schema of the whole input. names are its members in the file's order, which forms keep.
 func (c *Command) seal(names []string, wrong func(field, format string, args ...any)) {
 	properties, required := []string{}, []string{}
+	c.order = names
 	for _, name := range names {
 		quoted, _ := json.Marshal(name)
 		properties = append(properties, string(quoted)+":"+string(c.Input[name]))

@@ -301,7 +301,7 @@ func (c *Clock) active(ctx context.Context, id messages.RunID) (bool, error) {
 func (c *Clock) find(name, principal string) (*Schedule, error) {
 	i := slices.IndexFunc(c.Schedules, func(s Schedule) bool { return s.Name == name && s.Principal == principal })
 	if i < 0 {
-		return nil, messages.InvalidInput("there is no schedule %q", cmp.Or(name, "without a name"))
+		return nil, messages.InvalidInput("there is no schedule %q; lastword schedules ls lists them", name)
 	}
 	return &c.Schedules[i], nil
 }
