@@ -49,8 +49,9 @@ type Config struct {
 	Runs Runs
 	// Jobs lists the jobs that callers may start.
 	Jobs []messages.JobInfo
-	// Views returns jobs that come and go, as the caller sees them now; nil means none. They are not in Jobs.
-	Views func(ctx context.Context) []View
+	// Views returns jobs that come and go, as the caller sees them now; nil means none. They are not in Jobs. With a name, it
+	// waits for the job of that name and its siblings, and fails if they cannot be known.
+	Views func(ctx context.Context, name string) ([]View, error)
 	// Models returns the names of the models that callers may ask for. It may return a cached list if that has the
 	// name. nil means none.
 	Models func(ctx context.Context, name string) ([]string, error)

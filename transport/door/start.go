@@ -43,7 +43,8 @@ type View struct {
 func (d *Door) Listed(ctx context.Context) []messages.JobInfo {
 	all := slices.Clone(d.Jobs)
 	if d.Views != nil {
-		for _, v := range d.Views(ctx) {
+		views, _ := d.Views(ctx, "") // without a name it does not fail
+		for _, v := range views {
 			all = append(all, v.JobInfo)
 		}
 	}
@@ -55,14 +56,14 @@ func (d *Door) whole(ctx context.Context, q messages.Request) (messages.Request,
 	if _, known := d.jobs[q.Job]; known || d.Views == nil {
 		return q, nil
 	}
-	for _, v := range d.Views(ctx) {
+	views, err := d.Views(ctx, q.Job)
+	for _, v := range views {
 		if v.Name == q.Job {
-			var err error
 			q.Input, err = newJob(v.JobInfo).fitByModel(q.Input)
 			return v.Whole(q), err
 		}
 	}
-	return q, nil
+	return q, err
 }
 
 // Job returns the job with this name. Errors: invalid_input, which suggests a similar name.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -26,7 +25,12 @@ type Behind interface {
 	Servers() []string
 	// List returns a list, such as the result of tools/list.
 	List(ctx context.Context, server string, c Caller, method string) (*List, error)
+	// Lists returns the lists of all servers, nil without one. It waits for those that are late until patience is over and
+	// least servers have listed.
+	Lists(ctx context.Context, c Caller, method string, patience time.Duration, least int) []*List
 	Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
+	// PassAll passes a request on to all servers. It waits for the answers until patience is over, and drops them.
+	PassAll(ctx context.Context, c Caller, method string, params json.RawMessage, patience time.Duration)
 	// Result returns the result of a run that no log holds, or nil.
 	Result(run messages.RunID) json.RawMessage
 }
@@ -103,27 +107,22 @@ type entry struct {
 	raw   json.RawMessage
 }
 
-// entries returns the entries of all servers, and for how many milliseconds they hold. A server that does not answer is
-// left out, and the operator hears of it.
-func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string) (all []entry, ttl int64) {
-	who := caller(ctx, x)
+// entries returns the entries of all servers, and for how many milliseconds they hold. A server that does not answer with
+// patience is left out, unless nobody else has anything to show.
+func (b *behind) entries(ctx context.Context, x *wire.Exchange, method string, patience time.Duration) (all []entry, ttl int64) {
 	defer b.attend(ctx, x, "", nil)()
-	servers := b.Behind.Servers()
-	lists := make([]*source.List, len(servers))
-	var listing sync.WaitGroup
-	for i, server := range servers {
-		listing.Go(func() {
-			var err error
-			if lists[i], err = b.Behind.List(ctx, server, who, method); err != nil {
-				lists[i] = &source.List{}
-				b.config.Log.Warn("a server behind this one does not list", zap.String("server", server), zap.String("method", method), zap.Error(err))
-			}
-		})
+	servers, least := b.Behind.Servers(), 0
+	if b.Alone {
+		least = 1
 	}
-	listing.Wait()
+	lists := b.Behind.Lists(ctx, caller(ctx, x), method, patience, least)
 	ttl = longestList
 	count := map[string]int{}
 	for i, server := range servers {
+		if lists[i] == nil {
+			ttl = 0
+			continue
+		}
 		ttl = min(ttl, lists[i].TTL)
 		for pos, name := range lists[i].Names {
 			count[name]++
@@ -155,6 +154,12 @@ func (b *behind) headedTool(name string) *mcp.Tool {
 	defer b.mu.Unlock()
 	return b.heads[name]
 }
+
+// ListPatience is how long lists wait for servers that are just starting, beside those that have listed.
+const ListPatience = 2 * time.Second
+
+// forever is longer than a server may take to start.
+const forever = 24 * time.Hour
 
 // longestList is for how many milliseconds a list of servers behind holds at most.
 const longestList = 60_000
@@ -251,7 +256,7 @@ func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
 	if b.Alone {
 		own = alone(own)
 	}
-	entries, ttl := b.entries(ctx, x, method)
+	entries, ttl := b.entries(ctx, x, method, ListPatience)
 	list := make([]json.RawMessage, 0, len(entries)+len(own))
 	for _, e := range entries {
 		if method == "tools/list" {
@@ -323,26 +328,36 @@ func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name strin
 	case strings.HasPrefix(name, "run://") || name == cardURI || method == "prompts/list":
 		return x.Library()
 	}
-	for _, server := range b.Behind.Servers() {
-		own := strings.TrimPrefix(name, "wrap://"+server+"/")
-		if result, err := b.pass(ctx, x, server, x.Method(), params(own)); err == nil {
-			return result, nil
+	lists := b.Behind.Lists(ctx, caller(ctx, x), "resources/templates/list", ListPatience, 1)
+	for _, late := range []bool{false, true} { // those that are just starting come last
+		for i, server := range b.Behind.Servers() {
+			if (lists[i] == nil) != late {
+				continue
+			}
+			own := strings.TrimPrefix(name, "wrap://"+server+"/")
+			if result, err := b.pass(ctx, x, server, x.Method(), params(own)); err == nil {
+				return result, nil
+			}
 		}
 	}
 	return x.Library()
 }
 
 // find returns the entry that clients know by the name. A name that is not known yet may be in a list that nobody has
-// asked for.
+// asked for, or of a server that is late. URIs that no list has are common.
 func (b *behind) find(ctx context.Context, x *wire.Exchange, method, name string) (o origin, known bool) {
-	for range 2 {
+	longest := forever
+	if strings.HasPrefix(method, "resources/") {
+		longest = ListPatience
+	}
+	for _, patience := range []time.Duration{ListPatience, longest, 0} {
 		b.mu.Lock()
 		o, known = b.names[method+" "+name]
 		b.mu.Unlock()
-		if known {
-			return o, true
+		if known || patience == 0 {
+			break
 		}
-		b.entries(ctx, x, method)
+		b.entries(ctx, x, method, patience)
 	}
 	return o, known
 }
@@ -392,15 +407,16 @@ func readFault(text json.RawMessage) *wire.Error {
 	return fault
 }
 
-// setLevel passes the level of log messages on to all servers. Those without log messages refuse it.
+// setLevel passes the level of log messages on to all servers.
 func (b *behind) setLevel(ctx context.Context, x *wire.Exchange) (any, error) {
 	if x.Modern() {
 		return nil, wire.NoMethod()
 	}
-	for _, server := range b.Behind.Servers() {
-		_, _ = b.pass(ctx, x, server, x.Method(), x.Params())
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
+		return nil, err
 	}
-	return struct{}{}, wire.Require(ctx, auth.ReadRuns)
+	b.Behind.PassAll(ctx, caller(ctx, x), x.Method(), edit(x.Params(), "_meta", nil), ListPatience)
+	return struct{}{}, nil
 }
 
 // subscribe subscribes the client, and this server at those whose resources they are. A client of 2026-07-28 names them in

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -71,6 +72,10 @@ func TestRunCard(t *testing.T) {
 type noServers struct{ mcp.Behind }
 
 func (noServers) Servers() []string { return nil }
+
+func (noServers) Lists(context.Context, mcp.Caller, string, time.Duration, int) []*mcp.List {
+	return nil
+}
 
 // Clients of both eras get the skills of the server, with all files, which they can check. SEP-2640 has the form.
 func TestSkills(t *testing.T) {

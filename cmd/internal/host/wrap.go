@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -105,42 +104,28 @@ func (w *wrapped) rule(server, name string) wrap.Rule {
 	return wrap.Rule{Repeat: one.Repeat, Hints: w.hints || s.Trust, Digest: one.Log == "digest", Changed: w.changed[server+"/"+name]}
 }
 
-// listWait is how long a list of jobs waits for servers that are just starting.
-const listWait = 2 * time.Second
-
-// views returns a job for each tool, as servers offer them to callers whose clients can be asked nothing.
-func (w *wrapped) views(ctx context.Context) (all []door.View) {
+// views returns a job for each tool, as servers offer them to callers whose clients can be asked nothing. With a name, it
+// returns the jobs of that server alone.
+func (w *wrapped) views(ctx context.Context, name string) (all []door.View, err error) {
 	who := source.Caller{Principal: auth.From(ctx).Name, Capabilities: json.RawMessage("{}")}
 	servers := w.Servers()
-	came := make([]chan *source.List, len(servers))
-	var listing sync.WaitGroup // goes on when nobody waits any more
-	for i, server := range servers {
-		came[i] = make(chan *source.List, 1)
-		listing.Go(func() {
-			list, err := w.List(context.WithoutCancel(ctx), server, who, "tools/list")
-			if err != nil {
-				w.log.Warn("a server behind this one does not list", zap.String("server", server), zap.Error(err))
-			}
-			came[i] <- list
-		})
-	}
-	within, stop := context.WithTimeout(ctx, listWait)
-	defer stop()
-	for i, server := range servers {
-		var list *source.List
-		select {
-		case list = <-came[i]:
-		case <-within.Done():
-			select {
-			case list = <-came[i]:
-			default: // it is still starting
-			}
+	var lists []*source.List
+	if server, _, _ := strings.Cut(name, "/"); slices.Contains(servers, server) {
+		list, err := w.List(ctx, server, who, "tools/list")
+		if err != nil {
+			return nil, err
 		}
+		servers, lists = []string{server}, []*source.List{list}
+	} else {
+		lists = w.Lists(ctx, who, "tools/list", mcp.ListPatience, 0)
+	}
+	for i, list := range lists {
+		server := servers[i]
 		for pos := 0; list != nil && pos < len(list.Names); pos++ {
 			all = append(all, view(calls.Input{Server: server, Tool: list.Names[pos], Shown: list.Entries[pos], Client: who.Capabilities}))
 		}
 	}
-	return all
+	return all, nil
 }
 
 // view returns the job for a tool. Its input are the arguments.

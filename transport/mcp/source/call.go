@@ -115,10 +115,11 @@ func (s *server) call(ctx context.Context, name, pin string, c Call) (string, er
 	var raw json.RawMessage
 	gone := false
 	err := s.with(ctx, true, func(conn *connection) error {
-		now, _, err := conn.listed(ctx)
+		list, err := conn.entries(ctx, "tools/list")
 		if err != nil {
 			return err
 		}
+		now, _ := s.definitions(list)
 		if d, ok := now[name]; !ok || d.pin() != pin {
 			gone = true
 			return nil
@@ -318,12 +319,10 @@ func (c *connection) notified(n mcp.JSONRPCNotification) {
 		}
 	case mcp.MethodNotificationResourceUpdated:
 		uri, _ := fields["uri"].(string)
-		c.changed(n.Method, uri)
+		c.server.changed(n.Method, uri)
 	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged:
-		if n.Method == mcp.MethodNotificationToolsListChanged {
-			c.stale.Store(true)
-		}
-		go c.relist(n.Method)
+		c.server.outdate() // what is called next is compared with the new list
+		go c.server.changed(n.Method, "")
 	}
 }
 
@@ -337,16 +336,8 @@ func (c *connection) newestCall() *pending {
 	return c.calls[slices.Min(slices.Collect(maps.Keys(c.calls)))]
 }
 
-// relist forgets the lists, which may be requested just now, and says that one has changed.
-func (c *connection) relist(method string) {
-	c.server.listing.Lock()
-	clear(c.server.lists)
-	c.server.listing.Unlock()
-	c.changed(method, "")
-}
-
-func (c *connection) changed(method, uri string) {
-	if s := c.server; s.events != nil && s.events.Changed != nil {
+func (s *server) changed(method, uri string) {
+	if s.events != nil && s.events.Changed != nil {
 		s.events.Changed(method, uri)
 	}
 }

@@ -24,7 +24,9 @@ type Gateway struct {
 	events  Events
 	log     *zap.Logger
 	life    context.Context
+	listens context.Context
 	stop    context.CancelFunc
+	hush    context.CancelFunc // ends requests for lists
 
 	mu   sync.Mutex
 	open map[line]*server
@@ -71,8 +73,9 @@ func Declare(c mcp.ClientCapabilities, sessions bool) json.RawMessage {
 // NewGateway returns a Gateway. It starts no server yet.
 func NewGateway(servers []Server, version string, events Events, log *zap.Logger) *Gateway {
 	life, stop := context.WithCancel(context.Background())
+	listens, hush := context.WithCancel(life)
 	return &Gateway{servers: servers, version: version, events: events, log: cmp.Or(log, zap.NewNop()), life: life, stop: stop,
-		open: map[line]*server{}}
+		listens: listens, hush: hush, open: map[line]*server{}}
 }
 
 // Servers returns the names of the servers, in their order.
@@ -119,8 +122,8 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	s := g.open[k]
 	if s == nil {
 		asks := mcp.ClientCapabilities{Elicitation: said.Elicitation, Sampling: said.Sampling, Roots: said.Roots}
-		s = &server{Server: settings, life: g.life, version: g.version, pause: firstPause, turn: make(chan struct{}, 1), asks: asks,
-			principal: c.Principal, sessions: said.Sessions, events: &g.events, lists: map[string]*entries{}, log: g.log.With(zap.String("server", name))}
+		s = &server{Server: settings, life: g.life, listens: g.listens, version: g.version, pause: firstPause, turn: make(chan struct{}, 1), asks: asks,
+			principal: c.Principal, sessions: said.Sessions, events: &g.events, lists: map[string]*entries{}, requests: map[string]*listing{}, log: g.log.With(zap.String("server", name))}
 		g.open[k] = s
 	}
 	return s, nil
@@ -128,129 +131,6 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 
 // firstPause is the pause before the second start of a server behind this one.
 const firstPause = 200 * time.Millisecond
-
-// List is a list of a server as it was at a time. It never changes: where nothing is new, the same one is returned again.
-type List struct {
-	// Entries are unparsed, in the server's order. Names are their names, or URIs.
-	Entries []json.RawMessage
-	Names   []string
-	TTL     int64 // for how many milliseconds it holds
-}
-
-func (l *List) add(name string, entry json.RawMessage) {
-	l.Names, l.Entries = append(l.Names, name), append(l.Entries, entry)
-}
-
-// entries are a list as of the last time, and what of it is offered.
-type entries struct {
-	all, offered *List
-	at           time.Time
-	conn         *connection
-}
-
-// offer returns what is offered of a list. s.listing must be held.
-func (s *server) offer(method string, e *entries) *List {
-	if e.offered != nil && len(e.offered.Names) == len(e.all.Names) {
-		return e.offered
-	}
-	if e.offered = e.all; method != "tools/list" || s.events.Offer == nil {
-		return e.all
-	}
-	e.offered = &List{TTL: e.all.TTL}
-	for i, raw := range e.all.Entries {
-		if s.events.Offer(s.Name, raw) {
-			e.offered.add(e.all.Names[i], raw)
-		}
-	}
-	return e.offered
-}
-
-// wrappedAge is the age after which a list is requested again, and up to which it stands in for a server that is down.
-const wrappedAge = time.Minute
-
-// List returns a list of a server. method is one of Lists. A server that does not have the method has no entries.
-func (g *Gateway) List(ctx context.Context, server string, c Caller, method string) (*List, error) {
-	s, err := g.line(server, c)
-	if err != nil {
-		return nil, err
-	}
-	timed, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.CauseDeadline,
-		"it did not answer %s within %s", method, s.StartTimeout))
-	defer stop()
-	var now *List
-	err = s.with(timed, false, func(conn *connection) (err error) {
-		now, err = conn.entries(timed, method)
-		return err
-	})
-	if err == nil {
-		return now, nil
-	}
-	if timed.Err() != nil && ctx.Err() == nil {
-		err = context.Cause(timed)
-	}
-	s.listing.Lock()
-	defer s.listing.Unlock()
-	if last := s.lists[method]; last != nil && time.Since(last.at) < wrappedAge {
-		return s.offer(method, last), nil
-	}
-	return nil, s.failed(err)
-}
-
-// Lists are the members of results with a list, and those that name its entries, by method.
-var Lists = map[string]struct{ List, Name string }{"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"},
-	"resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}}
-
-// entries returns a list, and requests it again if it has changed or is old.
-func (c *connection) entries(ctx context.Context, method string) (*List, error) {
-	s := c.server
-	s.listing.Lock()
-	defer s.listing.Unlock()
-	if last := s.lists[method]; last != nil && last.conn == c && time.Since(last.at) < wrappedAge {
-		return s.offer(method, last), nil
-	}
-	all, when := &List{TTL: wrappedAge.Milliseconds()}, time.Now()
-	cursor := ""
-	for range mostTools {
-		params, _ := json.Marshal(map[string]string{"cursor": cursor})
-		if cursor == "" {
-			params = nil
-		}
-		text, err := c.pass(ctx, method, params)
-		if refused, ok := errors.AsType[*Refused](err); ok && refused.Code == mcp.METHOD_NOT_FOUND {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		var page map[string]json.RawMessage
-		var list []json.RawMessage
-		if err := cmp.Or(json.Unmarshal(text, &page), json.Unmarshal(page[Lists[method].List], &list)); err != nil {
-			return nil, err
-		}
-		for _, raw := range list {
-			var members map[string]json.RawMessage
-			var name string
-			if json.Unmarshal(raw, &members) == nil && json.Unmarshal(members[Lists[method].Name], &name) == nil && name != "" &&
-				(method != "tools/list" || s.allows(name)) {
-				all.add(name, raw)
-			}
-		}
-		var more struct {
-			NextCursor string
-			TTLMS      *int64 `json:"ttlMs"`
-		}
-		if json.Unmarshal(text, &more) == nil && more.TTLMS != nil {
-			all.TTL = min(all.TTL, max(*more.TTLMS, 0))
-		}
-		if more.NextCursor == "" || more.NextCursor == cursor {
-			break
-		}
-		cursor = more.NextCursor
-	}
-	now := &entries{all: all, at: when, conn: c}
-	s.lists[method] = now
-	return s.offer(method, now), nil
-}
 
 // Pass passes a request on, and returns the result unparsed. An error of the server is a *[Refused].
 func (g *Gateway) Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (text json.RawMessage, err error) {
@@ -263,6 +143,29 @@ func (g *Gateway) Pass(ctx context.Context, server string, c Caller, method stri
 		err = s.failed(err)
 	}
 	return text, err
+}
+
+// PassAll passes a request on to all servers, and drops the answers. It waits for them until patience is over.
+func (g *Gateway) PassAll(ctx context.Context, c Caller, method string, params json.RawMessage, patience time.Duration) {
+	answered := make(chan struct{}, len(g.servers))
+	for _, s := range g.servers {
+		go func() {
+			ctx, stop := context.WithTimeout(g.listens, s.StartTimeout)
+			defer stop()
+			_, _ = g.Pass(ctx, s.Name, c, method, params) // a server without the method refuses it
+			answered <- struct{}{}
+		}()
+	}
+	late := time.After(patience)
+	for range g.servers {
+		select {
+		case <-answered:
+		case <-late:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Call calls a tool, and returns its result unparsed. It starts the server if it is down. An error of the server is a
@@ -327,6 +230,7 @@ func logged(params map[string]any) (level, text string) {
 
 // Close stops the servers and waits until they have ended.
 func (g *Gateway) Close() {
+	g.hush()
 	late := time.AfterFunc(2*grace, g.stop)
 	defer late.Stop()
 	g.mu.Lock()

@@ -2,10 +2,12 @@ package source_test
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -82,4 +84,45 @@ func TestGatewayHearsOfChanges(t *testing.T) {
 		web.CloseClientConnections()
 		web.Close()
 	}
+}
+
+// Lists wait two seconds for a server that starts late, if another has listed. Changed tells when it has come.
+func TestLateListsComeLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow, changed := 5*time.Second, make(chan string, 2)
+		serves := func(name string, pause *time.Duration) source.Server {
+			hooks := &server.Hooks{}
+			hooks.AddBeforeListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest) {
+				ctx, stop := context.WithTimeout(ctx, *pause)
+				defer stop()
+				<-ctx.Done()
+			})
+			lib := server.NewMCPServer(name, "1", server.WithHooks(hooks))
+			lib.AddTool(mcp.NewTool(name), nil)
+			return source.Server{Name: name, Local: lib, StartTimeout: 30 * time.Second}
+		}
+		g := source.NewGateway([]source.Server{serves("late", &slow), serves("good", new(time.Duration))}, "1",
+			source.Events{Changed: func(method, _ string) { changed <- method }}, nil)
+		defer g.Close()
+		looks := func(least int, want string, after time.Duration) {
+			t.Helper()
+			begun, got := time.Now(), ""
+			for _, list := range g.Lists(t.Context(), source.Caller{}, "tools/list", 2*time.Second, least) {
+				if list != nil {
+					got += strings.Join(list.Names, " ") + ";"
+				}
+			}
+			if took := time.Since(begun); got != want || took != after {
+				t.Errorf("%q after %s, not %q after %s", got, took, want, after)
+			}
+		}
+		looks(1, "good;", 2*time.Second)
+		looks(1, "good;", 0)
+		looks(2, "late;good;", 3*time.Second)
+		if got := <-changed; got != mcp.MethodNotificationToolsListChanged {
+			t.Errorf("it hears of %s", got)
+		}
+		time.Sleep(2 * time.Minute) // the lists are old: the last one stands in for the late one
+		looks(1, "late;good;", 2*time.Second)
+	})
 }

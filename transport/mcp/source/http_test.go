@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -198,8 +199,9 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// What a server's list has too much of is left out, and said.
+// What a server's list has too much of is left out, and said. Pages that never end bring nothing twice.
 func TestLeftOut(t *testing.T) {
+	var pages atomic.Int64
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		var got struct {
 			ID     json.RawMessage
@@ -215,7 +217,7 @@ func TestLeftOut(t *testing.T) {
 			for i := range 501 {
 				all = append(all, fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i))
 			}
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`, got.ID, strings.Join(all, ","))
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s],"nextCursor":"%d"}}`, got.ID, strings.Join(all, ","), pages.Add(1))
 		default:
 			w.WriteHeader(http.StatusAccepted)
 		}
@@ -228,6 +230,11 @@ func TestLeftOut(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || len(list) != 500 {
 			t.Errorf("%d tools, %v", len(list), err)
 		}
+	}
+	g := source.NewGateway([]source.Server{{Name: "docs", URL: web.URL, StartTimeout: time.Minute}}, "1", source.Events{}, nil)
+	defer g.Close()
+	if all, err := g.List(t.Context(), "docs", source.Caller{}, "tools/list"); err != nil || len(all.Names) != 502 {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 

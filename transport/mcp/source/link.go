@@ -46,6 +46,8 @@ type request struct {
 	answered map[string]bool
 	// more are members for the parameters of the first request that mcp-go's client would leave out.
 	more map[string]json.RawMessage
+	// valid has the tools of the last page whose headers mcp-go understands; nil if it does not understand the page.
+	valid *mcp.ListToolsResult
 	// scopes are those that a refusal wants.
 	scopes atomic.Pointer[string]
 }

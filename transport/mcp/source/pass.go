@@ -38,7 +38,10 @@ func refusedBy(e *mcp.JSONRPCErrorDetails) *Refused {
 
 // pass sends a request of one of the protocol's methods, and returns the result unparsed.
 func (c *connection) pass(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	ours := &request{ctx: ctx}
+	return c.passed(ctx, &request{ctx: ctx}, method, params)
+}
+
+func (c *connection) passed(ctx context.Context, ours *request, method string, params json.RawMessage) (json.RawMessage, error) {
 	send, into := c.sender(context.WithValue(ctx, requestKey{}, ours), method)
 	if send == nil {
 		return nil, &Refused{Code: mcp.METHOD_NOT_FOUND, Message: "there is no method " + method}
@@ -74,7 +77,7 @@ func (c *connection) sender(ctx context.Context, method string) (send func() err
 	switch method {
 	case "tools/list":
 		var r mcp.ListToolsRequest
-		return func() error { _, err := c.client.ListToolsByPage(ctx, r); return err }, &r.Params
+		return func() (err error) { requestOf(ctx).valid, err = c.client.ListToolsByPage(ctx, r); return err }, &r.Params
 	case "resources/list":
 		var r mcp.ListResourcesRequest
 		return func() error { _, err := c.client.ListResourcesByPage(ctx, r); return err }, &r.Params

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/internal/stable"
-	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -27,11 +26,7 @@ const (
 	startsWithin = 5 * time.Minute  // time within which mostStarts are counted
 	longestPause = 30 * time.Second // the maximum pause before a start
 
-	probeTimeout    = time.Second     // how long a server has to answer whether it supports discovery
-	listAge         = 5 * time.Minute // age after which a list of tools is requested again
-	mostTools       = 500             // tools of a server; further ones are left out
-	mostDescription = 4 << 10         // maximum length of a tool's description in bytes
-	mostSchema      = 64 << 10        // size of a tool's schema in bytes
+	probeTimeout = time.Second // how long a server has to answer whether it supports discovery
 )
 
 // server is a configured server, which is started when it is needed. turn is a lock that can be awaited with a context;
@@ -39,15 +34,15 @@ const (
 type server struct {
 	Server
 	life    context.Context
+	listens context.Context // ends before life: then nobody waits for lists any more
 	version string
 	log     *zap.Logger
 	pause   time.Duration // pause before the second start; doubles each time
 
 	turn   chan struct{}
-	conn   *connection  // nil while the server is down
-	starts []time.Time  // times of the latest starts
-	reason error        // the error of the last start
-	known  []definition // the tools as of the last list
+	conn   *connection // nil while the server is down
+	starts []time.Time // times of the latest starts
+	reason error       // the error of the last start
 	closed bool
 
 	// asks is what the server is told that the client can do. Those below are of a [Gateway].
@@ -56,11 +51,14 @@ type server struct {
 	// sessions says that the caller's client has a session, so that the server may ask it in the way of older versions.
 	sessions bool
 	events   *Events
-	listing  sync.Mutex          // guards lists
-	lists    map[string]*entries // by method
+
+	listing  sync.Mutex          // guards the fields below it
+	lists    map[string]*entries // the last ones, by method
+	requests map[string]*listing // those under way, by method
+	changes  int                 // how often lists may have changed
 }
 
-// connection is one lifetime of a server. listing guards tools, left and at; mu guards tokens, calls and hears.
+// connection is one lifetime of a server. mu guards tokens, calls and hears.
 type connection struct {
 	server *server
 	link   link
@@ -68,12 +66,6 @@ type connection struct {
 	// standing is what calls of tools say of this client.
 	standing standing
 	level    atomic.Value // of log messages, a string, as a server of 2026-07-28 hears it with each request
-	stale    atomic.Bool  // the server said that its tools have changed
-
-	listing sync.Mutex
-	tools   map[string]definition // by name, as of at
-	left    error                 // says which tools are left out; nil if none
-	at      time.Time
 
 	mu     sync.Mutex
 	tokens int64              // the last progress token
@@ -100,37 +92,28 @@ func (d definition) pin() string {
 
 // list returns the server's tools that the settings allow. It waits no longer than a start may take. After an error it
 // returns the last known ones. The error also says which tools are left out.
-func (s *server) list(ctx context.Context) ([]definition, error) {
-	timed, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.CauseDeadline,
-		"it did not list its tools within %s", s.StartTimeout))
-	defer stop()
-	var now map[string]definition
-	var leftErr error
-	err := s.with(timed, false, func(conn *connection) (err error) {
-		now, leftErr, err = conn.listed(timed)
-		return err
-	})
-	if err != nil && timed.Err() != nil && ctx.Err() == nil {
-		err = context.Cause(timed)
+func (s *server) list(ctx context.Context) (known []definition, err error) {
+	l := s.request("tools/list")
+	select {
+	case <-l.done:
+		err = l.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
 	}
-	if err := s.lock(ctx); err != nil {
+	s.listing.Lock()
+	last := s.lists["tools/list"]
+	s.listing.Unlock()
+	if last == nil {
 		return nil, err
 	}
-	defer s.unlock()
-	if err != nil {
-		return s.known, s.failed(err)
+	tools, left := s.definitions(last)
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		known = append(known, tools[name])
 	}
-	s.known = nil
-	for name, d := range now {
-		if s.allows(name) {
-			s.known = append(s.known, d)
-		}
+	if err == nil && left != nil {
+		err = s.failed(left)
 	}
-	stable.Sort(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
-	if leftErr != nil {
-		return s.known, s.failed(leftErr)
-	}
-	return s.known, nil
+	return known, err
 }
 
 // tool returns a tool as the settings allow it to be seen.
@@ -195,7 +178,7 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 	}
 	s.starts = append(s.starts, time.Now())
 	s.conn, s.reason = s.start(ctx)
-	if s.reason != nil {
+	if s.reason != nil && s.listens.Err() == nil {
 		s.log.Warn("an MCP server does not start", zap.Error(s.reason))
 	}
 	return s.conn, s.reason
@@ -306,6 +289,7 @@ func (s *server) drop() {
 		}
 		_ = s.conn.link.Close() // the reason is known already
 		s.conn = nil
+		s.outdate()
 	}
 }
 
@@ -315,68 +299,6 @@ func (s *server) close() {
 	defer s.unlock()
 	s.closed = true
 	s.drop()
-}
-
-// listed returns the server's tools. It requests them again if they have changed or the list is old. left says which
-// ones are left out.
-func (c *connection) listed(ctx context.Context) (tools map[string]definition, leftErr, err error) {
-	c.listing.Lock()
-	defer c.listing.Unlock()
-	if c.tools != nil && time.Since(c.at) < listAge && !c.stale.Load() {
-		return c.tools, c.left, nil
-	}
-	ctx, stop := context.WithTimeout(ctx, c.server.StartTimeout)
-	defer stop()
-	c.stale.Store(false) // before the request, so that a change during it counts
-	tools = map[string]definition{}
-	large := ""
-	for cursor, pages := mcp.Cursor(""), 0; ; pages++ {
-		page, next, err := c.page(ctx, cursor)
-		if err != nil {
-			c.stale.Store(true)
-			return nil, nil, fmt.Errorf("it does not list its tools: %w", err)
-		}
-		for _, d := range page {
-			d.Description = words.Clip(d.Description, mostDescription)
-			if len(d.InputSchema) > mostSchema {
-				large = d.Name
-			} else if _, known := tools[d.Name]; known || len(tools) < mostTools {
-				tools[d.Name] = d
-			} else {
-				leftErr = fmt.Errorf("it has more than %d tools; the others are left out", mostTools)
-			}
-		}
-		if next == "" || next == cursor || leftErr != nil || pages == mostTools {
-			break
-		}
-		cursor = next
-	}
-	if large != "" {
-		leftErr = errors.Join(leftErr, fmt.Errorf("tools such as %s are left out: their schemas have more than %d bytes", large, mostSchema))
-	}
-	c.tools, c.left, c.at = tools, leftErr, time.Now()
-	return tools, leftErr, nil
-}
-
-// page requests a page of the list of tools.
-func (c *connection) page(ctx context.Context, cursor mcp.Cursor) ([]definition, mcp.Cursor, error) {
-	var page struct {
-		Tools      []definition
-		NextCursor mcp.Cursor
-	}
-	ours := &request{ctx: ctx}
-	var r mcp.ListToolsRequest
-	r.Params.Cursor = cursor
-	list, err := c.client.ListToolsByPage(context.WithValue(ctx, requestKey{}, ours), r)
-	if ours.result != nil { // see keep
-		err = json.Unmarshal(ours.result, &page)
-	}
-	if list != nil { // it lacks the tools whose x-mcp-header is invalid
-		page.Tools = slices.DeleteFunc(page.Tools, func(d definition) bool {
-			return !slices.ContainsFunc(list.Tools, func(t mcp.Tool) bool { return t.Name == d.Name })
-		})
-	}
-	return page.Tools, page.NextCursor, err
 }
 
 const mostName = 64 // maximum length, in bytes, that all model providers accept

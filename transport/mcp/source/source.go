@@ -35,18 +35,19 @@ type Tool struct {
 
 // Source gives access to the tools of several servers. It is safe for concurrent use.
 type Source struct {
-	servers []*server
-	stop    context.CancelFunc
+	servers    []*server
+	stop, hush context.CancelFunc
 }
 
 // New returns a Source. It starts no server yet. version is what servers are told about this program.
 func New(servers []Server, version string, log *zap.Logger) *Source {
 	log = cmp.Or(log, zap.NewNop())
 	life, stop := context.WithCancel(context.Background())
-	s := &Source{stop: stop}
+	listens, hush := context.WithCancel(life)
+	s := &Source{stop: stop, hush: hush}
 	for _, one := range servers {
-		s.servers = append(s.servers, &server{Server: one, life: life, version: version, pause: time.Second, turn: make(chan struct{}, 1),
-			asks: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}, log: log.With(zap.String("server", one.Name))})
+		s.servers = append(s.servers, &server{Server: one, life: life, listens: listens, version: version, pause: time.Second, turn: make(chan struct{}, 1),
+			lists: map[string]*entries{}, requests: map[string]*listing{}, asks: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}, log: log.With(zap.String("server", one.Name))})
 	}
 	return s
 }
@@ -75,6 +76,7 @@ func (s *Source) Tools(ctx context.Context) (all []Tool, err error) {
 
 // Close stops the servers and waits until they have ended.
 func (s *Source) Close() {
+	s.hush()
 	late := time.AfterFunc(2*grace, s.stop) // for a server that is just starting
 	defer late.Stop()
 	defer s.stop()
