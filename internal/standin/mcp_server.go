@@ -30,6 +30,7 @@ type rpcMessage struct {
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"`
 }
 
 // Serve answers the client until its input ends.
@@ -49,7 +50,7 @@ func (m MCPServer) Serve(in io.Reader, out io.Writer) {
 			answer := s.answers[string(got.ID)]
 			s.mu.Unlock()
 			if answer != nil {
-				answer <- got.Result
+				answer <- append(got.Result, got.Error...) // one of them is there
 			}
 		case len(got.ID) > 0:
 			go s.answer(m, got)
@@ -88,7 +89,7 @@ func (s *MCPSession) Notify(method string, params any) {
 	s.send(map[string]any{"method": method, "params": params})
 }
 
-// Ask sends a request and returns the client's result.
+// Ask sends a request and returns the client's result, or its error.
 func (s *MCPSession) Ask(method string, params any) json.RawMessage {
 	answer := make(chan json.RawMessage, 1)
 	s.mu.Lock()

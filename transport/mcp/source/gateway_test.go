@@ -3,6 +3,8 @@ package source_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -125,4 +127,26 @@ func TestLateListsComeLater(t *testing.T) {
 		time.Sleep(2 * time.Minute) // the lists are old: the last one stands in for the late one
 		looks(1, "late;good;", 2*time.Second)
 	})
+}
+
+// A server hears that a client does not know what it has not declared, and otherwise with which error the client refuses.
+func TestClientsRefusalsPass(t *testing.T) {
+	g := source.NewGateway([]source.Server{stdio(t, "legacy")}, "1", source.Events{
+		Ask: func(context.Context, string, string, string, json.RawMessage) (json.RawMessage, error) {
+			return nil, &source.Refused{Code: -1, Message: "rejected", Data: []byte(`[1]`)}
+		}}, nil)
+	defer g.Close()
+	for _, c := range []struct{ declared, method, want string }{
+		{`{}`, "sampling/createMessage", `"code":-32601`}, {`{}`, "roots/list", `"code":-32601`}, {`{}`, "elicitation/create", `"code":-32601`},
+		{`{"sampling":{}}`, "sampling/createMessage", `{"code":-1,"message":"rejected","data":[1]}`},
+		{`{"roots":{}}`, "roots/list", `{"code":-1,"message":"rejected","data":[1]}`},
+		{`{"sampling":{}}`, "unknown", `"code":-32601`}, {`{}`, "ping", `{}`},
+	} {
+		raw, err := g.Call(t.Context(), "stub", "asks", source.Caller{Capabilities: []byte(c.declared)}, source.Call{
+			Arguments: fmt.Appendf(nil, `{"text":%q}`, c.method), Note: func(string, map[string]any) {}})
+		var got struct{ Content []struct{ Text string } }
+		if err != nil || json.Unmarshal(raw, &got) != nil || !strings.Contains(got.Content[0].Text, c.want) {
+			t.Errorf("%+v: %s, %v", c, raw, err)
+		}
+	}
 }

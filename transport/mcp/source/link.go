@@ -129,20 +129,44 @@ func (c *connection) dial() error {
 	case s.Local != nil:
 		c.link = newLocal(c)
 	case s.Command == "":
-		c.link, err = dialHTTP(s.Server)
+		c.link, err = c.dialHTTP()
 	default:
 		var p *process
 		if p, err = start(s.life, s.Server); err == nil {
-			c.link = &stdioLink{Stdio: transport.NewIO(p, p, nil), process: p}
+			c.link = &stdioLink{Stdio: transport.NewIO(p, p, nil), process: p, conn: c}
 		}
 	}
 	return err
+}
+
+// answering returns the handler of the server's requests. It refuses those that the client has not declared, and passes the
+// client's own refusals on: mcp-go would make internal errors of both.
+func (c *connection) answering(handle transport.RequestHandler) transport.RequestHandler {
+	can := c.server.asks
+	declared := map[mcp.MCPMethod]bool{mcp.MethodPing: true, mcp.MethodElicitationCreate: can.Elicitation != nil,
+		mcp.MethodSamplingCreateMessage: can.Sampling != nil, mcp.MethodListRoots: can.Roots != nil}
+	return func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+		if !declared[mcp.MCPMethod(r.Method)] {
+			return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "the client has not declared "+r.Method, nil), nil
+		}
+		answer, err := handle(ctx, r)
+		if refused, is := errors.AsType[*Refused](err); is {
+			return transport.NewJSONRPCErrorResponse(r.ID, refused.Code, refused.Message, refused.Data), nil
+		}
+		return answer, err
+	}
 }
 
 // stdioLink is a link to a process that this program has started.
 type stdioLink struct {
 	*transport.Stdio
 	process *process
+	conn    *connection
+}
+
+// SetRequestHandler implements [transport.BidirectionalInterface].
+func (l *stdioLink) SetRequestHandler(handle transport.RequestHandler) {
+	l.Stdio.SetRequestHandler(l.conn.answering(handle))
 }
 
 // SendRequest sends a request. If the process has ended, the error quotes its last output.
@@ -178,6 +202,7 @@ func (l *stdioLink) lost() bool {
 // httpLink is a link to a server at a URL.
 type httpLink struct {
 	*transport.StreamableHTTP
+	conn    *connection
 	server  Server
 	client  *http.Client
 	version string // the protocol version
@@ -185,7 +210,8 @@ type httpLink struct {
 
 // dialHTTP prepares a connection to a server. It sends nothing before the first request. With a session it also listens
 // for what the server says outside of calls' streams.
-func dialHTTP(s Server) (link, error) {
+func (c *connection) dialHTTP() (link, error) {
+	s := c.server.Server
 	client := newClient()
 	store, options, err := s.authorized(client)
 	if err != nil {
@@ -205,7 +231,7 @@ func dialHTTP(s Server) (link, error) {
 			store.handler.SetBaseURL(store.login.Origin)
 		}
 	}
-	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
+	return &httpLink{StreamableHTTP: t, conn: c, server: s, client: client}, nil
 }
 
 func newClient() *http.Client {
@@ -298,6 +324,7 @@ const replyTimeout = 5 * time.Second
 // SetRequestHandler gives people enough time to answer. mcp-go allows a handler 30 seconds and then sends no answer at
 // all.
 func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
+	handle = l.conn.answering(handle)
 	l.StreamableHTTP.SetRequestHandler(func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 		lasting := context.WithoutCancel(ctx)
 		if ours := requestOf(ctx); ours != nil {

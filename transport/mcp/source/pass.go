@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -137,6 +138,13 @@ func asked[R any](ctx context.Context, c *connection, method mcp.MCPMethod, para
 		return nil, err
 	}
 	answer, err := s.events.Ask(ctx, s.principal, run, string(method), text)
+	if refused, is := errors.AsType[interface {
+		error
+		RPC() json.RawMessage
+	}](err); is {
+		r := new(Refused)
+		return nil, cmp.Or[error](json.Unmarshal(refused.RPC(), r), r)
+	}
 	if err != nil {
 		return nil, messages.Errorf(messages.CauseError, "the client does not answer %s: %v", method, err)
 	}

@@ -126,9 +126,22 @@ func (m *message) read(method mcp.MCPMethod, into any) error {
 	if m.fault == nil || string(m.fault) == "null" {
 		return json.Unmarshal(m.result, into)
 	}
+	return refusal{method, m.fault}
+}
+
+// refusal is a JSON-RPC error with which a client has answered a request.
+type refusal struct {
+	method mcp.MCPMethod
+	fault  json.RawMessage
+}
+
+// RPC returns the error as the client wrote it.
+func (r refusal) RPC() json.RawMessage { return r.fault }
+
+func (r refusal) Error() string {
 	var e mcp.JSONRPCErrorDetails
-	if err := json.Unmarshal(m.fault, &e); err != nil {
-		return fmt.Errorf("the client refused %s", method)
+	if err := json.Unmarshal(r.fault, &e); err != nil {
+		return fmt.Sprintf("the client refused %s", r.method)
 	}
-	return fmt.Errorf("the client refused %s: %s (%d)", method, words.Clip(e.Message, 200), e.Code)
+	return fmt.Sprintf("the client refused %s: %s (%d)", r.method, words.Clip(e.Message, 200), e.Code)
 }
