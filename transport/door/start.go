@@ -39,16 +39,17 @@ type View struct {
 	Whole func(messages.Request) messages.Request
 }
 
-// Listed returns the jobs that the caller may start, with the views.
-func (d *Door) Listed(ctx context.Context) []messages.JobInfo {
-	all := slices.Clone(d.Jobs)
-	if d.Views != nil {
-		views, _ := d.Views(ctx, "") // without a name it does not fail
-		for _, v := range views {
-			all = append(all, v.JobInfo)
-		}
+// Listed returns the jobs that the caller may start, with the views. A name is as for Views.
+func (d *Door) Listed(ctx context.Context, name string) (all []messages.JobInfo, err error) {
+	all = slices.Clone(d.Jobs)
+	if d.Views == nil {
+		return all, nil
 	}
-	return all
+	views, err := d.Views(ctx, name)
+	for _, v := range views {
+		all = append(all, v.JobInfo)
+	}
+	return all, err
 }
 
 // whole returns the request, of the job behind the view if it names one.

@@ -173,7 +173,11 @@ type jobList struct {
 
 func (s *Server) listJobs(ctx context.Context, _ *struct{}) (jobList, error) {
 	list := jobList{Jobs: []job{}}
-	for _, one := range s.Listed(ctx) {
+	all, err := s.Listed(ctx, "")
+	if err != nil {
+		return list, err
+	}
+	for _, one := range all {
 		list.Jobs = append(list.Jobs, describe(one))
 	}
 	return list, nil
@@ -187,7 +191,10 @@ func (s *Server) getJob(ctx context.Context, in *jobInput) (job, error) {
 	if known, err := s.Job(in.Name); err == nil { // no server behind this one need be asked
 		return describe(known), nil
 	}
-	all := s.Listed(ctx)
+	all, err := s.Listed(ctx, in.Name)
+	if err != nil {
+		return job{}, err
+	}
 	i := slices.IndexFunc(all, func(j messages.JobInfo) bool { return j.Name == in.Name })
 	if i < 0 {
 		return job{}, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
