@@ -71,10 +71,12 @@ func sizeOf(folder string) (bytes int64) {
 }
 
 // spending bounds the model tokens that each principal's runs use per UTC day. All servers of a journal draw on one
-// count. mu guards the fields below it.
+// count. A day that has begun at one of them does not end when a clock is behind by less than a day. mu guards the fields
+// below it.
 type spending struct {
 	limit int64 // 0 means no limit
 	drawn *marks[dayCount]
+	now   func() time.Time
 
 	mu   sync.Mutex
 	day  time.Time // beginning of the day
@@ -100,7 +102,7 @@ const (
 )
 
 func (c *catalog) newSpending() *spending {
-	return &spending{limit: c.TokensPerDay, drawn: newMarks[dayCount](c, "spending.json")}
+	return &spending{limit: c.TokensPerDay, drawn: newMarks[dayCount](c, "spending.json"), now: time.Now}
 }
 
 // ask binds the tokens that a call may use until ended is called; 0 asks for the start of a run. If the server has nothing
@@ -120,7 +122,6 @@ func (s *spending) ask(ctx context.Context, principal string, tokens int64) (end
 		case got == 0:
 			return nil, s.refusal(tokens)
 		}
-		s.change(func() { in.drawn += got }) // of yesterday, if a new day has begun
 	}
 }
 
@@ -136,13 +137,18 @@ func (s *spending) bind(principal string, tokens int64) (short int64, in *share)
 }
 
 // draw takes what lacks from what all servers share, and some more: an eighth of the rest, or a sixteenth of the limit. It
-// returns 0 if nothing is left.
+// returns 0 if nothing is left. A draw on a day that ends meanwhile gives nothing to the next.
 func (s *spending) draw(ctx context.Context, principal string, short int64) (got int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, drawTime)
 	defer cancel()
+	var of time.Time
+	s.change(func() { of = s.day })
 	err = s.drawn.change(ctx, func(all *dayCount) error {
-		if today := time.Now().UTC().Truncate(day); !all.Day.Equal(today) {
-			*all = dayCount{Day: today, Drawn: map[string]int64{}}
+		switch {
+		case all.Day.Equal(of.Add(day)): // began at a server whose clock is ahead
+			of = all.Day
+		case !all.Day.Equal(of):
+			*all = dayCount{Day: of, Drawn: map[string]int64{}}
 		}
 		left := s.limit - all.Drawn[principal]
 		if got = min(left, short+max(left/8, s.limit/16, 1)); got > 0 {
@@ -150,7 +156,18 @@ func (s *spending) draw(ctx context.Context, principal string, short int64) (got
 		}
 		return nil
 	})
-	return max(got, 0), err
+	if got = max(got, 0); err != nil {
+		return 0, err
+	}
+	s.change(func() {
+		if of.After(s.day) {
+			s.turn(of)
+		}
+		if of.Equal(s.day) {
+			s.of(principal).drawn += got
+		}
+	})
+	return got, nil
 }
 
 // spent counts the tokens of a call that has ended.
@@ -178,7 +195,10 @@ func (s *spending) days(ctx context.Context, principal string, all bool) (list [
 	if err != nil {
 		return nil, err
 	}
-	if !drawn.Day.Equal(today) {
+	switch {
+	case drawn.Day.Equal(today.Add(day)): // began at a server whose clock is ahead
+		today, held = drawn.Day, nil
+	case !drawn.Day.Equal(today):
 		drawn.Drawn = nil
 	}
 	if all {
@@ -238,10 +258,23 @@ func (s *spending) giveBack(ctx context.Context) error {
 func (s *spending) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if today := time.Now().UTC().Truncate(day); !today.Equal(s.day) {
-		s.day, s.each = today, nil
+	if today := s.now().UTC().Truncate(day); !today.Equal(s.day.Add(-day)) {
+		s.turn(today)
 	}
 	f()
+}
+
+// turn begins a day. Calls that have not ended stay bound, because they count when they end. mu must be held.
+func (s *spending) turn(to time.Time) {
+	if to.Equal(s.day) {
+		return
+	}
+	s.day = to
+	for principal, in := range s.each {
+		if in.drawn, in.used = 0, 0; in.bound == 0 {
+			delete(s.each, principal)
+		}
+	}
 }
 
 // of returns the principal's share. mu must be held.
@@ -257,7 +290,8 @@ func (s *spending) of(principal string) *share {
 
 // refusal says that the day's tokens are used: for the start of a run, or for a call.
 func (s *spending) refusal(tokens int64) error {
-	ends := time.Now().UTC().Truncate(day).Add(day)
+	var ends time.Time
+	s.change(func() { ends = s.day.Add(day) })
 	err := messages.Errorf(messages.CauseLimitExceeded,
 		"your runs have used the %d tokens of models that a caller has a day; start again after %s, "+
 			"or ask the operator to raise serve --model-tokens-per-day", s.limit, ends.Format("2006-01-02 15:04 UTC"))
@@ -265,5 +299,5 @@ func (s *spending) refusal(tokens int64) error {
 		err.Code = messages.CodeBudget
 		return err
 	}
-	return auth.RetryAfter(time.Until(ends), err)
+	return auth.RetryAfter(ends.Sub(s.now()), err)
 }
