@@ -9,6 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
 const (
@@ -22,7 +24,10 @@ const (
 type completer struct{ *Server }
 
 // CompletePromptArgument completes an argument of a prompt.
-func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+func (c completer) CompletePromptArgument(ctx context.Context, prompt string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	if c.mcp.ListPrompts()[prompt] == nil {
+		return nil, messages.InvalidInput("there is no prompt %.100q; prompts/list has them", prompt)
+	}
 	return c.complete(ctx, a)
 }
 
@@ -33,7 +38,10 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 
 // complete returns what begins with the value: jobs, or what the caller's runs have, the newest first.
 func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.Completion, error) {
-	values := []string{}
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
+		return nil, err
+	}
+	values, total, more := []string{}, 0, false
 	add := func(value string) {
 		if strings.HasPrefix(value, a.Value) && !slices.Contains(values, value) {
 			values = append(values, value)
@@ -55,6 +63,7 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.C
 		for _, run := range runs {
 			of(run)
 		}
+		more = len(runs) == searchedRuns // older runs may have others
 	}
 	if a.Name == "job" {
 		for name := range c.jobs {
@@ -62,6 +71,8 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.C
 		}
 		slices.Sort(values)
 	}
-	total := len(values)
-	return &mcp.Completion{Values: values[:min(total, mostCompleted)], Total: total, HasMore: total > mostCompleted}, nil
+	if !more {
+		total = len(values)
+	}
+	return &mcp.Completion{Values: values[:min(len(values), mostCompleted)], Total: total, HasMore: more || total > mostCompleted}, nil
 }

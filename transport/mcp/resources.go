@@ -144,14 +144,14 @@ func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name st
 	return s.runs.Artifact(ctx, state, name)
 }
 
-// refused sets the error of a prompt or resource that cannot be returned. mcp-go would answer most errors as internal
+// refused sets the error of a prompt, completion or resource that cannot be returned. mcp-go would answer most errors as internal
 // errors with their text, and would not name the missing resource.
 func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
 	x := wire.From(ctx)
 	req, reads := message.(*mcp.ReadResourceRequest)
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
-	case method == mcp.MethodPromptsGet:
+	case method == mcp.MethodPromptsGet, method == mcp.MethodCompletionComplete:
 		wire.Fail(ctx, err)
 	case !reads:
 	case errors.Is(err, ErrNoResource), errors.Is(err, server.ErrResourceNotFound):

@@ -502,9 +502,9 @@ func TestAttachOptions(t *testing.T) {
 	c.fails("invalid_input", "run_attach", of(id, "kinds", []string{"moon.rose"}))
 }
 
-// Clients complete the ids of runs, the jobs and the labels of their caller.
+// Clients complete the ids of runs, the jobs and the labels of their caller. They know if older runs may have more.
 func TestCompletion(t *testing.T) {
-	s, open, _ := working(t, nil)
+	s, open, system := working(t, nil)
 	open()
 	c := dial(t, s, legacyHTTP)
 	var jobs struct{ Completion struct{ Values []string } }
@@ -518,6 +518,29 @@ func TestCompletion(t *testing.T) {
 		m := c.do("completion/complete", map[string]any{"ref": q.ref, "argument": map[string]string{"name": q.name, "value": q.value}})
 		if err := json.Unmarshal(m.Result, &jobs); err != nil || strings.Join(jobs.Completion.Values, " ") != q.want {
 			t.Errorf("%s %q: %s, %v, want %q", q.name, q.value, m.Result, err, q.want)
+		}
+	}
+	ask := func(c *client, prompt string, value any) message {
+		return c.do("completion/complete", map[string]any{"ref": map[string]string{"type": "ref/prompt", "name": prompt},
+			"argument": map[string]any{"name": "label", "value": value}})
+	}
+	for range 200 {
+		id, err := system.Submit(t.Context(), messages.Request{Job: "work", Input: []byte(`{}`), Principal: "bob", Labels: map[string]string{"of": "bob"}})
+		must(t, err)
+		for range system.Events(t.Context(), id, 0) { // at most 32 may work
+		}
+	}
+	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
+	for who, want := range map[*client]string{c: `{"values":["color:red","mcp.tool:work"],"total":2}`, bob: `{"values":["of:bob"],"hasMore":true}`} {
+		if got := string(ask(who, "explain_run", "").Result); got != `{"completion":`+want+`}` {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	writer := dialAs(t, s, modernHTTP, as{principal: "ann", scopes: []auth.Scope{auth.WriteRuns}})
+	for what, m := range map[string]message{"-32602 invalid_input": ask(c, "moon", ""), "-32602": ask(c, "explain_run", 7),
+		"-32600 forbidden": ask(writer, "explain_run", "")} {
+		if code, data, _ := strings.Cut(what, " "); m.Error == nil || fmt.Sprint(m.Error.Code) != code || !strings.Contains(string(m.Error.Data), data) {
+			t.Errorf("want %s: %+v", what, m.Error)
 		}
 	}
 }

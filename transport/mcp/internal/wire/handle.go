@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
@@ -74,6 +75,9 @@ func (x *Exchange) Library() (result any, err error) {
 		return answer.Result, nil
 	case mcp.JSONRPCError:
 		e := answer.Error
+		if e.Code == mcp.INVALID_REQUEST && strings.HasPrefix(e.Message, "unparsable ") {
+			e.Code = mcp.INVALID_PARAMS // the request was read before
+		}
 		return nil, &Error{Code: e.Code, Message: e.Message, Data: e.Data}
 	}
 	return nil, errorf(mcp.INVALID_REQUEST, "%s is not a request", x.msg.method)
