@@ -26,12 +26,13 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // kitTarget is a server for one client: over stdio a command, over HTTP an address.
 type kitTarget struct {
-	transport string // stdio or http
+	transport string // stdio or http; switched is http whose server changes whenever no call is open
 	command   string
 	url       string
 	folder    string
@@ -88,6 +89,9 @@ func TestClients(t *testing.T) {
 				judgeClient(t, name, transport, answers)
 			})
 		}
+		if strings.HasPrefix(name, "typescript") {
+			t.Run(name+"/switched", func(t *testing.T) { judgeClient(t, name, "switched", clients[name](t, kitServer(t, "switched"))) })
+		}
 	}
 }
 
@@ -101,10 +105,28 @@ func kitServer(t *testing.T, transport string) kitTarget {
 		at.command = self
 		return at
 	}
-	door, end, err := openDoor(at.folder)
+	doors, end, err := openDoors(at.folder, map[string]int{"http": 1, "switched": 2}[transport])
 	must(t, err)
-	server := httptest.NewUnstartedServer(http.StripPrefix("/mcp", door))
-	server.Start()
+	at.transport = "http"
+	var mu sync.Mutex
+	posts, turn := 0, 0
+	server := httptest.NewServer(http.StripPrefix("/mcp", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if posts == 0 {
+			turn = (turn + 1) % len(doors)
+		}
+		door, post := doors[turn], r.Method == http.MethodPost
+		if post {
+			posts++
+		}
+		mu.Unlock()
+		door.ServeHTTP(w, r)
+		if post {
+			mu.Lock()
+			posts--
+			mu.Unlock()
+		}
+	})))
 	t.Cleanup(func() { end(); server.CloseClientConnections(); server.Close() })
 	at.url = "http://" + server.Listener.Addr().(*net.TCPAddr).String() + "/mcp"
 	return at
@@ -332,22 +354,41 @@ func serveStdio(folder string) error {
 	return door.Serve(context.Background(), os.Stdin, os.Stdout)
 }
 
-// openDoor is a node with the kit's jobs behind a door that has nothing of the command's.
 func openDoor(folder string) (*mcp.Server, func(), error) {
+	doors, end, err := openDoors(folder, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	return doors[0], end, nil
+}
+
+// openDoors is a system with the kit's jobs behind n doors that have nothing of the command's. They share what servers of
+// one --nats share.
+func openDoors(folder string, n int) (doors []*mcp.Server, end func(), err error) {
 	system, err := actors.New(context.Background(), actors.Config{Drain: time.Second, Jobs: kitJobs(folder)})
 	if err != nil {
 		return nil, nil, err
 	}
-	door := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1",
-		Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
-			return os.Open(filepath.Join(folder, a.Path))
-		}})
-	for _, name := range []string{"count", "program", "write", "crash"} {
-		if err := door.AddJob(mcp.JobTool{Job: name}); err != nil {
-			return nil, nil, err
+	keys, rows := seal.New(nil), seal.NewRows(seal.Rows{})
+	rows.Shared = n > 1
+	for range n {
+		door := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1", Keys: keys, Sessions: rows,
+			Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+				return os.Open(filepath.Join(folder, a.Path))
+			}})
+		for _, name := range []string{"count", "program", "write", "crash"} {
+			if err := door.AddJob(mcp.JobTool{Job: name}); err != nil {
+				return nil, nil, err
+			}
 		}
+		doors = append(doors, door)
 	}
-	return door, func() { door.Close(); _ = system.Close(context.Background()) }, nil
+	return doors, func() {
+		for _, door := range doors {
+			door.Close()
+		}
+		_ = system.Close(context.Background())
+	}, nil
 }
 
 // kitInput is what the kit's jobs take, each what it needs.
