@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed889630bf/lastword/internal/standin"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -171,22 +172,25 @@ func (c *bubbleConn) status(method, session, body string) int {
 
 const ping = `{"jsonrpc":"2.0","id":9,"method":"ping"}`
 
-// A session that is idle leaves memory, and its client does not notice. It lives for a day after its last request, and
-// as long as a stream is open.
+// A session that is idle leaves memory, and its client does not notice, at another node either. It lives for a day after its
+// last request, and as long as a stream is open.
 func TestSessionsLiveForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{Idle: time.Hour, Rows: rows(false)})
-		dial, end := f.bubble(t)
+		config := wire.Config{Idle: time.Hour, Keys: seal.New(nil), Rows: rows(true)}
+		dial, end := newFixture(t, config).bubble(t)
 		defer end()
-		c := dial()
-		used, asleep, left, streamed := c.initialize(), c.initialize(), c.initialize(), c.initialize()
+		dialOther, endOther := newFixture(t, config).bubble(t)
+		defer endOther()
+		c, other := dial(), dialOther()
+		used, asleep, moved, left, streamed := c.initialize(), c.initialize(), c.initialize(), c.initialize(), c.initialize()
 		stream := dial()
 		stream.do(http.MethodGet, streamed, "")
 		go io.Copy(io.Discard, stream.in)
 		status := func(session string) int { return c.status(http.MethodPost, session, ping) }
 		for hour := range 72 {
 			time.Sleep(time.Hour)
-			if status(used) != 200 || hour == 8 && status(asleep) != 200 {
+			if status(used) != 200 || hour == 8 && status(asleep) != 200 || hour < 30 && status(moved) != 200 ||
+				hour == 38 && other.status(http.MethodPost, moved, ping) != 200 { // it slept for 8 hours
 				t.Fatalf("a session is gone after %d h", hour)
 			}
 		}
