@@ -31,11 +31,14 @@ var clientScenarios = map[string]string{
 	"http-invalid-tool-headers":     `{"region":"a"}`,
 	"json-schema-ref-no-deref":      "{}",
 	elicitationDefaults:             "{}",
+	schemaPreserved:                 "{}",
 }
 
 const (
 	// elicitationDefaults is the scenario whose server asks on the stream of GET, for a form in which nothing is filled.
 	elicitationDefaults = "elicitation-sep1034-client-defaults"
+	// schemaPreserved is the scenario whose client sends back the schema of the tool schemaTool.
+	schemaPreserved, schemaTool = "json-schema-2020-12-preservation", "mcp__t__json_schema_2020_12_tool"
 	// clientScenario is the variable by which the suite tells its client the scenario.
 	clientScenario = "MCP_CONFORMANCE_SCENARIO"
 )
@@ -95,6 +98,11 @@ func TestConformanceClient(t *testing.T) {
 		src := toolsource.New([]toolsource.Server{s}, "1", nil)
 		defer src.Close()
 		list, err := src.Tools(t.Context())
+		for _, tool := range list {
+			if name == schemaPreserved && tool.Name == schemaTool {
+				arguments["mcp__t__json_schema_echo"] = `{"schema":` + string(tool.Parameters) + `}`
+			}
+		}
 		for _, tool := range list {
 			answer, failed := tool.Call(t.Context(), toolsource.Call{ID: "c", Run: "r",
 				Arguments: json.RawMessage(cmp.Or(arguments[tool.Name], clientScenarios[name], "{}")),
