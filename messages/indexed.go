@@ -16,9 +16,14 @@ type item interface {
 // indexed is a Fold's knowledge of one list of its State. With it an event costs the same for short and for long
 // lists.
 type indexed[T item] struct {
+	places
+	own bool // nobody else holds the list's memory
+}
+
+// places is what indexed knows of a list of any type. The compiler makes no copy of it for each.
+type places struct {
 	at    map[string]int // positions by key; nil while the list is short
 	found int32          // position that was found last
-	own   bool           // nobody else holds the list's memory
 }
 
 // find returns the position of the key, or -1. With bare it builds no index.
@@ -26,25 +31,35 @@ func (h *indexed[T]) find(list []T, key string, bare bool) int {
 	if int(h.found) < len(list) && list[h.found].key() == key {
 		return int(h.found)
 	}
+	return h.search(len(list), func(i int) string { return list[i].key() }, key, bare)
+}
+
+func (p *places) search(n int, keyOf func(int) string, key string, bare bool) int {
 	i := -1
-	if bare || len(list) <= short {
-		i = slices.IndexFunc(list, func(v T) bool { return v.key() == key })
-	} else if place, ok := h.long(list)[key]; ok {
-		i = place
+	if !bare && n > short {
+		if place, ok := p.long(n, keyOf)[key]; ok {
+			i = place
+		}
+	} else {
+		for j := 0; j < n && i < 0; j++ {
+			if keyOf(j) == key {
+				i = j
+			}
+		}
 	}
-	h.found = int32(max(i, 0))
+	p.found = int32(max(i, 0))
 	return i
 }
 
 // long returns the index of a long list, and builds it first if needed.
-func (h *indexed[T]) long(list []T) map[string]int {
-	if h.at == nil {
-		h.at = make(map[string]int, 2*len(list))
-		for i, v := range slices.Backward(list) {
-			h.at[v.key()] = i
+func (p *places) long(n int, keyOf func(int) string) map[string]int {
+	if p.at == nil {
+		p.at = make(map[string]int, 2*n)
+		for i := n - 1; i >= 0; i-- {
+			p.at[keyOf(i)] = i
 		}
 	}
-	return h.at
+	return p.at
 }
 
 // put replaces the item at position i, or appends v for -1. It appends in place: older States end before the new

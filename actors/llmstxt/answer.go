@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Answer is a model's description of a repository: its purpose, and what its files say.
@@ -114,7 +115,7 @@ func evened(index *rank.Index) *rank.Index {
 				links[j].Note = l.Contents
 			}
 		}
-		out.Sections[i].Links = slices.DeleteFunc(links, func(l rank.Link) bool { return !bare && !says(l) })
+		out.Sections[i].Links = stable.DeleteFunc(links, func(l rank.Link) bool { return !bare && !says(l) })
 	}
 	return &out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -120,7 +121,7 @@ func (k kept) without(index *rank.Index) *rank.Index {
 	out := *index
 	out.Sections = nil
 	for _, s := range index.Sections {
-		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
+		s.Links = stable.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
 			return slices.Contains(k.gone, digestOfLink(l.Path, l.URL))
 		})
 		if len(s.Links) > 0 {

@@ -85,7 +85,7 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room 
 	}
 	// Optional takes its room before the others, because it says how to work on the project
 	for _, s := range stable.Sorted(slices.Values(sections), func(a, b rank.Section) int { return last(b) - last(a) }) {
-		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
+		s.Links = stable.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
 			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
 		})
 		s.Links = s.Links[:max(0, min(len(s.Links), max(room, last(s)*rank.LastingOptional)))]

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -103,7 +103,7 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	}
 	r.scan.Name, r.scan.Origin = from.Name, scan.Origin(from.Origin)
 	if from.Skip != nil {
-		r.scan.Files = slices.DeleteFunc(r.scan.Files, func(f scan.File) bool { return from.Skip(f.Path) })
+		r.scan.Files = stable.DeleteFunc(r.scan.Files, func(f scan.File) bool { return from.Skip(f.Path) })
 	}
 	for _, omitted := range r.scan.Left {
 		tell(by.Info, fmt.Sprintf("skipped, %s: %s, %s, first %s",

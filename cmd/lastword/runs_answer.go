@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -59,7 +60,7 @@ func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string
 	}
 	value := args[len(args)-1]
 	if len(args) == 2 {
-		open = slices.DeleteFunc(open, func(r request) bool { return r.Request != args[0] })
+		open = stable.DeleteFunc(open, func(r request) bool { return r.Request != args[0] })
 	}
 	if len(open) != 1 {
 		return unclear(id, open, args)

@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/internal/confined"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -107,7 +108,7 @@ func fetchFiles(ctx context.Context, c host.Source, s messages.State, folder str
 
 // download writes the run's files below the folder, as generate does on this machine.
 func download(ctx context.Context, c host.Source, s messages.State, folder string) error {
-	s.Artifacts = slices.DeleteFunc(slices.Clone(s.Artifacts), func(a messages.Artifact) bool { return a.Partial })
+	s.Artifacts = stable.DeleteFunc(slices.Clone(s.Artifacts), func(a messages.Artifact) bool { return a.Partial })
 	if len(s.Artifacts) == 0 {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -66,7 +67,7 @@ func (s *spent) asked(calls []model.ToolCall, tools *tool.Set, why string) {
 	}
 	s.cuts = 0
 	s.toolCalls += len(calls)
-	now := fingerprint(slices.DeleteFunc(slices.Clone(calls), func(c model.ToolCall) bool { return tools.Tool(c.Name).Poll }))
+	now := fingerprint(stable.DeleteFunc(slices.Clone(calls), func(c model.ToolCall) bool { return tools.Tool(c.Name).Poll }))
 	if now != s.last || now == "" {
 		s.equal = 0
 	}

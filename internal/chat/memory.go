@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/conversation"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -97,7 +98,7 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 
 // appendMessages adds the messages that are not empty to the conversation.
 func (u *turn) appendMessages(msgs ...model.Message) error {
-	msgs = slices.DeleteFunc(msgs, func(m model.Message) bool {
+	msgs = stable.DeleteFunc(msgs, func(m model.Message) bool {
 		return m.Role == model.Assistant && strings.TrimSpace(m.Content) == "" && len(m.Calls) == 0
 	})
 	if len(msgs) == 0 {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -212,7 +213,7 @@ func (c *channel) unseen(ctx context.Context) (all []messages.Message) {
 			}
 		case messages.StepKept:
 			if message, ok := strings.CutPrefix(b.Step, messages.SeenStep); ok {
-				all = slices.DeleteFunc(all, func(m messages.Message) bool { return m.Message == message })
+				all = stable.DeleteFunc(all, func(m messages.Message) bool { return m.Message == message })
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -121,7 +122,7 @@ func (r *Run) Add(e messages.Event) {
 			r.say("The step %s ended as %s%s.", name(b.Step), name(b.Outcome), after(": ", b.Reason))
 		}
 	case messages.ArtifactWritten:
-		r.waited.Artifacts = append(slices.DeleteFunc(r.waited.Artifacts, func(a messages.Artifact) bool { return a.Name == b.Name }), b.Artifact)
+		r.waited.Artifacts = append(stable.DeleteFunc(r.waited.Artifacts, func(a messages.Artifact) bool { return a.Name == b.Name }), b.Artifact)
 	case messages.Notice:
 		r.say("It went without something: %s.", strings.TrimSuffix(words.Clip(b.Text, 200), "."))
 	case messages.FaultInjected:

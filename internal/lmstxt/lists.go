@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -133,8 +134,8 @@ func (d *door) list(
 	}
 	// The pages of single packages of a graph come last.
 	pages := slices.Clone(files)
-	files = slices.DeleteFunc(files, func(f found) bool { return path.Ext(f.Filename) == ".md" })
-	files = append(files, slices.DeleteFunc(pages, func(f found) bool { return path.Ext(f.Filename) != ".md" })...)
+	files = stable.DeleteFunc(files, func(f found) bool { return path.Ext(f.Filename) == ".md" })
+	files = append(files, stable.DeleteFunc(pages, func(f found) bool { return path.Ext(f.Filename) != ".md" })...)
 	return listed("artifacts", files[:min(len(files), mostListed)])
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -147,7 +148,7 @@ func (e *earlier) next() (first move, ok bool) {
 	}
 	at := func(m move) int { return e.at[pastWork{m.name, m.start}] }
 	first = slices.MinFunc(e.waiting, func(a, b move) int { return at(a) - at(b) })
-	e.waiting = slices.DeleteFunc(e.waiting, func(m move) bool { return at(m) == at(first) })
+	e.waiting = stable.DeleteFunc(e.waiting, func(m move) bool { return at(m) == at(first) })
 	return first, true
 }
 

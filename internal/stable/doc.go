@@ -1,3 +1,3 @@
-// Package stable sorts lists and keeps the order of equal elements. All types share one compiled sort here. The compiler
-// makes a copy of the sorts in package slices for each type of element, of 8 to 15 kB in the program.
+// Package stable sorts lists and deletes from them, and keeps the order of the rest. All types share one compiled form here.
+// Of package slices the compiler makes a copy for each type of element: 8 to 15 kB for a sort, 1 kB for DeleteFunc of a struct.
 package stable

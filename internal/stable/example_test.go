@@ -13,5 +13,8 @@ func Example() {
 	list := []string{"pear", "fig", "plum", "kiwi", "nut"}
 	stable.Sort(list, byLength)
 	fmt.Println(list, stable.Sorted(maps.Keys(map[string]bool{"plum": true, "fig": true}), byLength))
-	// Output: [fig nut pear plum kiwi] [fig plum]
+	fmt.Println(stable.DeleteFunc(list, func(name string) bool { return len(name) == 3 }))
+	// Output:
+	// [fig nut pear plum kiwi] [fig plum]
+	// [pear plum kiwi]
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/jsonrpc"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -175,7 +176,7 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 		return nil, messages.InvalidInput("there is no status %s; there are %s", p.Status, strings.Join(states, ", "))
 	}
 	runs, err := s.door.List(ctx, q)
-	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {
+	runs = stable.DeleteFunc(runs, func(run messages.Summary) bool {
 		return !slices.Contains([]string{"", unspecified, stateOf(run)}, p.Status) ||
 			run.UpdatedAt.Before(p.StatusTimestampAfter) || strings.Contains(string(run.RunID), ".") // leave out sub-runs
 	})

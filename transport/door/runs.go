@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -191,7 +192,7 @@ func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, 
 	q.Principal, q.Everyone = p.Name, false
 	list, err := d.Runs.List(ctx, q)
 	if p.Inside != nil {
-		list = slices.DeleteFunc(list, func(s messages.Summary) bool { return !p.Inside.Has(s.RunID) })
+		list = stable.DeleteFunc(list, func(s messages.Summary) bool { return !p.Inside.Has(s.RunID) })
 	}
 	return list, err
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -148,7 +149,7 @@ func (s *Server) changed(ctx context.Context, q messages.Query, runs []messages.
 		return nil, nil
 	}
 	list, err := s.List(ctx, messages.Query{Runs: runs, Job: q.Job, Labels: q.Labels, Limit: len(runs)})
-	return slices.DeleteFunc(list, func(now messages.Summary) bool {
+	return stable.DeleteFunc(list, func(now messages.Summary) bool {
 		had, known := told[now.RunID]
 		if known && had.Status == now.Status && had.Canceling == now.Canceling && had.Cause == now.Cause && had.Spent() == now.Spent() &&
 			now.UpdatedAt.Sub(had.UpdatedAt) < silentEvery && slices.Equal(had.OpenRequests, now.OpenRequests) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -111,7 +112,7 @@ func within(task string, run messages.RunID) bool {
 func (s server) turns(ctx context.Context, context, task string, after cursor) ([]messages.Summary, error) {
 	all, err := s.Turns(ctx, context, 100) // the newest 100
 	slices.Reverse(all)
-	return slices.DeleteFunc(all, func(one messages.Summary) bool {
+	return stable.DeleteFunc(all, func(one messages.Summary) bool {
 		at, over := one.QueuedAt.UnixMicro(), after.I == last && one.Status.IsEnded() && one.Seq <= after.Seq
 		return task != "" && !within(task, one.RunID) || at < after.turn || at == after.turn && over
 	}), err

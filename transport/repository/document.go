@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/seed889630bf/lastword/internal/dial"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -74,7 +74,7 @@ func Dead(ctx context.Context, urls []string, allow Allow) (dead []DeadLink) {
 	}
 	close(next)
 	trying.Wait()
-	return slices.DeleteFunc(all, func(l DeadLink) bool { return l.Err == nil })
+	return stable.DeleteFunc(all, func(l DeadLink) bool { return l.Err == nil })
 }
 
 // DeadLink is a URL that gives no page.

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/internal/probe"
 	"github.com/seed889630bf/lastword/internal/redact"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -197,7 +198,7 @@ func ModelWindow(client *llm.Client) func(ctx context.Context, name string) int 
 // PickModel returns the first loaded model, or the only one. It returns "" if the list is empty. Errors: invalid_input
 // if the user must choose.
 func PickModel(list []llm.Info) (string, error) {
-	list = slices.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
+	list = stable.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
 	for _, m := range list {
 		if m.Loaded && SaysLoaded(m) {
 			return m.ID, nil

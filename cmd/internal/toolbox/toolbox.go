@@ -24,6 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/internal/secret"
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -207,7 +208,7 @@ func (f *Flags) servers(own []byte, env environment.Variables, secrets *redact.S
 		if err != nil {
 			return nil, err
 		}
-		list = append(more, slices.DeleteFunc(list, func(s source.Server) bool {
+		list = append(more, stable.DeleteFunc(list, func(s source.Server) bool {
 			return slices.ContainsFunc(more, func(m source.Server) bool { return m.Name == s.Name })
 		})...)
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -191,7 +192,7 @@ func (c *Cursor) open(b messages.Body) []place {
 	if !c.digest || messages.KindOf(b).IsTerminal() {
 		return nil
 	}
-	c.read = slices.DeleteFunc(c.read, func(p place) bool { return !p.whole || p.stream == d.Stream })
+	c.read = stable.DeleteFunc(c.read, func(p place) bool { return !p.whole || p.stream == d.Stream })
 	if long {
 		c.read = append(c.read, place{stream: d.Stream, bytes: bytes, whole: true, done: d.SHA256})
 	}

@@ -191,7 +191,7 @@ func mostImportant(list []surface.Symbol) []surface.Symbol {
 		room[w] = min(room[w], left)
 		left -= room[w]
 	}
-	return slices.DeleteFunc(list, func(s surface.Symbol) bool {
+	return stable.DeleteFunc(list, func(s surface.Symbol) bool {
 		room[weight(s)]--
 		return room[weight(s)] < 0
 	})

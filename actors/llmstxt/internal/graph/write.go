@@ -218,7 +218,7 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 // related lists the other ends of the edges of a kind, the heaviest first. ends restricts their kind; "" means both
 // kinds.
 func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(Edge) string, kind Relation, ends Kind) {
-	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
+	edges = stable.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
 		return e.Kind != kind || ends != "" && ps.nodes[end(e)].Kind != ends
 	})
 	stable.Sort(edges, func(x, y Edge) int {

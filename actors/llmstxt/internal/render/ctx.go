@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/sanitize"
+	"github.com/seed889630bf/lastword/internal/stable"
 )
 
 // Ctx writes llms-ctx.txt: a project element with one element per section, which has one doc element per linked file.
@@ -24,7 +24,7 @@ func Ctx(
 	b := bufio.NewWriterSize(w, 64<<10)
 	v := newCleaned(index)
 	if format == Format1 {
-		v.sections = slices.DeleteFunc(v.sections, func(s Section) bool { return s.Name == rank.Optional })
+		v.sections = stable.DeleteFunc(v.sections, func(s Section) bool { return s.Name == rank.Optional })
 	}
 	pack.Rest = nil
 	front := v.ctxFront()

@@ -2,7 +2,6 @@ package source
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
@@ -12,7 +11,7 @@ import (
 
 // finish completes what a scanner found, so that it has the properties of every outline.
 func finish(o surface.Outline) surface.Outline {
-	o.Symbols = slices.DeleteFunc(o.Symbols, func(s surface.Symbol) bool { return s.Name == "" })
+	o.Symbols = stable.DeleteFunc(o.Symbols, func(s surface.Symbol) bool { return s.Name == "" })
 	stable.Sort(o.Symbols, func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
 	o.Symbols = o.Symbols[:min(len(o.Symbols), surface.MaxSymbols)]
 	for i := range o.Symbols {

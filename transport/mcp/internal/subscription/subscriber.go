@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -70,7 +71,7 @@ func (s *subscriber) remove(topics ...topic) {
 			delete(s.topics, t)
 		}
 	}
-	s.pending = slices.DeleteFunc(s.pending, func(t topic) bool { return slices.Contains(topics, t) })
+	s.pending = stable.DeleteFunc(s.pending, func(t topic) bool { return slices.Contains(topics, t) })
 }
 
 // close stops the notifications. Topics that are queued are not sent.
