@@ -114,7 +114,11 @@ func (u *turn) begin() error {
 		return nil
 	}
 	u.began = true
-	return u.Task.Emit(messages.LLMStarted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Provider: u.name}, "asking "+u.name)
+	b := messages.LLMStarted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Provider: u.name}
+	if u.behindDoor && u.Task.Budgeted() {
+		b.Reserved.Output = 1 // the door reserves what the calls of the model may spend
+	}
+	return u.Task.Emit(b, "asking "+u.name)
 }
 
 // llm names the only call of a model: the whole turn.

@@ -246,7 +246,7 @@ func TestAgentsOwnServer(t *testing.T) {
 }
 
 // Behind the door an agent gets one model with a token of its run, and never the operator's key. The budget counts what the
-// door sees, and not what the agent says.
+// door sees, and not what the agent says, and is left to the door's calls.
 func TestAgentThroughTheDoor(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Answer(testkit.Text("All is well."), testkit.Finish("stop"), standin.Frame(`{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7}}`), testkit.Done())
@@ -256,7 +256,8 @@ read a; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-7"}}'
 read a; ask() { lastword prompt --base-url "$OPENAI_BASE_URL" --model "$1" hello 2>&1; }; text=$(ask "$OPENAI_MODEL"); ask other >&2; OPENAI_API_KEY=x ask "$OPENAI_MODEL" >&2
 env | grep operators-key >&2; echo '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'"$text"'"}}}}'
 echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":5000,"outputTokens":5000}}}'; cat >/dev/null`)
-	cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--through-door", "m-1", "--base-url", m.URL(), "--", "sh", "agent")
+	cmd := binary(t, dir, "agent", "--prompt", "p", "--jsonl", "--through-door", "m-1", "--base-url", m.URL(),
+		"--budget", "tokens=2000", "--", "sh", "agent")
 	cmd.Env = append(cmd.Env, "OPENAI_API_KEY=operators-key-1234567890")
 	out, err := cmd.Output()
 	must(t, err)
