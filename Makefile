@@ -88,8 +88,11 @@ quality: node $(LAB_TESTS) ## Generate for thirty repositories and judge the llm
 conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP against transport/mcp and servers behind it, for both protocols
 	$(call lab,LASTWORD_CONFORMANCE=1,^TestConformance$$,20m)
 
+# How long an agent's call takes that outlives the agent's own limits.
+SLOW = 70s
+
 clients: node $(LAB_TESTS) ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	$(call lab,LASTWORD_CLIENTS=1,^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A|Busy)?Clients(OfServers)?$$,20m)
+	$(call lab,LASTWORD_CLIENTS=1 LASTWORD_SLOW=$(SLOW),^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A|Busy|Wrap)?Clients(OfServers)?$$,20m)
 
 models: $(LAB_TESTS) ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	$(call lab,LASTWORD_MODELS=1,^TestModelServers$$,20m)
@@ -187,6 +190,7 @@ cover: $(CHORE) ##+ Require that tests cover 90 % of messages, supervision, acto
 
 nightly: ## Run every check in full, for hours; .ci/run has the smaller forms
 	$(MAKE) lint other-systems test race cover
-	$(MAKE) quality conformance clients page inspect cluster proxy
+	$(MAKE) quality conformance page inspect cluster proxy
+	$(MAKE) clients SLOW=10m
 	$(MAKE) oracle package-test release-test site
 	$(MAKE) museum crash sim fuzz

@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,14 +16,26 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// behindServer names the variable that makes the test's binary a server with the tool echo.
+// behindServer names the variable that makes the test's binary a server with the tools echo and slow. Its value is how long
+// slow takes.
 const behindServer = "LASTWORD_WRAP_BEHIND"
 
-func serveBehind() error {
+func serveBehind(pause string) error {
+	takes, err := time.ParseDuration(pause)
+	if err != nil {
+		return err
+	}
 	s := server.NewMCPServer("behind", "1")
 	s.AddTool(mcp.NewTool("echo"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("done"), nil
 	})
+	s.AddTool(mcp.NewTool("slow"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		time.Sleep(takes)
+		return mcp.NewToolResultText("The answer is 42."), nil
+	})
+	if takes > 0 {
+		return server.ServeStdio(s, server.WithWorkerPoolSize(100))
+	}
 	return server.ServeStdio(s)
 }
 
@@ -32,11 +43,7 @@ func serveBehind() error {
 // the run, its seven events and its reader, a quarter for the JSON of both sides, an eighth for the collector, and 0.1 ms for the
 // server behind, which now wakes up for each call. SQLite adds the transactions, of which few calls share one.
 func wrapFigures(binary string) []figure {
-	settings := func(t *testing.T) string {
-		file := filepath.Join(t.TempDir(), "servers.json")
-		must(t, os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"b":{"command":%q,"env":{%q:"1"}}}}`, os.Args[0], behindServer), 0o600))
-		return file
-	}
+	settings := func(t *testing.T) string { return behindSettings(t, "0s") }
 	var rows []figure
 	for _, goals := range []struct {
 		store          string
@@ -83,7 +90,7 @@ func servedTime(t *testing.T, command string, args ...string) float64 {
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, command, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Env, cmd.Dir = append(atHome(t), behindServer+"=1"), t.TempDir()
+	cmd.Env, cmd.Dir = append(atHome(t), behindServer+"=0s"), t.TempDir()
 	must(t, cmd.Start())
 	defer func() {
 		stop()
@@ -110,7 +117,7 @@ func echo(t *testing.T, command string, args ...string) (e echoed) {
 	c := mcpgo.NewClient(transport.NewStdioWithOptions(command, nil, args, transport.WithCommandFunc(
 		func(ctx context.Context, command string, _, args []string) (*exec.Cmd, error) {
 			cmd = exec.CommandContext(ctx, command, args...)
-			cmd.Env = append(os.Environ(), behindServer+"=1", "HOME="+t.TempDir())
+			cmd.Env = append(os.Environ(), behindServer+"=0s", "HOME="+t.TempDir())
 			return cmd, nil
 		})))
 	must(t, c.Start(t.Context()))

@@ -115,7 +115,8 @@ type agentStage struct {
 	asked       atomic.Int64 // how often the model was asked for a turn
 	cutAfter    atomic.Int64 // frames of the next answer; 0 is no cut
 	wasCut      atomic.Bool
-	ran         atomic.Bool // whether the client ran the call touch
+	ran         atomic.Bool   // whether the client ran the call touch
+	longest     time.Duration // that the client may take
 }
 
 // cutAnswers are what a user says for an answer that the model server cuts: in its text, and in its second call.
@@ -125,7 +126,7 @@ var cutAnswers = []string{"short", "half"}
 var cutWord = regexp.MustCompile(`ended by length|length limit was reached|max_output_tokens|"reason":"length"`)
 
 func newAgentStage(t *testing.T) *agentStage {
-	s := &agentStage{}
+	s := &agentStage{longest: time.Minute}
 	model := httptest.NewServer(http.HandlerFunc(s.answer))
 	t.Cleanup(model.Close)
 	s.server = serve(t, "--ephemeral", "--dialects", "openai", "--base-url", model.URL+"/v1")
@@ -168,7 +169,7 @@ func (s *agentStage) run(t *testing.T, a agent, says string, cut int) (string, e
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
-	hung := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	hung := time.AfterFunc(s.longest, func() { _ = cmd.Process.Kill() })
 	defer hung.Stop()
 	err := cmd.Run()
 	_, missing := os.Stat(filepath.Join(folder, "ran"))
@@ -207,6 +208,9 @@ func (w *agentCut) Write(data []byte) (int, error) {
 	return written, nil
 }
 
+// waitedRun is the id of a run that goes on.
+var waitedRun = regexp.MustCompile(`r_[a-z0-9]{26}`)
+
 // answer is the model: it calls the agent's tool for commands if the user says so, and tells what the tool said.
 func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 	var q struct {
@@ -237,6 +241,16 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		chunk("{}", `"stop"`)
 	}
+	served := func(tool string, arguments any) { // a call of a tool of a server of MCP, whatever the agent's name for it
+		for _, t := range q.Tools {
+			if strings.HasSuffix(t.Function.Name, tool) {
+				tool = t.Function.Name
+			}
+		}
+		text, _ := json.Marshal(arguments) // strings
+		chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":%q,"arguments":%q}}]}`, tool, text), "null")
+		chunk("{}", `"tool_calls"`)
+	}
 	call := func(index int, command string, lost int) {
 		name, member := "bash", "command"
 		for _, tool := range q.Tools {
@@ -259,12 +273,16 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(q.Tools) == 0:
 		text("A title")
+	case last.Role == "tool" && strings.Contains(says, "run_wait"):
+		served("run_wait", map[string]string{"run_id": waitedRun.FindString(says)})
 	case last.Role == "tool":
 		found := "nothing"
 		if strings.Contains(says, "42") {
 			found = "42"
 		}
 		text("The tool ", "says ", found, ".")
+	case strings.Contains(says, "slow"):
+		served("slow", struct{}{})
 	case strings.Contains(says, "tool"):
 		call(0, "echo $((6*7))", 0)
 		chunk("{}", `"tool_calls"`)

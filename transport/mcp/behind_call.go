@@ -170,8 +170,8 @@ func stillWorks(state messages.State) *Result {
 	if len(wire.Questions(state)) > 0 {
 		r.Text = sentence(state)
 	}
-	if r.IsError = in.Shown.OutputSchema != nil; !r.IsError {
-		r.Structured = map[string]any{"run_id": state.RunID, "status": statusOf(state)}
+	if r.IsError = in.Shown.OutputSchema != nil; !r.IsError { // Codex shows its model the structured result alone
+		r.Structured = map[string]any{"run_id": state.RunID, "status": statusOf(state), "message": r.Text}
 	}
 	return r
 }
