@@ -208,8 +208,8 @@ func (w *agentCut) Write(data []byte) (int, error) {
 	return written, nil
 }
 
-// waitedRun is the id of a run that goes on.
-var waitedRun = regexp.MustCompile(`r_[a-z0-9]{26}`)
+// goesOn is in what a tool says of a run that is not done, and waitedRun is its id.
+var goesOn, waitedRun = regexp.MustCompile(`run_wait|\\"working`), regexp.MustCompile(`r_[a-z0-9]{26}`)
 
 // answer is the model: it calls the agent's tool for commands if the user says so, and tells what the tool said.
 func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
@@ -273,7 +273,7 @@ func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(q.Tools) == 0:
 		text("A title")
-	case last.Role == "tool" && strings.Contains(says, "run_wait"):
+	case last.Role == "tool" && goesOn.MatchString(says):
 		served("run_wait", map[string]string{"run_id": waitedRun.FindString(says)})
 	case last.Role == "tool":
 		found := "nothing"

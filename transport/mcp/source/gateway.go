@@ -123,7 +123,7 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	if s == nil {
 		asks := mcp.ClientCapabilities{Elicitation: said.Elicitation, Sampling: said.Sampling, Roots: said.Roots}
 		s = &server{Server: settings, life: g.life, listens: g.listens, version: g.version, pause: firstPause, turn: make(chan struct{}, 1), asks: asks,
-			principal: c.Principal, sessions: said.Sessions, events: &g.events, lists: map[string]*entries{}, requests: map[string]*listing{}, log: g.log.With(zap.String("server", name))}
+			principal: c.Principal, sessions: said.Sessions, events: &g.events, lists: map[string]*entries{}, requests: map[string]*listing{}, lasting: map[string]mcp.MCPMethod{}, log: g.log.With(zap.String("server", name))}
 		g.open[k] = s
 	}
 	return s, nil
@@ -141,6 +141,9 @@ func (g *Gateway) Pass(ctx context.Context, server string, c Caller, method stri
 	err = s.with(ctx, true, func(conn *connection) (err error) { text, err = conn.pass(ctx, method, params); return err })
 	if _, refused := errors.AsType[*Refused](err); err != nil && !refused {
 		err = s.failed(err)
+	}
+	if err == nil {
+		s.remember(mcp.MCPMethod(method), string(params))
 	}
 	return text, err
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,5 +150,52 @@ func TestClientsRefusalsPass(t *testing.T) {
 		if err != nil || json.Unmarshal(raw, &got) != nil || !strings.Contains(got.Content[0].Text, c.want) {
 			t.Errorf("%+v: %s, %v", c, raw, err)
 		}
+	}
+}
+
+// What a client has set lasts longer than the server's memory of it: the level of log messages, and subscriptions.
+func TestSettingsOutliveAServer(t *testing.T) {
+	told, hooks := make(chan string, 9), &server.Hooks{}
+	hooks.AddBeforeSetLevel(func(_ context.Context, _ any, r *mcp.SetLevelRequest) { told <- string(r.Params.Level) })
+	hooks.AddBeforeAny(func(_ context.Context, _ any, method mcp.MCPMethod, message any) {
+		if r, is := message.(*mcp.SubscribeRequest); is {
+			told <- r.Params.URI
+		}
+	})
+	lib := server.NewMCPServer("lib", "1", server.WithLogging(), server.WithResourceCapabilities(true, true), server.WithHooks(hooks))
+	var last, forgotten atomic.Value // sessions
+	handler := server.NewStreamableHTTPServer(lib)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id := r.Header.Get(server.HeaderKeySessionID); id != "" && id == forgotten.Load() {
+			w.WriteHeader(http.StatusNotFound)
+		} else {
+			last.Store(id)
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	defer web.Close()
+	defer web.CloseClientConnections()
+	g := source.NewGateway([]source.Server{{Name: "s", URL: web.URL + "/mcp", StartTimeout: time.Minute}}, "1", source.Events{}, nil)
+	defer g.Close()
+	caller := source.Caller{Capabilities: []byte(`{"sessions":true}`)}
+	for _, r := range [][2]string{{"logging/setLevel", `{"level":"info"}`}, {"logging/setLevel", `{"level":"error"}`}, {"resources/subscribe", `{"uri":"a:b"}`},
+		{"resources/subscribe", `{"uri":"c:d"}`}, {"resources/unsubscribe", `{"uri":"c:d"}`}} {
+		if _, err := g.Pass(t.Context(), "s", caller, r[0], []byte(r[1])); err != nil {
+			t.Fatalf("%v: %v", r, err)
+		}
+	}
+	for len(told) > 0 {
+		<-told
+	}
+	forgotten.Store(last.Load())
+	if _, err := g.Pass(t.Context(), "s", caller, "resources/list", nil); err != nil {
+		t.Fatal(err)
+	}
+	again := []string{}
+	for len(told) > 0 {
+		again = append(again, <-told)
+	}
+	if slices.Sort(again); !slices.Equal(again, []string{"a:b", "error"}) {
+		t.Errorf("it is told %q again", again)
 	}
 }

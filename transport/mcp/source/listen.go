@@ -11,7 +11,7 @@ import (
 // listening is what a connection to a server of 2026-07-28 or later hears of. mu of the connection guards it.
 type listening struct {
 	resources map[string]bool    // by URI
-	again     context.CancelFunc // opens the stream anew; nil with older servers, which say all unasked
+	again     context.CancelFunc // opens the stream anew; nil before the first
 }
 
 // listen hears of changed lists and resources until ctx is done. A server that ends the stream is asked again later.
@@ -42,7 +42,7 @@ func (c *connection) listen(ctx context.Context) {
 func (c *connection) subscribe(uri string, wanted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.hears.again == nil || c.hears.resources[uri] == wanted {
+	if c.standing.Version == "" || c.hears.resources[uri] == wanted {
 		return
 	}
 	if c.hears.resources == nil {
@@ -51,5 +51,7 @@ func (c *connection) subscribe(uri string, wanted bool) {
 	if c.hears.resources[uri] = wanted; !wanted {
 		delete(c.hears.resources, uri)
 	}
-	c.hears.again()
+	if c.hears.again != nil {
+		c.hears.again()
+	}
 }

@@ -52,10 +52,11 @@ type server struct {
 	sessions bool
 	events   *Events
 
-	listing  sync.Mutex          // guards the fields below it
-	lists    map[string]*entries // the last ones, by method
-	requests map[string]*listing // those under way, by method
-	changes  int                 // how often lists may have changed
+	listing  sync.Mutex               // guards the fields below it
+	lists    map[string]*entries      // the last ones, by method
+	requests map[string]*listing      // those under way, by method
+	changes  int                      // how often lists may have changed
+	lasting  map[string]mcp.MCPMethod // see remember, by their parameters
 }
 
 // connection is one lifetime of a server. mu guards tokens, calls and hears.
@@ -248,12 +249,40 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 		c.standing.Client, _ = json.Marshal(mcp.Implementation{Name: "lastword", Version: s.version}) // plain texts
 		c.standing.Capabilities, _ = json.Marshal(can)                                                // it was JSON
 	}
+	c.remind(ctx)
 	if s.events != nil && c.standing.Version != "" {
 		ctx, stop := context.WithCancel(s.life)
 		c.deaf = stop
 		go c.listen(ctx)
 	}
 	return c, nil
+}
+
+// remember keeps a request whose effect the server loses when it ends: the level of log messages, and subscriptions.
+func (s *server) remember(method mcp.MCPMethod, params string) {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	switch method {
+	case mcp.MethodSetLogLevel:
+		maps.DeleteFunc(s.lasting, func(_ string, other mcp.MCPMethod) bool { return other == method })
+		s.lasting[params] = method
+	case mcp.MethodResourcesSubscribe:
+		s.lasting[params] = method
+	case mcp.MethodResourcesUnsubscribe:
+		delete(s.lasting, params)
+	}
+}
+
+// remind makes the remembered requests again.
+func (c *connection) remind(ctx context.Context) {
+	c.server.listing.Lock()
+	lasting := maps.Clone(c.server.lasting)
+	c.server.listing.Unlock()
+	ctx, stop := context.WithTimeout(ctx, probeTimeout)
+	defer stop()
+	for params, method := range lasting {
+		_, _ = c.pass(ctx, string(method), json.RawMessage(params)) // it may lack them now
+	}
 }
 
 // with calls do with the connection. If the server has forgotten the session, it calls do again with a new one: the
