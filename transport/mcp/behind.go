@@ -155,9 +155,6 @@ func (b *behind) headedTool(name string) *mcp.Tool {
 	return b.heads[name]
 }
 
-// ListPatience is how long lists wait for servers that are just starting, beside those that have listed.
-const ListPatience = 2 * time.Second
-
 // forever is longer than a server may take to start.
 const forever = 24 * time.Hour
 
@@ -256,7 +253,7 @@ func (b *behind) list(ctx context.Context, x *wire.Exchange) (any, error) {
 	if b.Alone {
 		own = alone(own)
 	}
-	entries, ttl := b.entries(ctx, x, method, ListPatience)
+	entries, ttl := b.entries(ctx, x, method, source.ListPatience)
 	list := make([]json.RawMessage, 0, len(entries)+len(own))
 	for _, e := range entries {
 		if method == "tools/list" {
@@ -328,12 +325,14 @@ func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name strin
 	case strings.HasPrefix(name, "run://") || name == cardURI || method == "prompts/list":
 		return x.Library()
 	}
-	lists := b.Behind.Lists(ctx, caller(ctx, x), "resources/templates/list", ListPatience, 1)
-	for _, late := range []bool{false, true} { // those that are just starting come last
+	tried := map[string]bool{}
+	for _, patience := range []time.Duration{source.ListPatience, forever} { // those that are just starting come last
+		lists := b.Behind.Lists(ctx, caller(ctx, x), "resources/templates/list", patience, 0)
 		for i, server := range b.Behind.Servers() {
-			if (lists[i] == nil) != late {
+			if lists[i] == nil || tried[server] {
 				continue
 			}
+			tried[server] = true
 			own := strings.TrimPrefix(name, "wrap://"+server+"/")
 			if result, err := b.pass(ctx, x, server, x.Method(), params(own)); err == nil {
 				return result, nil
@@ -348,9 +347,9 @@ func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name strin
 func (b *behind) find(ctx context.Context, x *wire.Exchange, method, name string) (o origin, known bool) {
 	longest := forever
 	if strings.HasPrefix(method, "resources/") {
-		longest = ListPatience
+		longest = source.ListPatience
 	}
-	for _, patience := range []time.Duration{ListPatience, longest, 0} {
+	for _, patience := range []time.Duration{source.ListPatience, longest, 0} {
 		b.mu.Lock()
 		o, known = b.names[method+" "+name]
 		b.mu.Unlock()
@@ -415,7 +414,7 @@ func (b *behind) setLevel(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
 	}
-	b.Behind.PassAll(ctx, caller(ctx, x), x.Method(), edit(x.Params(), "_meta", nil), ListPatience)
+	b.Behind.PassAll(ctx, caller(ctx, x), x.Method(), edit(x.Params(), "_meta", nil), source.ListPatience)
 	return struct{}{}, nil
 }
 

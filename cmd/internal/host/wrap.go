@@ -117,7 +117,7 @@ func (w *wrapped) views(ctx context.Context, name string) (all []door.View, err 
 		}
 		servers, lists = []string{server}, []*source.List{list}
 	} else {
-		lists = w.Lists(ctx, who, "tools/list", mcp.ListPatience, 0)
+		lists = w.Lists(ctx, who, "tools/list", source.ListPatience, 0)
 	}
 	for i, list := range lists {
 		server := servers[i]

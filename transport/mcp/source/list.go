@@ -62,6 +62,7 @@ type listing struct {
 	now    *List
 	err    error
 	missed bool // somebody has not waited for it; s.listing guards it
+	again  bool // the last request failed
 }
 
 // List returns a list of a server. method is one of Lists. A server that does not have the method has no entries.
@@ -82,55 +83,64 @@ func (g *Gateway) List(ctx context.Context, server string, c Caller, method stri
 	return nil, l.err
 }
 
+// ListPatience is how long lists usually wait for servers that are late, and at most for those that have just failed.
+const ListPatience = 2 * time.Second
+
 // Lists returns a list of each server, in their order. Once the requests are older than patience, it does not wait for further
 // servers if least of them have listed. For a late server its last list stands in, and Changed tells of the new one. A
 // server without a list has nil.
 func (g *Gateway) Lists(ctx context.Context, c Caller, method string, patience time.Duration, least int) []*List {
 	all, lines, requests := make([]*List, len(g.servers)), make([]*server, len(g.servers)), make([]*listing, len(g.servers))
-	came := make(chan int, len(g.servers))
+	came := make(chan struct{}, len(g.servers))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	wait, open := time.Duration(0), 0
 	for i, one := range g.servers {
 		s, err := g.line(one.Name, c)
 		if err != nil {
-			continue // the servers have ended
+			return all // the servers have ended
 		}
 		l := s.request(method)
 		lines[i], requests[i] = s, l
-		select {
-		case <-l.done:
-			came <- i
-		default:
-			wait = max(wait, patience-time.Since(l.since))
-			go func() {
-				select {
-				case <-l.done:
-					came <- i
-				case <-ctx.Done():
-				}
-			}()
-		}
-		open++
-	}
-	late := time.NewTimer(wait)
-	defer late.Stop()
-	for over := false; open > 0 && (!over || least > 0) && ctx.Err() == nil; {
-		select {
-		case i := <-came:
-			open--
-			if requests[i].now != nil {
-				least--
+		go func() {
+			select {
+			case <-l.done:
+				came <- struct{}{}
+			case <-ctx.Done():
 			}
-		case <-late.C:
-			over = true
+		}()
+	}
+	for ctx.Err() == nil {
+		open, listed, wait := 0, 0, time.Duration(0)
+		for _, l := range requests {
+			select {
+			case <-l.done:
+				if l.now != nil {
+					listed++
+				}
+			default:
+				open++
+				most := patience
+				if l.again {
+					most = min(most, ListPatience)
+				}
+				wait = max(wait, most-time.Since(l.since))
+			}
+		}
+		if open == 0 || wait == 0 && listed >= least {
+			break
+		}
+		var late <-chan time.Time
+		if wait > 0 {
+			late = time.After(wait)
+		}
+		select {
+		case <-came:
+		case <-late:
 		case <-ctx.Done():
 		}
 	}
 	for i, s := range lines {
-		if s != nil {
-			all[i] = s.sofar(method, requests[i])
-		}
+		all[i] = s.sofar(method, requests[i])
 	}
 	return all
 }
@@ -160,7 +170,7 @@ func (s *server) request(method string) *listing {
 	if l := s.requests[method]; l != nil {
 		return l
 	}
-	l := &listing{since: time.Now(), done: make(chan struct{})}
+	l := &listing{since: time.Now(), done: make(chan struct{}), again: s.unlisted}
 	for _, other := range s.requests { // it waits for the same start
 		if other.since.Before(l.since) {
 			l.since = other.since
@@ -193,7 +203,7 @@ func (s *server) requested(method string, l *listing) {
 	if err != nil {
 		err = s.failed(err)
 	}
-	l.err = err
+	l.err, s.unlisted = err, err != nil
 	delete(s.requests, method)
 	close(l.done)
 	tell := l.missed && err == nil

@@ -56,6 +56,7 @@ type server struct {
 	lists    map[string]*entries      // the last ones, by method
 	requests map[string]*listing      // those under way, by method
 	changes  int                      // how often lists may have changed
+	unlisted bool                     // the last request failed
 	lasting  map[string]mcp.MCPMethod // see remember, by their parameters
 }
 
