@@ -92,7 +92,7 @@ conformance: node $(LAB_TESTS) ##+ Run the official conformance suite of MCP aga
 SLOW = 70s
 
 clients: node $(LAB_TESTS) ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	$(call lab,LASTWORD_CLIENTS=1 LASTWORD_SLOW=$(SLOW),^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A|Busy|Wrap)?Clients(OfServers)?$$,20m)
+	$(call lab,LASTWORD_CLIENTS=1 LASTWORD_SLOW=$(SLOW),^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|Driven|Coder|A2A|Busy|Wrap)?Clients(OfServers)?$$,40m)
 
 models: $(LAB_TESTS) ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	$(call lab,LASTWORD_MODELS=1,^TestModelServers$$,20m)

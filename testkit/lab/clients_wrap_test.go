@@ -40,7 +40,7 @@ func TestWrapClients(t *testing.T) {
 			takes, err := time.ParseDuration(pause)
 			must(t, err)
 			s := newAgentStage(t)
-			s.longest = takes + time.Minute
+			s.longest = takes + 3*time.Minute
 			server := []string{binary, "mcp", "--wrap", behindSettings(t, pause), "--ephemeral"}
 			plain := a.command
 			a.command = func(t *testing.T, folder, base, says string) *exec.Cmd {
