@@ -23,7 +23,6 @@ import (
 // RPC() json.RawMessage is a JSON-RPC error of a server.
 type Behind interface {
 	Servers() []string
-	// List returns a list, such as the result of tools/list.
 	List(ctx context.Context, server string, c Caller, method string) (*List, error)
 	// Lists returns the lists of all servers, nil without one. It waits for those that are late until patience is over and
 	// least servers have listed.
@@ -404,18 +403,6 @@ func readFault(text json.RawMessage) *wire.Error {
 		fault.Data = f.Data
 	}
 	return fault
-}
-
-// setLevel passes the level of log messages on to all servers.
-func (b *behind) setLevel(ctx context.Context, x *wire.Exchange) (any, error) {
-	if x.Modern() {
-		return nil, wire.NoMethod()
-	}
-	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
-		return nil, err
-	}
-	b.Behind.PassAll(ctx, caller(ctx, x), x.Method(), edit(x.Params(), "_meta", nil), source.ListPatience)
-	return struct{}{}, nil
 }
 
 // subscribe subscribes the client, and this server at those whose resources they are. A client of 2026-07-28 names them in

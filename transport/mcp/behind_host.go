@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
 // host is a client that waits: for a run or, without one, for an answer of a server behind.
@@ -45,6 +46,18 @@ func (b *behind) attend(ctx context.Context, x *wire.Exchange, run messages.RunI
 			b.hosts[x] = before
 		}
 	}
+}
+
+// setLevel passes the level of log messages on to all servers.
+func (b *behind) setLevel(ctx context.Context, x *wire.Exchange) (any, error) {
+	if x.Modern() {
+		return nil, wire.NoMethod()
+	}
+	if err := wire.Require(ctx, auth.ReadRuns); err != nil {
+		return nil, err
+	}
+	b.Behind.PassAll(ctx, caller(ctx, x), x.Method(), edit(x.Params(), "_meta", nil), source.ListPatience)
+	return struct{}{}, nil
 }
 
 // hostTimeout is how long a server's question waits for a client of the principal to call.

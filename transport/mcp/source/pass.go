@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,12 +137,9 @@ func asked[R any](ctx context.Context, c *connection, method mcp.MCPMethod, para
 		return nil, err
 	}
 	answer, err := s.events.Ask(ctx, s.principal, run, string(method), text)
-	if refused, is := errors.AsType[interface {
-		error
-		RPC() json.RawMessage
-	}](err); is {
-		r := new(Refused)
-		return nil, cmp.Or[error](json.Unmarshal(refused.RPC(), r), r)
+	var refused interface{ RPC() json.RawMessage }
+	if r := new(Refused); errors.As(err, &refused) && json.Unmarshal(refused.RPC(), r) == nil {
+		return nil, r
 	}
 	if err != nil {
 		return nil, messages.Errorf(messages.CauseError, "the client does not answer %s: %v", method, err)

@@ -109,8 +109,12 @@ func (s *server) list(ctx context.Context) (known []definition, err error) {
 		return nil, err
 	}
 	tools, left := s.definitions(last)
-	for _, name := range slices.Sorted(maps.Keys(tools)) {
-		known = append(known, tools[name])
+	names := slices.Clone(last.all.Names)
+	slices.Sort(names)
+	for _, name := range names {
+		if d, ok := tools[name]; ok {
+			known = append(known, d)
+		}
 	}
 	if err == nil && left != nil {
 		err = s.failed(left)
@@ -265,7 +269,11 @@ func (s *server) remember(method mcp.MCPMethod, params string) {
 	defer s.listing.Unlock()
 	switch method {
 	case mcp.MethodSetLogLevel:
-		maps.DeleteFunc(s.lasting, func(_ string, other mcp.MCPMethod) bool { return other == method })
+		for earlier, other := range s.lasting {
+			if other == method {
+				delete(s.lasting, earlier)
+			}
+		}
 		s.lasting[params] = method
 	case mcp.MethodResourcesSubscribe:
 		s.lasting[params] = method
