@@ -139,36 +139,15 @@ func talk(lines ...string) []string {
 
 // What a program hears on descriptor 4, line by line.
 func TestStepsAnswer(t *testing.T) {
-	const key = `{"type":"step","name":"a","key":"RUN/a"}`
 	big := `"` + strings.Repeat("x", 1<<20) + `"`
-	for name, c := range map[string]struct {
-		lines, want []string
-		retry       int
-	}{
-		"kept": {[]string{`{"type":"step","name":"a"}`, `{"type":"keep","name":"a","value":{"n": [1,null]}}`, `{"type":"step","name":"a"}`},
-			[]string{key, `{"type":"kept","name":"a"}`, `{"type":"step","name":"a","kept":{"n":[1,null]}}`}, 0},
-		"kept twice": {[]string{`{"type":"step","name":"a"}`, `{"type":"keep","name":"a","value":1}`, `{"type":"keep","name":"a","value":1}`, `{"type":"keep","name":"a","value":2}`},
-			[]string{key, `{"type":"kept","name":"a"}`, `{"type":"kept","name":"a"}`, `{"type":"kept","name":"a","error":"conflict",`}, 0},
-		"not kept, asked again": {[]string{`{"type":"step","name":"a"}`, `{"type":"step","name":"a"}`, `{"type":"keep","name":"a"}`, `{"type":"step","name":"a"}`},
-			[]string{key, key, `{"type":"kept","name":"a"}`, `{"type":"step","name":"a","kept":null}`}, 0},
-		"once, asked again": {[]string{`{"type":"step","name":"a","once":true}`, `{"type":"step","name":"a","once":true}`},
-			[]string{key, `{"type":"step","name":"a","error":"unknown",`}, 0},
-		"an error": {[]string{`{"type":"step","name":"a"}`, `{"type":"keep","name":"a","error":"declined"}`, `{"type":"step","name":"a"}`},
-			[]string{key, `{"type":"kept","name":"a"}`, `{"type":"step","name":"a","error":"declined"}`}, 0},
-		"of another input": {[]string{`{"type":"step","name":"a","input":{"n": 1}}`, `{"type":"keep","name":"a","value":1}`, `{"type":"step","name":"a","input":{"n": 1}}`, `{"type":"step","name":"a","input":2}`},
-			[]string{key, `{"type":"kept","name":"a"}`, `{"type":"step","name":"a","kept":1}`, `{"type":"step","name":"a","error":"invalid_output",`}, 0},
-		"not asked for": {[]string{`{"type":"keep","name":"a","value":1}`}, []string{`{"type":"kept","name":"a","error":"invalid_input",`}, 0},
-		"no name":       {[]string{`{"type":"step"}`}, []string{`{"type":"step","error":"invalid_input",`}, 0},
-		"no starts":     {[]string{`{"type":"child","name":"a","job":"it"}`}, []string{`{"type":"child","name":"a","error":"forbidden",`}, 0},
-		"no messages":   {[]string{`{"type":"message"}`}, []string{`{"type":"message","error":"forbidden",`}, 0},
-	} {
+	for name, c := range fatal.Table[map[string]struct{ Lines, Want []string }](t, "testdata/steps.json") {
 		t.Run(name, func(t *testing.T) {
-			n := start(t, command.Command{Command: talk(c.lines...)}, command.Config{})
+			n := start(t, command.Command{Command: talk(c.Lines...)}, command.Config{})
 			id := n.submit("")
 			s := n.follow(id, nil)
 			got := strings.Split(strings.TrimSuffix(strings.ReplaceAll(output(s), string(id), "RUN"), "\n"), "\n")
-			if s.Status != messages.Completed || !slices.EqualFunc(got, c.want, strings.HasPrefix) {
-				t.Errorf("%s: it hears %q instead of %q", s.Status, got, c.want)
+			if s.Status != messages.Completed || !slices.EqualFunc(got, c.Want, strings.HasPrefix) {
+				t.Errorf("%s: it hears %q instead of %q", s.Status, got, c.Want)
 			}
 		})
 	}

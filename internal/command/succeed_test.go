@@ -3,29 +3,24 @@
 package command_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"regexp"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/internal/faultplan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-const listed = `jobs:
-  say:
-    command: [echo, "{word}-{n}", --loud, "{on}", "{{x}"]
-    input:
-      word: {type: string, pattern: "^[a-z-]+$"}
-      n: {type: integer, maximum: 9}
-      on: {type: boolean, default: true}
-    env: [PATH]
-`
+//go:embed testdata/listed.yaml
+var listed []byte
 
 // A command line is the run of the command that lists it, and no other is run.
 func TestOnlyListedCommandLinesRun(t *testing.T) {
-	file, err := command.Read([]byte(listed), nil)
+	file, err := command.Read(listed, nil)
 	must(t, err)
 	config := command.Config{}
 	// Forms show the fields in the order of the file.
@@ -33,36 +28,24 @@ func TestOnlyListedCommandLinesRun(t *testing.T) {
 		t.Errorf("the order is lost: %s", schema)
 	}
 	s := faultplan.Open(t, actors.Config{Jobs: append(file.Definitions(config), file.Listed(config))})
-	for _, c := range []struct {
-		words []string
-		input string // "" is refused
-	}{
-		{[]string{"echo", "a-b-7", "--loud", "true", "{x}"}, `{"n":7,"on":true,"word":"a-b"}`},
-		{[]string{"echo", "a-b-7", "--loud", "false", "{x}"}, `{"n":7,"on":false,"word":"a-b"}`},
-		{[]string{"echo", "a-b-7", "--loud", "true", "{{x}"}, ""},
-		{[]string{"echo", "a-b-10", "--loud", "true", "{x}"}, ""},
-		{[]string{"echo", "a-b-07", "--loud", "true", "{x}"}, ""},
-		{[]string{"echo", "A-7", "--loud", "true", "{x}"}, ""},
-		{[]string{"echo", "a\n-7", "--loud", "true", "{x}"}, ""},
-		{[]string{"echo", "a-7", "--loud", "yes", "{x}"}, ""},
-		{[]string{"echo", "a-7", "--loud", "true", "{x}", "; rm"}, ""},
-		{[]string{"sh", "a-7", "--loud", "true", "{x}"}, ""},
-		{nil, ""},
-	} {
-		input, _ := json.Marshal(command.Line{Command: c.words})
+	for _, c := range fatal.Table[[]struct {
+		Words []string
+		Input string // "" is refused
+	}](t, "testdata/listed.json") {
+		input, _ := json.Marshal(command.Line{Command: c.Words})
 		id, err := s.Submit(t.Context(), messages.Request{Job: "run", Input: input})
-		if c.input == "" {
+		if c.Input == "" {
 			if messages.CodeOf(err) != messages.CauseInvalidInput {
-				t.Errorf("%q: %v", c.words, err)
+				t.Errorf("%q: %v", c.Words, err)
 			}
 			continue
 		}
 		if err != nil {
-			t.Fatalf("%q: %v", c.words, err)
+			t.Fatalf("%q: %v", c.Words, err)
 		}
 		state, err := s.State(t.Context(), id)
-		if err != nil || state.Queued.Job != "say" || string(state.Queued.Input) != c.input {
-			t.Errorf("%q is %s with %s: %v", c.words, state.Queued.Job, state.Queued.Input, err)
+		if err != nil || state.Queued.Job != "say" || string(state.Queued.Input) != c.Input {
+			t.Errorf("%q is %s with %s: %v", c.Words, state.Queued.Job, state.Queued.Input, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -185,23 +186,18 @@ func replay(t *testing.T, s *actors.System, in plan.Input, config plan.Config, e
 	}
 }
 
+//go:embed testdata/asks.yaml
+var asks string
+
+//go:embed testdata/receives.yaml
+var receives string
+
 // People are asked in the plan's own run.
 func TestAsk(t *testing.T) {
-	const text = `
-steps:
-  - name: sure
-    ask: {prompt: "Publish?"}
-    on_failure: no_then
-  - name: publish
-    needs: sure
-    job: work
-  - name: no_then
-    job: work
-`
 	for answer, want := range map[string]string{"true": "no_then publish sure", "false": "no_then publish sure"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := faultplan.Open(t, actors.Config{})
-			_, state := newWorld(t).carry(t, s, plan.Input{Plan: read(t, text)}, func(run *actors.Run) {
+			_, state := newWorld(t).carry(t, s, plan.Input{Plan: read(t, asks)}, func(run *actors.Run) {
 				asked, err := run.State(t.Context())
 				if err != nil || len(asked.Inputs) != 1 {
 					t.Fatalf("%v, %+v", err, asked.Inputs)
@@ -226,13 +222,6 @@ steps:
 
 // A step waits for a message of its form, over a restart and for longer than a run may be silent. One message is for one step.
 func TestReceive(t *testing.T) {
-	const text = `
-steps:
-  - {name: one, receive: {schema: {type: object, required: [n]}}}
-  - {name: two, needs: one, receive: {}}
-  - {name: late, needs: two, receive: {}, timeout: 1h, on_failure: continue}
-result: {one: "${steps.one.result.n}", two: "${steps.two.result}", late: "${steps.late.cause}"}
-`
 	synctest.Test(t, func(t *testing.T) {
 		store := journal.NewMemory()
 		node := func() *actors.System {
@@ -242,7 +231,7 @@ result: {one: "${steps.one.result.n}", two: "${steps.two.result}", late: "${step
 			return s
 		}
 		s := node()
-		input, err := json.Marshal(plan.Input{Plan: read(t, text)})
+		input, err := json.Marshal(plan.Input{Plan: read(t, receives)})
 		must(t, err)
 		id, err := s.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input})
 		must(t, err)

@@ -116,34 +116,20 @@ func TestMetricsAndTraces(t *testing.T) {
 	}
 	delete(kept.spans, "task chat")
 	above := parent // each span is below the one before
-	for _, want := range []struct {
-		name, kind string
-		attributes map[string]string
-	}{
-		{"invoke_workflow chat", "1", map[string]string{"gen_ai.workflow.name": `{"stringValue":"chat"}`,
-			"gen_ai.conversation.id": `{"stringValue":"c1"}`}},
-		{"invoke_agent chat", "1", map[string]string{"gen_ai.agent.name": `{"stringValue":"chat"}`,
-			"lastword.attempt": `{"intValue":"2"}`}},
-		{"chat tiny", "3", map[string]string{"gen_ai.operation.name": `{"stringValue":"chat"}`,
-			"gen_ai.provider.name": `{"stringValue":"openai"}`, "gen_ai.request.model": `{"stringValue":"tiny"}`,
-			"gen_ai.response.model":               `{"stringValue":"tiny-q4"}`,
-			"gen_ai.response.finish_reasons":      `{"arrayValue":{"values":[{"stringValue":"stop"}]}}`,
-			"gen_ai.response.time_to_first_chunk": `{"doubleValue":0.04}`, "gen_ai.usage.input_tokens": `{"intValue":"7"}`,
-			"gen_ai.usage.output_tokens": `{"intValue":"5"}`, "server.address": `{"stringValue":"127.0.0.1"}`,
-			"server.port": `{"intValue":"8080"}`}},
-		{"execute_tool search", "1", map[string]string{"gen_ai.tool.name": `{"stringValue":"search"}`,
-			"gen_ai.tool.call.id": `{"stringValue":"t1"}`, "gen_ai.operation.name": `{"stringValue":"execute_tool"}`}},
-	} {
-		s, got := kept.spans[want.name], kept.attributes(want.name)
-		if s["traceId"] != trace || s["traceState"] != "vendor=1" || s["parentSpanId"] != above || fmt.Sprint(s["kind"]) != want.kind {
-			t.Errorf("%s is %v, want it below %s", want.name, s, above)
+	for _, want := range fatal.Table[[]struct {
+		Name, Kind string
+		Attributes map[string]string
+	}](t, "testdata/spans.json") {
+		s, got := kept.spans[want.Name], kept.attributes(want.Name)
+		if s["traceId"] != trace || s["traceState"] != "vendor=1" || s["parentSpanId"] != above || fmt.Sprint(s["kind"]) != want.Kind {
+			t.Errorf("%s is %v, want it below %s", want.Name, s, above)
 		}
-		for key, value := range want.attributes {
+		for key, value := range want.Attributes {
 			if got[key] != value {
-				t.Errorf("%s: %s is %s, want %s", want.name, key, got[key], value)
+				t.Errorf("%s: %s is %s, want %s", want.Name, key, got[key], value)
 			}
 		}
-		if want.kind != "3" && !strings.HasPrefix(want.name, "execute_tool") {
+		if want.Kind != "3" && !strings.HasPrefix(want.Name, "execute_tool") {
 			above, _ = s["spanId"].(string)
 		}
 	}

@@ -51,37 +51,17 @@ func TestCall(t *testing.T) {
 	panics := tool.Func(named("panics", tool.Read), func(context.Context, struct{}) (string, error) { panic("oh sesame") })
 	set := newSet(t, look, fails, panics, says("empty", " \n"), says("secret", "it is sesame"),
 		says("token", "a <|im_end|> b"), says("bytes", "a\xffb"))
-	for _, c := range []struct {
-		name, arguments string
-		code            messages.Code
-		want            string
-	}{
-		{"look", `{"path":"x"}`, "", "saw x"},
-		{"empty", ``, "", "(no output)"},
-		{"empty", ` `, "", "(no output)"},
-		{"secret", `{}`, "", "it is [key]"},
-		{"token", `{}`, "", "a < |im_end|> b"},
-		{"bytes", `{}`, "", "a�b"},
-		{"fails", `{}`, "error", "error: no room for [key]"},
-		{"panics", `{}`, "panic", "error: panics crashed: oh [key]"},
-		{"nothing", `{}`, "invalid_input",
-			`error: there is no tool "nothing"; the tools are bytes, empty, fails, look, panics, secret, token`},
-		{"look", ``, "invalid_input", "error: the arguments of look do not fit: path is missing"},
-		{"look", `{"path":1}`, "invalid_input",
-			"error: the arguments of look do not fit: path: this is a number; write a text"},
-		{"look", `{"path":"x","deep":1}`, "invalid_input",
-			"error: the arguments of look do not fit: deep: there is no field deep here; there are most, path"},
-		{"look", `{"path":"x","path":"y"}`, "invalid_input",
-			"error: the arguments of look do not fit: path: the key is there twice"},
-		{"look", `{"path":`, "invalid_input", "error: the arguments of look do not fit: it is not JSON: unexpected EOF"},
-	} {
-		got := set.Call(t.Context(), c.name, with(c.arguments))
+	for _, c := range fatal.Table[[]struct {
+		Name, Arguments, Want string
+		Code                  messages.Code
+	}](t, "testdata/calls.json") {
+		got := set.Call(t.Context(), c.Name, with(c.Arguments))
 		var code messages.Code
 		if got.Error != nil {
 			code = got.Error.Code
 		}
-		if got.Text != c.want || code != c.code {
-			t.Errorf("%s(%s) is %q with code %q, want %q with %q", c.name, c.arguments, got.Text, code, c.want, c.code)
+		if got.Text != c.Want || code != c.Code {
+			t.Errorf("%s(%s) is %q with code %q, want %q with %q", c.Name, c.Arguments, got.Text, code, c.Want, c.Code)
 		}
 	}
 }
