@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -101,13 +102,15 @@ func firstQuestion(ctx context.Context, t *testing.T, client *api.Client, id mes
 }
 
 // publishing writes a file, asks an ordinary question, which every client may answer, and writes another.
-const publishing = `
-steps:
-  - {name: draft, write: {name: draft.txt, text: a draft}}
-  - {name: sure, needs: draft, ask: {prompt: "Publish?", schema: {type: boolean}}}
-  - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
-  - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
-`
+//
+//go:embed testdata/publishing.yaml
+var publishing string
+
+//go:embed testdata/wrongly.yaml
+var wrongly string
+
+//go:embed testdata/asks-twice.yaml
+var asksTwice string
 
 // A plan that waits for people goes on with the answer after kill -9 of its server, and writes nothing twice.
 func TestPlanWaitsOverKill(t *testing.T) {
@@ -134,14 +137,6 @@ func TestPlanWaitsOverKill(t *testing.T) {
 		t.Errorf("%v: %q after %s %+v", err, text, state.Status, state.End)
 	}
 }
-
-const wrongly = `
-params: {file: {}}
-steps:
-  - {name: a, write: {name: a.txt, text: hello}}
-  - {name: b, needs: a, read: {run: "${steps.a.run}", name: "${params.file}"}}
-result: ${steps.b.result.text}
-`
 
 // A plan that failed goes on from a step, with the results of the run before: by command, and over HTTP for its caller.
 func TestPlanFrom(t *testing.T) {
@@ -197,17 +192,6 @@ func TestPlanAsksNobody(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-const asksTwice = `
-steps:
-  - {name: sure, ask: {prompt: "Publish?", schema: {type: boolean}}}
-  - name: many
-    needs: sure
-    plan:
-      steps: [{name: n, ask: {prompt: "How many?", schema: {type: integer, maximum: 9}}}]
-      result: ${steps.n.result}
-result: "${steps.many.result} copies"
-`
 
 // Without a terminal a plan that asks prints the commands that answer, which do, and waits for them: at a server, and
 // with its own folder.

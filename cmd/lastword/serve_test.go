@@ -391,7 +391,7 @@ func TestServeListensNowhereElse(t *testing.T) {
 	defer busy.Close()
 	codes := map[string]int{"usage": exit.Usage, "configuration": exit.Configuration}
 	taken := []string{"configuration", "--http 127.0.0.1:0 takes a free port", "--http " + busy.Addr().String()}
-	for _, c := range append(fatal.Rows(t, "testdata/nowhere.txt"), taken) {
+	for _, c := range append(fatal.Rows(t, "testdata/nowhere.tsv"), taken) {
 		code, says, args := codes[c[0]], c[1], strings.Fields(c[2])
 		cmd := binary(t, dir, append([]string{"serve"}, args...)...)
 		out, _ := cmd.CombinedOutput()

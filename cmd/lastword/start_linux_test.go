@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,6 +19,9 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
+//go:embed testdata/greet.yaml
+var greets string
+
 // Jobs are asked from who runs them: start has the flags, the help and the completion of the server's job, plans are checked
 // with the server's jobs, and what a run wrote is there. What belongs to the runtime is no job.
 func TestJobsAreAskedFromTheServer(t *testing.T) {
@@ -26,16 +30,7 @@ func TestJobsAreAskedFromTheServer(t *testing.T) {
 		put(t, filepath.Join(dir, name), text)
 		return filepath.Join(dir, name)
 	}
-	jobs := file("jobs.yaml", `jobs:
-  greet:
-    command: [sh, -c, 'echo "hello $1 $2"; echo warned >&2; echo made >out.txt', sh, "{name}", "{how}"]
-    env: [PATH]
-    dir: .
-    artifacts: [out.txt]
-    input: {name: {type: string, description: whom to greet}, how: {type: string, enum: [loud, quiet], default: quiet}}
-schedules:
-  - {name: nightly, job: greet, input: {name: moon}, cron: "0 6 1 1 *"}
-`)
+	jobs := file("jobs.yaml", greets)
 	plan := file("plan.yaml", "name: hail\nparams: {who: {}}\nsteps:\n  - {name: a, job: greet, input: {name: \"${params.who}\"}}\n")
 	file("input.json", `{"name":"Bob","how":"quiet"}`)
 	got := filepath.Join(dir, "got")

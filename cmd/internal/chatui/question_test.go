@@ -9,51 +9,32 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 func TestForm(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		kind    messages.InputKind
-		schema  string
-		answers []string // those that are no answers have a problem
-		want    string
-		shows   string
-	}{
-		{name: "words", answers: []string{"", "Oslo"}, want: `"Oslo"`},
-		{name: "yes", kind: messages.InputConfirmation, answers: []string{"maybe", "Y"}, want: "true", shows: "(y or n)"},
-		{name: "no", schema: `{"type":"boolean"}`, answers: []string{"no"}, want: "false"},
-		{name: "choice", kind: messages.InputSelection, schema: `{"type":"string","enum":["red","green"]}`,
-			answers: []string{"3", "2"}, want: `"green"`, shows: "2. green"},
-		{name: "choice by words", schema: `{"enum":["red",5]}`, answers: []string{"RED"}, want: `"red"`},
-		{name: "choice by how a word begins", schema: `{"enum":["yes, once","yes, always","no"]}`, answers: []string{"a"}, want: `"yes, always"`},
-		{name: "choice by arrows", schema: `{"enum":["red","green","blue"]}`, answers: []string{"<up><up><down>"}, want: `"blue"`},
-		{name: "yes by arrows", schema: `{"type":"boolean"}`, answers: []string{"<down>"}, want: "true"},
-		{name: "names of choices", schema: `{"enum":["a","b"],"enumNames":["Ann","Ben"]}`, answers: []string{"ben"},
-			want: `"b"`, shows: "1. Ann"},
-		{name: "number", schema: `{"type":"integer"}`, answers: []string{"many", "12"}, want: "12"},
-		{name: "data", kind: messages.InputData, answers: []string{"", "Ann", "x", "40", ""}, want: `{"age":40,"name":"Ann"}`,
-			schema: `{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"type":"integer"},` +
-				`"pet":{"type":"string"}}}`, shows: "name"},
-		{name: "no schema", schema: `[]`, answers: []string{"x"}, want: `"x"`},
-	} {
-		f := newForm(messages.Input{Request: "q", Prompt: "Which?", Kind: c.kind, Schema: json.RawMessage(c.schema)})
-		if got := shown(f.lines(same, 80)); !strings.Contains(got, "? Which?") || !strings.Contains(got, c.shows) {
-			t.Errorf("%s shows\n%s", c.name, got)
+	for _, c := range fatal.Table[[]struct {
+		Name, Schema, Want, Shows string
+		Kind                      messages.InputKind
+		Answers                   []string // those that are no answers have a problem
+	}](t, "testdata/forms.json") {
+		f := newForm(messages.Input{Request: "q", Prompt: "Which?", Kind: c.Kind, Schema: json.RawMessage(c.Schema)})
+		if got := shown(f.lines(same, 80)); !strings.Contains(got, "? Which?") || !strings.Contains(got, c.Shows) {
+			t.Errorf("%s shows\n%s", c.Name, got)
 		}
 		done := false
-		for _, text := range c.answers {
+		for _, text := range c.Answers {
 			if done {
-				t.Errorf("%s has its answer before %q", c.name, text)
+				t.Errorf("%s has its answer before %q", c.Name, text)
 			}
 			for ; strings.HasPrefix(text, "<"); text = text[strings.Index(text, ">")+1:] {
 				f.press(text[1:strings.Index(text, ">")], &editor{})
 			}
 			done = f.answer(text)
 		}
-		if !done || string(f.value()) != c.want {
-			t.Errorf("%s: %t, %s, want %s", c.name, done, f.value(), c.want)
+		if !done || string(f.value()) != c.Want {
+			t.Errorf("%s: %t, %s, want %s", c.Name, done, f.value(), c.Want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package chatui
 
 import (
+	_ "embed"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -64,6 +65,9 @@ func (s *story) live(want string) {
 	}
 }
 
+//go:embed testdata/turn.txt
+var gone string
+
 // A turn with thoughts, tools and two answers, as it goes up.
 func TestTurn(t *testing.T) {
 	s := tell(t)
@@ -89,18 +93,7 @@ func TestTurn(t *testing.T) {
 	s.event(messages.TaskCompleted{Task: "turn", Attempt: 1}, "")
 	s.event(messages.RunCompleted{By: messages.ByRun, Result: json.RawMessage(`{"text":"It is a garden."}`)}, "")
 	s.live("")
-	s.above(`
-thought for 1.0 s; Ctrl-O shows it
-
-Look
-
-Let me look.
-
-✓ read_file go.mod · 3.0 s
-✗ grow · 3.0 s: no sun
-
-It is a garden.
-`)
+	s.above(gone)
 	if got := shown(s.turn.thoughts()); got != "\nHm.\n" {
 		t.Errorf("the thoughts are %q", got)
 	}
