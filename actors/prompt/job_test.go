@@ -93,49 +93,27 @@ func TestNoRetries(t *testing.T) {
 
 // What is asked is what the input says, no more and no less.
 func TestRequest(t *testing.T) {
-	half, seed := 0.5, int64(7)
-	choose := func(context.Context) (string, error) { return "chosen", nil }
-	for _, c := range []struct {
-		in     prompt.Input
-		choose func(context.Context) (string, error)
-		want   string
-	}{
-		{prompt.Input{Text: "Hi"}, nil, `{"messages":[{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Earlier: []model.Message{{Role: model.User, Content: "Oslo?"}, {Role: model.Assistant, Content: "Rain."}}}, nil,
-			`{"messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","content":"Rain."},{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Earlier: []model.Message{{Role: model.User, Content: "Oslo?"}, {Role: model.Assistant, Content: "Sure"}}}, nil,
-			`{"messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","content":"Sure"}]}`},
-		{prompt.Input{System: "Write."}, nil, `{"messages":[{"role":"system","content":"Write."}]}`},
-		{prompt.Input{Text: "Hi", Model: "auto"}, nil, `{"messages":[{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "auto"}, choose, `{"model":"chosen","messages":[{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "named"}, choose, `{"model":"named","messages":[{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", System: "Be brief.", MaxTokens: 9, Temperature: &half, TopP: &half, Seed: &seed,
-			Stop: []string{"."}, Extra: map[string]json.RawMessage{"ttl": []byte("60")}}, nil,
-			`{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}],"max_tokens":9,` +
-				`"temperature":0.5,"top_p":0.5,"stop":["."],"seed":7,"extra":{"ttl":60}}`},
-		{prompt.Input{Earlier: called(), Functions: []model.Tool{{Name: "weather", Parameters: []byte(`{"type":"object"}`)}}, Choice: "weather"}, nil,
-			`{"messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","calls":[{"id":"c1","name":"weather","arguments":"{}"}]},` +
-				`{"role":"tool","content":"Rain.","call_id":"c1"}],"tools":[{"name":"weather","parameters":{"type":"object"}}],"choice":"weather"}`},
-	} {
+	for _, c := range fatal.Table[[]struct {
+		In     prompt.Input
+		Choose bool
+		Want   json.RawMessage
+	}](t, "testdata/requests.json") {
 		var asked model.Request
 		stream := func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 			asked = r
 			return ending(model.Evidence{Done: true, Output: true}, model.Text{Text: "Hello"})(ctx, r)
 		}
-		if _, err := start(t, c.in, prompt.Config{Stream: stream, Choose: c.choose}).Wait(t.Context()); err != nil {
+		config := prompt.Config{Stream: stream}
+		if c.Choose {
+			config.Choose = func(context.Context) (string, error) { return "chosen", nil }
+		}
+		if _, err := start(t, c.In, config).Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := short(t, asked); got != c.want {
-			t.Errorf("%+v asks %s, want %s", c.in, got, c.want)
+		if got := short(t, asked); got != string(c.Want) {
+			t.Errorf("%+v asks %s, want %s", c.In, got, c.Want)
 		}
 	}
-}
-
-// called is a conversation that ends with a function's result.
-func called() []model.Message {
-	return []model.Message{{Role: model.User, Content: "Oslo?"},
-		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "weather", Arguments: "{}"}}},
-		{Role: model.ToolRole, CallID: "c1", Content: "Rain."}}
 }
 
 // The calls of the caller's functions are the result, and nothing runs them. A long one is seen before its end.
@@ -219,7 +197,7 @@ func TestInput(t *testing.T) {
 			{Text: "Hi", Earlier: []model.Message{{Role: model.Assistant, Content: " "}}},
 			{Text: "Hi", Earlier: []model.Message{{Role: model.Assistant, Content: "x", CallID: "c"}}},
 			{Text: "Hi", Earlier: []model.Message{{Role: model.User, Content: "\xff"}}},
-			{Earlier: called()[:2]}, {Text: "Hi", Earlier: []model.Message{{Role: model.ToolRole, Content: "x"}}},
+			{Earlier: []model.Message{{Role: model.User, Content: "Oslo?"}, {Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "weather", Arguments: "{}"}}}}}, {Text: "Hi", Earlier: []model.Message{{Role: model.ToolRole, Content: "x"}}},
 			{Text: "Hi", Functions: []model.Tool{{}}}, {Text: "Hi", Functions: []model.Tool{{Name: "f"}, {Name: "f"}}},
 			{Text: "Hi", Choice: "f"}, {Text: "Hi", Format: &model.Format{Schema: []byte(`{"type":1}`)}},
 		},
