@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/jobschema"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 type said struct {
@@ -71,19 +72,8 @@ func TestErrorsNameMembersAsWritten(t *testing.T) {
 	if in, err := jobschema.Read[[]string](json.RawMessage(`["a","` + long + `"]`)); err != nil || !slices.Equal(in, []string{"a", long}) {
 		t.Errorf("a long text: %.100q, %v", in, err)
 	}
-	for given, want := range map[string]string{
-		`{"count":"x"}`:               `the input's field "count" cannot be a JSON string`,
-		`{"MaxLinks":5.0}`:            `the input's field "MaxLinks" cannot be a JSON number 5.0`,
-		`{"named":{"count":true}}`:    `the input's field "named.count" cannot be a JSON bool`,
-		`{"list":[{"count":[]}]}`:     `the input's field "list.count" cannot be a JSON array`,
-		`{"map":{"a":{"count":"x"}}}`: `the input's field "map.count" cannot be a JSON string`,
-		`7`:                           `the input cannot be a JSON number`,
-		`{"LONG":{"a":{}}}`:           `the input has no field "` + long + `"`,
-		`{"map":{"LONG":{}},"a":1}`:   `the input has no field "a"`,
-		`{"map":{"LONG":{}}} 1`:       "the input is more than one JSON value",
-		`{"named":{"count":"LONG"}}`:  `the input's field "named.count" cannot be a JSON string`,
-	} {
-		given = strings.ReplaceAll(given, "LONG", long)
+	for given, want := range fatal.Table[map[string]string](t, "testdata/misfits.json") {
+		given, want = strings.ReplaceAll(given, "LONG", long), strings.ReplaceAll(want, "LONG", long)
 		if _, err := jobschema.Read[input](json.RawMessage(given)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", given, err, want)
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 // types presses keys: words between angle brackets are keys, all else is text.
@@ -31,24 +33,11 @@ var named = map[string]tea.KeyPressMsg{
 }
 
 func TestEditor(t *testing.T) {
-	for _, c := range []struct{ keys, want string }{
-		{"hello", "hello|"},
-		{"helo<left><back>l", "hel|o"},
-		{"ab<left><left><left>x", "x|ab"},
-		{"ab<home><del>", "|b"},
-		{"one two<^w>", "one |"},
-		{"one two<a-b><a-b>x<a-f>y", "xoney| two"},
-		{"one<new>two<^u>", "one\n|"},
-		{"one<^j>two<up>x", "onex|\ntwo"},
-		{"one<new>two<home><up><down>x", "one\nx|two"},
-		{"long line<new>s<up><end><down>x", "long line\nsx|"},
-		{"one two<home><^k>", "|"},
-		{"wörld<left><back>", "wör|d"},
-	} {
+	for keys, want := range fatal.Table[map[string]string](t, "testdata/keys.json") {
 		var e editor
-		types(&e, c.keys)
-		if got := string(e.text[:e.at]) + "|" + string(e.text[e.at:]); got != c.want {
-			t.Errorf("%q gives %q, want %q", c.keys, got, c.want)
+		types(&e, keys)
+		if got := string(e.text[:e.at]) + "|" + string(e.text[e.at:]); got != want {
+			t.Errorf("%q gives %q, want %q", keys, got, want)
 		}
 	}
 }
