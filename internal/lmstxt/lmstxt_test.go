@@ -131,6 +131,7 @@ func TestFilesOfAnEarlierRun(t *testing.T) {
 		t.Errorf("a model that is down: %s", a.Structured)
 	}
 	r = c.generated("lmstxt_generate_llms_full", map[string]any{"repo_url": "git@github.com:Plants/garden.git", "output_dir": "./artifacts/kept"})
+	in = lmstxtInput{}
 	if k.inputOf(r.RunID, &in); in.Budget != 100_000 || in.Full != "selected" {
 		t.Errorf("for the repository: %+v", in)
 	}
