@@ -279,17 +279,21 @@ func TestAttach(t *testing.T) {
 	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
 		first, leave := context.WithCancel(t.Context())
 		second, leaveToo := context.WithCancel(t.Context())
+		third, leaveLast := context.WithCancel(t.Context())
 		detached, err := s.Start(first, job(heed), actors.Options{Mode: messages.Detached})
 		noError(t, err)
 		run, err := s.Start(first, job(heed), actors.Options{Mode: messages.Attached})
 		noError(t, err)
 		noError(t, s.Attach(second, run.ID()))
-		leave()
-		time.Sleep(time.Minute)
-		if state, _ := run.State(t.Context()); state.Status != messages.Processing {
-			t.Errorf("%s although somebody is attached", state.Status)
+		for _, leaves := range []context.CancelFunc{leaveToo, leave} {
+			leaves()
+			time.Sleep(time.Minute)
+			if state, _ := run.State(t.Context()); state.Status != messages.Processing {
+				t.Errorf("%s although somebody is attached", state.Status)
+			}
+			noError(t, s.Attach(third, run.ID()))
 		}
-		leaveToo()
+		leaveLast()
 		if state := wait(t, run); state.Status != messages.Canceled {
 			t.Errorf("%s although everybody has left", state.Status)
 		}
