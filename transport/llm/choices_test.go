@@ -3,6 +3,8 @@ package llm_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,46 +30,14 @@ func chosen(fields string) string { return `{"choices":[{` + fields + `}]}` }
 // Issue: "Choices by index, one stream each: the answer is choice 0", and what stands in the place of a delta is
 // text.
 func TestChoices(t *testing.T) {
-	for _, c := range []struct {
-		name                 string
-		frames               []string
-		text, thought, calls string
-	}{
-		{"frame by frame", []string{chosen(`"index":0,"delta":{"content":"Hel"}`), chosen(`"index":1,"delta":{"content":"Bon"}`),
-			chosen(`"index":0,"delta":{"content":"lo"}`), chosen(`"index":1,"delta":{"content":"jour"}`)}, "Hello", "", ""},
-		{"the other first", []string{chosen(`"index":1,"delta":{"content":"Bonjour"}`), chosen(`"index":"0","delta":{"content":"Hello"}`)}, "Hello", "", ""},
-		{"in one frame, the other first", []string{`{"choices":[{"index":1,"delta":{"content":"Bonjour"}},{"index":0.0,"delta":{"content":"Hello"}}]}`}, "Hello", "", ""},
-		{"without numbers", []string{`{"choices":[{"delta":{"content":"Hello"}},{"delta":{"content":"Bonjour"}}]}`}, "Hello", "", ""},
-		{"calls and thoughts of another", []string{chosen(`"index":1,"delta":{"reasoning":"h","tool_calls":[{"index":0,"id":"x","function":{"name":"g","arguments":"{}"}}]}`),
-			chosen(`"index":0,"delta":{"content":"Hello"}`)}, "Hello", "", ""},
-		{"message", []string{chosen(`"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"`)}, "Hello", "", ""},
-		{"message in pieces", []string{chosen(`"message":{"content":"ha"}`), chosen(`"message":{"content":"ha"}`)}, "haha", "", ""},
-		{"message that grows", []string{chosen(`"message":{"content":"Hel"}`), chosen(`"message":{"content":"Hello"}`), chosen(`"message":{"content":"Hello"}`)}, "Hello", "", ""},
-		{"message and empty delta", []string{chosen(`"delta":{},"message":{"content":"Hello"}`)}, "Hello", "", ""},
-		{"message that repeats", []string{chosen(`"delta":{"content":"Hel"}`), chosen(`"delta":{"content":"lo"}`), chosen(`"message":{"content":"Hello"},"finish_reason":"stop"`)}, "Hello", "", ""},
-		{"message beside each delta", []string{chosen(`"delta":{"content":"Hel"},"message":{"content":"Hel"}`), chosen(`"delta":{"content":"lo"},"message":{"content":"Hello"}`)}, "Hello", "", ""},
-		{"message that was trimmed", []string{chosen(`"delta":{"content":"\nHello "}`), chosen(`"message":{"content":"Hello"}`)}, "\nHello ", "", ""},
-		{"message with more", []string{chosen(`"delta":{"content":"Hel"}`), chosen(`"message":{"content":"Hello"}`)}, "Hello", "", ""},
-		{"message without the thought", []string{chosen(`"delta":{"content":"<think>hm</think>Hello"}`), chosen(`"message":{"content":"Hello"}`)}, "Hello", "hm", ""},
-		{"thought that repeats", []string{chosen(`"delta":{"reasoning_content":"hm"}`), chosen(`"delta":{"content":"a"}`),
-			chosen(`"message":{"content":"a","reasoning_content":"hm"}`)}, "a", "hm", ""},
-		{"call that repeats", []string{chosen(`"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"x\":1}"}}]}`),
-			chosen(`"message":{"content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"x\":1}"}}]},"finish_reason":"tool_calls"`)}, "", "", `{"x":1}`},
-		{"call in a message", []string{chosen(`"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"x\":1}"}}]}`)}, "", "", `{"x":1}`},
-		{"text", []string{chosen(`"text":"1"`), chosen(`"text":"10"`), chosen(`"text":"","finish_reason":"stop"`)}, "110", "", ""},
-		{"text that repeats", []string{chosen(`"delta":{"content":"Hel"},"text":"Hel"`), chosen(`"delta":{"content":"lo"},"text":"Hello"`)}, "Hello", "", ""},
-		{"delta that is a string", []string{chosen(`"delta":"Hel"`), chosen(`"delta":"lo"`)}, "Hello", "", ""},
-		{"refusal in a message", []string{chosen(`"message":{"content":null,"refusal":"I will not."}`)}, "I will not.", "", ""},
-		{"refusal that repeats", []string{chosen(`"delta":{"refusal":"I will"}`), chosen(`"delta":{"refusal":" not."}`), chosen(`"message":{"refusal":"I will not."}`)}, "I will not.", "", ""},
-		{"refusal as a part", []string{chosen(`"delta":{"content":[{"type":"refusal","refusal":"I will not."}]}`)}, "I will not.", "", ""},
-	} {
-		h := told(t, c.frames...)
+	for _, c := range frames(t, "choices") {
+		h := told(t, c[4:]...)
 		var calls strings.Builder
 		for _, call := range h.end.Calls {
 			calls.WriteString(call.Arguments)
 		}
-		if h.err != nil || h.text != c.text || h.thought != c.thought || calls.String() != c.calls {
-			t.Errorf("%s: %s", c.name, h)
+		if h.err != nil || strconv.Quote(h.text) != c[1] || h.thought != c[2] || calls.String() != c[3] {
+			t.Errorf("%s: %s", c[0], h)
 		}
 	}
 }
@@ -82,42 +52,14 @@ func TestOtherChoicesAlone(t *testing.T) {
 
 // Issue: "finish_reason in every spelling", and in every place where one is put.
 func TestFinishes(t *testing.T) {
-	for _, c := range []struct {
-		name, frame string
-		finish      string // as evidence
-		want        model.Finish
-	}{
-		{"synonym", chosen(`"finish_reason":"MAX_TOKENS"`), "MAX_TOKENS", model.Truncated},
-		{"object", chosen(`"finish_reason":{"type":"length","length":8}`), "length", model.Truncated},
-		{"details", chosen(`"finish_details":{"type":"max_tokens"}`), "max_tokens", model.Truncated},
-		{"camel case", chosen(`"finishReason":"SAFETY"`), "SAFETY", model.Filtered},
-		{"of another choice", `{"choices":[{"index":1,"finish_reason":"length"},{"index":0,"finish_reason":"stop"}]}`, "stop", model.Stopped},
-		{"details before a stop", chosen(`"finish_details":{"type":"max_tokens"},"finish_reason":"stop"`), "max_tokens", model.Truncated},
-		{"in the delta", chosen(`"delta":{"finish_reason":"length"}`), "length", model.Truncated},
-		{"in the message", chosen(`"message":{"FinishReason":"content_filter"}`), "content_filter", model.Filtered},
-		{"object without a type", chosen(`"finish_reason":{"reason":"length"}`), `{"reason":"length"}`, model.Truncated},
-		{"stop_reason alone", chosen(`"delta":{},"stop_reason":"max_tokens"`), "max_tokens", model.Truncated},
-		{"stop_reason beside a stop", chosen(`"finish_reason":"stop","stop_reason":"length"`), "stop", model.Stopped},
-		{"stop_reason that is a token", chosen(`"finish_reason":"stop","stop_reason":128009`), "stop", model.Stopped},
-		{"beside the choices, otherwise", `{"choices":[],"finishReason":"length"}`, "length", model.Truncated},
-		{"truncated", `{"choices":[{"delta":{}}],"is_truncated":true}`, "is_truncated", model.Truncated},
-		{"graver native", chosen(`"finish_reason":"stop","native_finish_reason":"MALFORMED_FUNCTION_CALL"`), "MALFORMED_FUNCTION_CALL", model.Broken},
-		{"unknown native", chosen(`"finish_reason":"stop","native_finish_reason":"xyzzy"`), "stop", model.Stopped},
-		{"beside the choices", `{"choices":[],"finish_reason":"network_error"}`, "network_error", model.Broken},
-		{"sensitive output", `{"choices":[],"input_sensitive":false,"output_sensitive":true}`, "output_sensitive", model.Filtered},
-		{"word for null", chosen(`"finish_reason":"null"`), "", model.Unfinished},
-		{"number", chosen(`"finish_reason":7`), "7", model.Unknown},
-		{"unknown", chosen(`"finish_reason":"xyzzy"`), "xyzzy", model.Unknown},
-		{"long", chosen(`"finish_reason":"` + strings.Repeat("x", 9000) + `"`), strings.Repeat("x", 100), model.Unknown},
-		{"a stop after a cut", chosen(`"finish_reason":"length"`) + "\n\ndata: " + chosen(`"delta":{},"finish_reason":"stop"`), "length", model.Truncated},
-		{"a cut before more", chosen(`"finish_reason":"length"`) + "\n\ndata: " + chosen(`"delta":{"content":"b"},"finish_reason":"stop"`), "stop", model.Stopped},
-		{"an error before more", chosen(`"finish_reason":"error"`) + "\n\ndata: " + chosen(`"delta":{"content":"b"},"finish_reason":"stop"`), "error", model.Broken},
-	} {
-		h := told(t, chosen(`"delta":{"content":"a"}`), c.frame)
+	meanings := []string{"unfinished", "stopped", "unknown", "truncated", "filtered", "broken"}
+	long := chosen(`"finish_reason":"` + strings.Repeat("x", 9000) + `"`)
+	for _, c := range append(frames(t, "finishes"), []string{"long", strings.Repeat("x", 100), "unknown", long}) {
+		h, want := told(t, append([]string{chosen(`"delta":{"content":"a"}`)}, c[3:]...)...), model.Finish(slices.Index(meanings, c[2]))
 		v := h.end.Verdict
-		if h.end.Evidence.Finish != c.finish || model.FinishOf(h.end.Evidence.Finish) != c.want || v.Truncated != (c.want == model.Truncated) ||
-			v.Filtered != (c.want == model.Filtered) || (v.Cause == messages.CauseProviderError) != (c.want == model.Broken) {
-			t.Errorf("%s: %s, finish %q", c.name, h, h.end.Evidence.Finish)
+		if h.end.Evidence.Finish != c[1] || model.FinishOf(h.end.Evidence.Finish) != want || v.Truncated != (want == model.Truncated) ||
+			v.Filtered != (want == model.Filtered) || (v.Cause == messages.CauseProviderError) != (want == model.Broken) {
+			t.Errorf("%s: %s, finish %q", c[0], h, h.end.Evidence.Finish)
 		}
 	}
 }

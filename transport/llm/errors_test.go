@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,63 +19,30 @@ import (
 
 // Issue: "Errors where providers put them, with the server's own words kept", though [DONE] follows.
 func TestErrorsInFrames(t *testing.T) {
-	for _, c := range []struct{ name, frame, code, message string }{
-		{"in a choice", chosen(`"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":502,"message":"boom"}`), "502", "boom"},
-		{"in another choice", `{"choices":[{"index":0,"delta":{"content":"b"}},{"index":1,"error":"boom"}]}`, "", "boom"},
-		{"in a delta", chosen(`"delta":{"content":"","error":{"message":"boom"}}`), "", "boom"},
-		{"in a message", chosen(`"message":{"error":{"message":"boom"}}`), "", "boom"},
-		{"x_groq", `{"id":"c","choices":[],"x_groq":{"id":"r","error":"boom"}}`, "", "boom"},
-		{"x_groq beside a choice", `{"choices":[{"index":0,"delta":{}}],"x_groq":{"error":{"message":"boom","code":"overloaded"}}}`, "overloaded", "boom"},
-		{"base_resp", `{"choices":null,"base_resp":{"status_code":1008,"status_msg":"boom"}}`, "1008", "boom"},
-		{"base_resp beside a choice", `{"choices":[{"index":0,"delta":{"content":"b"}}],"base_resp":{"status_code":1013,"status_msg":"boom"}}`, "1013", "boom"},
-		{"detail", `{"detail":"boom"}`, "", "boom"},
-		{"detail as a list", `{"detail":[{"loc":["body","model"],"msg":"boom","type":"missing"}]}`, "", "boom"},
-		{"detail as an object", `{"detail":{"error":{"message":"boom","code":7}}}`, "7", "boom"},
-		{"code and message", `{"code":"InvalidParameter","message":"boom","request_id":"r"}`, "InvalidParameter", "boom"},
-		{"code and msg", `{"code":500,"msg":"boom","success":false}`, "500", "boom"},
-		{"code without success", `{"code":10013,"message":"boom","sid":"s","choices":[]}`, "10013", "boom"},
-		{"error_code", `{"error_code":336003,"error_msg":"boom"}`, "336003", "boom"},
-		{"errors", `{"success":false,"errors":[{"code":7003,"message":"boom"}]}`, "7003", "boom"},
-		{"fault", `{"fault":{"faultstring":"boom","detail":{"errorcode":"policies.ratelimit"}}}`, "", "boom"},
-		{"problem", `{"type":"about:blank","title":"boom","status":429}`, "429", "boom"},
-		{"message alone", `{"message":"boom"}`, "", "boom"},
-		{"message without a code", `{"message":"boom","code":null,"type":null}`, "", "boom"},
-		{"status", `{"status":"error","message":"boom"}`, "error", "boom"},
-		{"type", `{"type":"error","error":{"type":"overloaded_error","message":"boom"}}`, "overloaded_error", "boom"},
-		{"object", `{"object":"error","message":"boom","code":40303}`, "40303", "boom"},
-		{"further in", `{"Response":{"Error":{"Code":"AuthFailure","Message":"boom"},"RequestId":"r"}}`, "AuthFailure", "boom"},
-		{"exception", `{"throttlingException":{"message":"boom"}}`, "", "boom"},
-		{"exception by type", `{"__type":"ThrottlingException","message":"boom"}`, "", "boom"},
-		{"true", `{"error":true,"message":"boom"}`, "", "boom"},
-		{"a number", `{"error":503,"message":"boom"}`, "503", "boom"},
-		{"in two places", `{"status":500,"error":"Internal Server Error","message":"boom"}`, "500", "Internal Server Error: boom"},
-		{"capitals", `{"Error":"boom"}`, "", "boom"},
-		{"in a choice's list", chosen(`"delta":{},"errors":[{"message":"boom"}],"finish_reason":"stop"`), "", "boom"},
-		{"in a choice's words", chosen(`"delta":{},"error_message":"boom","finish_reason":"stop"`), "", "boom"},
-		{"in a choice's exception", chosen(`"delta":{"content":"b"},"Exception":"boom"`), "", "boom"},
-		{"in a delta's list", chosen(`"delta":{"errors":["boom"]}`), "", "boom"},
-		{"in a message's words", chosen(`"message":{"errorMsg":"boom"}`), "", "boom"},
-		{"capitals beside a choice", `{"choices":[{"delta":{}}],"ERROR":"boom"}`, "", "boom"},
-		{"err", `{"err":"boom"}`, "", "boom"},
-		{"err beside a choice", `{"choices":[{"delta":{}}],"err":{"message":"boom"}}`, "", "boom"},
-		{"words beside a choice", `{"errmsg":"boom","errcode":5,"choices":[{"delta":{}}]}`, "5", "boom"},
-		{"failure", `{"failure":{"message":"boom"}}`, "", "boom"},
-		{"of the provider", `{"choices":[{"delta":{}}],"provider_error":{"message":"boom"}}`, "", "boom"},
-		{"in another member", `{"choices":[{"delta":{}}],"metadata":{"error":{"message":"boom"}}}`, "", "boom"},
-		{"no success", `{"choices":[{"delta":{}}],"success":false,"message":"boom"}`, "", "boom"},
-		{"status beside a choice", `{"choices":[{"delta":{}}],"status":"FAILED","message":"boom"}`, "FAILED", "boom"},
-		{"header", `{"header":{"code":10013,"message":"boom"},"payload":{}}`, "10013", "boom"},
-		{"in a list", `[{"error":{"code":400,"message":"boom","status":"INVALID_ARGUMENT"}}]`, "400", "boom"},
-		{"of the provider behind it", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"boom"}}}`, "429", "Provider returned error: boom"},
-		{"of an odd type", `{"error":{"reasonless":[1]}}`, "", `{"reasonless":[1]}`},
-	} {
-		h := told(t, chosen(`"delta":{"content":"a"}`), c.frame)
+	for _, c := range frames(t, "errors") {
+		h := told(t, chosen(`"delta":{"content":"a"}`), c[3])
 		f := h.end.Evidence.Failure
-		if h.end.Verdict.Cause != messages.CauseProviderError || f == nil || f.Code != c.code || !strings.Contains(f.Message, c.message) ||
+		if h.end.Verdict.Cause != messages.CauseProviderError || f == nil || f.Code != c[1] || !strings.Contains(f.Message, c[2]) ||
 			!strings.HasPrefix(h.text, "a") {
-			t.Errorf("%s: %s, %+v", c.name, h, f)
+			t.Errorf("%s: %s, %+v", c[0], h, f)
 		}
 	}
+}
+
+// frames are the rows of a section of testdata/frames.txt.
+func frames(t *testing.T, section string) (rows [][]string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/frames.txt")
+	must(t, err)
+	_, text, found := strings.Cut(string(data), "\n# "+section+": ")
+	if !found {
+		t.Fatalf("there are no %s", section)
+	}
+	text, _, _ = strings.Cut(text, "\n\n")
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n")[1:] {
+		rows = append(rows, strings.Split(line, "\t"))
+	}
+	return rows
 }
 
 // The event's name alone is enough, in any of its spellings.
@@ -88,19 +57,9 @@ func TestEventsOfFailures(t *testing.T) {
 
 // What only looks like an error costs no answer.
 func TestNoErrors(t *testing.T) {
-	for _, frame := range []string{
-		`{"error":null,"choices":[]}`, `{"choices":[{"index":0,"delta":{},"error":null}]}`, `{"errors":[],"success":true,"choices":[]}`,
-		`{"choices":[{"index":0,"delta":{"content":""}}],"base_resp":{"status_code":0,"status_msg":""}}`,
-		`{"code":0,"message":"Success","sid":"s","choices":[],"usage":{"prompt_tokens":1}}`, `{"code":0,"message":"Success","sid":"s"}`,
-		`{"code":200,"msg":"ok"}`, `{"type":"ping"}`, `{"ping":true}`, `{"x_groq":{"id":"r"}}`, `{"choices":[],"detail":null,"message":""}`,
-		`{"id":"","choices":[],"prompt_filter_results":[{"content_filter_results":{"hate":{"filtered":false}}}]}`,
-		`{"choices":[{"index":0,"delta":{},"content_filter_results":{"error":{"code":"content_filter_error","message":"not run"}}}]}`,
-		`{"choices":[{"delta":{}}],"error":0}`, `{"choices":[{"delta":{},"errors":[]}]}`, `{"choices":[{"delta":{}}],"errcode":0,"errmsg":"ok"}`,
-		`{"choices":[{"delta":{}}],"error_message":"","status":"ok","type":"chunk"}`, `{"header":{"code":0,"message":"Success"},"choices":[]}`,
-		`{"type":"response.completed"}`, // by then it is known what the server speaks
-	} {
-		if h := told(t, chosen(`"delta":{"content":"a"}`), frame); h.err != nil || h.text != "a" {
-			t.Errorf("%s: %s", frame, h)
+	for _, frame := range frames(t, "no errors") {
+		if h := told(t, chosen(`"delta":{"content":"a"}`), frame[0]); h.err != nil || h.text != "a" {
+			t.Errorf("%s: %s", frame[0], h)
 		}
 	}
 }
@@ -169,30 +128,17 @@ func TestOtherProtocols(t *testing.T) {
 
 // Issue: "Deterministic failures are tried once".
 func TestTriedOnce(t *testing.T) {
-	for _, c := range []struct {
-		status int
-		body   string
-		tries  int
-	}{
-		{429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, 1},
-		{429, `{"error":{"message":"boom","type":"insufficient_quota","code":429}}`, 1},
-		{429, `{"error":{"message":"Your account is suspended due to insufficient balance, please recharge","type":"exceeded_current_quota_error"}}`, 1},
-		{429, `{"error":{"code":"1113","message":"余额不足或无可用资源包,请充值。"}}`, 1},
-		{500, `{"type":"error","error":{"type":"api_error","message":"insufficient balance (1008)"}}`, 1},
-		{503, `{"error":{"message":"no channel for this model","code":"model_not_found"}}`, 1},
-		{500, `{"error":{"code":500,"message":"the request exceeds it","type":"exceed_context_size_error"}}`, 1},
-		{501, `{"error":"not implemented"}`, 1},
-		{429, `{"error":{"message":"Rate limit reached: 3 per minute. Please try again in 20ms. Add a payment method to your billing.","code":"rate_limit_exceeded"}}`, 3},
-		{429, `[{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 34ms.","status":"RESOURCE_EXHAUSTED"}}]`, 3},
-		{429, `{"error":{"message":"slow down"}}`, 3},
-		{503, `{"error":"overloaded"}`, 3},
-	} {
+	for _, c := range frames(t, "tries") {
 		synctest.Test(t, func(t *testing.T) {
-			transport := &counted{played: &played{fixtureResponse{Status: c.status, Framing: standin.Chunked, Body: c.body}, []int{len(c.body)}}}
+			status, _ := strconv.Atoi(c[0])
+			transport := &counted{played: &played{fixtureResponse{Status: status, Framing: standin.Chunked, Body: c[2]}, []int{len(c[2])}}}
 			h := listen(t.Context(), client(t, llm.Config{Transport: transport}), hello())
-			overflow := strings.Contains(c.body, "exceed_context")
-			if h.end.Verdict.Cause != map[bool]messages.Code{false: messages.CauseProviderError, true: messages.CauseContextExceeded}[overflow] || transport.n != c.tries {
-				t.Errorf("%s: %d tries: %s", c.body, transport.n, h)
+			want := messages.CauseProviderError
+			if strings.Contains(c[2], "exceed_context") {
+				want = messages.CauseContextExceeded
+			}
+			if h.end.Verdict.Cause != want || strconv.Itoa(transport.n) != c[1] {
+				t.Errorf("%s: %d tries: %s", c[2], transport.n, h)
 			}
 		})
 	}
