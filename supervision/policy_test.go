@@ -114,10 +114,7 @@ func TestIsCrash(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{nil, false},
-		{errBroken, false},
-		{context.Canceled, false},
-		{supervision.ErrStopping, false},
+		{nil, false}, {errBroken, false}, {context.Canceled, false}, {supervision.ErrStopping, false},
 		{&supervision.Crash{Value: "nil map"}, true},
 		{fmt.Errorf("x: %w", &supervision.Crash{Value: supervision.ErrGoexit}), true},
 		{fmt.Errorf("x: %w", supervision.ErrKilled), true},

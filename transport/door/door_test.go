@@ -391,19 +391,11 @@ func TestAnswersInWords(t *testing.T) {
 		t.Errorf("the question is %q", got)
 	}
 	for _, c := range []struct{ schema, text, want string }{
-		{approval, "yes", `"yes, once"`},
-		{approval, "Yes, always.", `"yes, always"`},
-		{approval, "no!", `"no"`},
-		{approval, "ye", `"ye"`},
-		{approval, "not now", `"not now"`},
-		{approval, "", `""`},
-		{`{"type":"boolean"}`, "Yes", "true"},
-		{`{"type":"boolean"}`, "false", "false"},
-		{`{"type":"boolean"}`, "maybe", `"maybe"`},
-		{`{"type":"string"}`, "7", `"7"`},
-		{`{"type":"integer"}`, "7", "7"},
-		{`{"enum":[1,2]}`, "2", `"2"`},
-		{"", "main", `"main"`},
+		{approval, "yes", `"yes, once"`}, {approval, "Yes, always.", `"yes, always"`}, {approval, "no!", `"no"`},
+		{approval, "ye", `"ye"`}, {approval, "not now", `"not now"`}, {approval, "", `""`},
+		{`{"type":"boolean"}`, "Yes", "true"}, {`{"type":"boolean"}`, "false", "false"},
+		{`{"type":"boolean"}`, "maybe", `"maybe"`}, {`{"type":"string"}`, "7", `"7"`},
+		{`{"type":"integer"}`, "7", "7"}, {`{"enum":[1,2]}`, "2", `"2"`}, {"", "main", `"main"`},
 	} {
 		runs := &answers{}
 		run := messages.State{RunID: "r", Inputs: []messages.Input{{Request: "q", Schema: json.RawMessage(c.schema)}}}

@@ -130,9 +130,7 @@ func TestAddJobRefuses(t *testing.T) {
 	}
 	s := serving(t, jobs, mcp.JobTool{Job: "x", Name: "taken"})
 	tools := map[string]mcp.JobTool{
-		"no job":          {Name: "x"},
-		"an empty name":   {},
-		"an unknown job":  {Job: "unknown"},
+		"no job": {Name: "x"}, "an empty name": {}, "an unknown job": {Job: "unknown"},
 		"a bad character": {Job: "x", Name: "a/b"},
 		"a long name":     {Job: "x", Name: strings.Repeat("a", 129)},
 		"a taken name":    {Job: "x", Name: "taken"},
@@ -164,10 +162,8 @@ func TestAddToolRefuses(t *testing.T) {
 		return mcp.AddTool(s, t, func(context.Context, struct{}) (*mcp.Result, error) { return nil, nil })
 	}
 	for name, err := range map[string]error{
-		"no name":          tool(mcp.Tool{}),
-		"a bad character":  tool(mcp.Tool{Name: "a b"}),
-		"a job's name":     tool(mcp.Tool{Name: "taken"}),
-		"one of ours":      tool(mcp.Tool{Name: "run_get"}),
+		"no name": tool(mcp.Tool{}), "a bad character": tool(mcp.Tool{Name: "a b"}),
+		"a job's name": tool(mcp.Tool{Name: "taken"}), "one of ours": tool(mcp.Tool{Name: "run_get"}),
 		"no JSON":          tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"object"`)}),
 		"more than JSON":   tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"object"}}`)}),
 		"no object":        tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"string"}`)}),

@@ -82,12 +82,9 @@ func TestHostsAreNamedWithTheirPorts(t *testing.T) {
 		{"a.example", "a.example", true},
 		{"a.example", "a.example:1", true},
 		{"a.example:443", "a.example", true}, // clients leave out the port of their scheme
-		{"a.example:443", "a.example:443", true},
-		{"a.example:443", "a.example:8443", false},
-		{"a.example:7878", "a.example", false},
-		{"a.example.", "a.example", true},
-		{"[fd00::1]:7878", "[fd00::1]:7878", true},
-		{"[fd00::1]:7878", "[fd00::1]:7879", false},
+		{"a.example:443", "a.example:443", true}, {"a.example:443", "a.example:8443", false},
+		{"a.example:7878", "a.example", false}, {"a.example.", "a.example", true},
+		{"[fd00::1]:7878", "[fd00::1]:7878", true}, {"[fd00::1]:7878", "[fd00::1]:7879", false},
 		{"::ffff:10.0.0.1", "10.0.0.1", true},
 	} {
 		if got := passes(newMiddleware(t, auth.Config{Hosts: []string{c.named}, Proxy: inFront(t)}), c.host, ""); got != c.want {
@@ -181,10 +178,8 @@ func TestProxyNamesCallers(t *testing.T) {
 		{both, "10.1.2.3:1", token, []string{"mia"}, "", mia},
 		{alone, "10.1.2.3:1", "", []string{"mia"}, "cross-site", "mia run:read"},
 		{alone, "10.1.2.3:1", "", []string{"mia"}, "same-site", "mia run:read"},
-		{both, "192.0.2.1:1", token, nil, "", ann},
-		{both, "127.0.0.1:1", token, nil, "", ann},
-		{alone, "192.0.2.1:1", token, nil, "", "401"},
-		{both, "192.0.2.1:1", "", nil, "", "401"},
+		{both, "192.0.2.1:1", token, nil, "", ann}, {both, "127.0.0.1:1", token, nil, "", ann},
+		{alone, "192.0.2.1:1", token, nil, "", "401"}, {both, "192.0.2.1:1", "", nil, "", "401"},
 		{alone, "127.0.0.1:1", "", []string{"mia"}, "", "403"},
 		{both, "10.2.0.1:1", token, []string{"ann"}, "", "403"},
 		{alone, "192.0.2.1:1", "", []string{"mia", "ann"}, "", "400"},

@@ -199,14 +199,9 @@ func FuzzOrigin(f *testing.F) {
 func TestMetadataPath(t *testing.T) {
 	const root = "/.well-known/oauth-protected-resource"
 	for resource, want := range map[string]string{
-		"":                                 root,
-		"/":                                root,
-		"/mcp":                             root + "/mcp",
-		"https://mcp.example.com":          root,
-		"https://mcp.example.com/":         root,
-		"https://mcp.example.com/a/b/?c#d": root + "/a/b",
-		"https://mcp.example.com/a%2Fb":    root + "/a%2Fb",
-		"http://[::1":                      root,
+		"": root, "/": root, "/mcp": root + "/mcp", "https://mcp.example.com": root,
+		"https://mcp.example.com/": root, "https://mcp.example.com/a/b/?c#d": root + "/a/b",
+		"https://mcp.example.com/a%2Fb": root + "/a%2Fb", "http://[::1": root,
 	} {
 		if got := auth.MetadataPath(resource); got != want {
 			t.Errorf("%q: %q, want %q", resource, got, want)

@@ -42,10 +42,8 @@ func TestLine(t *testing.T) {
 		digest string
 		want   string
 	}{
-		{"", both, digest, "is not a name"},
-		{"a b", both, digest, "is not a name"},
-		{"a\nb", both, digest, "is not a name"},
-		{"#a", both, digest, "is not a name"},
+		{"", both, digest, "is not a name"}, {"a b", both, digest, "is not a name"},
+		{"a\nb", both, digest, "is not a name"}, {"#a", both, digest, "is not a name"},
 		{strings.Repeat("a", 65), both, digest, "is not a name"},
 		{"mia", nil, digest, "is not a scope"},
 		{"mia", []auth.Scope{"run:all"}, digest, "the scopes are run:read run:write run:answer run:agent admin"},

@@ -18,13 +18,11 @@ func TestSeal(t *testing.T) {
 		use, sealed string
 		opens       bool
 	}{
-		"its own":         {a, "x", sealed, true},
-		"while rotating":  {seal.Keys{b[0], a[0]}, "x", sealed, true},
-		"after rotating":  {b, "x", sealed, false},
-		"another use":     {a, "y", sealed, false},
-		"a changed one":   {a, "x", string(flipped), false},
-		"a shortened one": {a, "x", sealed[:8], false},
-		"none":            {a, "x", "", false},
+		"its own":        {a, "x", sealed, true},
+		"while rotating": {seal.Keys{b[0], a[0]}, "x", sealed, true},
+		"after rotating": {b, "x", sealed, false}, "another use": {a, "y", sealed, false},
+		"a changed one": {a, "x", string(flipped), false}, "a shortened one": {a, "x", sealed[:8], false},
+		"none": {a, "x", "", false},
 	} {
 		if plain, ok := c.keys.Open(c.use, c.sealed); ok != c.opens || ok && string(plain) != "mia's" {
 			t.Errorf("%s: %q %v", name, plain, ok)

@@ -16,25 +16,13 @@ import (
 func TestCursorsAsText(t *testing.T) {
 	at := func(n uint64) cursor.Cursor { return cursor.Cursor{Seq: n} }
 	for text, want := range map[string]cursor.Cursors{
-		"":                       {"r_a": at(0)},
-		"7":                      {"r_a": at(7)},
-		"7,b:3":                  {"r_a": at(7), "r_a.b": at(3)},
-		"0,b.c:9,b:1":            {"r_a": at(0), "r_a.b": at(1), "r_a.b.c": at(9)},
-		"x":                      nil,
-		"-1":                     nil,
-		"b:3":                    nil,
-		"7,3":                    nil,
-		"7,b:":                   nil,
-		"7,,b:3":                 nil,
-		"7,b:3,":                 nil,
-		" 7":                     nil,
-		"1000000000000000000000": nil,
-		"7~a":                    nil,
-		"7~a~1~x":                nil,
-		"7~a~1~-1":               nil,
-		"7~.?~1~1":               nil,
-		"7~a~1~!":                nil,
-		"7~a~1~5.!":              nil,
+		"":            {"r_a": at(0)},
+		"7":           {"r_a": at(7)},
+		"7,b:3":       {"r_a": at(7), "r_a.b": at(3)},
+		"0,b.c:9,b:1": {"r_a": at(0), "r_a.b": at(1), "r_a.b.c": at(9)},
+		"x":           nil, "-1": nil, "b:3": nil, "7,3": nil, "7,b:": nil, "7,,b:3": nil, "7,b:3,": nil, " 7": nil,
+		"1000000000000000000000": nil, "7~a": nil, "7~a~1~x": nil, "7~a~1~-1": nil, "7~.?~1~1": nil, "7~a~1~!": nil,
+		"7~a~1~5.!": nil,
 	} {
 		got, err := cursor.Parse("r_a", text)
 		if (err == nil) != (want != nil) || !reflect.DeepEqual(got, want) {

@@ -178,10 +178,8 @@ func TestReadCutsTheTopFolder(t *testing.T) {
 		{[]string{"top/a", "top/b/c"}, "a b/c"},
 		{[]string{"package/package.json"}, "package.json"},
 		{[]string{"top/only/a"}, "only/a"}, // one folder alone
-		{[]string{"top/a", "other"}, "other top/a"},
-		{[]string{"top/a", "Top/b"}, "Top/b top/a"},
-		{[]string{"a"}, "a"},
-		{[]string{"top/a", "../up", "/abs"}, "a"},
+		{[]string{"top/a", "other"}, "other top/a"}, {[]string{"top/a", "Top/b"}, "Top/b top/a"},
+		{[]string{"a"}, "a"}, {[]string{"top/a", "../up", "/abs"}, "a"},
 	} {
 		a, err := read(t, tarOf(t, files(c.names...)...), archive.Limits{})
 		must(t, err)
@@ -225,16 +223,12 @@ func TestReadOpensNoNestedArchive(t *testing.T) {
 
 func TestReadSaysWhatIsNoArchive(t *testing.T) {
 	for text, part := range map[string]string{
-		"":                         "is empty",
-		"hello":                    "not an archive",
-		strings.Repeat("x", 600):   "not an archive",
-		"\xfd7zXZ\x00rest":         "compressed with xz",
-		"\x28\xb5\x2f\xfdrest":     "compressed with zstd",
-		"7z\xbc\xaf\x27\x1crest":   "7-Zip",
-		"Rar!\x1a\x07":             "RAR",
-		"LZIP\x01":                 "lzip",
-		"<!DOCTYPE html><p>log in": "web page",
-		"\n <html lang=en>":        "web page",
+		"":                       "is empty",
+		"hello":                  "not an archive",
+		strings.Repeat("x", 600): "not an archive",
+		"\xfd7zXZ\x00rest":       "compressed with xz", "\x28\xb5\x2f\xfdrest": "compressed with zstd",
+		"7z\xbc\xaf\x27\x1crest": "7-Zip", "Rar!\x1a\x07": "RAR", "LZIP\x01": "lzip",
+		"<!DOCTYPE html><p>log in": "web page", "\n <html lang=en>": "web page",
 		string(gz(t, []byte("one file, no tar"))): "no tar archive is in it",
 		string(gz(t, nil)):                        "no tar archive is in it",
 		"\x1f\x8bnonsense":                        "damaged",

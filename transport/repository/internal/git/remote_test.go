@@ -94,18 +94,15 @@ func TestResolveTellsRefAndFolderApart(t *testing.T) {
 func TestRefsThatAreNotThere(t *testing.T) {
 	url, o, _ := many(t)
 	for ref, words := range map[string][]string{
-		"mastr":                       {`"mastr"`, `"master"`},
-		"v1":                          {`"v1.0"`},
-		"RELEASE":                     {`"release/1.0", "release/1.0/fix"`},
-		"nothing-like-it-at-all":      {`there is "master"`},
-		"..":                          {},
-		"../../etc/passwd":            {},
-		"-":                           {},
-		"--upload-pack=x":             {`"--upload-pack=touch"`},
-		"a b\n\x1b[31m":               {`\n\x1b`},
-		"$(touch x)":                  {},
-		"7/head":                      {},
-		"pull/7/head":                 {},
+		"mastr":                  {`"mastr"`, `"master"`},
+		"v1":                     {`"v1.0"`},
+		"RELEASE":                {`"release/1.0", "release/1.0/fix"`},
+		"nothing-like-it-at-all": {`there is "master"`},
+		"..":                     {},
+		"../../etc/passwd":       {},
+		"-":                      {},
+		"--upload-pack=x":        {`"--upload-pack=touch"`},
+		"a b\n\x1b[31m":          {`\n\x1b`}, "$(touch x)": {}, "7/head": {}, "pull/7/head": {},
 		strings.Repeat("0", 40):       {"40 digits"},
 		"deadbeef":                    {"40 digits"},
 		strings.Repeat("refs/x/", 99): {},
@@ -316,16 +313,10 @@ func TestPlacesThatAreNoRepositories(t *testing.T) {
 
 func TestURLsThatAreRefused(t *testing.T) {
 	for url, words := range map[string]string{
-		"ssh://git@example.com/o/r":      "--allow-ssh",
-		"git@example.com:o/r.git":        "--allow-ssh",
-		"file:///srv/git":                "file URLs",
-		"git://example.com/o/r":          "not supported",
-		"ext::sh -c touch% x":            "",
-		"https://u:secret@example.com/r": "credentials",
-		"https://169.254.169.254/r":      "metadata",
-		"/srv/git":                       "",
-		"":                               "",
-		"--upload-pack=touch":            "",
+		"ssh://git@example.com/o/r": "--allow-ssh", "git@example.com:o/r.git": "--allow-ssh",
+		"file:///srv/git": "file URLs", "git://example.com/o/r": "not supported", "ext::sh -c touch% x": "",
+		"https://u:secret@example.com/r": "credentials", "https://169.254.169.254/r": "metadata", "/srv/git": "",
+		"": "", "--upload-pack=touch": "",
 	} {
 		_, err := git.Resolve(patience(t), git.Remote{URL: url}, git.Options{})
 		refused(t, err, messages.CauseInvalidInput, words)

@@ -29,10 +29,7 @@ func TestTreesAreMeasuredBeforeTheyAreListed(t *testing.T) {
 	}{
 		{60, 2, "--max-files"},    // 2^60 entries
 		{20, 1000, "--max-files"}, // and more than fit into any number
-		{700, 1, "512"},
-		{2000, 2, "512"},
-		{3, 20, ""},
-		{maxDepth, 1, ""},
+		{700, 1, "512"}, {2000, 2, "512"}, {3, 20, ""}, {maxDepth, 1, ""},
 	} {
 		var p packer
 		_, file := p.object(plumbing.BlobObject, "x")
