@@ -118,9 +118,7 @@ func (f *family) startFunc(name string, receive actor.ReceiveFunc) *actor.PID {
 	return f.start(supervision.ChildSpec{Name: name, New: func() actor.Actor { return obeying(receive) }})
 }
 
-func (f *family) ask(name string) {
-	f.within(func(ctx actor.Context) { f.Stop(ctx, name) })
-}
+func (f *family) ask(name string) { f.within(func(ctx actor.Context) { f.Stop(ctx, name) }) }
 
 // tell lets the actor execute f, and returns when all is quiet.
 func (f *family) tell(pid *actor.PID, body func(actor.Context)) {

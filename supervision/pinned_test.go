@@ -378,10 +378,7 @@ func waitsFor(gate chan struct{}) actor.ReceiveFunc {
 }
 
 func both(first, second actor.ReceiveFunc) actor.ReceiveFunc {
-	return func(ctx actor.Context) {
-		first(ctx)
-		second(ctx)
-	}
+	return func(ctx actor.Context) { first(ctx); second(ctx) }
 }
 
 func recovered(f func()) (reason any) {

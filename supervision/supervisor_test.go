@@ -269,9 +269,7 @@ func TestStopDuringARestartStorm(t *testing.T) {
 		func(f *family, ctx actor.Context) { ctx.Stop(f.PID("sup")) },
 	} {
 		inNode(t, func(t *testing.T, n *supervision.Node) {
-			sick := func() actor.Actor {
-				return obeying(upon[*actor.Started](throwError))
-			}
+			sick := func() actor.Actor { return obeying(upon[*actor.Started](throwError)) }
 			f := newFamily(t, n)
 			f.within(func(ctx actor.Context) {
 				_, _ = f.Start(ctx, supervision.ChildSpec{Name: "sup", New: func() actor.Actor {

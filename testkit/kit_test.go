@@ -14,13 +14,9 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-func TestMemoryJournal(t *testing.T) {
-	testkit.TestJournal(t, openMemory)
-}
+func TestMemoryJournal(t *testing.T) { testkit.TestJournal(t, openMemory) }
 
-func TestMemoryRuntime(t *testing.T) {
-	testkit.TestRuntime(t, openMemory)
-}
+func TestMemoryRuntime(t *testing.T) { testkit.TestRuntime(t, openMemory) }
 
 func openMemory(*testing.T) (actors.Journal, journal.Reader) {
 	j := journal.NewMemory()

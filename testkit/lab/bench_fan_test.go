@@ -100,10 +100,7 @@ func fanOut(t *testing.T, watch func(t *testing.T, s *actors.System, run *actors
 	<-ready
 	have := newArrivals()
 	wait := watch(t, s, run, 3, have.arrived)
-	next := func() {
-		say <- struct{}{}
-		<-have.all
-	}
+	next := func() { say <- struct{}{}; <-have.all }
 	next() // everybody watches
 	cpu := cpuPer(fanEvents, next)
 	close(say)

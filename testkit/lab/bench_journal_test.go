@@ -81,10 +81,7 @@ func openNATS(servers int) func(*testing.T) (actors.Journal, func()) {
 		s, stop := jetStream(t, servers)
 		j, err := nats.Open(t.Context(), "", nats.Connect(natsgo.InProcessServer(s)), nats.Replicas(servers))
 		must(t, err)
-		return j, func() {
-			_ = j.Close()
-			stop()
-		}
+		return j, func() { _ = j.Close(); stop() }
 	}
 }
 

@@ -147,9 +147,7 @@ func longFigures() []figure {
 		name: "a run whose State ten readers ask for 100 times a second, time", unit: "ms", goal: 1.05,
 		ours:     func(t *testing.T) float64 { return underWatch(t, 10) },
 		baseline: func(t *testing.T) float64 { return underWatch(t, 0) },
-	}, {
-		name: "a sub-run of a tree of 1,000, CPU", unit: "us", goal: 300, ours: subRun,
-	}, {
+	}, {name: "a sub-run of a tree of 1,000, CPU", unit: "us", goal: 300, ours: subRun}, {
 		name: "allocations of a delta", unit: "", goal: 4, ours: deltaAllocs,
 	}}
 }

@@ -77,10 +77,7 @@ func TestSeedClients(t *testing.T) {
 			open: func(d *door.Door) *door.Handler { return erlmcp.New(d) }, run: erlmcpExample,
 			terminal: regexp.MustCompile(`"stream_(complete|error|cancelled)"`)},
 	} {
-		t.Run(c.row.dialect+" "+c.row.client, func(t *testing.T) {
-			c.judge(t)
-			c.row.print()
-		})
+		t.Run(c.row.dialect+" "+c.row.client, func(t *testing.T) { c.judge(t); c.row.print() })
 	}
 	t.Run("docs", testSeedDocs)
 }

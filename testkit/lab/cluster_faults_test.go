@@ -42,10 +42,7 @@ func (c *cluster) noneLeft() {
 func isOfARun(entry string) bool { return strings.HasPrefix(entry, "LASTWORD_RUN=") }
 
 func (c *cluster) killedNode() {
-	c.lose(0, func(n *node) (restore func()) {
-		n.kill()
-		return n.start
-	})
+	c.lose(0, func(n *node) (restore func()) { n.kill(); return n.start })
 }
 
 func (c *cluster) pausedNode() {
@@ -172,10 +169,7 @@ func (c *cluster) messages() {
 	var posts sync.WaitGroup
 	for _, run := range runs {
 		for k := range 10 {
-			posts.Go(func() {
-				time.Sleep(rand.N(12 * time.Second))
-				say(run, fmt.Sprint("m", k%5))
-			})
+			posts.Go(func() { time.Sleep(rand.N(12 * time.Second)); say(run, fmt.Sprint("m", k%5)) })
 		}
 	}
 	for i, n := range c.nodes[:2] {

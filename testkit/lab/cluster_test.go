@@ -138,10 +138,7 @@ func (c *cluster) handedOver() {
 	long := c.begin(victim, 5, c.generate(true))
 	c.asked(before, len(short)+len(long))
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.ends(reader, short, undisturbed)
-	}()
+	go func() { defer close(done); c.ends(reader, short, undisturbed) }()
 	began := time.Now()
 	c.nodes[victim].terminate(stopTimeout)
 	c.Logf("the node has ended after %.1f s", time.Since(began).Seconds())

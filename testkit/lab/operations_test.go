@@ -33,11 +33,6 @@ const (
 	public     = "runs.example.com" // the host in the samples
 )
 
-// onlyOperations skips the test unless make proxy runs it.
-func onlyOperations(t *testing.T) {
-	onlyBy(t, "proxy")
-}
-
 // behind is a server behind a proxy with TLS.
 type behind struct {
 	*testing.T
@@ -51,7 +46,7 @@ type behind struct {
 // Through each proxy, as its sample has it, a run is watched by SSE, WebSocket and runs watch: what the model says arrives
 // while it goes on.
 func TestProxy(t *testing.T) {
-	onlyOperations(t)
+	onlyBy(t, "proxy")
 	dir := t.TempDir()
 	c := &cluster{TB: t}
 	b := &behind{T: t, dir: dir, lastword: filepath.Join(dir, "lastword"), model: testkit.NewModel(t), backend: freePorts(t, 1)[0]}
@@ -257,7 +252,7 @@ func (b *behind) watch() {
 
 // promtool takes the alerts, their tests, the configuration, and every expression of the dashboard.
 func TestAlerts(t *testing.T) {
-	onlyOperations(t)
+	onlyBy(t, "proxy")
 	dir := t.TempDir()
 	must(t, os.CopyFS(dir, os.DirFS(operations)))
 	var dashboard struct {

@@ -191,18 +191,12 @@ func TestHeartbeatAndDrain(t *testing.T) {
 			_, _ = io.WriteString(c, "GET /v1/runs/"+string(id)+"/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
 		}()
 		got := make(chan string, 1)
-		go func() {
-			data, _ := io.ReadAll(c)
-			got <- string(data)
-		}()
+		go func() { data, _ := io.ReadAll(c); got <- string(data) }()
 		socket, _, err := websocket.Dial(ctx, "ws://localhost/v1/ws", &websocket.DialOptions{HTTPClient: &http.Client{
 			Transport: &http.Transport{DialContext: network.Dial}}})
 		must(t, err)
 		closed := make(chan error, 1)
-		go func() {
-			_, _, err := socket.Read(context.Background())
-			closed <- err
-		}()
+		go func() { _, _, err := socket.Read(context.Background()); closed <- err }()
 		time.Sleep(46 * time.Second)
 		stop()
 		text := <-got

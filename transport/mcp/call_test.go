@@ -312,10 +312,7 @@ func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 	in, ours := io.Pipe()
 	_, full := io.Pipe() // nobody takes a byte of it
 	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = s.Serve(t.Context(), in, full)
-	}()
+	go func() { defer close(served); _ = s.Serve(t.Context(), in, full) }()
 	c := &client{t: t, how: modernStdio, in: ours, open: map[string]*exchange{}}
 	x := c.callTool("script", nil, "tok")
 	var runs []messages.Summary

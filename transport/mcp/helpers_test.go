@@ -25,9 +25,7 @@ import (
 )
 
 // era is how a client speaks: over which transport, in which protocol.
-type era struct {
-	stdio, modern bool
-}
+type era struct{ stdio, modern bool }
 
 func (e era) String() string {
 	transport, protocol := "http", "2025-11-25"
@@ -195,10 +193,7 @@ func (c *client) dialHTTP(s *mcp.Server) {
 		s.ServeHTTP(w, r.WithContext(auth.With(r.Context(), c.as.caller())))
 	}))
 	c.url, c.http = web.URL, web.Client()
-	c.t.Cleanup(func() {
-		web.CloseClientConnections()
-		web.Close()
-	})
+	c.t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 }
 
 func (c *client) dialStdio(s *mcp.Server) {

@@ -225,9 +225,7 @@ func TestRunCard(t *testing.T) {
 			!strings.Contains(card.Text, "ui/initialize") {
 			t.Errorf("the card is %s of %d bytes: %s", card.MIMEType, len(card.Text), card.Text)
 		}
-		type answer struct {
-			StructuredContent mcp.RunResult
-		}
+		type answer struct{ StructuredContent mcp.RunResult }
 		run := read[answer](t, c.callTool("run_start", map[string]any{"job": "asks", "input": map[string]any{}}, nil).response().result(t)).StructuredContent
 		for len(run.Questions) < 2 {
 			run = read[answer](t, c.callTool("run_wait", map[string]any{"run_id": run.RunID, "wait_ms": 0}, nil).response().result(t)).StructuredContent

@@ -31,10 +31,7 @@ func openStream(t *testing.T, c *client) {
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", response, err)
 	}
-	go func() {
-		defer response.Body.Close()
-		c.read(response, c.inbox)
-	}()
+	go func() { defer response.Body.Close(); c.read(response, c.inbox) }()
 }
 
 // stepwise is a job that does a step each time it is told to: a milestone, an artifact, a delta, or its end.

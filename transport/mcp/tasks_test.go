@@ -479,10 +479,7 @@ func (j heldJournal) Append(b journal.Block, done func(error)) {
 		return
 	}
 	close(j.came)
-	go func() {
-		<-j.take
-		j.Memory.Append(b, done)
-	}()
+	go func() { <-j.take; j.Memory.Append(b, done) }()
 }
 
 // A key that was answered already is passed over, also where the first answer is only on its way into the journal.

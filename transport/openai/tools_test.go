@@ -154,10 +154,7 @@ func TestClientsThatLeave(t *testing.T) {
 				ctx, leave := context.WithCancel(t.Context())
 				r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
 				w, over := httptest.NewRecorder(), make(chan any)
-				go func() {
-					defer func() { over <- recover() }()
-					server.ServeHTTP(w, r)
-				}()
+				go func() { defer func() { over <- recover() }(); server.ServeHTTP(w, r) }()
 				synctest.Wait()
 				leave()
 				if why := <-over; why != http.ErrAbortHandler {

@@ -121,10 +121,7 @@ func TestOldDamage(t *testing.T) {
 // "one changed byte in any block body or in a derived column is found"
 func TestFlippedByte(t *testing.T) {
 	dir := old(t, 3)
-	synctest.Test(t, func(t *testing.T) {
-		open(t, dir)
-		synctest.Wait()
-	})
+	synctest.Test(t, func(t *testing.T) { open(t, dir); synctest.Wait() })
 	sound(t, dir, 5)
 	data, err := os.ReadFile(filepath.Join(dir, "journal.db"))
 	must(t, err)

@@ -85,10 +85,7 @@ func TestMergeAtOpen(t *testing.T) {
 		synctest.Wait()
 	})
 	change(t, dir, "UPDATE runs SET merged = 0")
-	synctest.Test(t, func(t *testing.T) {
-		open(t, dir)
-		synctest.Wait()
-	})
+	synctest.Test(t, func(t *testing.T) { open(t, dir); synctest.Wait() })
 	var merged bool
 	if reading(t, dir, "SELECT merged FROM runs", &merged); !merged {
 		t.Error("the log was not merged")

@@ -165,9 +165,7 @@ func TestRiver1258(t *testing.T) {
 	store, head := journal.NewMemory(), journal.Head{}
 	for _, body := range []messages.Body{messages.RunQueued{Job: "j", Mode: messages.Detached}, messages.RunStarted{Node: "dead", Epoch: 1}} {
 		b := block("r_lost", head, body)
-		store.Append(b, func(err error) {
-			must(t, err)
-		})
+		store.Append(b, func(err error) { must(t, err) })
 		head = b.Head()
 	}
 	testkit.System(t, actors.Config{Journal: store}, func(t *testing.T, s *testkit.Stage) {

@@ -192,9 +192,7 @@ func (p plan) String() string {
 }
 
 // without is the plan with one fault less.
-func (p plan) without(i int) plan {
-	return plan{p.seed, slices.Delete(slices.Clone(p.faults), i, i+1)}
-}
+func (p plan) without(i int) plan { return plan{p.seed, slices.Delete(slices.Clone(p.faults), i, i+1)} }
 
 // runs is how many a world has.
 const runs = 10

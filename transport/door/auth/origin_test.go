@@ -19,9 +19,7 @@ var originSpellings = []struct {
 	zero, named bool
 	origins     []string
 }{
-	{true, true, []string{
-		"http://localhost:7878", "http://127.0.0.1:7878",
-	}},
+	{true, true, []string{"http://localhost:7878", "http://127.0.0.1:7878"}},
 	{false, false, []string{
 		"http://localhost", "https://localhost:3000", "http://LOCALHOST:6274", "http://localhost.:6274",
 		"http://127.0.0.1:6274", "https://127.9.9.9", "http://[::1]:6274", "null", "http://evil.com",

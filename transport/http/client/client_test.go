@@ -49,10 +49,7 @@ func serve(t *testing.T) (*actors.System, string) {
 	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{job}})
 	must(t, err)
 	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "tell"}}})))
-	t.Cleanup(func() {
-		server.Close()
-		_ = system.Close(context.Background())
-	})
+	t.Cleanup(func() { server.Close(); _ = system.Close(context.Background()) })
 	return system, server.URL
 }
 

@@ -16,9 +16,7 @@ import (
 // An elicitation allows only flat objects of plain fields: a schema that fits is asked as it is, a plain value in an
 // object, and anything else as a text that holds JSON. On the way back the run gets what its own schema says.
 func TestFormAsksWhatClientsCanShow(t *testing.T) {
-	for _, c := range []struct {
-		name, schema, requested, content, value string
-	}{
+	for _, c := range []struct{ name, schema, requested, content, value string }{
 		{"nothing", ``,
 			`{"type":"object","required":["value"],"properties":{"value":{"type":"string"}}}`,
 			`{"value":"yes"}`, `"yes"`},

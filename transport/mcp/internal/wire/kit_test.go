@@ -386,10 +386,7 @@ func (f *fixture) serveStdio(t testing.TB) *console {
 		toClient.Close()
 		c.ended <- err
 	}()
-	t.Cleanup(func() {
-		in.Close()
-		out.Close()
-	})
+	t.Cleanup(func() { in.Close(); out.Close() })
 	return c
 }
 

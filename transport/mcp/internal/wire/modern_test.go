@@ -220,10 +220,7 @@ func said(m message) string {
 func TestWhatTheClientSays(t *testing.T) {
 	seen := make(chan *wire.Exchange, 1)
 	f := newFixture(t, wire.Config{Methods: map[string]wire.Method{
-		"x/see": func(_ context.Context, x *wire.Exchange) (any, error) {
-			seen <- x
-			return nil, nil
-		}}})
+		"x/see": func(_ context.Context, x *wire.Exchange) (any, error) { seen <- x; return nil, nil }}})
 	url := f.serveHTTP(t)
 	const declared = `{"elicitation":{},"extensions":{"x/tasks":{}}}`
 	modernClient(t, url).ask(strings.Replace(modernRequest("x/see", ""), `Capabilities":{}`, `Capabilities":`+declared, 1))

@@ -114,10 +114,7 @@ func TestMissingScope(t *testing.T) {
 func TestNothingAfterTheAnswer(t *testing.T) {
 	f, c := inSession(t, wire.Config{})
 	answered := make(chan []message)
-	go func() {
-		_, got := c.call("1", "hold", `{}`)
-		answered <- got
-	}()
+	go func() { _, got := c.call("1", "hold", `{}`); answered <- got }()
 	x := <-f.entered
 	close(f.release)
 	whole(t, <-answered, 0, "1", "held")

@@ -73,10 +73,7 @@ func TestNewestStream(t *testing.T) {
 	}
 	leave()
 	got := make(chan message, 1)
-	go func() {
-		m, _ := old.next()
-		got <- m
-	}()
+	go func() { m, _ := old.next(); got <- m }()
 	for { // until the server knows
 		_ = session.Notify("notifications/c", nil)
 		select {
@@ -168,10 +165,7 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 			} {
 				over := make(chan error, 1)
 				ended = append(ended, over)
-				go func() {
-					_, err := io.Copy(io.Discard, response.Body)
-					over <- err
-				}()
+				go func() { _, err := io.Copy(io.Discard, response.Body); over <- err }()
 			}
 		}
 		plain := dial() // takes no stream, and waits all the same

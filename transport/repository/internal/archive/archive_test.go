@@ -389,10 +389,7 @@ func sparse(size int64, names ...string) []byte {
 		copy(h, name)
 		copy(h[100:], "0000644\x000000000\x000000000\x0000000000000\x0000000000000\x00        S")
 		copy(h[257:], "ustar  \x00")
-		number := func(at int, n int64) {
-			h[at] = 0x80
-			binary.BigEndian.PutUint64(h[at+4:], uint64(n))
-		}
+		number := func(at int, n int64) { h[at] = 0x80; binary.BigEndian.PutUint64(h[at+4:], uint64(n)) }
 		number(386, size)
 		number(398, 0)
 		number(483, size)

@@ -75,10 +75,7 @@ func TestReadSendsTokensToTheFirstHostAlone(t *testing.T) {
 		http.Redirect(w, r, second+"/x", http.StatusFound)
 	})
 	var asked []string
-	o.Token = func(host string) string {
-		asked = append(asked, host)
-		return "hunter2"
-	}
+	o.Token = func(host string) string { asked = append(asked, host); return "hunter2" }
 	a, err := archive.Read(t.Context(), first, o, nil)
 	expect(t, a, err, "a: text of a")
 	if seen["first"] != "Bearer hunter2" || seen["second"] != "" || fmt.Sprint(asked) != "[127.0.0.1]" {

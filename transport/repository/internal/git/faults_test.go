@@ -131,10 +131,7 @@ func TestCancelWhileTheServerStalls(t *testing.T) {
 			because := errors.New("the user left")
 			ctx, cancel := context.WithCancelCause(patience(t))
 			var left sync.WaitGroup
-			left.Go(func() {
-				<-stalled
-				cancel(because)
-			})
+			left.Go(func() { <-stalled; cancel(because) })
 			_, _, err := get(ctx, git.Remote{URL: server.URL + "/r.git"}, o)
 			if !errors.Is(err, because) {
 				t.Errorf("got %v", err)

@@ -60,9 +60,7 @@ func TestReadOfARepository(t *testing.T) {
 	expect(t, filepath.Join(dir, "sub"), git.Origin{Remote: remote, Commit: commit, Branch: "master", Prefix: "sub"})
 }
 
-func TestReadOutsideAnyRepository(t *testing.T) {
-	expect(t, t.TempDir(), git.Origin{})
-}
+func TestReadOutsideAnyRepository(t *testing.T) { expect(t, t.TempDir(), git.Origin{}) }
 
 // A module cache or a download below someone's repository is not part of it.
 func TestReadOfAFolderThatTheCommitDoesNotKnow(t *testing.T) {

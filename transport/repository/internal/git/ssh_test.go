@@ -267,10 +267,7 @@ func TestCancelWhileSSHStalls(t *testing.T) {
 		because := errors.New("the user left")
 		ctx, cancel := context.WithCancelCause(patience(t))
 		var left sync.WaitGroup
-		left.Go(func() {
-			<-stalled
-			cancel(because)
-		})
+		left.Go(func() { <-stalled; cancel(because) })
 		_, err := git.Resolve(ctx, git.Remote{URL: "ssh://" + s.address + "/r"}, s.options(t))
 		if !errors.Is(err, because) {
 			t.Errorf("%q: got %v", says, err)
