@@ -332,8 +332,7 @@ func TestFirstCrashIsTheOneThatCounts(t *testing.T) {
 
 func TestForeignMessagesAreNotHandled(t *testing.T) {
 	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
-		children := &supervision.Children{Node: n}
-		handled := map[string]bool{}
+		children, handled := &supervision.Children{Node: n}, map[string]bool{}
 		middle := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor {
 			return obeying(func(ctx actor.Context) {
 				exit, ok := children.Receive(ctx)

@@ -227,8 +227,7 @@ func TestCrashOfADeciderIsTheDecidersOwn(t *testing.T) {
 
 func TestActorWithoutStrategyStopsFailingChildren(t *testing.T) {
 	inFamily(func(t *testing.T, n *supervision.Node, f *family) {
-		middle := f.startFunc("middle", nil)
-		started := 0
+		middle, started := f.startFunc("middle", nil), 0
 		f.tell(middle, func(ctx actor.Context) {
 			ctx.Send(ctx.Spawn(n.Props(func() actor.Actor { started++; return obeying(nil) })), do(throwText))
 		})

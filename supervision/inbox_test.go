@@ -19,8 +19,7 @@ type numbered struct{ sender, i int }
 func TestFloodKeepsEverySendersOrder(t *testing.T) {
 	const senders, each = 10, 1000
 	inNode(t, func(t *testing.T, n *supervision.Node) {
-		next := make([]int, senders)
-		f := newFamily(t, n)
+		next, f := make([]int, senders), newFamily(t, n)
 		sink := f.startFunc("sink", func(ctx actor.Context) {
 			if m, ok := ctx.Message().(numbered); ok {
 				if next[m.sender] != m.i {

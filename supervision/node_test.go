@@ -16,8 +16,7 @@ func TestNodesTellTheirPIDsApart(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		other := supervision.NewNode(nil, nil)
 		defer other.Close()
-		bare := silentSystem()
-		ours, theirs := newFamily(t, n), newFamily(t, other)
+		bare, ours, theirs := silentSystem(), newFamily(t, n), newFamily(t, other)
 		foreign, err := bare.Root.SpawnNamed(actor.PropsFromFunc(ignore), "family")
 		fatal.IfError(t, err)
 		gone := ours.startFunc("gone", nil)
@@ -92,8 +91,7 @@ func TestAddressOfTheNode(t *testing.T) {
 func TestNodeInAGivenSystem(t *testing.T) {
 	pinned(t, func(u upstream) {
 		var log record
-		resident := u.spawn(log.note)
-		n := supervision.NewNode(nil, u.ActorSystem)
+		resident, n := u.spawn(log.note), supervision.NewNode(nil, u.ActorSystem)
 		twin := supervision.NewNode(nil, u.ActorSystem)
 		if n.System() != u.ActorSystem || !n.Owns(resident) {
 			u.t.Error("the node is in another system")

@@ -189,8 +189,7 @@ func TestPinnedLateEndUnregistersTheSuccessor(t *testing.T) {
 func TestPinnedSystemsShareAnAddress(t *testing.T) {
 	pinned(t, func(u upstream) {
 		var here, there record
-		other := silentSystem()
-		pid := u.spawn(here.note)
+		other, pid := silentSystem(), u.spawn(here.note)
 		foreign := other.Root.Spawn(actor.PropsFromFunc(there.note))
 		u.tell(actor.NewPID(foreign.Address, foreign.Id), "astray")
 		if !pid.Equal(foreign) {

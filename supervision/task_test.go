@@ -125,8 +125,7 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 		}, errBroken, true},
 	} {
 		t.Run(name, inFamily(func(t *testing.T, n *supervision.Node, f *family) {
-			task := f.run(1, c.fn)
-			err := f.end()
+			task, err := f.run(1, c.fn), f.end()
 			if c.want != nil {
 				wantErr(t, err, c.want)
 			}

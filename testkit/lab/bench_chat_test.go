@@ -118,8 +118,7 @@ func readTurn(t *testing.T, in chat.Input, tokens int, read func(n int)) {
 
 // tokenIntoSlice is the CPU time of a token of the same stream, which go-openai alone reads into a slice.
 func tokenIntoSlice(t *testing.T) float64 {
-	model := newPaced(streamedTokens, false)
-	config := openai.DefaultConfig("")
+	model, config := newPaced(streamedTokens, false), openai.DefaultConfig("")
 	config.BaseURL, config.HTTPClient = "http://model.test/v1", &http.Client{Transport: model}
 	begin := cpuTime()
 	s, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(context.Background(), openai.ChatCompletionRequest{Model: "m"})
@@ -161,8 +160,7 @@ func conversationFigures() []figure {
 }
 
 func idleConversations(t *testing.T) float64 {
-	before := heap()
-	s := conversation.NewMemory(1000)
+	before, s := heap(), conversation.NewMemory(1000)
 	for i := range 1000 {
 		for turn := range 5 {
 			discuss(t, s, fmt.Sprint("c_", i), fmt.Sprint("r_", turn),

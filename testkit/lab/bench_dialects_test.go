@@ -126,8 +126,7 @@ const dialectWord = "tok3n "
 
 // dialectToken is the CPU time of the server's process for a token, from the job to its own client.
 func dialectToken(t *testing.T, wire dialectWire, pace time.Duration) float64 {
-	at := startHTTP(t)
-	tokens := int(dialectTime / pace)
+	at, tokens := startHTTP(t), int(dialectTime/pace)
 	before := numberOf(t, at+"/cpu")
 	var pieces atomic.Int64
 	var readers sync.WaitGroup

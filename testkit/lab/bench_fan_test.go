@@ -187,8 +187,7 @@ func firstEvent(t *testing.T, pace time.Duration) float64 {
 		must(t, err)
 		streaming.Go(func() { read(t, run) })
 	}
-	begin, cpu := time.Now(), cpuTime()
-	times := make([]float64, firstEvents)
+	begin, cpu, times := time.Now(), cpuTime(), make([]float64, firstEvents)
 	pause := time.NewTicker(3 * time.Millisecond)
 	defer pause.Stop()
 	for i := range times {

@@ -107,8 +107,7 @@ func besideRepomix(binary, name string, w work, goal, peak float64) []figure {
 func (w *work) ours(t *testing.T, binary string) measured {
 	tree, out := w.tree(t), t.TempDir()
 	args := append([]string{binary, "generate", "--quiet", "--out", out}, w.args...)
-	m := w.measure(t, append(args, tree))
-	full := onlyFile(t, out, "llms-full.txt")
+	m, full := w.measure(t, append(args, tree)), onlyFile(t, out, "llms-full.txt")
 	if len(w.args) > 0 {
 		w.files = packed(t, tree, full, "## ", "")
 		t.Logf("ours: %d files", len(w.files))
@@ -196,8 +195,7 @@ func TestMeasured(t *testing.T) {
 	if report == "" {
 		t.Skip("runs as a process of the benchmarks")
 	}
-	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
-	begin := time.Now()
+	cmd, begin := exec.Command(flag.Arg(0), flag.Args()[1:]...), time.Now()
 	said, err := cmd.CombinedOutput()
 	took := time.Since(begin)
 	if err != nil {

@@ -117,8 +117,7 @@ type timed struct {
 func (j *timed) Append(b journal.Block, done func(error)) {
 	begin := time.Now()
 	j.Journal.Append(b, func(err error) {
-		took := time.Since(begin)
-		size := 0
+		took, size := time.Since(begin), 0
 		for _, e := range b.Events {
 			line, _ := e.JSON()
 			size += len(line)
@@ -409,8 +408,7 @@ func readSQLite(t *testing.T) float64 {
 	must(t, j.Close())
 	j = openSQLite(t, dir)
 	defer j.Close()
-	begin := time.Now()
-	n := 0
+	begin, n := time.Now(), 0
 	for after := uint64(0); ; {
 		page, err := j.Read(t.Context(), run, after)
 		must(t, err)

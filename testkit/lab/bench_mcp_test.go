@@ -54,8 +54,7 @@ func callTime(t *testing.T, handler http.Handler, e era, inFlight int) float64 {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer func() { server.CloseClientConnections(); server.Close() }()
-	client := dialRaw(t, server.URL+"/mcp", e)
-	ids := make(chan int, throughputCalls)
+	client, ids := dialRaw(t, server.URL+"/mcp", e), make(chan int, throughputCalls)
 	for i := range throughputCalls {
 		ids <- i + 1
 	}
@@ -144,8 +143,7 @@ func idleFigures() []figure {
 
 func idleMemory(t *testing.T, listen bool) float64 {
 	t.Helper()
-	url := startHTTP(t)
-	clients := make([]*rawHTTP, idleSessions)
+	url, clients := startHTTP(t), make([]*rawHTTP, idleSessions)
 	before := memoryOf(t, url)
 	for i := range clients {
 		clients[i] = dialRaw(t, url+"/mcp", session)

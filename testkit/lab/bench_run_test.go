@@ -306,8 +306,7 @@ func TestBenchLive(t *testing.T) {
 	s, done := newSystem(t, actors.Config{MaxRuns: liveRuns})
 	release := make(chan struct{})
 	var blocked sync.WaitGroup
-	job := blockedJob(&blocked, release)
-	begin := time.Now()
+	job, begin := blockedJob(&blocked, release), time.Now()
 	for range liveRuns {
 		blocked.Add(1)
 		if _, err := s.Start(t.Context(), job, actors.Options{}); err != nil {

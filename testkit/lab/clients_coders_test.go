@@ -178,8 +178,7 @@ func foreignModel(w http.ResponseWriter, r *http.Request) {
 // over ACP behind lastword's own door, and Codex by the JSON lines that it prints. With -short Codex alone is there.
 func TestDrivenClients(t *testing.T) {
 	onlyBy(t, "clients")
-	npm := npmInstall(t, "agents")
-	s := newAgentStage(t)
+	npm, s := npmInstall(t, "agents"), newAgentStage(t)
 	for _, a := range agents(t, npm)[:2] {
 		if testing.Short() && a.name != "codex" {
 			continue

@@ -78,8 +78,7 @@ func (in *inbox) progress(params any) {
 // watch calls a tool and notes what came, as watch.mjs does.
 func (in *inbox) watch(ctx context.Context, c kitClient, name string, arguments any, onEvent func(n int)) watched {
 	in.mu.Lock()
-	token := fmt.Sprintf("t%d", len(in.calls))
-	call := &inboxCall{onEvent: onEvent}
+	token, call := fmt.Sprintf("t%d", len(in.calls)), &inboxCall{onEvent: onEvent}
 	in.calls[token] = call
 	in.mu.Unlock()
 	result, err := c.call(ctx, name, arguments, token)
@@ -143,8 +142,7 @@ func readResult(result any) (*kitRunResult, error) {
 // goAnswers takes a client through the scenarios of watch.mjs.
 func goAnswers(t *testing.T, at kitTarget, dial dialer) []answer {
 	t.Helper()
-	ctx := t.Context()
-	in := &inbox{calls: map[string]*inboxCall{}}
+	ctx, in := t.Context(), &inbox{calls: map[string]*inboxCall{}}
 	c := dialed(t, dial, in)
 	answers := []answer{
 		{Scenario: "connect", Version: c.version()},

@@ -276,9 +276,7 @@ func (t tally) String() string {
 // count judges the events of one call that read its run from the cursor: to the last event before the terminal, which
 // is the result, or, where the call was cut off, to the last that came.
 func (w watched) count(after uint64) tally {
-	t := tally{events: len(w.Events)}
-	end := uint64(0)
-	run := messages.RunID("")
+	t, end, run := tally{events: len(w.Events)}, uint64(0), messages.RunID("")
 	switch {
 	case w.Result != nil:
 		run, end, t.late = w.Result.RunID, w.Result.Seq-1, w.Late

@@ -56,8 +56,7 @@ func (c *cluster) cutNode() { c.lose(2, (*node).cut) }
 
 // lose has a node lose its runs to the others. Back again, the node stops what it still does for them.
 func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
-	node, reader := c.nodes[victim], (victim+1)%len(c.nodes)
-	open := c.hold()
+	node, reader, open := c.nodes[victim], (victim+1)%len(c.nodes), c.hold()
 	before := len(c.questions())
 	again, prompts := c.begin(victim, 5, c.generate(true)), c.begin(victim, 5, askModel)
 	theirs := c.asked(before, len(again)+len(prompts))

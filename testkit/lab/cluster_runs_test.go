@@ -160,8 +160,7 @@ func undisturbed(s messages.State) error {
 
 func (c *cluster) everywhere() {
 	c.hold()
-	run := c.begin(0, 1, askModel)[0]
-	live := make(chan string, len(c.nodes))
+	run, live := c.begin(0, 1, askModel)[0], make(chan string, len(c.nodes))
 	var readers sync.WaitGroup
 	for i := range c.nodes {
 		readers.Go(func() {

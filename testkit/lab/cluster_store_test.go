@@ -68,8 +68,7 @@ func (c *cluster) shared() {
 
 // writers appends to one log from four connections at once.
 func (c *cluster) writers() {
-	journals := c.journals()
-	run := messages.RunID("r_race")
+	journals, run := c.journals(), messages.RunID("r_race")
 	add := func(j *nats.Journal, after uint64, id journal.BlockID, body messages.Body) error {
 		end := make(chan error, 1)
 		j.Append(journal.Block{Run: run, After: journal.Head{Seq: after}, ID: id, Writer: "a", Events: []messages.Event{
@@ -125,8 +124,7 @@ func (c *cluster) killedStore() {
 		}
 		victim := c.leader()
 		victim.kill()
-		began := time.Now()
-		q := askModel
+		began, q := time.Now(), askModel
 		q.Key = "after " + victim.name + began.String()
 		eventually(c, takeoverTimeout, "a start without the server that led", func() error {
 			ctx, cancel := context.WithTimeout(c.Context(), takeoverTimeout)
@@ -179,9 +177,7 @@ func (c *cluster) settled() {
 
 // stoppedStores stops all NATS servers for some seconds.
 func (c *cluster) stoppedStores() {
-	open := c.hold()
-	before := len(c.questions())
-	runs := c.begin(0, 5, askModel)
+	open, before, runs := c.hold(), len(c.questions()), c.begin(0, 5, askModel)
 	c.asked(before, len(runs))
 	for _, s := range c.stores {
 		s.signal(syscall.SIGTERM)

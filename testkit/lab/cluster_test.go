@@ -129,13 +129,11 @@ const stopTimeout = 30 * time.Second
 
 // handedOver stops a node with SIGTERM. It finishes what ends within its drain, and another node goes on with the rest.
 func (c *cluster) handedOver() {
-	victim, reader := 0, 1
-	before := len(c.questions())
+	victim, reader, before := 0, 1, len(c.questions())
 	c.model.Always(testkit.Tokens(20, 100*time.Millisecond), testkit.Finish("stop"), testkit.Done())
 	short := c.begin(victim, 5, askModel)
 	c.asked(before, len(short))
-	open := c.hold()
-	long := c.begin(victim, 5, c.generate(true))
+	open, long := c.hold(), c.begin(victim, 5, c.generate(true))
 	c.asked(before, len(short)+len(long))
 	done := make(chan struct{})
 	go func() { defer close(done); c.ends(reader, short, undisturbed) }()
@@ -256,8 +254,7 @@ func sourceOf(t testing.TB, commit string) (folder string) {
 
 // replace stops a node in order and starts it as another version. Its runs go on at the others meanwhile.
 func (c *cluster) replace(victim int, binary string, back bool) {
-	open := c.hold()
-	before := len(c.questions())
+	open, before := c.hold(), len(c.questions())
 	ended := c.begin(victim, 1, c.generate(false))
 	c.ends(victim, ended, completed)
 	live := c.begin(victim, 3, c.generate(true))

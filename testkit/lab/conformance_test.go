@@ -29,8 +29,7 @@ import (
 // too.
 func TestConformance(t *testing.T) {
 	onlyBy(t, "conformance")
-	suite := npmInstall(t, "conformance")
-	url := serveFixtures(t) + "/mcp"
+	suite, url := npmInstall(t, "conformance"), serveFixtures(t)+"/mcp"
 	ran := map[string]int{} // failures by scenario
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
@@ -176,8 +175,7 @@ func without(list []string, name string) []string {
 // without a complaint, and calls one.
 func TestInspector(t *testing.T) {
 	onlyBy(t, "inspect")
-	inspector := npmInstall(t, "inspector")
-	stdio := []string{buildBinary(t), "mcp"}
+	inspector, stdio := npmInstall(t, "inspector"), []string{buildBinary(t), "mcp"}
 	http := []string{serve(t) + "/mcp", "--transport", "http"}
 	for name, target := range map[string][]string{"stdio": stdio, "http": http} {
 		t.Run(name, func(t *testing.T) {

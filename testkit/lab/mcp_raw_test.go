@@ -320,8 +320,7 @@ func (p auditPlan) run(t *testing.T) tally {
 			strays.Add(1)
 		}
 	}
-	client := p.dial(t, stray)
-	ids := make(chan int, p.calls)
+	client, ids := p.dial(t, stray), make(chan int, p.calls)
 	for i := range p.calls {
 		ids <- i + 1
 	}

@@ -179,8 +179,7 @@ func tinyModel() []byte {
 		member("tokenizer.ggml."+key+"_token_id", u32, n)
 	}
 	member("tokenizer.chat_template", text, "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:")
-	tensors := 0
-	random := rand.New(rand.NewPCG(1, 2))
+	tensors, random := 0, rand.New(rand.NewPCG(1, 2))
 	tensor := func(name string, dims ...uint64) {
 		tensors++
 		put(&infos, name, uint32(len(dims)), dims, uint32(0), uint64(data.Len()))

@@ -47,8 +47,7 @@ type behind struct {
 // while it goes on.
 func TestProxy(t *testing.T) {
 	onlyBy(t, "proxy")
-	dir := t.TempDir()
-	c := &cluster{TB: t}
+	dir, c := t.TempDir(), &cluster{TB: t}
 	b := &behind{T: t, dir: dir, lastword: filepath.Join(dir, "lastword"), model: testkit.NewModel(t), backend: freePorts(t, 1)[0]}
 	c.build(b.lastword, root, "./cmd/lastword")
 	out, err := exec.Command(b.lastword, "token", "add", "--file", dir+"/tokens", "mia").Output()

@@ -235,8 +235,7 @@ var hostile = []string{
 // each note was written from the text of its file, and one that gives a hostile line for each note that lacks.
 func TestQualityModel(t *testing.T) {
 	onlyBy(t, "quality")
-	binary := buildBinary(t)
-	table := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
+	binary, table := buildBinary(t), tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "name\tlinks\twithout a note\twith a good model\twith a bad one\trefused of the bad\tsummary before and after")
 	for _, name := range described {
 		t.Run(name, func(t *testing.T) {

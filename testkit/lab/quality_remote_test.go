@@ -101,8 +101,7 @@ func (r remote) aptSource(t *testing.T, dir string) {
 	for _, d := range []string{"lists/partial", "cache/archives/partial"} {
 		must(t, os.MkdirAll(filepath.Join(lists, d), 0o755))
 	}
-	conf := filepath.Join(lists, "apt.conf")
-	file := sourceList(t, lists)
+	conf, file := filepath.Join(lists, "apt.conf"), sourceList(t, lists)
 	text := fmt.Sprintf("Dir::Etc::sourcelist %q;\nDir::Etc::sourceparts \"-\";\nDir::State::lists %q;\nDir::Cache %q;\n",
 		file, filepath.Join(lists, "lists"), filepath.Join(lists, "cache"))
 	writeFile(t, conf, []byte(text))

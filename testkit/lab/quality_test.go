@@ -322,9 +322,7 @@ func sampleNamed(t *testing.T, name string) sample {
 
 // TestSamples holds the lists of the quality kit to what the kit is for, without a network.
 func TestSamples(t *testing.T) {
-	samples := readSamples(t)
-	halves := map[string]int{}
-	languages := map[string]bool{}
+	samples, halves, languages := readSamples(t), map[string]int{}, map[string]bool{}
 	for _, s := range samples {
 		languages[s.language] = true
 		if s.summary == "" || len(s.sense) == 0 || s.source.name == "" || len(s.facts["title"]) == 0 || len(s.asks) != 3 {

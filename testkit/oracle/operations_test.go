@@ -66,8 +66,7 @@ func TestKubernetesSample(t *testing.T) {
 		"nats":     {stores.Spec.Replicas, stores.Spec.Selector, stores.Spec.Template, stores.Spec.VolumeClaimTemplates},
 	} {
 		budget := all["PodDisruptionBudget "+name].(*policy.PodDisruptionBudget)
-		service := all["Service "+name].(*core.Service)
-		labels := c.pod.Labels["app"]
+		service, labels := all["Service "+name].(*core.Service), c.pod.Labels["app"]
 		if *c.replicas != 3 || labels != name || c.selector.MatchLabels["app"] != name || budget.Spec.Selector.MatchLabels["app"] != name ||
 			service.Spec.Selector["app"] != name {
 			t.Errorf("%s: not three that all mean the same pods", name)

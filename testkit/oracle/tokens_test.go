@@ -76,8 +76,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	const seed, each = 1, 20
-	random := rand.New(rand.NewPCG(seed, seed))
-	rules, known := 0, 0
+	random, rules, known := rand.New(rand.NewPCG(seed, seed)), 0, 0
 	for _, id := range slices.Sorted(maps.Keys(detector.Config.Rules)) {
 		rule := detector.Config.Rules[id]
 		if rule.Regex == nil {

@@ -50,8 +50,7 @@ func init() {
 
 func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 	c.Runs, c.Jobs = runs, []messages.JobInfo{{Name: "prompt"}}
-	d := door.New(c)
-	mux := http.NewServeMux()
+	d, mux := door.New(c), http.NewServeMux()
 	start := func(r *http.Request) (messages.RunID, error) {
 		return d.Start(r.Context(), messages.Request{Job: "prompt",
 			Input: json.RawMessage(fmt.Sprintf(`{"prompt":%q}`, r.URL.Query().Get("story")))})
@@ -148,8 +147,7 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 	must(t, err)
 	from, to := io.Pipe()
 	d := door.New(door.Config{Runs: runs})
-	s := d.Stream(pipe{to, http.Header{}}, "text/plain")
-	played := make(chan error, 1)
+	s, played := d.Stream(pipe{to, http.Header{}}, "text/plain"), make(chan error, 1)
 	go func() { played <- door.Play(t.Context(), d, s, messages.FollowOptions{}, &words, speak(id, s)) }()
 	return runs, id, from, to, played
 }
@@ -158,8 +156,7 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs, id, r, _, done := plays(t, "question")
-		scan := bufio.NewScanner(r)
-		begun := time.Now()
+		scan, begun := bufio.NewScanner(r), time.Now()
 		for _, want := range []string{`"Let me ask."`, "beat", "beat"} {
 			if !scan.Scan() || scan.Text() != want {
 				t.Fatalf("%q, want %q", scan.Text(), want)
@@ -227,8 +224,7 @@ func TestWritersAlone(t *testing.T) {
 // A reader that takes every line break of Unicode for the end of a line gets each event as one line.
 func TestLinesOfUnicode(t *testing.T) {
 	const said = "a\u2028b\u2029c\u0085d\v\f\x1c"
-	d := door.New(door.Config{Redact: bytes.ToLower})
-	w := httptest.NewRecorder()
+	d, w := door.New(door.Config{Redact: bytes.ToLower}), httptest.NewRecorder()
 	s := d.Stream(w, "text/event-stream")
 	s.Event("7", "text", said)
 	must(t, s.Flush())

@@ -90,8 +90,7 @@ func (h *heard) judge(t *testing.T, story stories.Story) {
 func TestStories(t *testing.T) {
 	for _, story := range stories.All() {
 		runs := &stories.Teller{}
-		server := httptest.NewServer(open(runs))
-		answered := make(chan error, 1)
+		server, answered := httptest.NewServer(open(runs)), make(chan error, 1)
 		if story.Name == "question" {
 			go func() { answered <- answer(t.Context(), server.URL) }()
 		} else {

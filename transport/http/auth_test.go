@@ -60,8 +60,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		t.Fatal(got.body)
 	}
 	got := w.call("POST", "/v1/runs", `{"job":"tell","input":{"hang":true}}`, ann...)
-	run := strings.TrimPrefix(got.Header.Get("Location"), "/v1/runs/")
-	n := 0
+	run, n := strings.TrimPrefix(got.Header.Get("Location"), "/v1/runs/"), 0
 	for path, operations := range document.Paths {
 		at := strings.NewReplacer("{id}", run, "{request}", "loud", "{name}", "tell").Replace(path)
 		for method, operation := range operations {

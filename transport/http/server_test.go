@@ -326,8 +326,7 @@ func TestCompression(t *testing.T) {
 	w := newWorld(t)
 	id := w.start(`{"words":100,"file":true}`)
 	w.until(id, messages.KindRunCompleted)
-	run := "/v1/runs/" + string(id)
-	tag := `"` + file.SHA256 + `"`
+	run, tag := "/v1/runs/"+string(id), `"`+file.SHA256+`"`
 	for name, c := range map[string]struct {
 		method, path string
 		header       []string

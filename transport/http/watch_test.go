@@ -73,8 +73,7 @@ func TestWatchTheList(t *testing.T) {
 		<-ctx.Done()
 		return "", err
 	}))
-	before := w.start(`{"hang":true,"word":"before"}`)
-	l := w.watch()
+	before, l := w.start(`{"hang":true,"word":"before"}`), w.watch()
 	l.until(before, messages.Processing)
 	asks := w.start(`{"words":500,"ask":true}`)
 	w.until(asks, messages.KindInputRequired)

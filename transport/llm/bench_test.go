@@ -29,8 +29,7 @@ func answering(n int) *played {
 
 // ours and theirs take an answer of n tokens and return the time of one.
 func ours(b testing.TB, n int) time.Duration {
-	c := client(b, llm.Config{Transport: answering(n)})
-	tokens, began := 0, time.Now()
+	c, tokens, began := client(b, llm.Config{Transport: answering(n)}), 0, time.Now()
 	for part, err := range c.Stream(b.Context(), hello()) {
 		must(b, err)
 		if _, ok := part.(model.Text); ok {

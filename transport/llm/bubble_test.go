@@ -128,8 +128,7 @@ func TestCancelBetweenTries(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		time.AfterFunc(time.Second, cancel)
-		began := time.Now()
-		h := listen(ctx, l, hello())
+		began, h := time.Now(), listen(ctx, l, hello())
 		if h.ends != 1 || h.end.Verdict.Outcome != model.Canceled || time.Since(began) != time.Second {
 			t.Error(h, time.Since(began))
 		}
@@ -196,8 +195,7 @@ func TestWatchdogs(t *testing.T) {
 			messages.CauseDeadline, 5 * time.Minute, ""},
 	} {
 		bubble(t, llm.Config{Limits: limits}, c.handle, func(t *testing.T, l *llm.Client) {
-			began := time.Now()
-			h := listen(t.Context(), l, hello())
+			began, h := time.Now(), listen(t.Context(), l, hello())
 			if took := time.Since(began); h.ends != 1 || h.end.Verdict.Cause != c.want || took != c.after || h.text != c.text {
 				t.Errorf("%s: after %s, want %s after %s: %s", c.name, took, c.want, c.after, h)
 			}

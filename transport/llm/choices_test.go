@@ -107,8 +107,7 @@ func TestForms(t *testing.T) {
 			chosen(`"finish_reason":"function_call"`)}, "", "", `[{call_0 f {"x":1} }]`, nil},
 		{"multi-line frame", []string{"{\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"a\"}}]}"}, "a", "", "", nil},
 	} {
-		h := told(t, c.frames...)
-		calls := ""
+		h, calls := told(t, c.frames...), ""
 		if len(h.end.Calls) > 0 {
 			calls = fmt.Sprint(h.end.Calls)
 		}

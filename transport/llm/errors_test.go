@@ -212,8 +212,7 @@ func TestStaleConnection(t *testing.T) {
 		makeReusable(t, c)
 		m.Answer(testkit.Cut())
 		m.AnswerTo("/v1/models", testkit.Cut())
-		before := len(m.Requests())
-		err := ask(c)
+		before, err := len(m.Requests()), ask(c)
 		if sent := m.Requests()[before:]; err != nil || len(sent) < 2 || sent[0].Path != sent[1].Path || len(sent) > 2 && name != "models" {
 			t.Errorf("%s: %v after %d requests", name, err, len(sent))
 		}

@@ -239,8 +239,7 @@ func failing(body string) bool {
 }
 
 func unlawful(h *heard, r fixtureResponse, strict bool) string {
-	v := h.end.Verdict
-	done := strings.Contains(r.Body, "[DONE]")
+	v, done := h.end.Verdict, strings.Contains(r.Body, "[DONE]")
 	finish := strings.Contains(r.Body, "finish") || strings.Contains(r.Body, "_sensitive") || strings.Contains(r.Body, `\u`)
 	switch {
 	case h.ends != 1 || !isEnd(h.parts[len(h.parts)-1]):

@@ -168,8 +168,7 @@ func TestLoadRefused(t *testing.T) {
 
 // llama.cpp as a router says that it loads, and loads while it is asked whether it has.
 func TestLoadByRouter(t *testing.T) {
-	status := []string{"unloaded", "loading", "loading", "loaded"}
-	at := 0
+	status, at := []string{"unloaded", "loading", "loading", "loaded"}, 0
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"data":[{"id":"x","status":{"value":"` + status[at] + `"}}]}`))

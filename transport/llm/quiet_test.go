@@ -99,8 +99,7 @@ func TestAnswersAreNotHeldBack(t *testing.T) {
 
 // A secret that came with what a model is to read does not reach its server.
 func TestRequestsHoldNoSecret(t *testing.T) {
-	m := testkit.NewModel(t)
-	r := hello()
+	m, r := testkit.NewModel(t), hello()
 	r.Messages[0].Content = "the README says " + knownToken
 	listen(t.Context(), keyed(t, m), r)
 	if got := m.Requests()[0].Chat.Messages[0].Content; string(got) == "" || strings.Contains(fmt.Sprint(got), knownToken) {

@@ -112,8 +112,7 @@ func TestRequestRefused(t *testing.T) {
 		"schema":      func(r *model.Request) { r.Format = &model.Format{Schema: json.RawMessage(`{`)} },
 		"tool":        func(r *model.Request) { r.Tools = []model.Tool{{Name: "f", Parameters: json.RawMessage(`{`)}} },
 	} {
-		m := testkit.NewModel(t)
-		r := hello()
+		m, r := testkit.NewModel(t), hello()
 		change(&r)
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), r)
 		if h.ends != 1 || messages.CodeOf(h.err) != "invalid_input" || len(m.Requests()) > 0 {
@@ -158,8 +157,7 @@ func TestConfig(t *testing.T) {
 
 // A server is not sent what it refuses.
 func TestRefusedFields(t *testing.T) {
-	m := testkit.NewModel(t)
-	r := hello()
+	m, r := testkit.NewModel(t), hello()
 	r.Temperature, r.TopP, r.Seed, r.Stop = new(0.5), new(0.9), new(int64(7)), []string{"x"}
 	r.Extra = map[string]json.RawMessage{"ttl": json.RawMessage("300"), "top_k": json.RawMessage("40")}
 	all := []string{"temperature", "top_p", "seed", "stop", "ttl"}
@@ -190,8 +188,7 @@ func TestDialectOfAModel(t *testing.T) {
 	for _, c := range []struct{ of, asked, text, thought string }{
 		{"", "m", "Hello", "Hm."}, {"m", "m", "Hello", "Hm."}, {"m", "", "Hello", "Hm."}, {"other", "m", "Hm.</think>Hello", ""},
 	} {
-		server := &llm.ServerProfile{Thoughts: "implicit", Model: c.of}
-		r := hello()
+		server, r := &llm.ServerProfile{Thoughts: "implicit", Model: c.of}, hello()
 		r.Model = c.asked
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Proxy: "none", Server: server}), r)
 		if h.text != c.text || h.thought != c.thought || h.end.Verdict.Outcome != model.Completed {

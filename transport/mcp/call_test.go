@@ -279,8 +279,7 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 
 // What the caller wishes of a run goes before what its tool says, and the tool's limits are the run's.
 func TestWhatARunIsStartedWith(t *testing.T) {
-	limits := messages.Limits{StallMS: 12_345}
-	jobs := testJobs()
+	limits, jobs := messages.Limits{StallMS: 12_345}, testJobs()
 	for name, mode := range map[string]messages.Mode{"any": "", "stays": messages.Detached, "leaves": messages.Attached} {
 		jobs = append(jobs, knownAs(name, messages.JobSpec{Mode: mode, Limits: limits}))
 	}
@@ -384,8 +383,7 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "ask"})
 		c := dial(t, s, how)
 		all := c.callTool("ask", nil, "tok").until()
-		r := all[len(all)-1].toolResult(t)
-		events := eventsIn(t, all[:len(all)-1])
+		r, events := all[len(all)-1].toolResult(t), eventsIn(t, all[:len(all)-1])
 		if r.IsError || r.Structured.Status != "waiting" || r.Structured.Seq != events[len(events)-1].Seq {
 			t.Fatalf("after event %d the result is %s", events[len(events)-1].Seq, all[len(all)-1].Result)
 		}

@@ -200,8 +200,7 @@ func (c *client) dialStdio(s *mcp.Server) {
 	theirIn, ourOut := io.Pipe()
 	ourIn, theirOut := io.Pipe()
 	c.in = ourOut
-	ctx := auth.With(context.Background(), c.as.caller())
-	ended := make(chan struct{})
+	ctx, ended := auth.With(context.Background(), c.as.caller()), make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err := s.Serve(ctx, theirIn, theirOut); err != nil {

@@ -181,8 +181,7 @@ func TestWhoSeesWhichTasks(t *testing.T) {
 // A tool that must, or must not, be a task says so to clients that know tasks, and to those that do not.
 func TestLegacyTaskSupport(t *testing.T) {
 	s, _ := taskDoor(t)
-	c := dialAs(t, s, legacyHTTP, as{})
-	ann := map[string]any{"name": "Ann"}
+	c, ann := dialAs(t, s, legacyHTTP, as{}), map[string]any{"name": "Ann"}
 	if code := c.callTool("always", ann, nil).response().code(t); code != -32601 {
 		t.Errorf("always, not as a task: %d", code)
 	}

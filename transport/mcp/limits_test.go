@@ -85,8 +85,7 @@ func TestAReaderIsNotAskedByATask(t *testing.T) {
 func TestWhatClientsMakeGrow(t *testing.T) {
 	s, open, _ := working(t, nil)
 	open()
-	long := "x://" + strings.Repeat("x", 8<<10)
-	old := dial(t, s, legacyHTTP)
+	long, old := "x://"+strings.Repeat("x", 8<<10), dial(t, s, legacyHTTP)
 	if m := old.do("resources/subscribe", map[string]any{"uri": long}); m.code(t) != -32602 ||
 		!strings.Contains(m.Error.Message, "may have 4096") {
 		t.Errorf("a long uri: %+v", m.Error)

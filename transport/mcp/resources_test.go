@@ -72,8 +72,7 @@ func (c *client) text(uri string) (string, contents) {
 // missing checks that there is no such resource, in the words of the client's protocol.
 func (c *client) missing(uri string) {
 	c.t.Helper()
-	m := c.do("resources/read", map[string]any{"uri": uri})
-	code := -32002
+	m, code := c.do("resources/read", map[string]any{"uri": uri}), -32002
 	if c.how.modern {
 		code = -32602
 	}
@@ -92,8 +91,7 @@ func TestResourcesOfARun(t *testing.T) {
 		s, _, _ := working(t, files)
 		c := dial(t, s, how)
 		id := c.begin(work{})
-		end := c.call("run_wait", of(id))
-		links := map[string]string{}
+		end, links := c.call("run_wait", of(id)), map[string]string{}
 		for _, content := range end.Content {
 			if content.Type == "resource_link" {
 				links[content.Name] = content.URI

@@ -157,8 +157,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		s, open, _ := working(t, map[string]string{"a.txt": "A"})
 		c := dial(t, s, how)
-		schemas := c.schemas()
-		seen := map[string]bool{}
+		schemas, seen := c.schemas(), map[string]bool{}
 		check := func(tool string, arguments map[string]any) toolResult {
 			m := c.callTool(tool, arguments, nil).response()
 			var r struct {

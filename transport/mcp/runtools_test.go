@@ -71,8 +71,7 @@ func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(),
 		}
 		return result, nil
 	}
-	config := mcp.Config{Open: opening(files)}
-	hears := actors.Func("work", do)
+	config, hears := mcp.Config{Open: opening(files)}, actors.Func("work", do)
 	hears.Messages = true
 	s, system = doorTo(t, config, []actors.Definition{hears}, mcp.JobTool{Job: "work"})
 	return s, func() { close(gate) }, system
@@ -202,8 +201,7 @@ func TestAFailedRun(t *testing.T) {
 func TestEventsThatAreStillToCome(t *testing.T) {
 	s, open, _ := working(t, nil)
 	c := dial(t, s, legacyHTTP)
-	id := c.begin(work{Wait: true})
-	p := page{}
+	id, p := c.begin(work{Wait: true}), page{}
 	for len(p.Events) == 0 || p.Events[len(p.Events)-1].Type != "task.started" {
 		p = c.events(id, "after", p.Next, "wait_ms", 5000)
 	}
@@ -376,8 +374,7 @@ func TestManyMiddlingEvents(t *testing.T) {
 	id := c.begin(work{})
 	c.call("run_wait", of(id))
 	for next, done := cursor(""), false; !done; {
-		p := c.events(id, "after", next, "max", 1000)
-		size := 0
+		p, size := c.events(id, "after", next, "max", 1000), 0
 		for _, e := range p.Events {
 			size += len(e.Payload)
 		}
@@ -457,8 +454,7 @@ func TestAttach(t *testing.T) {
 		p := c.events(id, "wait_ms", 5000)
 		x := c.callTool("run_attach", of(id, "after", p.Next), "again")
 		open()
-		all := x.until()
-		last := p.Next.seq()
+		all, last := x.until(), p.Next.seq()
 		for _, m := range all[:len(all)-1] {
 			e := m.progress(t).Meta.Event
 			if e == nil {
@@ -484,8 +480,7 @@ func TestAttachOptions(t *testing.T) {
 	id := c.begin(work{Lines: 3})
 	c.call("run_wait", of(id))
 	for option, value := range map[string]any{"level": "milestone", "kinds": []string{"log", "task.started"}} {
-		shown := 0
-		all := c.callTool("run_attach", of(id, option, value), "p").until()
+		shown, all := 0, c.callTool("run_attach", of(id, option, value), "p").until()
 		for _, m := range all[:len(all)-1] {
 			e := m.progress(t).Meta.Event
 			if e == nil {

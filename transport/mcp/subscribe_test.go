@@ -108,8 +108,7 @@ const updated = "notifications/resources/updated"
 func TestSubscribedSessionsAreTold(t *testing.T) {
 	inLegacy(t, func(t *testing.T, how era) {
 		s, system, steps := stepDoor(t)
-		id := stepping(t, system, "ann")
-		c := dialAs(t, s, how, as{principal: "ann"})
+		id, c := stepping(t, system, "ann"), dialAs(t, s, how, as{principal: "ann"})
 		other := dialAs(t, s, how, as{principal: "ann"})
 		for _, c := range []*client{c, other} {
 			openStream(t, c)

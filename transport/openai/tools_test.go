@@ -63,8 +63,7 @@ func (c *calling) State(ctx context.Context, id messages.RunID) (messages.State,
 // A request that brings tools is answered with calls of them, whole and streamed, and their results go on in the next run.
 func TestTools(t *testing.T) {
 	runs := &calling{}
-	url := serve(t, runs)
-	config := client.DefaultConfig("k")
+	url, config := serve(t, runs), client.DefaultConfig("k")
 	config.BaseURL = url + "/v1"
 	c := client.NewClientWithConfig(config)
 	ask := client.ChatCompletionRequest{Model: "prompt", Messages: []client.ChatCompletionMessage{{Role: "user", Content: "plain"}},

@@ -20,8 +20,7 @@ import (
 // What is said to raise a limit raises it.
 func TestLimitsOfArchives(t *testing.T) {
 	var packed bytes.Buffer
-	w := tar.NewWriter(&packed)
-	deep := strings.Repeat("d/", 150) + "a.md"
+	w, deep := tar.NewWriter(&packed), strings.Repeat("d/", 150)+"a.md"
 	must(t, w.WriteHeader(&tar.Header{Name: deep, Mode: 0o644, Format: tar.FormatPAX}))
 	must(t, w.WriteHeader(&tar.Header{Name: "b.md", Typeflag: tar.TypeFifo}))
 	must(t, w.Close())

@@ -47,8 +47,7 @@ func TestMergeKeepsChain(t *testing.T) {
 		for i := range 50 {
 			mustAppend(t, j, block("r_a", uint64(3+i), said(i, "word ")))
 		}
-		last := block("r_a", 53, done, success)
-		b := journal.StoredBlock{}
+		last, b := block("r_a", 53, done, success), journal.StoredBlock{}
 		live, n := chained(t, j, "r_a")
 		for _, e := range last.Events {
 			line, _ := e.JSON()

@@ -69,8 +69,7 @@ func TestExpireKeepsUp(t *testing.T) {
 	dir := t.TempDir()
 	j, _ := open(t, dir)
 	const logs = 400
-	long := strings.Repeat("word ", 4000)
-	answers := make(chan error, logs)
+	long, answers := strings.Repeat("word ", 4000), make(chan error, logs)
 	for i := range logs {
 		j.Append(block(messages.RunID(fmt.Sprintf("r_%d", i)), 0, queued, started, begun, said(0, long), done, success), func(err error) { answers <- err })
 	}
@@ -82,8 +81,7 @@ func TestExpireKeepsUp(t *testing.T) {
 	blocks := make(chan int)
 	for i := range 32 {
 		go func() {
-			run, at := messages.RunID(fmt.Sprintf("r_live%d", i)), uint64(0)
-			n := 0
+			run, at, n := messages.RunID(fmt.Sprintf("r_live%d", i)), uint64(0), 0
 			for ; ctx.Err() == nil; n++ {
 				b := block(run, at, said(n-1, "word "))
 				if at == 0 {

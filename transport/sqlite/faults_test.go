@@ -148,8 +148,7 @@ func killed(t *testing.T, dir string, after int, acknowledged func(messages.RunI
 
 // "kill -9 or a power cut never loses a milestone that was seen."
 func TestKill(t *testing.T) {
-	dir := t.TempDir()
-	acknowledged := map[messages.RunID]uint64{}
+	dir, acknowledged := t.TempDir(), map[messages.RunID]uint64{}
 	for cycle := range 10 {
 		killed(t, dir, 50+37*cycle, func(run messages.RunID, seq uint64) { acknowledged[run] = seq })
 	}
@@ -188,8 +187,7 @@ func TestFullDisk(t *testing.T) {
 	dir := smallDisk(t)
 	j, r := open(t, dir)
 	mustAppend(t, j, block("r_a", 0, queued, started, begun), block("r_b", 0, queued, started, begun))
-	big := strings.Repeat("x", 64<<10)
-	after := uint64(3)
+	big, after := strings.Repeat("x", 64<<10), uint64(3)
 	for {
 		b := block("r_a", after, said(int(after)-3, big))
 		if err := appended(j, b); err != nil {

@@ -119,8 +119,7 @@ func TestSlowDisk(t *testing.T) {
 	dir := t.TempDir()
 	j, _ := open(t, dir)
 	mustAppend(t, j, block("r_a", 0, queued, started, begun))
-	release := hold(t, dir)
-	answers := make(chan error, 6000)
+	release, answers := hold(t, dir), make(chan error, 6000)
 	for i := range cap(answers) {
 		j.Append(block("r_a", 3, said(i, "word ")), func(err error) { answers <- err })
 	}

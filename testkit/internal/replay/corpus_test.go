@@ -263,8 +263,7 @@ func (c scenario) record(t *testing.T, name string) []byte {
 		if c.cancel > 0 {
 			time.AfterFunc(c.cancel, func() { _ = s.Cancel(context.Background(), root, "ada", "enough") })
 		}
-		asked := 0
-		lines := json.NewEncoder(&out)
+		asked, lines := 0, json.NewEncoder(&out)
 		for batch, err := range s.Follow(t.Context(), root, messages.FollowOptions{Tree: true}) {
 			must(t, err)
 			for _, e := range batch {

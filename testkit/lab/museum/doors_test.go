@@ -103,8 +103,7 @@ func TestOmnara421(t *testing.T) {
 func TestOpenAINode1984(t *testing.T) {
 	gate := make(chan struct{})
 	api, run := served(t, door.Config{}, gate)
-	url := testkit.ServeURL(t, api)
-	text, id := "", "0"
+	url, text, id := testkit.ServeURL(t, api), "", "0"
 	read := func(until string) {
 		for lines := open(t, url, run, id); lines.Scan() && (until == "" || text != until); {
 			if next, ok := strings.CutPrefix(lines.Text(), "id: "); ok {

@@ -97,8 +97,7 @@ func TestGGCode1115(t *testing.T) {
 // The store had the cancel, and the stream never said so.
 func TestA2APython1175(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
-		run := s.Run(hangs())
-		got := make(chan messages.Kind)
+		run, got := s.Run(hangs()), make(chan messages.Kind)
 		go func() { got <- last(log(t, run, 0)) }()
 		synctest.Wait()
 		must(t, run.Cancel(t.Context(), "enough"))

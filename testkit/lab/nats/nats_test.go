@@ -301,8 +301,7 @@ func TestServerRestarts(t *testing.T) {
 // TestDamagedLog reads logs in which somebody else has written. Other runs go on.
 func TestDamagedLog(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
-		a, b := open(t, s), open(t, s)
-		js := client(t, s)
+		a, b, js := open(t, s), open(t, s), client(t, s)
 		for run, m := range map[messages.RunID]*natsgo.Msg{
 			"r_headless": {Data: []byte("hello")},
 			"r_numbers":  {Header: natsgo.Header{"Lastword-Block": {`{"id":"00","first":3,"last":1}`}}},

@@ -322,8 +322,7 @@ func TestDeepRun(t *testing.T) {
 // "1,818 open questions pass its limits": what the header has no room for is in the data, and every node lists it.
 func TestLargeMark(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
-		a, b := open(t, s), open(t, s)
-		opened := queued
+		a, b, opened := open(t, s), open(t, s), queued
 		opened.Labels = map[string]string{"topic": strings.Repeat("parks ", 20_000)}
 		must(t, a, block("r_1", 0, 1, opened))
 		var asked []messages.Body
@@ -357,8 +356,7 @@ func TestLargeMark(t *testing.T) {
 // A log that an older version has begun can be read and goes on. It has no digests.
 func TestOldMessages(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
-		j, js := open(t, s), client(t, s)
-		first := block("r_old", 0, 1, queued)
+		j, js, first := open(t, s), client(t, s), block("r_old", 0, 1, queued)
 		line, err := first.Events[0].JSON()
 		noError(t, err)
 		_, err = js.PublishMsg(t.Context(), &natsgo.Msg{Subject: "run.r_old.q", Data: append(line, '\n'), Header: natsgo.Header{

@@ -199,8 +199,7 @@ const runs = 10
 
 // newPlan returns the plan of the seed: up to four faults.
 func newPlan(seed uint64) plan {
-	dice := rand.New(rand.NewPCG(seed, 1))
-	p := plan{seed: seed}
+	dice, p := rand.New(rand.NewPCG(seed, 1)), plan{seed: seed}
 	for range dice.IntN(5) {
 		p.faults = append(p.faults, fault{kind: kinds[dice.IntN(len(kinds))], at: time.Duration(dice.IntN(4000)) * time.Millisecond,
 			node: 1, run: dice.IntN(runs), n: 2 + dice.IntN(5)})

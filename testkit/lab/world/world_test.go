@@ -95,8 +95,7 @@ func (w *world) complain(format string, args ...any) {
 
 // simulate plays the plan in a bubble, and returns what is wrong. One world in fifty keeps its journal in SQLite.
 func simulate(t *testing.T, p plan) []string {
-	w := &world{plan: p, canceled: map[messages.RunID]time.Time{}}
-	folder := ""
+	w, folder := &world{plan: p, canceled: map[messages.RunID]time.Time{}}, ""
 	if p.seed%50 == 7 {
 		folder = t.TempDir()
 	}

@@ -289,8 +289,7 @@ func TestShares(t *testing.T) {
 func TestIssuedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, line := newLine(t, "bob", auth.ReadRuns)
-		issued := strings.Repeat("x", 32) + ".y.z"
-		end := time.Now().Add(time.Hour)
+		issued, end := strings.Repeat("x", 32)+".y.z", time.Now().Add(time.Hour)
 		answers := map[string]error{issued: nil,
 			"2" + issued: messages.Errorf(messages.CodeUnavailable, "the keys cannot be had")}
 		m := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line)),

@@ -119,8 +119,7 @@ func isLoopback(name string) bool {
 
 // passes asks a gate without a server in between, as fast as fuzzing needs it.
 func passes(g *auth.Middleware, host, origin string) bool {
-	passed := false
-	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	passed, r := false, httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Host = host
 	r.Header.Set("X-User", "mia") // for a gate behind inFront
 	if origin != "" {

@@ -267,8 +267,7 @@ func TestReload(t *testing.T) {
 // for those that did not.
 func ends(t *testing.T, requests int, token, before, after string) []error {
 	t.Helper()
-	path := tokenFile(t, before)
-	causes := make(chan error, requests)
+	path, causes := tokenFile(t, before), make(chan error, requests)
 	h := newMiddleware(t, auth.Config{Tokens: load(t, path)}).Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		time.Sleep(2 * time.Second)
 		causes <- context.Cause(r.Context())

@@ -178,8 +178,7 @@ func TestManyReadAtOnce(t *testing.T) {
 // A million files, named as in a large repository, must fit in 300 MB; a fifth of them in a fifth of it.
 func TestFilesTakeLittleMemory(t *testing.T) {
 	const count, each = 200_000, 300
-	before := heap()
-	files := new(tree.Tree)
+	before, files := heap(), new(tree.Tree)
 	for i := range count {
 		name := fmt.Sprintf("packages/module%03d/internal/component%02d/some_file_name_%d.go", i/10_000, i/100%100, i)
 		must(t, files.File(name, 1, func() ([]byte, error) { return []byte{byte(i)}, nil }))

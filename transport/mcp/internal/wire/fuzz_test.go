@@ -154,8 +154,7 @@ func FuzzStdio(f *testing.F) {
 		}
 		var out bytes.Buffer
 		must(t, newFuzzed(t).wire.ServeStdio(t.Context(), strings.NewReader(in), &out))
-		lines := slices.Collect(bytes.Lines(out.Bytes()))
-		answers := 0
+		lines, answers := slices.Collect(bytes.Lines(out.Bytes())), 0
 		for _, line := range lines {
 			text, whole := bytes.CutSuffix(line, []byte("\n"))
 			if !whole || !isMessage(text) {

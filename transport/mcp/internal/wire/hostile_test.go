@@ -111,8 +111,7 @@ func (crashing) MarshalJSON() ([]byte, error) { panic("the secret is 42") }
 func TestValuesThatPanic(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	f.mcp.AddTool(mcp.NewTool("bad"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		x := wire.From(ctx)
-		bad := map[string]any{"k": crashing{}}
+		x, bad := wire.From(ctx), map[string]any{"k": crashing{}}
 		if x.Notify("notifications/bad", bad) == nil {
 			t.Error("it was written")
 		}
@@ -164,8 +163,7 @@ func TestTokensOfProgress(t *testing.T) {
 
 // After a cancellation nothing more is said of the request, whatever its handler still tries.
 func TestNothingIsToldAfterACancellation(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	told := make(chan error, 1)
+	f, told := newFixture(t, wire.Config{}), make(chan error, 1)
 	f.mcp.AddTool(mcp.NewTool("late"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := wire.From(ctx)
 		f.entered <- x
@@ -231,8 +229,7 @@ func TestFailedInitializeNamesNoSession(t *testing.T) {
 
 // If the server ends a request, the handler learns why, and a client that still reads gets the answer.
 func TestServerThatEndsItsRequests(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	shutdown := errors.New("the server stops")
+	f, shutdown := newFixture(t, wire.Config{}), errors.New("the server stops")
 	stopping, stop := context.WithCancelCause(t.Context())
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.wire.ServeHTTP(w, r.WithContext(stopping))

@@ -252,8 +252,7 @@ func TestQuestionsThatAreNotAnswered(t *testing.T) {
 
 // A handler that leaves a question behind takes it back with its result.
 func TestQuestionLeftBehind(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	left := make(chan error, 1)
+	f, left := newFixture(t, wire.Config{}), make(chan error, 1)
 	f.mcp.AddTool(mcp.NewTool("leave"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := wire.From(ctx)
 		go func() {

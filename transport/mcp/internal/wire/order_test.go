@@ -140,8 +140,7 @@ func TestPanic(t *testing.T) {
 // the result; where there was no event it comes at once, and what is asked meanwhile does not wait.
 func TestBreath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFixture(t, wire.Config{}).begunStdio(t)
-		begin := time.Now()
+		c, begin := newFixture(t, wire.Config{}).begunStdio(t), time.Now()
 		c.send(toolCall("1", "count", `{"tag":"t"}`, ""))
 		for range 5 {
 			c.next()

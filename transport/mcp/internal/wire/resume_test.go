@@ -90,8 +90,7 @@ func TestPriming(t *testing.T) {
 		dial, end := newResuming(t, step).bubble(t)
 		defer end()
 		c := dial()
-		session := c.initialize()
-		begin := time.Now()
+		session, begin := c.initialize(), time.Now()
 		response := c.do(http.MethodPost, session, toolCall("1", "steps", `{}`, ""))
 		if took := time.Since(begin); took != time.Second || !isStream(response) {
 			t.Errorf("after %v there is %v", took, response.Header)

@@ -123,8 +123,7 @@ func (f *fixture) bubble(t *testing.T) (dial func() *bubbleConn, end func()) {
 }
 
 func (f *fixture) bubbleBehind(t *testing.T, handler http.Handler) (dial func() *bubbleConn, end func()) {
-	network := standin.NewNetwork()
-	s := &http.Server{Handler: handler}
+	network, s := standin.NewNetwork(), &http.Server{Handler: handler}
 	go s.Serve(network)
 	return func() *bubbleConn {
 			conn, err := network.Dial(t.Context(), "", "")
@@ -234,8 +233,7 @@ func TestSessionsThatGoAreEnded(t *testing.T) {
 				t.Errorf("a session that %s is not ended", what)
 			}
 		}
-		displaced := begin()
-		idle := begin()
+		displaced, idle := begin(), begin()
 		wantEnded("made room", displaced)
 		time.Sleep(2 * time.Hour)
 		wantEnded("was idle", idle)
@@ -249,8 +247,7 @@ func TestKeepAlive(t *testing.T) {
 		dial, end := f.bubble(t)
 		defer end()
 		c, get := dial(), dial()
-		session := c.initialize()
-		begin := time.Now()
+		session, begin := c.initialize(), time.Now()
 		silent := get.do(http.MethodGet, session, "")
 		call := c.do(http.MethodPost, session, toolCall("1", "hold", `{}`, ""))
 		if waited := time.Since(begin); waited != 10*time.Second || !isStream(call) {
@@ -291,8 +288,7 @@ func TestStalledClient(t *testing.T) {
 		dial, end := f.bubble(t)
 		defer end()
 		c := dial()
-		session := c.initialize()
-		begin := time.Now()
+		session, begin := c.initialize(), time.Now()
 		c.do(http.MethodPost, session, toolCall("1", "flood", `{}`, ""))
 		if err := <-failed; !errors.Is(err, wire.ErrDisconnected) {
 			t.Error(err)

@@ -62,8 +62,7 @@ func (c *client) inside(f *fixture) *wire.Session {
 // what comes from then on there. When it closes it, the other is as good as before.
 func TestNewestStream(t *testing.T) {
 	f, c := inSession(t, wire.Config{})
-	session := c.inside(f)
-	old := c.open(t.Context())
+	session, old := c.inside(f), c.open(t.Context())
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	renewed := c.open(ctx)

@@ -250,8 +250,7 @@ func TestReadOfEmptyArchives(t *testing.T) {
 
 // Every way to cut a packed archive short is an error; a plain tar does not tell its end.
 func TestReadOfCutArchives(t *testing.T) {
-	plain := tarOf(t, files("a/x", "a/y", "b")...)
-	file := save(t, "cut", nil)
+	plain, file := tarOf(t, files("a/x", "a/y", "b")...), save(t, "cut", nil)
 	for _, data := range [][]byte{gz(t, plain), zipOf(t, "", files("a/x", "a/y", "b")...), plain[:len(plain)-1024-512]} {
 		for size := range data {
 			must(t, os.WriteFile(file, data[:size], 0o600))

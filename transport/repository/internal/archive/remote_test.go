@@ -64,8 +64,7 @@ func TestReadOfAnswersThatAreNoArchive(t *testing.T) {
 
 // A token goes to the host that was asked for it, and to none that this one names.
 func TestReadSendsTokensToTheFirstHostAlone(t *testing.T) {
-	data := gz(t, tarOf(t, files("a")...))
-	seen := map[string]string{}
+	data, seen := gz(t, tarOf(t, files("a")...)), map[string]string{}
 	second, _ := web(t, func(w http.ResponseWriter, r *http.Request) {
 		seen["second"] = r.Header.Get("Authorization")
 		send(data)(w, r)
@@ -120,8 +119,7 @@ func TestReadOfLyingContentLengths(t *testing.T) {
 
 // Anyone who cancels is answered at once, however slowly the server sends.
 func TestReadEndsWithItsContext(t *testing.T) {
-	gone := errors.New("gone")
-	noise := make([]byte, 300<<10)
+	gone, noise := errors.New("gone"), make([]byte, 300<<10)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
 	entries := []entry{{name: "noise", text: string(noise)}, {name: "more", text: string(noise)}}
 	for _, data := range [][]byte{gz(t, tarOf(t, entries...)), zipOf(t, "", entries...)} {
@@ -209,8 +207,7 @@ func TestReadSpoolsLargeZips(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	top := tarOf(t, files("top-1.0/a")...)
-	flat := tarOf(t, files("a", "b")...)
+	top, flat := tarOf(t, files("top-1.0/a")...), tarOf(t, files("a", "b")...)
 	for _, c := range []struct {
 		path, disposition string
 		data              []byte

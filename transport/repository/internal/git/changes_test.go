@@ -77,8 +77,7 @@ var was1, was2 = plumbing.NewHash(strings.Repeat("1", 40)), plumbing.NewHash(str
 // TestSinceSeesWhatGitSees compares random trees with what git says of them.
 func TestSinceSeesWhatGitSees(t *testing.T) {
 	b, dir := worktree(t)
-	chance := rand.New(rand.NewPCG(1, 2))
-	files := map[string]string{}
+	chance, files := rand.New(rand.NewPCG(1, 2)), map[string]string{}
 	was := b.at(b.files(files))
 	for range 40 {
 		for range chance.IntN(6) {
@@ -182,8 +181,7 @@ func TestACheckoutIsOnlyRead(t *testing.T) {
 	was := b.commit(b.files(map[string]string{"a": "1"}))
 	b.at(b.files(map[string]string{"a": "2"}))
 	write(t, filepath.Join(dir, "a"), "3")
-	before := listing(t, dir)
-	c := checkout(t, dir)
+	before, c := listing(t, dir), checkout(t, dir)
 	changes, err := c.Since(patience(t), was.String())
 	if err != nil || len(changes.Paths) != 1 {
 		t.Fatalf("%+v, %v", changes, err)

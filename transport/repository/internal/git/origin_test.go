@@ -95,8 +95,7 @@ func TestReadOfPackedRefs(t *testing.T) {
 // git writes these files for "git worktree add".
 func TestReadOfALinkedWorktree(t *testing.T) {
 	dir, _, commit := repository(t, remote)
-	linked := t.TempDir()
-	private := filepath.Join(dir, ".git", "worktrees", "linked")
+	linked, private := t.TempDir(), filepath.Join(dir, ".git", "worktrees", "linked")
 	write(t, filepath.Join(linked, ".git"), "gitdir: "+private+"\n")
 	write(t, filepath.Join(private, "HEAD"), commit+"\n")
 	write(t, filepath.Join(private, "commondir"), "../..\n")

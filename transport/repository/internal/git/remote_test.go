@@ -348,8 +348,7 @@ func TestManyFetchAtOnce(t *testing.T) {
 
 // noise does not get smaller by packing.
 func noise(size int) string {
-	source := rand.New(rand.NewPCG(1, 2))
-	text := make([]byte, size)
+	source, text := rand.New(rand.NewPCG(1, 2)), make([]byte, size)
 	for i := range text {
 		text[i] = byte(source.Uint32())
 	}
