@@ -186,30 +186,12 @@ func ask(t *testing.T, s http.Handler, who, method, params string) string {
 
 func TestModesAndErrors(t *testing.T) {
 	s := open(&stories.Teller{})
-	for _, c := range []struct{ who, method, params, want string }{
-		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"plain"}}`, `"text":"Hello, wörld 🌍"`},
-		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"failure"},"stream":false}`, `"_meta":{"error":{"code":"transport_closed"`},
-		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"cancel"},"task":{"ttl":300000}}`, `"taskId":"r_story3"`},
-		{"ada", "tasks/get", `{"taskId":"r_story3"}`, `"status":"cancelled"`},
-		{"ada", "tasks/get", `{"taskId":"r_story2"}`, `"error":{"code":"transport_closed"`},
-		{"ada", "tasks/result", `{"taskId":"r_story1"}`, `"isError":false`},
-		{"bob", "tasks/get", `{"taskId":"r_story1"}`, `"code":-32081`},
-		{"bob", "stream/subscribe", `{"streamId":"r_story1"}`, `"code":-32081`},
-		{"ada", "tools/call", `{"name":"none"}`, `"code":-32002`},
-		{"ada", "tools/call", `{}`, `"code":-32602`},
-		{"ada", "tools/call", `{"name":"prompt","stream":7}`, `"code":-32602`},
-		{"ada", "tools/call", `{"name":"prompt","task":true}`, `"code":-32602`},
-		{"ada", "tools/call", `{"name":"prompt","stream":{"chunkDelayMs":-1}}`, `"code":-32602`},
-		{"ada", "stream/subscribe", `{}`, `"code":-32602`},
-		{"ada", "stream/cancel", `{"streamId":7}`, "the streamId of stream/cancel must not be a JSON number"},
-		{"ada", "walk", `{}`, `"code":-32601`},
-		{"ada", "tools/list", `{}`, `{"description":"Asks","inputSchema":{"type":"object"},"name":"prompt"}`},
-		{"ada", "initialize", `{"protocolVersion":"2024-11-05"}`, `"protocolVersion":"2024-11-05"`},
-		{"ada", "tools/call", `{"name":"chat","arguments":{"story":"question"},"task":{}}`, `"taskId":"r_story4"`},
-		{"ada", "stream/cancel", `{"streamId":"r_story4"}`, `"status":"cancelled"`},
-	} {
-		if got := ask(t, s, c.who, c.method, c.params); !strings.Contains(got, c.want) {
-			t.Errorf("%s %s: %s, want %s", c.method, c.params, got, c.want)
+	data, err := os.ReadFile("testdata/answers.txt") // who calls, the method, its parameters, a part of the answer
+	must(t, err)
+	for line := range strings.Lines(string(data)) {
+		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if got := ask(t, s, c[0], c[1], c[2]); !strings.Contains(got, c[3]) {
+			t.Errorf("%s %s: %s, want %s", c[1], c[2], got, c[3])
 		}
 	}
 }

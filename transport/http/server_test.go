@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,50 +31,15 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(got.Status, got.body)
 	}
 	run := "/v1/runs/" + string(ended)
-	for _, c := range []struct {
-		method, path, body, header string
-		status                     int
-		code, says                 string
-	}{
-		{"POST", "/v1/runs", `{"job":"tell","input":{"wrods":1}}`, "", 422, "invalid_input", `"wrods"`},
-		{"POST", "/v1/runs", `{"job":"tell","inptu":{}}`, "", 422, "invalid_input", "inptu"},
-		{"POST", "/v1/runs", `{"job":"tel`, "", 400, "bad_request", "JSON"},
-		{"POST", "/v1/runs", `{"job":"tell","limits":{"budget":{"tokens":0}}}`, "", 422, "invalid_input", "budget's tokens"},
-		{"POST", "/v1/runs", `{"job":"tell","limits":{"budget":{"cost":{"amount":0}}}}`, "", 422, "invalid_input", "budget's cost"},
-		{"POST", "/v1/runs", `{"job":"tell","limits":{"budget":{"time":"0s"}}}`, "", 422, "invalid_input", "budget's time"},
-		{"POST", "/v1/runs", `{"job":"sing"}`, "", 422, "invalid_input", "there is tell"},
-		{"POST", "/v1/runs", `{"job":"tell","input":{"words":2}}`, "Idempotency-Key: k", 409, "conflict", "key"},
-		{"POST", "/v1/runs", `{"job":"tell","detached":false}`, "", 422, "invalid_input", "text/event-stream"},
-		{"POST", "/v1/runs", `{"job":"tell"}`, "Prefer: wait=soon", 422, "invalid_input", "wait=30"},
-		{"GET", "/v1/runs/r_unknown", "", "", 404, "not_found", "r_unknown"},
-		{"GET", "/v1/runs/r_unknown/events", "", "", 404, "not_found", "r_unknown"},
-		{"GET", "/v1/runs?limt=3", "", "", 422, "invalid_input", "limt"},
-		{"GET", "/v1/runs?label=x", "", "", 422, "invalid_input", "name:value"},
-		{"GET", "/v1/runs?cursor=x", "", "", 422, "invalid_input", "cursor"},
-		{"GET", "/v1/runs?status=odd", "", "", 422, "invalid_input", "status"},
-		{"GET", run + "/events?after=x", "", "", 422, "invalid_input", "begin at 0"},
-		{"GET", run + "/events?after=1000", "", "", 409, "reset", "begin at 0"},
-		{"GET", run + "/events?after=1000", "", "Accept: text/event-stream", 409, "reset", "begin at 0"},
-		{"GET", run + "/events?kinds=run.odd", "", "", 422, "invalid_input", "run.odd"},
-		{"GET", run + "/events?wait=soon", "", "", 422, "invalid_input", "5s"},
-		{"GET", run + "/artifacts/llms.txt", "", "", 404, "not_found", "llms.txt"},
-		{"POST", run + "/input/loud", `{"value":1}`, "", 404, "not_found", "has ended"},
-		{"DELETE", "/v1/runs/" + string(hangs), "", "", 409, "conflict", "cancel it first"},
-		{"GET", "/v1/runs?limt=3", "", "Accept: ;!,", 422, "invalid_input", "limt"},
-		{"GET", "/v1/runs/../jobs", "", "", 404, "not_found", "/openapi.json"},
-		{"GET", "/v1/jobs", "", "Accept: text/csv", 406, "not_acceptable", "application/json"},
-		{"GET", run + "/events", "", "Accept: image/png, text/html;q=0.9", 406, "not_acceptable", "text/event-stream"},
-		{"GET", "/v1/ws", "", "", 400, "bad_request", "WebSocket"},
-		{"PATCH", run, "", "", 405, "method_not_allowed", "GET"},
-		{"GET", "/v2", "", "", 404, "not_found", "/openapi.json"},
-		{"GET", "/v1/jobs/sing", "", "", 404, "not_found", "/v1/jobs"},
-	} {
-		name, value, _ := strings.Cut(cmp.Or(c.header, "Accept: */*"), ": ")
-		got := w.call(c.method, c.path, c.body, name, value)
+	data, err := os.ReadFile("testdata/refusals.txt") // method, path, header, body; status, code, words of the answer
+	must(t, err)
+	for line := range strings.Lines(strings.NewReplacer("RUN", run, "HANGS", "/v1/runs/"+string(hangs)).Replace(string(data))) {
+		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		name, value, _ := strings.Cut(cmp.Or(c[2], "Accept: */*"), ": ")
+		got := w.call(c[0], c[1], c[3], name, value)
 		code, detail := got.problem()
-		if got.StatusCode != c.status || code != c.code || !strings.Contains(detail, c.says) {
-			t.Errorf("%s %s %s: %s %s\nwant %d %s that says %q", c.method, c.path, c.body, got.Status, got.body, c.status, c.code,
-				c.says)
+		if fmt.Sprint(got.StatusCode) != c[4] || code != c[5] || !strings.Contains(detail, c[6]) {
+			t.Errorf("%s: %s %s", line, got.Status, got.body)
 		}
 	}
 	if got := w.call("OPTIONS", run, ""); got.StatusCode != 204 || got.Header.Get("Allow") != "DELETE, GET, HEAD, OPTIONS" {

@@ -732,23 +732,6 @@ func TestStartsThatAreRepeated(t *testing.T) {
 	}
 }
 
-// A wait that its client leaves ends no run, and holds nothing.
-func TestWaitsThatAreLeft(t *testing.T) {
-	s, open, _ := working(t, nil)
-	c := dial(t, s, modernHTTP)
-	id := c.begin(work{Wait: true})
-	for _, tool := range []string{"run_wait", "run_events"} {
-		x := c.callTool(tool, of(id, "wait_ms", 50_000, "after", 0), nil)
-		time.AfterFunc(20*time.Millisecond, x.leave)
-		for range x.inbox {
-		}
-	}
-	open()
-	if r := c.call("run_wait", of(id)); r.Structured.Status != messages.Completed {
-		t.Errorf("the run is %s", r.Structured.Status)
-	}
-}
-
 // A run that is not detached ends with the session that started it. One that was there already, by its key, is no other session's to end.
 func TestAKeyDoesNotAttachARun(t *testing.T) {
 	s, _, system := working(t, nil)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -317,33 +318,10 @@ func TestNotStored(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	url := serve(t, &stories.Teller{})
-	for request, want := range map[string]string{
-		`POST /v1/chat/completions {`: "400 bad_request",
-		`POST /v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"plain"}]}`:                                      "404 not_found",
-		`POST /v1/chat/completions {"model":"generate","messages":[{"role":"user","content":"plain"}]}`:                                    "404 not_found",
-		`POST /v1/chat/completions {"messages":[]}`:                                                                                        "422 invalid_input",
-		`POST /v1/chat/completions {"n":2,"messages":[{"role":"user","content":"plain"}]}`:                                                 "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"tool","content":"plain"}]}`:                                                       "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:                                        "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"assistant","content":" "}]}`:                                                      "422 invalid_input",
-		`POST /v1/chat/completions {"model":"prompt","tools":[{}],"messages":[{"role":"user","content":"plain"}]}`:                         "422 invalid_input",
-		`POST /v1/chat/completions {"tools":[{"type":"function","function":{"name":"f"}}],"messages":[{"role":"user","content":"plain"}]}`: "422 invalid_input",
-		`POST /v1/chat/completions {"tool_choice":{},"tools":[{"type":"function","function":{"name":"f"}}],"messages":[]}`:                 "422 invalid_input",
-		`POST /v1/chat/completions {"response_format":{"type":"json_object"},"messages":[{"role":"user","content":"plain"}]}`:              "422 invalid_input",
-		`POST /v1/chat/completions {"model":"prompt","response_format":{"type":"xml"},"messages":[{"role":"user","content":"plain"}]}`:     "422 invalid_input",
-		`DELETE /v1/chat/completions/chatcmpl-none`:                                                                                        "404 not_found",
-		`DELETE /v1/responses/resp_none_1`:                                                           "404 not_found",
-		`POST /v1/responses {"input":"plain","text":{"format":{"type":"json_schema"}}}`:              "422 invalid_input",
-		`POST /v1/responses {"input":"plain","background":true,"store":false}`:                       "422 invalid_input",
-		`POST /v1/responses {"input":"plain","conversation":"c"}`:                                    "422 invalid_input",
-		`POST /v1/responses {"input":"plain","previous_response_id":"resp_none_1"}`:                  "404 not_found",
-		`POST /v1/responses {"input":[{"type":"item_reference"}]}`:                                   "422 invalid_input",
-		`POST /v1/responses {"input":[{"type":"function_call_output","call_id":"q1","output":"x"}]}`: "422 invalid_input",
-		`GET /v1/responses/none`:            "404 not_found",
-		`GET /v1/responses/resp_r_story1_1`: "404 not_found",
-		`GET /v1/models/generate`:           "404 not_found",
-		`GET /v1/embeddings`:                "404 not_found",
-	} {
+	data, err := os.ReadFile("testdata/refusals.txt")
+	must(t, err)
+	for line := range strings.Lines(string(data)) {
+		want, request, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		method, rest, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(rest, " ")
 		status, said, _ := testkit.ReadURL(t, method, url+path, body)
