@@ -202,9 +202,7 @@ type decider struct {
 	decide func()
 }
 
-func (d decider) HandleFailure(
-	*actor.ActorSystem, actor.Supervisor, *actor.PID, *actor.RestartStatistics, any, any,
-) {
+func (d decider) HandleFailure(*actor.ActorSystem, actor.Supervisor, *actor.PID, *actor.RestartStatistics, any, any) {
 	d.decide()
 }
 

@@ -90,9 +90,7 @@ func newFamily(t *testing.T, n *supervision.Node) *family {
 
 // inFamily is a test with a family in a bubble of virtual time.
 func inFamily(body func(t *testing.T, n *supervision.Node, f *family)) func(*testing.T) {
-	return func(t *testing.T) {
-		inNode(t, func(t *testing.T, n *supervision.Node) { body(t, n, newFamily(t, n)) })
-	}
+	return func(t *testing.T) { inNode(t, func(t *testing.T, n *supervision.Node) { body(t, n, newFamily(t, n)) }) }
 }
 
 // within runs f in the parent's Receive, and returns when all is quiet.

@@ -240,10 +240,7 @@ type upstream struct {
 
 // pinned runs body in a bubble, and runs out every timer the library may have left (futures, dead letters) at its end.
 func pinned(t *testing.T, body func(upstream), options ...actor.ConfigOption) {
-	synctest.Test(t, func(t *testing.T) {
-		body(upstream{silentSystem(options...), t})
-		time.Sleep(24 * time.Hour)
-	})
+	synctest.Test(t, func(t *testing.T) { body(upstream{silentSystem(options...), t}); time.Sleep(24 * time.Hour) })
 }
 
 func silentSystem(options ...actor.ConfigOption) *actor.ActorSystem {

@@ -88,10 +88,7 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 	wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	canceled := fmt.Errorf("other: %w", context.Canceled)
 	in := func(child func(context.Context) error) fn { // a child of a task that waits
-		return func(ctx context.Context, task *supervision.Routine) error {
-			task.Go(child)
-			return wait(ctx)
-		}
+		return func(ctx context.Context, task *supervision.Routine) error { task.Go(child); return wait(ctx) }
 	}
 	for name, c := range map[string]struct {
 		fn    fn

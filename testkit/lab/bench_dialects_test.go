@@ -222,8 +222,7 @@ func nanoPoll(t *testing.T) float64 {
 	id := call(`{"prompt":"1000 1ms","context":"c","stream":true}`).StreamID
 	var times []float64
 	for seq, more := 0, true; more; {
-		begin := time.Now()
-		got := call(fmt.Sprintf(`{"stream_id":%q,"from_seq":%d}`, id, seq))
+		begin, got := time.Now(), call(fmt.Sprintf(`{"stream_id":%q,"from_seq":%d}`, id, seq))
 		if took := time.Since(begin); len(got.Chunks) > 0 {
 			times = append(times, float64(took)/1e6)
 		}

@@ -22,9 +22,7 @@ import (
 const trivialRuns = 20_000
 
 func runFigures() []figure {
-	return []figure{{
-		name: "a trivial run, CPU", unit: "us", goal: 6, ours: trivialRun, baseline: plainRun,
-	}}
+	return []figure{{name: "a trivial run, CPU", unit: "us", goal: 6, ours: trivialRun, baseline: plainRun}}
 }
 
 // trivialRun is the CPU time of a run of three tasks that do nothing, from Start until Wait has returned its State,

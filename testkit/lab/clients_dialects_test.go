@@ -155,9 +155,7 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 	if cut == 0 { // heartbeats come between all events, and must change nothing
 		runs, heartbeat = &hesitant{}, time.Millisecond
 	}
-	answer := func() error {
-		return runs.Answer(t.Context(), stories.Run+"1", "q1", json.RawMessage(`"main"`), "")
-	}
+	answer := func() error { return runs.Answer(t.Context(), stories.Run+"1", "q1", json.RawMessage(`"main"`), "") }
 	if c.turn {
 		input, _ := json.Marshal(map[string]string{"message": story.Name}) // strings
 		if _, err := runs.Submit(t.Context(), messages.Request{Job: "chat", Input: input,

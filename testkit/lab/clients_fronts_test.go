@@ -96,8 +96,7 @@ func apiOf(r *http.Request) string {
 
 func newFronts(t *testing.T) *fronts {
 	t.Helper()
-	f := &fronts{cut: map[string]bool{}}
-	mux := frontDoors(&hesitant{}, time.Millisecond)
+	f, mux := &fronts{cut: map[string]bool{}}, frontDoors(&hesitant{}, time.Millisecond)
 	mux.HandleFunc("/cut/{n}/", func(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(r.PathValue("n"))
 		if err != nil {
@@ -351,8 +350,7 @@ func TestTextsEndBeforeQuestions(t *testing.T) {
 			`{"previous_response_id":"`+at+`","input":[{"type":"function_call_output",`+answer+`}]}`)
 		at = last(third)
 	}
-	page := send(t, server.URL+"/api/chat/c1/stream", "")
-	agent := resume(t, server.URL, "q2")
+	page, agent := send(t, server.URL+"/api/chat/c1/stream", ""), resume(t, server.URL, "q2")
 	for _, c := range []struct {
 		answer, begin string
 		texts         int

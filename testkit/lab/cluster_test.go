@@ -254,8 +254,7 @@ func sourceOf(t testing.TB, commit string) (folder string) {
 
 // replace stops a node in order and starts it as another version. Its runs go on at the others meanwhile.
 func (c *cluster) replace(victim int, binary string, back bool) {
-	open, before := c.hold(), len(c.questions())
-	ended := c.begin(victim, 1, c.generate(false))
+	open, before, ended := c.hold(), len(c.questions()), c.begin(victim, 1, c.generate(false))
 	c.ends(victim, ended, completed)
 	live := c.begin(victim, 3, c.generate(true))
 	c.asked(before, len(live))

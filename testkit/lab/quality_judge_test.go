@@ -206,8 +206,7 @@ func (s sample) noisy(paths []string) (found []string) {
 		regexp.MustCompile(`(?i)(^|/)(vendor|third_party|node_modules)/`),
 		regexp.MustCompile(`(?i)(\.min\.\w+|\.map|\.pb\.go|_generated\.\w+|\.(png|jpe?g|gif|ico|svg|pdf|woff2?))$`),
 	)
-	licence := regexp.MustCompile(`(?i)(^|/)(un)?(licen[cs]e|copying)[^/]*$`)
-	licences := 0
+	licence, licences := regexp.MustCompile(`(?i)(^|/)(un)?(licen[cs]e|copying)[^/]*$`), 0
 	for _, p := range paths {
 		if licence.MatchString(p) {
 			licences++

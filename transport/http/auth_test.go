@@ -168,10 +168,7 @@ func TestSession(t *testing.T) {
 func inBubble(t *testing.T, ctx context.Context, handler http.Handler) *standin.Network {
 	t.Helper()
 	network, done := standin.NewNetwork(), make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(ctx, network, handler, server.Limits{Drain: time.Minute})
-	}()
+	go func() { defer close(done); _ = server.Serve(ctx, network, handler, server.Limits{Drain: time.Minute}) }()
 	t.Cleanup(func() { <-done })
 	return network
 }

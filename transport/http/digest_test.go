@@ -165,8 +165,7 @@ func TestTextGoesOverTheWireOnce(t *testing.T) {
 	for _, in := range []string{`{"bytes":3000000,"parted":true}`, `{"bytes":3000000,"takes":2990000}`,
 		`{"bytes":100000,"parted":true,"takes":40000,"short":true}`} {
 		w, id := reciting(t, in)
-		want := w.told(id).state
-		path := "/v1/runs/" + string(id) + "/events?done=digest"
+		want, path := w.told(id).state, "/v1/runs/"+string(id)+"/events?done=digest"
 		for name, door := range digests {
 			t.Run(name+in, func(t *testing.T) {
 				w.t = t

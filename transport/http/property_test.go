@@ -326,8 +326,7 @@ func hears() actors.Definition {
 
 func newSystem(t *testing.T, more ...actors.Definition) *actors.System {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000,
-		Jobs: append(more, hears())})
+	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000, Jobs: append(more, hears())})
 	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -132,8 +132,7 @@ func TestResourcesOfARun(t *testing.T) {
 }
 
 func TestRangesOfArtifacts(t *testing.T) {
-	text := strings.Repeat("aé€😀", 12)
-	binary := strings.Repeat("\x00\xff\x80", 12)
+	text, binary := strings.Repeat("aé€😀", 12), strings.Repeat("\x00\xff\x80", 12)
 	broken := strings.Repeat("\x80", 12) // no text, whatever its name says
 	s, _, _ := working(t, map[string]string{"t.txt": text, "b.bin": binary, "broken.txt": broken})
 	c := dial(t, s, modernStdio)

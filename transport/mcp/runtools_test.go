@@ -742,8 +742,7 @@ func TestAKeyDoesNotAttachARun(t *testing.T) {
 		}
 		return r.Structured.RunID
 	}
-	id := start(dial(t, s, legacyHTTP), work{Wait: true}, "k", true)
-	c := dial(t, s, legacyStdio)
+	id, c := start(dial(t, s, legacyHTTP), work{Wait: true}, "k", true), dial(t, s, legacyStdio)
 	if again := start(c, work{Wait: true}, "k", false); again != id {
 		t.Fatalf("another run: %s", again)
 	}

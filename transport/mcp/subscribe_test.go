@@ -165,8 +165,7 @@ func TestSubscribedSessionsAreTold(t *testing.T) {
 // The resources of another's run are not there, like those that never were.
 func TestSubscribingToAnothersRun(t *testing.T) {
 	s, system, _ := stepDoor(t)
-	id := stepping(t, system, "ann")
-	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
+	id, bob := stepping(t, system, "ann"), dialAs(t, s, legacyHTTP, as{principal: "bob"})
 	for _, uri := range []string{mcp.RunURI(id), mcp.RunURI(id) + "/events", mcp.ArtifactURI(id, "llms.txt"), "run://r_none",
 		"run://", "run://x/y"} {
 		m := bob.do("resources/subscribe", map[string]any{"uri": uri})

@@ -444,8 +444,7 @@ func (j slowJournal) Append(b journal.Block, done func(error)) {
 // Who was told that an answer is taken does not find the question again: the answer is in the journal before the
 // reply, as the task itself is.
 func TestRepliesAreDurable(t *testing.T) {
-	system, err := actors.New(t.Context(),
-		actors.Config{Jobs: testJobs(), Journal: slowJournal{journal.NewMemory()}})
+	system, err := actors.New(t.Context(), actors.Config{Jobs: testJobs(), Journal: slowJournal{journal.NewMemory()}})
 	must(t, err)
 	s := serverOf(t, mcp.Config{Runs: system, Name: "lastword", Version: "test"}, mcp.JobTool{Job: "two"})
 	c := dialAs(t, s, modernHTTP, as{capabilities: both})

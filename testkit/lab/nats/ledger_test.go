@@ -225,9 +225,7 @@ func TestLedgers(t *testing.T) {
 func TestLedgerOfTakenOver(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		a, b := signedBy(t, s, 1), signedBy(t, s, 2)
-		full := func(most int64) {
-			limit(t, s, "LEDGER", func(c *jetstream.StreamConfig) { c.MaxMsgs = most })
-		}
+		full := func(most int64) { limit(t, s, "LEDGER", func(c *jetstream.StreamConfig) { c.MaxMsgs = most }) }
 		full(1)
 		end(t, a, "r_1", "a word")
 		c, err := b.Claim(t.Context(), "b")

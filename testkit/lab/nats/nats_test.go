@@ -166,8 +166,7 @@ var (
 // TestLargeBlock appends more at once than a message may hold. A log that is removed leaves nothing.
 func TestLargeBlock(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
-		a, b := open(t, s), open(t, s)
-		long := strings.Repeat("words and more words. ", 150_000)
+		a, b, long := open(t, s), open(t, s), strings.Repeat("words and more words. ", 150_000)
 		large := block("r_1.c1", 1, 2, messages.RunStarted{},
 			messages.Log{Lines: []messages.LogLine{{Number: 1, Level: messages.LogInfo, Text: long}}})
 		must(t, a, block("r_1.c1", 0, 1, queued))

@@ -31,8 +31,7 @@ func TestChecksAgree(t *testing.T) {
 		"- [a`b](c)", "- [a\\`b](c)", "- [a [b] c](d)", "- [a](about:x)", "- [a](https:///x)", "- [a](https://x/é)", "- [a](b c)", "- [a](b",
 		"- [a](b): ", "- a", "* [a](b)", "  - [a](b)", "```", "````", "~~~", "===", "---", "text", "", " ", "\t# x", " ## More", "#\tName", "## xmlDocs", "## My Docs",
 		"## docs", "## 1", "a\u200bb", "a\rb", "end\r", "\u2028", "#", "#x", "## ", "- [a](%zz)", "- [a](1:2)", "- [a](#x)", "- [a](//x/y)", "# a\\#b"}
-	texts := []string{good, "", "\n", "# Name", "# Name\n\n"}
-	r := rand.New(rand.NewPCG(19, 1))
+	texts, r := []string{good, "", "\n", "# Name", "# Name\n\n"}, rand.New(rand.NewPCG(19, 1))
 	for range 3000 {
 		lines := strings.Split(good, "\n")
 		for range 1 + r.IntN(4) {

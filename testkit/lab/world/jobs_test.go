@@ -111,10 +111,7 @@ func (w *world) answer(out http.ResponseWriter, r *http.Request) {
 			trouble = f.kind
 		}
 	}
-	say := func(frame string) {
-		_, _ = io.WriteString(out, "data: "+frame+"\n\n")
-		out.(http.Flusher).Flush()
-	}
+	say := func(frame string) { _, _ = io.WriteString(out, "data: "+frame+"\n\n"); out.(http.Flusher).Flush() }
 	for i := range 20 {
 		say(fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":"token%d "}}]}`, i))
 		if pause(r.Context(), 25*time.Millisecond) != nil {

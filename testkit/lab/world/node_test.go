@@ -51,8 +51,7 @@ func newNode(name string, store journal.Journal, jobs []actors.Definition, distu
 		Drain: 5 * time.Second}); err != nil {
 		return nil, err
 	}
-	to := door.New(door.Config{Runs: n.system, Jobs: n.system.Jobs()})
-	mux := http.NewServeMux()
+	to, mux := door.New(door.Config{Runs: n.system, Jobs: n.system.Jobs()}), http.NewServeMux()
 	mux.Handle("/", api.New(to))
 	for _, path := range agui.Paths() {
 		mux.Handle(path, agui.New(to))

@@ -23,10 +23,7 @@ func TestStories(t *testing.T) {
 			var run transcript.Transcript
 			for _, e := range story.Events {
 				n := 0
-				run.Apply(e, func(op *transcript.Op) {
-					fmt.Fprintf(&got, "%d.%d %s\n", op.Seq(), n, line(op))
-					n++
-				})
+				run.Apply(e, func(op *transcript.Op) { fmt.Fprintf(&got, "%d.%d %s\n", op.Seq(), n, line(op)); n++ })
 			}
 			story.Golden(t, *update, got.String())
 		})

@@ -48,8 +48,7 @@ func TestLeakOfModernCancellation(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	url := f.serveHTTP(t)
 	victim, other := modernClient(t, url), modernClient(t, url)
-	came := victim.start(t.Context(), toolCall("1", "hold", `{}`, modernMeta))
-	x := <-f.entered
+	came, x := victim.start(t.Context(), toolCall("1", "hold", `{}`, modernMeta)), <-f.entered
 	for _, meta := range []string{"", modernMeta} {
 		other.headers["Mcp-Protocol-Version"] = "2026-07-28"
 		other.headers["Mcp-Method"] = "notifications/cancelled"
@@ -255,9 +254,7 @@ func TestQuestionLeftBehind(t *testing.T) {
 	f, left := newFixture(t, wire.Config{}), make(chan error, 1)
 	f.mcp.AddTool(mcp.NewTool("leave"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := wire.From(ctx)
-		go func() {
-			left <- x.Ask(context.WithoutCancel(ctx), mcp.MethodElicitationCreate, nil, new(any))
-		}()
+		go func() { left <- x.Ask(context.WithoutCancel(ctx), mcp.MethodElicitationCreate, nil, new(any)) }()
 		f.entered <- x
 		<-f.release
 		return mcp.NewToolResultText("gone"), nil

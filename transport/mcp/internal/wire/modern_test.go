@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -27,11 +28,9 @@ func TestModernValidation(t *testing.T) {
 	f := newFixture(t, wire.Config{Methods: map[string]wire.Method{"tasks/get": ok, "x/own": ok}})
 	f.mcp.AddTool(mcp.NewToolWithRawSchema("routed", "",
 		[]byte(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)), echo)
-	url := f.serveHTTP(t)
-	echoed := modernRequest("tools/call", `"name":"echo","arguments":{}`)
+	url, echoed := f.serveHTTP(t), modernRequest("tools/call", `"name":"echo","arguments":{}`)
 	routed := modernRequest("tools/call", `"name":"routed","arguments":{"region":"eu"}`)
-	task := modernRequest("tasks/get", `"taskId":"t1"`)
-	ours := modernRequest("x/own", "")
+	task, ours := modernRequest("tasks/get", `"taskId":"t1"`), modernRequest("x/own", "")
 	old := strings.ReplaceAll(echoed, "2026-07-28", "2026-07-99")
 	for _, c := range []struct {
 		name, body   string
@@ -115,41 +114,22 @@ func TestVersionError(t *testing.T) {
 
 func TestLegacyValidation(t *testing.T) {
 	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
-	for _, v := range []struct {
-		name, body   string
-		headers      map[string]string
-		status, code int
-	}{
-		{"no JSON", `{"jsonrpc":`, nil, 400, -32700},
-		{"nothing", ` `, nil, 400, -32700},
-		{"no UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", nil, 400, -32700},
-		{"a batch", `[` + ping + `]`, nil, 400, -32600},
-		{"no object", `7`, nil, 400, -32600},
-		{"another JSON-RPC", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, nil, 400, -32600},
-		{"no method", `{"jsonrpc":"2.0","id":1}`, nil, 400, -32600},
-		{"a method that is no string", `{"jsonrpc":"2.0","id":1,"method":2}`, nil, 400, -32600},
-		{"an id that is null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, nil, 400, -32600},
-		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, nil, 400, -32600},
-		{"two methods", `{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/list"}`, nil, 400, -32600},
-		{"two ids", `{"jsonrpc":"2.0","id":1,"method":"ping","id":2}`, nil, 400, -32600},
-		{"two metas", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{},"_META":{}}}`, nil, 400, -32600},
-		{"both sides", `{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, nil, 400, -32600},
-		{"unknown version", ping, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}, 400, -32022},
-		{"an older version", ping, map[string]string{"Mcp-Protocol-Version": "2025-06-18"}, 200, 0},
-		{"no JSON by its type", ping, map[string]string{"Content-Type": "text/plain"}, 415, -32600},
-		{"JSON with a charset", ping, map[string]string{"Content-Type": "application/json; charset=utf-8"}, 200, 0},
-		{"no session", ping, map[string]string{"Mcp-Session-Id": "-"}, 400, -32001},
-		{"no Accept", ping, map[string]string{"Accept": "-"}, 200, 0},
-		{"a method of nobody's", `{"jsonrpc":"2.0","id":1,"method":"x/none"}`, nil, 200, -32601},
-	} {
-		c.headers = v.headers
-		status, got := c.ask(v.body)
+	data, err := os.ReadFile("testdata/validation.txt") // what is wrong; status, code; a header, and the body
+	must(t, err)
+	for line := range strings.Lines(strings.NewReplacer("PING", ping, "BYTE", "\xff").Replace(string(data))) {
+		v := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		name, value, _ := strings.Cut(v[3], ": ")
+		c.headers = map[string]string{name: value}
+		if name == "" {
+			c.headers = nil
+		}
+		status, got := c.ask(v[4])
 		code := 0
 		if len(got) > 0 && got[0].Error != nil {
 			code = got[0].Error.Code
 		}
-		if status != v.status || code != v.code {
-			t.Errorf("%s: %d %d, not %d %d: %+v", v.name, status, code, v.status, v.code, got)
+		if fmt.Sprint(status, " ", code) != v[1]+" "+v[2] {
+			t.Errorf("%s: %d %d, not %s %s: %+v", v[0], status, code, v[1], v[2], got)
 		}
 	}
 	c.headers = map[string]string{"Accept": "application/json"}

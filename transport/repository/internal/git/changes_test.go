@@ -103,8 +103,7 @@ func TestSinceSeesWhatGitSees(t *testing.T) {
 // A folder that both commits have need not even be there.
 func TestSinceEntersNoFolderThatIsTheSame(t *testing.T) {
 	b, dir := worktree(t)
-	text := b.put(plumbing.BlobObject, "1")
-	was := b.commit(b.tree(entry{"40000", "huge", was1}))
+	text, was := b.put(plumbing.BlobObject, "1"), b.commit(b.tree(entry{"40000", "huge", was1}))
 	b.at(b.tree(entry{"40000", "huge", was1}, entry{"100644", "new", text}))
 	if got := since(t, dir, was); !slices.Equal(got.Paths, []string{"new"}) || got.Gap != "" {
 		t.Errorf("got %+v", got)

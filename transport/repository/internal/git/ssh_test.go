@@ -137,9 +137,7 @@ func TestFetchOverSSH(t *testing.T) {
 	root := t.TempDir()
 	_, commit := small(t, root, "o/r.git")
 	s := serveSSH(t, root)
-	for _, url := range []string{
-		"ssh://git@" + s.address + root + "/o/r.git", "ssh://" + s.address + "/~/o/r.git",
-	} {
+	for _, url := range []string{"ssh://git@" + s.address + root + "/o/r.git", "ssh://" + s.address + "/~/o/r.git"} {
 		var done int64
 		remote, o := git.Remote{URL: url, Rest: "master/docs"}, s.options(t)
 		head, err := git.Resolve(patience(t), remote, o)
