@@ -3,7 +3,6 @@ package lab_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -206,12 +206,9 @@ func memoryOf(t *testing.T, url string) float64 { return numberOf(t, url+"/memor
 
 func numberOf(t *testing.T, url string) float64 {
 	t.Helper()
-	response, err := http.Get(url)
+	_, body, err := testkit.ReadURL(t, http.MethodGet, url, "")
 	must(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	must(t, err)
-	bytes, err := strconv.ParseFloat(strings.TrimSpace(string(body)), 64)
+	bytes, err := strconv.ParseFloat(strings.TrimSpace(body), 64)
 	must(t, err)
 	return bytes
 }

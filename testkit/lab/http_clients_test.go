@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
@@ -263,19 +264,15 @@ func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "httpclients"), "watch.mjs"), client, w.url,
 		string(run), reader)
 	cmd.Env = append(os.Environ(), "KINDS="+kinds())
-	out := outputOf(t, cmd)
-	return out
+	return outputOf(t, cmd)
 }
 
 // document writes the OpenAPI document to the file.
 func (w *webKit) document(t *testing.T, file string) {
 	t.Helper()
-	response, err := http.Get(w.direct + "/openapi.json")
+	_, document, err := testkit.ReadURL(t, http.MethodGet, w.direct+"/openapi.json", "")
 	must(t, err)
-	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	must(t, err)
-	writeFile(t, file, data)
+	writeFile(t, file, []byte(document))
 }
 
 // generated has Go's two generators of clients, with their versions in go.mod, read the document. Their clients list, start

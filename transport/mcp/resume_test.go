@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -143,11 +144,7 @@ func goesOn(t *testing.T, request func(c *client) (method string, params map[str
 		t.Errorf("the answer is %s", m.Result)
 	}
 	bob := dialAs(t, first, legacyHTTP, as{principal: "bob"})
-	get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, bob.url, nil)
-	get.Header.Set("Accept", "text/event-stream")
-	get.Header.Set("Last-Event-ID", last)
-	response, err = bob.http.Do(get)
-	must(t, err)
+	response = testkit.OpenURL(t.Context(), t, http.MethodGet, bob.url, "", "Accept", "text/event-stream", "Last-Event-ID", last)
 	if m, _ := read(response, 1); m.Error == nil || string(m.ID) != `"call"` {
 		t.Errorf("another principal gets %+v", m)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -22,14 +23,10 @@ func openStream(t *testing.T, c *client) {
 	}
 	ctx, leave := context.WithCancel(context.Background())
 	t.Cleanup(leave)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
-	must(t, err)
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("Mcp-Session-Id", c.session)
-	r.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	response, err := c.http.Do(r)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%v, %v", response, err)
+	response := testkit.OpenURL(ctx, t, http.MethodGet, c.url, "", "Accept", "text/event-stream", "Mcp-Session-Id", c.session,
+		"MCP-Protocol-Version", "2025-11-25")
+	if response.StatusCode != http.StatusOK {
+		t.Fatal(response.Status)
 	}
 	go func() { defer response.Body.Close(); c.read(response, c.inbox) }()
 }

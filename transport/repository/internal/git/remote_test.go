@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -58,35 +59,17 @@ func many(t *testing.T) (url string, o git.Options, commits map[string]string) {
 
 func TestResolveTellsRefAndFolderApart(t *testing.T) {
 	url, o, commits := many(t)
-	for _, c := range []struct{ rest, full, ref, dir string }{
-		{"", "refs/heads/master", "master", ""},
-		{"/", "refs/heads/master", "master", ""},
-		{"master", "refs/heads/master", "master", ""},
-		{"HEAD/docs", "refs/heads/master", "master", "docs"},
-		{"master/docs/guide", "refs/heads/master", "master", "docs/guide"},
-		{"feature/x", "refs/heads/feature/x", "feature/x", ""},
-		{"feature/x/x", "refs/heads/feature/x", "feature/x", "x"},
-		{"feature/x/docs", "refs/tags/feature/x/docs", "feature/x/docs", ""},
-		{"feature/x/docs/guide", "refs/tags/feature/x/docs", "feature/x/docs", "guide"},
-		{"feature/x/docsguide", "refs/heads/feature/x", "feature/x", "docsguide"},
-		{"release/1.0/fix/docs/", "refs/heads/release/1.0/fix", "release/1.0/fix", "docs"},
-		{"release/1.0/fixed", "refs/tags/release/1.0", "release/1.0", "fixed"},
-		{"both/docs", "refs/heads/both", "both", "docs"},
-		{"v1.0", "refs/tags/v1.0", "v1.0", ""},
-		{"refs/tags/both/x", "refs/tags/both", "both", "x"},
-		{"refs/pull/7/head/docs", "refs/pull/7/head", "refs/pull/7/head", "docs"},
-		{"--upload-pack=touch/docs", "refs/heads/--upload-pack=touch", "--upload-pack=touch", "docs"},
-		{"日本/docs", "refs/heads/日本", "日本", "docs"},
-		{"annotated", "annotated", "annotated", ""},
-		{commits["refs/heads/-x"] + "/docs", "refs/heads/-x", "", "docs"},
-	} {
-		head, err := git.Resolve(patience(t), git.Remote{URL: url, Rest: c.rest}, o)
+	table, err := os.ReadFile("testdata/rests.txt") // what follows the URL; the full ref; the ref and the folder
+	must(t, err)
+	for line := range strings.Lines(strings.Replace(string(table), "THE_COMMIT", commits["refs/heads/-x"], 1)) {
+		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		head, err := git.Resolve(patience(t), git.Remote{URL: url, Rest: c[0]}, o)
 		if err != nil {
-			t.Errorf("%q: %v", c.rest, err)
+			t.Errorf("%q: %v", c[0], err)
 			continue
 		}
-		if want := (git.Head{Commit: commits[c.full], Ref: c.ref, Dir: c.dir}); *head != want {
-			t.Errorf("%q: %+v, want %+v", c.rest, *head, want)
+		if want := (git.Head{Commit: commits[c[1]], Ref: c[2], Dir: c[3]}); *head != want {
+			t.Errorf("%q: %+v, want %+v", c[0], *head, want)
 		}
 	}
 }
