@@ -151,9 +151,8 @@ func subscribe(t *testing.T, s *actors.System, run *actors.Run, from uint64, hav
 				}
 			})
 		}))
-		if _, err := s.Subscribe(pid, run.ID(), from, 8); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Subscribe(pid, run.ID(), from, 8)
+		must(t, err)
 	}
 	return ended.Wait
 }

@@ -195,9 +195,8 @@ func bareInserts(t *testing.T, blocks []arrival) float64 {
 	must(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE blocks (n INTEGER PRIMARY KEY, body BLOB)"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE blocks (n INTEGER PRIMARY KEY, body BLOB)")
+	must(t, err)
 	insert, err := db.Prepare("INSERT INTO blocks (body) VALUES (?)")
 	must(t, err)
 	defer insert.Close()
@@ -207,9 +206,8 @@ func bareInserts(t *testing.T, blocks []arrival) float64 {
 	for _, b := range blocks {
 		body := []byte(strings.Repeat("x", b.size))
 		time.Sleep(b.at - time.Since(begin))
-		if _, err := insert.Exec(body); err != nil {
-			t.Fatal(err)
-		}
+		_, err = insert.Exec(body)
+		must(t, err)
 		took = append(took, milliseconds(time.Since(begin)-b.at))
 	}
 	return p99(took)

@@ -167,9 +167,8 @@ func startHTTP(t *testing.T) string {
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	var url string
-	if _, err := fmt.Fscanln(out, &url); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Fscanln(out, &url)
+	must(t, err)
 	return url
 }
 

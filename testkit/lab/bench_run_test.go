@@ -214,9 +214,8 @@ func underWatch(t *testing.T, readers int) float64 {
 			}
 		})
 	}
-	if _, err := run.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = run.Wait(t.Context())
+	must(t, err)
 	stop()
 	all.Wait()
 	return float64(took) / float64(time.Millisecond)
@@ -307,9 +306,8 @@ func TestBenchLive(t *testing.T) {
 	job, begin := blockedJob(&blocked, release), time.Now()
 	for range liveRuns {
 		blocked.Add(1)
-		if _, err := s.Start(t.Context(), job, actors.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Start(t.Context(), job, actors.Options{})
+		must(t, err)
 	}
 	blocked.Wait()
 	l := live{StartSec: time.Since(begin).Seconds()}

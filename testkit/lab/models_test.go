@@ -42,9 +42,8 @@ func TestModelServers(t *testing.T) {
 		create.Env = append(os.Environ(), env...)
 		combined(t, create)
 		c := modelClient(t, host, llm.Ollama)
-		if _, err := c.Load(t.Context(), "tiny", llm.LoadOptions{Context: 1024}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.Load(t.Context(), "tiny", llm.LoadOptions{Context: 1024})
+		must(t, err)
 		scenarios(t, host, llm.Ollama, "tiny")
 		if _, list, err := c.Models(t.Context()); err != nil || llm.Find(list, "tiny").Context != 1024 {
 			t.Errorf("the context of 1024 did not last: %+v, %v", list, err)

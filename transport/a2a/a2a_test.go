@@ -299,9 +299,8 @@ func TestSubscribe(t *testing.T) {
 				runs = merging{runs}
 			}
 			a := serve(t, runs)
-			if _, err := a.call("SendStreamingMessage", said(story.Name, "")); err != nil {
-				t.Fatal(err)
-			}
+			_, err := a.call("SendStreamingMessage", said(story.Name, ""))
+			fatal.IfError(t, err)
 			stream, err := a.call("SubscribeToTask", `{"id":"r_story1"}`)
 			got, frames := a.fold(stream)
 			if err != nil || !strings.HasPrefix(stream, `data: {"jsonrpc":"2.0","id":"cS","result":{"task":`) || frames < 2 ||

@@ -181,9 +181,8 @@ func TestNoHeartbeatAfterTheAnswer(t *testing.T) {
 		_, _, r, w, done := plays(t, "plain")
 		const end = "END run.completed\n"
 		begin := make([]byte, len(whole)-len(end))
-		if _, err := io.ReadFull(r, begin); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.ReadFull(r, begin)
+		must(t, err)
 		time.Sleep(15 * time.Second) // the beat waits for the lock, which the write of the terminal has
 		var rest strings.Builder
 		go func() { _, _ = io.Copy(&rest, r) }()

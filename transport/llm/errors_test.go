@@ -193,9 +193,8 @@ func makeReusable(t *testing.T, c *llm.Client) {
 	idle := false
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{PutIdleConn: func(err error) { idle = err == nil }})
 	for !idle {
-		if _, err := c.Get(ctx, "/models", false); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.Get(ctx, "/models", false)
+		must(t, err)
 	}
 }
 

@@ -359,9 +359,8 @@ func overwrite(t *testing.T, dir string, at int64, n int) {
 	f, err := os.OpenFile(filepath.Join(dir, "journal.db"), os.O_RDWR, 0)
 	must(t, err)
 	defer f.Close()
-	if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, n), at); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xa5}, n), at)
+	must(t, err)
 }
 
 // A page of a run's log that the disk has damaged costs that run. Others can be read, and those elsewhere in the tree go on.

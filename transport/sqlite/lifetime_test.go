@@ -28,9 +28,8 @@ func TestOpenAgain(t *testing.T) {
 			talk(t, j, "r_ended", 3, "word ")
 			time.Sleep(time.Second)
 			mustAppend(t, j, block("r_live", 0, queued, started, begun))
-			if _, err := j.Claim(t.Context(), "test"); err != nil {
-				t.Fatal(err)
-			}
+			_, err := j.Claim(t.Context(), "test")
+			must(t, err)
 		})
 		j, r := open(t, dir)
 		over, cancel := context.WithCancel(t.Context())

@@ -118,9 +118,8 @@ func TestOpenAINode1984(t *testing.T) {
 	}
 	read("Hello, ")
 	close(gate)
-	if _, err := run.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := run.Wait(t.Context())
+	must(t, err)
 	if read(""); text != "Hello, world." {
 		t.Errorf("the client holds %q, with the cursor %s", text, id)
 	}

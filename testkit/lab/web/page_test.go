@@ -146,9 +146,8 @@ func zipped(t *testing.T, data []byte) []byte {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	must(t, err)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.Write(data)
+	must(t, err)
 	must(t, w.Close())
 	return out.Bytes()
 }

@@ -84,9 +84,8 @@ func TestAppendingReader(t *testing.T) {
 // What is cut of an event is cut of its JSON, also where others have that already.
 func TestTakeOfASharedEvent(t *testing.T) {
 	e := messages.Event{RunID: "r", From: 1, Seq: 3, Body: messages.TextDelta{Stream: "a", Count: 3, Text: "abcdef"}}.Sharing(new(messages.Wire))
-	if _, err := e.JSON(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.JSON()
+	must(t, err)
 	var at cursor.Cursor
 	at.Part(messages.TextDelta{Stream: "a", Text: "abc"})
 	left, _ := at.Take(e)

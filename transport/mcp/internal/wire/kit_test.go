@@ -394,9 +394,8 @@ func (c *console) send(text string) {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, err := io.WriteString(c.in, text+"\n"); err != nil {
-		c.t.Fatal(err)
-	}
+	_, err := io.WriteString(c.in, text+"\n")
+	must(c.t, err)
 }
 
 func (c *console) next() message {

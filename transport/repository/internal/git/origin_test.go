@@ -107,9 +107,8 @@ func TestReadOfALinkedWorktree(t *testing.T) {
 
 func TestReadOfABareRepository(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := gogit.PlainInit(dir, true); err != nil {
-		t.Fatal(err)
-	}
+	_, err := gogit.PlainInit(dir, true)
+	must(t, err)
 	expect(t, dir, git.Origin{})
 }
 
@@ -117,9 +116,8 @@ func TestReadTakesTheOnlyRemote(t *testing.T) {
 	dir, repo, commit := repository(t, "")
 	for _, name := range []string{"upstream", "fork"} {
 		remote := &config.RemoteConfig{Name: name, URLs: []string{"https://example.com/" + name}}
-		if _, err := repo.CreateRemote(remote); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repo.CreateRemote(remote)
+		must(t, err)
 	}
 	expect(t, dir, git.Origin{Commit: commit})
 	must(t, repo.DeleteRemote("fork"))
@@ -228,9 +226,8 @@ func TestFetchHereOnlyReads(t *testing.T) {
 		"\n[uploadpack]\n\tpackObjectsHook = touch "+mark+"\n[filter \"x\"]\n\tsmudge = touch "+mark+"\n")
 	before := listing(t, b.dir)
 	remote, o := local(b.dir)
-	if _, _, err := get(patience(t), remote, o); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := get(patience(t), remote, o)
+	must(t, err)
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("the repository had something run")
 	}
@@ -256,9 +253,8 @@ func TestFoldersHereThatAreNoRepositories(t *testing.T) {
 	write(t, filepath.Join(root, "file"), "text")
 	write(t, filepath.Join(root, "linked", ".git"), "gitdir: "+root+"\n")
 	must(t, os.Mkdir(filepath.Join(root, "plain"), 0o755))
-	if _, err := gogit.PlainInit(filepath.Join(root, "empty"), true); err != nil {
-		t.Fatal(err)
-	}
+	_, err := gogit.PlainInit(filepath.Join(root, "empty"), true)
+	must(t, err)
 	for name, word := range map[string]string{
 		"nowhere": "opened", "file": "opened", "plain": "not a git repository", "linked": "elsewhere", "empty": "empty",
 	} {

@@ -381,9 +381,8 @@ func TestMemoryOfAHostilePack(t *testing.T) {
 	if len(text) > 1900 {
 		t.Fatalf("the pack has %d bytes", len(text))
 	}
-	if _, err := unpackAll(text, Limits{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := unpackAll(text, Limits{})
+	must(t, err)
 	var took runtime.MemStats // without the memory of the race detector
 	runtime.ReadMemStats(&took)
 	if t.Log(took.Sys); took.Sys > 250_000_000 {
