@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -437,24 +439,13 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s %s: %v, %s, want %d %s", method, params, err, text, code, reason)
 		}
 	}
-	for _, method := range []string{"GetTask", "CancelTask", "SubscribeToTask"} {
-		check(method, `{"id":"none"}`, -32001, "TASK_NOT_FOUND")
+	data, err := os.ReadFile("testdata/refusals.txt") // method, code, reason, parameters
+	fatal.IfError(t, err)
+	for line := range strings.Lines(strings.NewReplacer("ENDED", ended, "WAITS", waits).Replace(string(data))) {
+		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		code, _ := strconv.Atoi(c[1])
+		check(c[0], c[3], code, c[2])
 	}
-	check("SendMessage", said("x", `,"taskId":"none"`), -32001, "TASK_NOT_FOUND")
-	check("CancelTask", `{"id":"`+ended+`"}`, -32002, "TASK_NOT_CANCELABLE")
-	check("SubscribeToTask", `{"id":"`+ended+`"}`, -32004, "UNSUPPORTED_OPERATION")
-	check("SendMessage", said("x", `,"taskId":"`+ended+`"`), -32004, "UNSUPPORTED_OPERATION")
-	check("SendMessage", said("x", `,"taskId":"`+waits+`","contextId":"other"`), -32602, "INVALID_INPUT")
-	check("SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"AAAA"}]}}`, -32005, "CONTENT_TYPE_NOT_SUPPORTED")
-	check("SendMessage", `{"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}}`, -32602, "INVALID_INPUT")
-	check("SendMessage", said("plain", `,"metadata":{"skill":"knit"}`), -32602, "INVALID_INPUT")
-	check("SendMessage", said("plain", `,"metadata":{"skill":"generate"}`), -32602, "INVALID_INPUT")
-	check("SendMessage", said("plain", `,"metadata":{"lastword.budget":{"token":9}}`), -32602, "INVALID_INPUT")
-	check("GetTaskPushNotificationConfig", `{"taskId":"`+ended+`","id":"x"}`, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED")
-	check("GetTask", `{"id":"`+ended+`","historyLength":-1}`, -32602, "INVALID_INPUT")
-	check("ListTasks", `{"status":"running"}`, -32602, "INVALID_INPUT")
-	check("ListTasks", `{"statusTimestampAfter":"yesterday"}`, -32602, "INVALID_INPUT")
-	check("message/send", `{}`, -32601, "METHOD_NOT_FOUND")
 	*a.caller = auth.Principal{Name: "eve", Scopes: []auth.Scope{auth.ReadRuns}}
 	check("GetTask", `{"id":"`+waits+`"}`, -32001, "TASK_NOT_FOUND")
 	check("SubscribeToTask", `{"id":"`+waits+`"}`, -32001, "TASK_NOT_FOUND")

@@ -2,14 +2,17 @@ package sse_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/seed889630bf/lastword/internal/fatal"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
@@ -42,53 +45,25 @@ func read(source io.Reader, lenient bool, limit int) (events []string, end error
 }
 
 func TestEvents(t *testing.T) {
-	for _, c := range []struct {
-		name, text       string
-		standard, likely []string // likely is what a lenient Reader gives; nil for the same
-		cut              bool
-	}{
-		{"LF", "data: a\n\ndata: b\n\n", []string{"|a", "|b"}, nil, false},
-		{"CRLF", "data: a\r\n\r\ndata: {}\r\n\r\n", []string{"|a", "|{}"}, nil, false},
-		{"CR", "data: a\r\rdata: {}\r\r", []string{"|a", "|{}"}, nil, false},
-		{"mixed ends", "data: {\r\ndata: }\r\r\ndata: b\n\r\n", []string{"|{\n}", "|b"}, nil, false},
-		{"byte order mark", "\xef\xbb\xbfdata: a\n\n", []string{"|a"}, nil, false},
-		{"byte order mark later", "data: a\n\n\xef\xbb\xbfdata: b\n\n", []string{"|a"}, nil, false},
-		{"name", "event: x\ndata: a\n\ndata: b\n\n", []string{"x|a", "|b"}, nil, false},
-		{"name without data", "event: x\n\ndata: b\n\n", []string{"|b"}, nil, false},
-		{"comments and other fields", ": c\nid: 1\nretry: 5\nfoo: bar\nnothing\ndata: a\n\n: d\n\n", []string{"|a"}, nil, false},
-		{"no space, two spaces", "data:a\n\ndata:  b\n\n", []string{"|a", "| b"}, nil, false},
-		{"no colon", "data\n\n", []string{"|"}, nil, false},
-		{"JSON over lines", "data: {\"a\":\ndata: 1}\n\n", []string{"|{\"a\":\n1}"}, nil, false},
-		{"braces in strings", "data: {\"a\":\"}\\\"}\"}\n\n", []string{`|{"a":"}\"}"}`}, nil, false},
-		{"no blank line", "data: {\"a\":1}\ndata: {}\n\n", []string{"|{\"a\":1}\n{}"}, []string{`|{"a":1}`, "|{}"}, false},
-		{"text without blank line", "data: null\ndata: : ping\ndata: [DONE]\n\n", []string{"|null\n: ping\n[DONE]"},
-			[]string{"|null", "|: ping", "|[DONE]"}, false},
-		{"last line without end", "data: a\n\ndata: {}", []string{"|a"}, []string{"|a", "|{}"}, false},
-		{"last event without blank line", "data: a\n\ndata: [DONE]\n", []string{"|a"}, []string{"|a", "|[DONE]"}, false},
-		{"cut in JSON", "data: a\n\ndata: {\"a", []string{"|a"}, nil, true},
-		{"cut in JSON behind a line", "data: {\"a\":\n", nil, nil, true},
-		{"terminator without end", "data: a\n\ndata: [DONE]", []string{"|a"}, []string{"|a", "|[DONE]"}, false},
-		{"terminator in JSON", "data: {\ndata: [DONE]", nil, nil, true},
-		{"cut in text", "data: [DON", nil, nil, true},
-		{"cut in text that is no JSON", "data: nul", nil, nil, true},
-		{"cut in a field", "data: a\n\ndat", []string{"|a"}, nil, true},
-		{"cut in a comment", "data: a\n\n: pi", []string{"|a"}, nil, false},
-		{"bare JSON", "{\"a\":1}\n\n", nil, []string{`|{"a":1}`}, false},
-		{"bare JSON, as people like it", "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n", nil, []string{"|{\n  \"a\": {\n    \"b\": 1\n  }\n}"}, false},
-		{"error field", "error: {\"a\":1}\n\n", nil, []string{`error|{"a":1}`}, false},
-		{"nothing", "", nil, nil, false},
-	} {
-		want := c.standard
-		if c.likely != nil {
-			want = c.likely
+	var events []struct {
+		Name, Text       string
+		Standard, Likely []string // Likely is what a lenient Reader gives; nil for the same
+		Cut              bool
+	}
+	data, err := os.ReadFile("testdata/events.json")
+	fatal.IfError(t, errors.Join(err, json.Unmarshal(data, &events)))
+	for _, c := range events {
+		want := c.Standard
+		if c.Likely != nil {
+			want = c.Likely
 		}
-		for n := 1; n <= max(len(c.text), 1); n++ {
-			if got, err := read(&chunked{c.text, n}, false, 0); !slices.Equal(got, c.standard) || err != io.EOF {
-				t.Errorf("%s, by %d: %q, %v; want %q", c.name, n, got, err, c.standard)
+		for n := 1; n <= max(len(c.Text), 1); n++ {
+			if got, err := read(&chunked{c.Text, n}, false, 0); !slices.Equal(got, c.Standard) || err != io.EOF {
+				t.Errorf("%s, by %d: %q, %v; want %q", c.Name, n, got, err, c.Standard)
 			}
-			got, err := read(&chunked{c.text, n}, true, 0)
-			if end := map[bool]error{false: io.EOF, true: sse.ErrCut}[c.cut]; !slices.Equal(got, want) || err != end {
-				t.Errorf("%s, lenient, by %d: %q, %v; want %q, %v", c.name, n, got, err, want, end)
+			got, err := read(&chunked{c.Text, n}, true, 0)
+			if end := map[bool]error{false: io.EOF, true: sse.ErrCut}[c.Cut]; !slices.Equal(got, want) || err != end {
+				t.Errorf("%s, lenient, by %d: %q, %v; want %q, %v", c.Name, n, got, err, want, end)
 			}
 		}
 	}
