@@ -24,13 +24,10 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/a2a"
-	"github.com/seed889630bf/lastword/transport/agui"
-	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/erlmcp"
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/nano"
-	"github.com/seed889630bf/lastword/transport/openai"
 )
 
 const (
@@ -87,21 +84,12 @@ func dialectFigures() []figure {
 func dialectDoors(mux *http.ServeMux, system *actors.System) {
 	chat := messages.JobInfo{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Input: withContext}}
 	to := door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{chat}})
-	openai.Add(to, func(h *door.Handler, paths ...string) {
-		for _, path := range paths {
-			mux.Handle(path, h)
-		}
-	})
-	for _, protocol := range []struct {
-		handler http.Handler
-		paths   []string
-	}{
-		{aisdk.New(to), aisdk.Paths()}, {agui.New(to), agui.Paths()}, {a2a.New(to), []string{a2a.Path}},
-		{looopy.New(to), []string{looopy.Path}}, {erlmcp.New(to), []string{"/erlmcp"}},
-		{nano.New(to), nano.Paths()}} {
-		for _, path := range protocol.paths {
-			mux.Handle(path, protocol.handler)
-		}
+	addFronts(mux, to)
+	mux.Handle(looopy.Path, looopy.New(to))
+	mux.Handle(erlmcp.Path, erlmcp.New(to))
+	streams := nano.New(to)
+	for _, path := range nano.Paths() {
+		mux.Handle(path, streams)
 	}
 }
 

@@ -113,24 +113,21 @@ func newFronts(t *testing.T) *fronts {
 // frontDoors serves runs of the job chat in every format of the front ends.
 func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 	mux := http.NewServeMux()
-	to := door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}})
-	openai.Add(to, func(h *door.Handler, paths ...string) {
+	addFronts(mux, door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []messages.JobInfo{{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message"}}}}))
+	return mux
+}
+
+// addFronts adds the formats of the front ends.
+func addFronts(mux *http.ServeMux, to *door.Door) {
+	add := func(h http.Handler, paths ...string) {
 		for _, path := range paths {
 			mux.Handle(path, h)
 		}
-	})
-	for _, protocol := range []struct {
-		paths   []string
-		handler http.Handler
-	}{
-		{aisdk.Paths(), aisdk.New(to)}, {agui.Paths(), agui.New(to)},
-		{[]string{a2a.Path, a2a.CardPath}, a2a.New(to)},
-	} {
-		for _, path := range protocol.paths {
-			mux.Handle(path, protocol.handler)
-		}
 	}
-	return mux
+	openai.Add(to, func(h *door.Handler, paths ...string) { add(h, paths...) })
+	add(aisdk.New(to), aisdk.Paths()...)
+	add(agui.New(to), agui.Paths()...)
+	add(a2a.New(to), a2a.Path, a2a.CardPath)
 }
 
 // hesitant tells so slowly that heartbeats come between all events: they must change nothing.
