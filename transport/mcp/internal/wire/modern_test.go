@@ -31,60 +31,12 @@ func TestModernValidation(t *testing.T) {
 	url, echoed := f.serveHTTP(t), modernRequest("tools/call", `"name":"echo","arguments":{}`)
 	routed := modernRequest("tools/call", `"name":"routed","arguments":{"region":"eu"}`)
 	task, ours := modernRequest("tasks/get", `"taskId":"t1"`), modernRequest("x/own", "")
-	old := strings.ReplaceAll(echoed, "2026-07-28", "2026-07-99")
-	for _, c := range []struct {
-		name, body   string
-		headers      map[string]string
-		status, code int
-	}{
-		{"as it should be", echoed, nil, 200, 0},
-		{"a session of no concern", echoed, map[string]string{"Mcp-Session-Id": "x"}, 200, 0},
-		{"resumed", echoed, map[string]string{"Last-Event-ID": "3"}, 400, -32020},
-		{"no version in the header", echoed, map[string]string{"Mcp-Protocol-Version": "-"}, 400, -32020},
-		{"another version in the header", echoed, map[string]string{"Mcp-Protocol-Version": "2025-11-25"}, 400, -32020},
-		{"unknown version", old, map[string]string{"Mcp-Protocol-Version": "2026-07-99", "Mcp-Method": "tools/call",
-			"Mcp-Name": "echo"}, 400, -32022},
-		{"no version in the body", `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}`,
-			map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}, 400, -32602},
-		{"no capabilities", strings.Replace(echoed, `,"io.modelcontextprotocol/clientCapabilities":{}`, "", 1), nil,
-			400, -32602},
-		{"null for capabilities", strings.Replace(ours, `clientCapabilities":{}`, `clientCapabilities":null`, 1), nil,
-			400, -32602},
-		{"no method in the header", echoed, map[string]string{"Mcp-Method": "-"}, 400, -32020},
-		{"another method in the header", echoed, map[string]string{"Mcp-Method": "TOOLS/CALL"}, 400, -32020},
-		{"no name in the header", echoed, map[string]string{"Mcp-Name": "-"}, 400, -32020},
-		{"another name in the header", echoed, map[string]string{"Mcp-Name": "count"}, 400, -32020},
-		{"an encoded name", echoed, map[string]string{"Mcp-Name": "=?base64?ZWNobw==?="}, 200, 0},
-		{"a parameter's header", routed, map[string]string{"Mcp-Param-Region": "eu"}, 200, 0},
-		{"no parameter's header", routed, nil, 400, -32020},
-		{"another parameter's header", routed, map[string]string{"Mcp-Param-Region": "us"}, 400, -32020},
-		{"a task", task, map[string]string{"Mcp-Name": "t1"}, 200, 0},
-		{"a task without a name", task, map[string]string{"Mcp-Name": "-"}, 400, -32020},
-		{"a task of another name", task, map[string]string{"Mcp-Name": "t2"}, 400, -32020},
-		{"a task with a broken name", task, map[string]string{"Mcp-Name": "=?base64?!?="}, 400, -32020},
-		{"a method of ours", ours, nil, 200, 0},
-		{"a method of nobody's", modernRequest("x/none", ""), nil, 404, -32601},
-		{"a method that is gone", modernRequest("initialize", ""), nil, 404, -32601},
-		{"another method that is gone", modernRequest("ping", ""), nil, 404, -32601},
-		{"a notification", `{"jsonrpc":"2.0","method":"notifications/x"}`,
-			map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 202, 0},
-		{"an answer", `{"jsonrpc":"2.0","id":7,"result":{}}`,
-			map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 400, -32600},
-	} {
-		client := modernClient(t, url)
-		client.headers = c.headers
-		status, got := client.ask(c.body)
-		code := 0
-		if len(got) > 0 && got[0].Error != nil {
-			code = got[0].Error.Code
-		}
-		if status != c.status || code != c.code {
-			t.Errorf("%s: %d %d, not %d %d: %+v", c.name, status, code, c.status, c.code, got)
-		}
-		if len(got) > 0 && string(got[0].ID) != "7" {
-			t.Errorf("%s: the id is %s", c.name, got[0].ID)
-		}
-	}
+	validates(t, "modern", strings.NewReplacer("ECHO", echoed, "ROUTED", routed, "TASK", task, "OURS", ours,
+		"OLD", strings.ReplaceAll(echoed, "2026-07-28", "2026-07-99"),
+		"INCAPABLE", strings.Replace(echoed, `,"io.modelcontextprotocol/clientCapabilities":{}`, "", 1),
+		"NULLED", strings.Replace(ours, `clientCapabilities":{}`, `clientCapabilities":null`, 1),
+		"REQUEST x/none", modernRequest("x/none", ""), "REQUEST initialize", modernRequest("initialize", ""), "REQUEST ping", modernRequest("ping", "")),
+		func() *client { return modernClient(t, url) })
 	for _, method := range []string{http.MethodGet, http.MethodDelete, http.MethodPut} {
 		client := modernClient(t, url)
 		client.headers["Mcp-Protocol-Version"] = "2026-07-28"
@@ -112,26 +64,35 @@ func TestVersionError(t *testing.T) {
 	}
 }
 
-func TestLegacyValidation(t *testing.T) {
-	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
-	data, err := os.ReadFile("testdata/validation.txt") // what is wrong; status, code; a header, and the body
+// validates sends the requests of a file of testdata: what is wrong; status, code; header fields, and the body.
+func validates(t *testing.T, file string, words *strings.Replacer, dial func() *client) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file + ".txt")
 	must(t, err)
-	for line := range strings.Lines(strings.NewReplacer("PING", ping, "BYTE", "\xff").Replace(string(data))) {
-		v := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		name, value, _ := strings.Cut(v[3], ": ")
-		c.headers = map[string]string{name: value}
-		if name == "" {
-			c.headers = nil
+	for line := range strings.Lines(words.Replace(string(data))) {
+		v, c, code := strings.Split(strings.TrimSuffix(line, "\n"), "\t"), dial(), 0
+		c.headers = map[string]string{}
+		for field := range strings.SplitSeq(v[3], "|") {
+			if name, value, ok := strings.Cut(field, ": "); ok {
+				c.headers[name] = value
+			}
 		}
 		status, got := c.ask(v[4])
-		code := 0
 		if len(got) > 0 && got[0].Error != nil {
 			code = got[0].Error.Code
 		}
 		if fmt.Sprint(status, " ", code) != v[1]+" "+v[2] {
 			t.Errorf("%s: %d %d, not %s %s: %+v", v[0], status, code, v[1], v[2], got)
 		}
+		if len(got) > 0 && strings.Contains(v[4], `"id":7,`) && string(got[0].ID) != "7" {
+			t.Errorf("%s: the id is %s", v[0], got[0].ID)
+		}
 	}
+}
+
+func TestLegacyValidation(t *testing.T) {
+	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	validates(t, "legacy", strings.NewReplacer("PING", ping, "BYTE", "\xff"), func() *client { return c })
 	c.headers = map[string]string{"Accept": "application/json"}
 	if s := c.send(t.Context(), http.MethodGet, ""); s.StatusCode != http.StatusNotAcceptable {
 		t.Error(s.Status)
