@@ -90,8 +90,7 @@ func TestListenTellsOfTasks(t *testing.T) {
 		if task.ID != id || task.Status != "input_required" || task.Inputs["sure"].Params.Message != "Delete it?" {
 			t.Fatalf("%+v", task)
 		}
-		c.do("tasks/update", map[string]any{"taskId": string(id),
-			"inputResponses": map[string]any{"sure": accepted(map[string]any{"value": true})}}).result(t)
+		c.update(id, map[string]any{"sure": accepted(map[string]any{"value": true})}).result(t)
 		task = l.task()
 		for task.Status == "working" {
 			task = l.task()

@@ -164,6 +164,11 @@ func begin(t *testing.T, c *client, tool string, arguments any) taskView {
 	return task
 }
 
+// update answers questions of the task.
+func (c *client) update(id messages.RunID, responses map[string]any) message {
+	return c.do("tasks/update", map[string]any{"taskId": string(id), "inputResponses": responses})
+}
+
 // becomes asks for the task until it is as wanted.
 func becomes(t *testing.T, c *client, id messages.RunID, status string, inputs int) taskView {
 	t.Helper()
@@ -373,9 +378,7 @@ func TestTaskIsAnswered(t *testing.T) {
 			size.Params.Schema["properties"].(map[string]any)["size"] == nil {
 			t.Fatalf("the questions are %+v", task.Inputs)
 		}
-		update := func(responses map[string]any) message {
-			return c.do("tasks/update", map[string]any{"taskId": string(id), "inputResponses": responses})
-		}
+		update := func(responses map[string]any) message { return c.update(id, responses) }
 		ack := update(map[string]any{"name": accepted(map[string]any{"value": "Ann"}),
 			"unknown": map[string]any{"x": 1}}).result(t)
 		if keysOf(t, ack) != "_meta resultType" {
@@ -407,8 +410,7 @@ func TestTaskWhoseQuestionIsLeft(t *testing.T) {
 		c := dialAs(t, s, modernHTTP, as{capabilities: both})
 		id := begin(t, c, "confirm", map[string]any{}).ID
 		becomes(t, c, id, "input_required", 1)
-		c.do("tasks/update", map[string]any{"taskId": string(id),
-			"inputResponses": map[string]any{"sure": map[string]any{"action": action}}}).result(t)
+		c.update(id, map[string]any{"sure": map[string]any{"action": action}}).result(t)
 		task := becomes(t, c, id, status, map[string]int{"cancel": 1}[action])
 		if action == "decline" && string(task.Result.Structured.Result) != `"answered null"` {
 			t.Errorf("%+v", task.Result)
@@ -455,7 +457,7 @@ func TestRepliesAreDurable(t *testing.T) {
 	becomes(t, c, id, "input_required", 2)
 	for _, answer := range []map[string]any{{"name": accepted(map[string]any{"value": "Ann"})},
 		{"size": accepted(map[string]any{"size": 3})}} {
-		c.do("tasks/update", map[string]any{"taskId": string(id), "inputResponses": answer}).result(t)
+		c.update(id, answer).result(t)
 		task := read[taskView](t, c.do("tasks/get", about(id)).result(t))
 		for request := range answer {
 			if _, still := task.Inputs[request]; still {
