@@ -94,8 +94,8 @@ func (t goTree) commands() (list []*goPackage) {
 	return list
 }
 
-// hasCommand reports whether a public command has the name.
-func (t goTree) hasCommand(name string) bool {
+// has reports whether a public command has the name.
+func (t goTree) has(name string) bool {
 	return slices.ContainsFunc(t.commands(), func(p *goPackage) bool { return path.Base(p.dir) == name })
 }
 

@@ -66,7 +66,7 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 		return "`" + best + "`"
 	case other != "" && (len(list) == 0 || !v.isPublished(m)):
 		return "`" + other + "`"
-	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand() || v.golang.hasCommand(moduleName(m.Name))):
+	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand() || v.golang.has(moduleName(m.Name))):
 		return ""
 	case len(list) == 0:
 		return v.dependencyLine(m)

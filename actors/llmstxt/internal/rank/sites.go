@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 )
@@ -42,6 +43,24 @@ func (r *ranking) findSite() {
 		r.onSite[p] = found.Framework != "" // a folder may hold what no reader should see
 	}
 }
+
+// makesSite reports whether a file is a program of the documentation site, or the README for those who build it.
+func (r *ranking) makesSite(f *scan.File) bool {
+	if r.site == nil || r.onSite[f.Path] || f.Path == r.readme.Path || !byPrograms[r.site.Framework] {
+		return false
+	}
+	dir := path.Dir(siteSettings.ReplaceAllString("./"+r.site.Config, "/x"))
+	if dir == "." {
+		return f.Kind == scan.Source && r.units[0].About.Private
+	}
+	return strings.HasPrefix(f.Path, dir+"/") && (f.Kind != scan.Document || page.IsReadme(f.Path) && path.Dir(f.Path) == dir)
+}
+
+// byPrograms are the frameworks whose sites have programs of their own beside the configuration.
+var byPrograms = map[string]bool{"Docusaurus": true, "Starlight": true, "VitePress": true, "VuePress": true}
+
+// siteSettings matches the folder of a site's settings, and what is in it.
+var siteSettings = regexp.MustCompile(`/\.(vite|vue)press/.*$`)
 
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
@@ -173,9 +192,9 @@ func (r *ranking) onlineAt(x *item) string {
 	if style != StyleSite && (style != StyleAuto || r.home.Witness == "") || r.home.URL == "" || x.online == "" {
 		return ""
 	}
-	page := strings.TrimPrefix(x.online, "/")
+	at := strings.TrimPrefix(x.online, "/")
 	if r.site.Markdown {
-		page = strings.TrimSuffix(strings.TrimSuffix(page, "/"), ".html") + ".md"
+		at = strings.TrimSuffix(strings.TrimSuffix(at, "/"), ".html") + ".md"
 	}
-	return r.home.URL + "/" + escapePath(page)
+	return r.home.URL + "/" + escapePath(at)
 }
