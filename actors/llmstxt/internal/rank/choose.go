@@ -68,9 +68,6 @@ func (r *ranking) weighPaths() {
 		switch x.class {
 		case classPage:
 			x.add(0.4-0.14*float64(min(depth(x.Path), 6)), "")
-			if page.IsReadme(x.Path) && depth(x.Path) > 0 {
-				x.add(0.35, "the README of its folder")
-			}
 		case classSource:
 			x.add(0.4-0.05*float64(min(depth(x.Path), 8)), "")
 			x.add(0.14*logShare(int(x.file.Size/1024), 100), "")

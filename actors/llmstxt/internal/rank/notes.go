@@ -67,7 +67,7 @@ func (v *survey) describePage(c *item) {
 	if name == c.Path {
 		name = site.Readable(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}
-	if site.IsDocumentation(path.Base(name)) {
+	if base := path.Base(name); base == "docs" || base == "doc" {
 		name = "Documentation"
 	}
 	c.Title = cmp.Or(c.Title, title, c.label, name)

@@ -118,9 +118,6 @@ func Read(r *Repository) []*Site {
 // documentation matches folders of pages that document a project.
 var documentation = regexp.MustCompile(`(?i)^(docs?|documentation|guides?|book|manual|wiki|handbook|content)$`)
 
-// IsDocumentation reports whether a folder's name says that its pages document a project.
-func IsDocumentation(dir string) bool { return documentation.MatchString(dir) }
-
 // Folders returns the folders of documentation at the root of a repository as one site, for a repository whose site no
 // framework makes. It is nil if there is none.
 func Folders(r *Repository) *Site {
