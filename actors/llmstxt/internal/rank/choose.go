@@ -163,6 +163,7 @@ func (r *ranking) choose() (chosen []*item) {
 	for _, list := range byClass {
 		stable.Sort(list, byPoints)
 	}
+	decaySimilar(byClass[classPage])
 	stable.Sort(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
@@ -203,6 +204,19 @@ func (r *ranking) choose() (chosen []*item) {
 	n := take(classPage, pages, least)
 	take(classSource, min(room-n, max(0, most*mostListed/mostLinks-len(chosen))), least)
 	return chosen
+}
+
+// decaySimilar lowers the points of each further page of the same name a little, because one of many shows what they are.
+func decaySimilar(list []*item) {
+	seen := make(map[string]int)
+	for _, x := range list {
+		stem := stemOf(x.Path)
+		if x.points > 0 {
+			x.points *= math.Pow(0.9, float64(min(seen[stem], 20)))
+		}
+		seen[stem]++
+	}
+	stable.Sort(list, byPoints)
 }
 
 // Build ranks the files of repo, and reads what it needs through files: first the heads of the most promising

@@ -94,11 +94,6 @@ func (t goTree) commands() (list []*goPackage) {
 	return list
 }
 
-// has reports whether a public command has the name.
-func (t goTree) has(name string) bool {
-	return slices.ContainsFunc(t.commands(), func(p *goPackage) bool { return path.Base(p.dir) == name })
-}
-
 // isProgram reports whether the root is a command, or there are commands and no package for others to import.
 func (t goTree) isProgram() bool {
 	commands := t.commands()

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 
 // installCommand returns the command on a page, or else the usual command for a published package.
 func (v *survey) installCommand(m manifest.Manifest) string {
-	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
+	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && (v.golang.isProgram() ||
+		slices.ContainsFunc(v.golang.commands(), func(p *goPackage) bool { return path.Base(p.dir) == moduleName(m.Name) }))
 	list := words.Find("install from " + m.Ecosystem)
 	root, other := v.golang.of("x.go"), v.otherInstall()
 	switch best := v.installLine(m); {
@@ -66,7 +68,7 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 		return "`" + best + "`"
 	case other != "" && (len(list) == 0 || !v.isPublished(m)):
 		return "`" + other + "`"
-	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand() || v.golang.has(moduleName(m.Name))):
+	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand()):
 		return ""
 	case len(list) == 0:
 		return v.dependencyLine(m)

@@ -65,13 +65,8 @@ var siteSettings = regexp.MustCompile(`/\.(vite|vue)press/.*$`)
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
 	var places []site.Place
-	contents := make(map[string]string)
 	if r.site != nil {
 		places = r.site.Ranked()
-		nameContents(&r.site.Root, contents)
-		if first := r.site.Pages()[0]; stemOf(first) == "index" {
-			contents[first] = cmp.Or(contents[first], contents[""])
-		}
 	}
 	for i, p := range places {
 		x := r.at[p.Page]
@@ -79,30 +74,13 @@ func (r *ranking) followSite() {
 			continue
 		}
 		x.listed, x.group, x.label, x.online = p.Order, p.Branch, p.Label, p.URL
-		x.Note, x.Contents = cmp.Or(x.Note, p.Description), contents[p.Page]
+		x.Note = cmp.Or(x.Note, p.Description)
 		if !p.Late {
 			x.place = i + 1
 			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())
 		}
 	}
 	r.followReadme()
-}
-
-// nameContents notes for each page of a group the names of the group's first pages, and returns those of the node's.
-func nameContents(n *site.Node, contents map[string]string) (names []string) {
-	for _, c := range n.Children {
-		inside, stem := nameContents(c, contents), stemOf(c.Page)
-		if stem == "index" || stem == "readme" {
-			stem = path.Base(path.Dir(c.Page))
-		}
-		if c.Page != "" {
-			inside = []string{cmp.Or(c.Label, c.Title, site.Readable(stem))}
-		}
-		names = append(names, inside...)
-	}
-	names = names[:min(len(names), mostNamed)]
-	contents[n.Page] = strings.Join(names, ", ")
-	return names
 }
 
 // followReadme groups pages by the headings below which the README lists them, if no navigation and no folders group them.

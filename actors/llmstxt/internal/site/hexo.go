@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"strings"
@@ -24,10 +25,8 @@ func readHexo(r *Repository, config string) *Site {
 			switch {
 			case value.Kind == yaml.ScalarNode: // its key names a translation, and is no title
 				list = join(list, b.node(within(source, trimExt(page)+".md"), "", page))
-			case dir == "":
-				list = join(list, group(Readable(key), read(value, key)))
-			default:
-				list = join(list, group(Readable(key), read(value, dir)))
+			default: // the outermost keys are folders
+				list = join(list, group(Readable(key), read(value, cmp.Or(dir, key))))
 			}
 		}
 		return list
