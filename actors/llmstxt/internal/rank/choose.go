@@ -163,7 +163,8 @@ func (r *ranking) choose() (chosen []*item) {
 	for _, list := range byClass {
 		stable.Sort(list, byPoints)
 	}
-	decaySimilar(byClass[classPage])
+	decaySimilar(byClass[classSource], 0.975, path.Dir)
+	decaySimilar(byClass[classPage], 0.9, stemOf)
 	stable.Sort(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
@@ -206,15 +207,15 @@ func (r *ranking) choose() (chosen []*item) {
 	return chosen
 }
 
-// decaySimilar lowers the points of each further page of the same name a little, because one of many shows what they are.
-func decaySimilar(list []*item) {
+// decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
+// what they are.
+func decaySimilar(list []*item, decay float64, kin func(p string) string) {
 	seen := make(map[string]int)
 	for _, x := range list {
-		stem := stemOf(x.Path)
 		if x.points > 0 {
-			x.points *= math.Pow(0.9, float64(min(seen[stem], 20)))
+			x.points *= math.Pow(decay, float64(min(seen[kin(x.Path)], 20)))
 		}
-		seen[stem]++
+		seen[kin(x.Path)]++
 	}
 	stable.Sort(list, byPoints)
 }
