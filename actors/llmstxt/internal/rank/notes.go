@@ -66,13 +66,18 @@ func (v *survey) describePage(c *item) {
 	name := distinction(c.Path)
 	if name == c.Path {
 		name = site.Readable(strings.TrimSuffix(path.Base(name), path.Ext(name)))
-	}
-	if base := path.Base(name); base == "docs" || base == "doc" {
+	} else if base := path.Base(name); base == "docs" || base == "doc" {
 		name = "Documentation"
 	}
 	c.Title = cmp.Or(c.Title, title, c.label, name)
 	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), cmp.Or(c.Contents, p.Contents())
+	if m := documents.FindStringSubmatch(text); m != nil {
+		c.Contents = cmp.Or(c.Contents, "the API of `"+m[1]+"`")
+	}
 }
+
+// documents matches a directive that documents a name of the code.
+var documents = regexp.MustCompile("(?m)^(?:\\.\\. auto\\w+:: |::: ?|```\\{auto\\w+\\} )([\\w.]+)$")
 
 // remark says what a file is, for one that says nothing of itself.
 func (c *item) remark() string {

@@ -53,6 +53,12 @@ Turns a widget as often as it is told to.
 `+"```{eval-rst}\n.. currentmodule:: frob\n```"+`
 
 Errors say which widget failed, and why.
+-- docs/api.rst --
+Align
+=====
+
+.. automodule:: frob.align
+    :members:
 -- docs/whole.rst --
 .. include:: turn.md
 -- docs/steps.md --
@@ -99,7 +105,7 @@ pub fn four() {}
 			t.Errorf("%s is titled %q", file, got)
 		}
 	}
-	for file, want := range map[string]string{"docs/steps.md": "Take a widget by both of its ends."} {
+	for file, want := range map[string]string{"docs/api.rst": "the API of `frob.align`", "docs/steps.md": "Take a widget by both of its ends."} {
 		if got := find(index, file).Contents; got != want {
 			t.Errorf("%s holds %q", file, got)
 		}

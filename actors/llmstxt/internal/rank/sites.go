@@ -46,18 +46,13 @@ func (r *ranking) findSite() {
 
 // makesSite reports whether a file is a program of the documentation site, or the README for those who build it.
 func (r *ranking) makesSite(f *scan.File) bool {
-	if r.site == nil || r.onSite[f.Path] || f.Path == r.readme.Path || !byPrograms[r.site.Framework] {
+	if r.site == nil || r.onSite[f.Path] || f.Path == r.readme.Path || !slices.Contains([]string{"Docusaurus", "Starlight", "VitePress", "VuePress"}, r.site.Framework) {
 		return false
 	}
 	dir := path.Dir(siteSettings.ReplaceAllString("./"+r.site.Config, "/x"))
-	if dir == "." {
-		return f.Kind == scan.Source && r.units[0].About.Private
-	}
-	return strings.HasPrefix(f.Path, dir+"/") && (f.Kind != scan.Document || page.IsReadme(f.Path) && path.Dir(f.Path) == dir)
+	return dir == "." && f.Kind == scan.Source && r.units[0].About.Private ||
+		strings.HasPrefix(f.Path, dir+"/") && (f.Kind != scan.Document || page.IsReadme(f.Path) && path.Dir(f.Path) == dir)
 }
-
-// byPrograms are the frameworks whose sites have programs of their own beside the configuration.
-var byPrograms = map[string]bool{"Docusaurus": true, "Starlight": true, "VitePress": true, "VuePress": true}
 
 // siteSettings matches the folder of a site's settings, and what is in it.
 var siteSettings = regexp.MustCompile(`/\.(vite|vue)press/.*$`)
@@ -74,7 +69,11 @@ func (r *ranking) followSite() {
 			continue
 		}
 		x.listed, x.group, x.label, x.online = p.Order, p.Branch, p.Label, p.URL
-		x.Note = cmp.Or(x.Note, p.Description)
+		var names []string
+		for _, c := range p.Children[:min(len(p.Children), mostNamed)] {
+			names = append(names, cmp.Or(c.Label, c.Title, site.Readable(stemOf(c.Page))))
+		}
+		x.Note, x.Contents = cmp.Or(x.Note, p.Description), strings.Join(names, ", ")
 		if !p.Late {
 			x.place = i + 1
 			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())

@@ -175,12 +175,9 @@ func (v *survey) findReadme() string {
 		}
 	}
 	stable.Sort(list, func(x, y string) int {
-		return cmp.Or(depth(x)-depth(y), compareBy(page.ReadmeRank)(x, y))
+		return cmp.Or(boolToInt(path.Dir(y) == ".github")-boolToInt(path.Dir(x) == ".github"), depth(x)-depth(y), compareBy(page.ReadmeRank)(x, y))
 	})
-	if i := slices.IndexFunc(list, func(p string) bool { return path.Dir(p) == ".github" }); i >= 0 {
-		return list[i]
-	}
-	if len(list) > 0 && depth(list[0]) == 0 {
+	if len(list) > 0 && (depth(list[0]) == 0 || path.Dir(list[0]) == ".github") {
 		return list[0]
 	}
 	if linked := v.linkedReadme(); linked != "" || len(list) == 0 {

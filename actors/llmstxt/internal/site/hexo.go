@@ -21,10 +21,9 @@ func readHexo(r *Repository, config string) *Site {
 	read = func(n *yaml.Node, dir string) (list []*Node) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i].Value, n.Content[i+1]
-			page := path.Join(dir, value.Value)
 			switch {
 			case value.Kind == yaml.ScalarNode: // its key names a translation, and is no title
-				list = join(list, b.node(within(source, trimExt(page)+".md"), "", page))
+				list = join(list, b.node(within(source, path.Join(dir, trimExt(value.Value)+".md")), "", path.Join(dir, value.Value)))
 			default: // the outermost keys are folders
 				list = join(list, group(Readable(key), read(value, cmp.Or(dir, key))))
 			}
