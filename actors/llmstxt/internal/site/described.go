@@ -18,7 +18,7 @@ import (
 
 // described are the frameworks whose configuration is data, and those that have none.
 var described = []reader{mkdocsReader, mkdocsNavReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
-	exdocReader, doccReader, docsifyReader}
+	exdocReader, doccReader, docsifyReader, hexoReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
