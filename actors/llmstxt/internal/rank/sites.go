@@ -12,7 +12,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
-	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // configBytes is how much of a site's configuration or page is read for the navigation.
@@ -56,7 +55,7 @@ func (r *ranking) makesSite(f *scan.File) bool {
 }
 
 // siteSettings matches the folder of a site's settings, and what is in it.
-var siteSettings = lazyregexp.New(`/\.(vite|vue)press/.*$`)
+var siteSettings = regexp.MustCompile(`/\.(vite|vue)press/.*$`)
 
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
@@ -159,9 +158,9 @@ func (r *ranking) witness(address string) string {
 	return ""
 }
 
-var listItem = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)]|\|) `)
+var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)
 
-var hostName = lazyregexp.New(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
+var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 
 // onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
 // Where the site serves the text of its pages, it is that of the text.
