@@ -225,6 +225,7 @@ var (
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
 		`blog|_posts|posts|news|rfcs?|proposals|plans|website|snap|m4|_\w+)([/_.-]|$)`)
+	wording = lazyregexp.New(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = lazyregexp.New(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
 	post    = lazyregexp.New(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
 	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
@@ -275,7 +276,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "made by others"
 	case peopleName.MatchString(base) && (f.Kind == scan.Document || depth(f.Path) == 0):
 		return "about people, or the project's own work"
-	case f.Kind == scan.Document && r.isTranslation(f.Path):
+	case wording.MatchString(f.Path), f.Kind == scan.Document && r.isTranslation(f.Path):
 		return "a translation"
 	case r.isBuilt(f.Path):
 		return "built from a source file next to it"

@@ -77,8 +77,7 @@ func (v *survey) purposes() []purpose {
 			points: 10, least: -100, whole: true})
 	}
 	list = append(list, purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
-	list = append(list, v.goPurposes()...)
-	return list
+	return append(list, v.goPurposes()...)
 }
 
 // skipLeadIn drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
