@@ -63,8 +63,8 @@ func isVisible(r rune) bool {
 // all words of a text.
 var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b]|\u009d)(?:[0-9]+;)?|\x1b(?:[()][0AB]|[\\\\=>78])")
 
-// withoutEscapes removes complete escape sequences.
-func withoutEscapes(text string) string {
+// WithoutEscapes removes the escape sequences of terminals.
+func WithoutEscapes(text string) string {
 	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {
 		return text
 	}
@@ -82,7 +82,7 @@ func Printable(text string) string {
 			return r
 		}
 		return -1
-	}, withoutEscapes(text))
+	}, WithoutEscapes(text))
 }
 
 // WithoutControls removes what could control a terminal: escape sequences, control characters except line breaks and tabs,
@@ -96,7 +96,7 @@ func WithoutControls(text string) string {
 			return -1
 		}
 		return r
-	}, withoutEscapes(text))
+	}, WithoutEscapes(text))
 }
 
 // OneLine removes escape sequences, and replaces every line break, and every other character that is not printable, by a
@@ -107,7 +107,7 @@ func OneLine(text string) string {
 			return r
 		}
 		return ' '
-	}, withoutEscapes(strings.ToValidUTF8(text, ""))))
+	}, WithoutEscapes(strings.ToValidUTF8(text, ""))))
 }
 
 // SortNatural sorts names by the numbers in them: step2 comes before step10.

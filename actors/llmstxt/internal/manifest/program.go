@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // programBytes is how much of a program is read.
@@ -21,7 +19,7 @@ const (
 )
 
 var (
-	literals = lazyregexp.New(quoted)
+	literals = regexp.MustCompile(quoted)
 	patterns sync.Map // by their texts
 )
 

@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
@@ -69,9 +68,6 @@ func (r *ranking) weighPaths() {
 		switch x.class {
 		case classPage:
 			x.add(0.4-0.14*float64(min(depth(x.Path), 6)), "")
-			if page.IsReadme(x.Path) && depth(x.Path) > 0 {
-				x.add(0.35, "the README of its folder")
-			}
 		case classSource:
 			x.add(0.4-0.05*float64(min(depth(x.Path), 8)), "")
 			x.add(0.14*logShare(int(x.file.Size/1024), 100), "")
@@ -83,14 +79,11 @@ func (r *ranking) weighPaths() {
 		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional || depth(x.Path) > 0 && r.named.Path(x.Path) {
 			continue
 		}
-		if x.class == classSource && r.isForeign(x.file) {
-			x.add(-0.6, "")
+		if inner.MatchString(x.Path) && r.publishes() {
+			x.add(-1.5, "")
 		}
 		if x.marked = r.isMarked(x); x.marked && !(x.class == classPage && x.listed > 0) {
 			x.add(-0.9+0.8*math.Min(1, float64(x.imported)/4), "")
-		}
-		if inner.MatchString(x.Path) && r.publishes() {
-			x.add(-1.5, "")
 		}
 	}
 }
@@ -170,8 +163,8 @@ func (r *ranking) choose() (chosen []*item) {
 	for _, list := range byClass {
 		stable.Sort(list, byPoints)
 	}
-	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
-	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
+	decaySimilar(byClass[classSource], 0.975, path.Dir)
+	decaySimilar(byClass[classPage], 0.9, stemOf)
 	stable.Sort(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
@@ -214,37 +207,9 @@ func (r *ranking) choose() (chosen []*item) {
 	return chosen
 }
 
-// foldSources replaces sources of one folder by the folder where a site's pages explain the rest, if a file of the folder
-// says what the folder is.
-func (r *ranking) foldSources(chosen []*item) []*item {
-	if r.site == nil || len(r.site.Pages()) < fewLinks || r.options.Include != nil {
-		return chosen
-	}
-	files := make(map[string][]*item)
-	for _, x := range chosen {
-		if x.class == classSource && x.members == "" && r.byPath[x.Path] != nil {
-			files[path.Dir(x.Path)] = append(files[path.Dir(x.Path)], x)
-		}
-	}
-	for dir, list := range files {
-		face := r.faceOf(dir)
-		if len(list) < leastFolded || face == nil || face.class != classSource || faceRank(face, dir) == arbitrary {
-			continue
-		}
-		if note := source.Note(face.file.Language, r.head(face.Path, sourceBytes)); note != "" {
-			folder := *list[0]
-			folder.Link = Link{Path: dir + "/", Title: dir + "/", Note: note, Reasons: folder.Reasons}
-			folder.file = &scan.File{Path: folder.Path}
-			chosen[slices.Index(chosen, list[0])] = &folder
-			chosen = slices.DeleteFunc(chosen, func(x *item) bool { return slices.Contains(list, x) })
-		}
-	}
-	return chosen
-}
-
 // decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
 // what they are.
-func decaySimilar(list []*item, decay float64, kin func(p string) string) []*item {
+func decaySimilar(list []*item, decay float64, kin func(p string) string) {
 	seen := make(map[string]int)
 	for _, x := range list {
 		if x.points > 0 {
@@ -253,7 +218,6 @@ func decaySimilar(list []*item, decay float64, kin func(p string) string) []*ite
 		seen[kin(x.Path)]++
 	}
 	stable.Sort(list, byPoints)
-	return list
 }
 
 // Build ranks the files of repo, and reads what it needs through files: first the heads of the most promising
@@ -269,7 +233,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	purpose := v.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
 	index.SummaryPoor = purpose.points < clearPoints
-	chosen := r.foldSources(r.choose())
+	chosen := r.choose()
 	for i := range each(v, len(chosen), func(v *survey, i int) bool { v.describe(chosen[i]); return true }) {
 		if progress != nil {
 			progress(i+1, len(chosen))
@@ -294,6 +258,7 @@ const commonNotes = 3
 // Sections that do not come from the navigation.
 const (
 	secDocs          = "Docs"
+	secMore          = "More docs" // pages that stand behind the groups of the navigation, or in none
 	secPackages      = "Packages"
 	secCommands      = "Commands"
 	secSource        = "Source"
@@ -302,10 +267,9 @@ const (
 
 	mostGroups   = 10
 	leastInGroup = 2
-	leastFolded  = 2
 )
 
-var fixedNames = lazyregexp.New(`(?i)^(docs|packages|commands|source|configuration|examples|optional)$`)
+var fixedNames = lazyregexp.New(`(?i)^(docs|more docs|packages|commands|source|configuration|examples|optional)$`)
 
 // forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
 var forAgents = lazyregexp.New(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
@@ -316,8 +280,17 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 	groups := r.groups(chosen)
 	lists := make(map[string][]*item)
 	agents := slices.IndexFunc(groups, forAgents.MatchString)
+	first := 0 // where the first group begins
+	for _, x := range chosen {
+		if slices.Contains(groups, x.group) && (first == 0 || x.listed < first) {
+			first = x.listed
+		}
+	}
 	for _, x := range chosen {
 		name := r.sectionOf(x)
+		if name == secDocs && x.Path != r.readme.Path && first > 0 && (x.listed == 0 || x.listed > first) {
+			name = secMore
+		}
 		if agents >= 0 && x.class == classOptional && (isForAgents(path.Base(x.Path)) || isSkill(x.Path)) {
 			name = groups[agents]
 		}
@@ -326,7 +299,7 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 		}
 		lists[name] = append(lists[name], x)
 	}
-	names := slices.Concat([]string{secDocs}, groups, []string{secPackages, secCommands, secSource, secConfiguration, secExamples, Optional})
+	names := slices.Concat([]string{secDocs}, groups, []string{secMore, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional})
 	var sections []Section
 	for _, name := range names {
 		list := lists[name]

@@ -156,12 +156,34 @@ Moved to the wiki.
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	for _, want := range []string{"deps/other/other.js made by others", "src/locales/de.json wording", "docs/CHANGELOG.md what changed",
+	for _, want := range []string{"deps/other/other.js made by others", "docs/CHANGELOG.md what changed",
 		"README.中文.md a translation", "docs/blog/posts/new.md news", "create/template-solid/README.md news",
 		"docs/old.md its text", "docs/how.rst its text", "Frob.slnx for tools", "examples/a.output for tools"} {
 		if !strings.Contains(fmt.Sprint(index.Passed), want) {
 			t.Errorf("%s is not among %v", want, index.Passed)
 		}
+	}
+}
+
+// What builds a site, and pages about people, get no link. Pages behind the groups of the navigation follow them.
+func TestWhatMakesASite(t *testing.T) {
+	const archive = "-- README.md --\n# Frob\n\nFrob is a library for widgets.\n-- frob.js --\nexport const frob = 1\n" +
+		"-- website/docusaurus.config.js --\nexport default {title: \"Frob\", presets: [[\"classic\", {docs: {sidebarPath: \"./sidebars.js\"}}]]}\n-- website/README.md --\n# Website\n\nThis site is built by a program.\n" +
+		"-- website/package.json --\n{\"name\": \"website\"}\n-- website/src/theme/Layout.js --\nexport const layout = 1\n" +
+		"-- website/sidebars.js --\nexport default {docs: [\"index\", {label: \"Start\", items: [\"a\", \"b\"], type: \"category\"}, " +
+		"{label: \"More\", items: [\"c\", \"d\"], type: \"category\"}, \"faq\", \"kudos\", \"opensource-users\"]}\n-- website/docs/index.md --\n# Frob\n\nFrob turns any widget around.\n"
+	var pages strings.Builder
+	for _, p := range []string{"a", "b", "c", "d", "faq", "kudos", "opensource-users"} {
+		pages.WriteString("-- website/docs/" + p + ".md --\n# Page " + p + "\n\nIt says something of some length.\n")
+	}
+	index := build(t, archive+pages.String(), scan.Origin{}, rank.Options{})
+	const want = "Docs: README.md website/docs/index.md\nStart: website/docs/a.md website/docs/b.md\nMore: website/docs/c.md website/docs/d.md\n" +
+		"More docs: website/docs/faq.md\nSource: frob.js\n"
+	if got := outline(index); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if title := index.Sections[0].Links[1].Title; title != "Documentation" {
+		t.Errorf("the site's first page, which has the project's title, is called %q", title)
 	}
 }
 

@@ -38,6 +38,10 @@ func (v *survey) title() string {
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
 	name := moduleName(v.product().Name)
 	t = titleVersion.ReplaceAllString(t, "")
+	written := v.asWritten(cmp.Or(name, v.repo.Origin.Repo, v.repo.Name))
+	if written != "" && !prose.HasWords(strings.ToLower(t), strings.ToLower(written)) {
+		return written
+	}
 	if before := tagline.ReplaceAllString(t, ""); v.isNamed(before) {
 		t = before
 	}
@@ -52,6 +56,16 @@ func (v *survey) title() string {
 		name = base
 	}
 	return cmp.Or(name, v.repo.Origin.Repo, v.repo.Name)
+}
+
+// asWritten returns the name as a paragraph of the README that begins with it writes it; "" if none does.
+func (v *survey) asWritten(name string) string {
+	for _, p := range v.readme.Prose {
+		if n := len(name); n > 1 && len(p.Text) > n && p.Text[n] == ' ' && strings.EqualFold(p.Text[:n], name) {
+			return p.Text[:n]
+		}
+	}
+	return ""
 }
 
 // isNamed reports whether the repository or its package has the name.

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,7 +60,8 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 
 // installCommand returns the command on a page, or else the usual command for a published package.
 func (v *survey) installCommand(m manifest.Manifest) string {
-	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
+	program := m.Name == v.main().About.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && (v.golang.isProgram() ||
+		slices.ContainsFunc(v.golang.commands(), func(p *goPackage) bool { return path.Base(p.dir) == moduleName(m.Name) }))
 	list := words.Find("install from " + m.Ecosystem)
 	root, other := v.golang.of("x.go"), v.otherInstall()
 	switch best := v.installLine(m); {

@@ -215,10 +215,12 @@ var (
 	peopleName = lazyregexp.New(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
-	toolFile = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
+	// peoplePage matches pages that stand on sites, too.
+	peoplePage = lazyregexp.New(`(?i)^(authors|credits|kudos|thanks|sponsors?|backers|adopters|acknowledg\w*|who.?s.using.*|used.by|(open.?source|commercial|known).users)\.\w+$`)
+	toolFile   = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
 	// inner and post match files that are not for others, and foreign matches files that others have made.
-	marked = lazyregexp.New(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
+	marked = lazyregexp.New(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|perf(ormance)?|coverage|jacoco|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
 		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
@@ -252,6 +254,10 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return ""
 	case f.Kind == scan.Document && f.Path != r.readme.Path && post.MatchString(f.Path) && r.publishes():
 		return "news, or the start of another project"
+	case f.Kind == scan.Document && peoplePage.MatchString(base):
+		return "about people"
+	case r.makesSite(f):
+		return "makes the site"
 	case f.Path == r.readme.Path, r.onSite[f.Path] && !page.IsLicence(base) && !aboutConduct.MatchString(base):
 		return ""
 	case f.Place == scan.Meta && !isOptional(f.Path):
@@ -266,18 +272,18 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "what changed in a part, or long ago"
 	case toolFile.MatchString(base):
 		return "for tools"
-	case wording.MatchString(f.Path):
-		return "wording in a language"
 	case foreign.MatchString(f.Path) && !r.named.Targets[f.Path]:
 		return "made by others"
 	case peopleName.MatchString(base) && (f.Kind == scan.Document || depth(f.Path) == 0):
 		return "about people, or the project's own work"
-	case f.Kind == scan.Document && r.isTranslation(f.Path):
+	case wording.MatchString(f.Path), f.Kind == scan.Document && r.isTranslation(f.Path):
 		return "a translation"
 	case r.isBuilt(f.Path):
 		return "built from a source file next to it"
 	case r.isOlder(f.Path):
 		return "an older version"
+	case f.Language == "Shell" && r.isForeign(f) && !r.named.Targets[f.Path] && !r.named.Path(f.Path):
+		return "a script around the product"
 	case isToolConfig(f) && !r.named.Targets[f.Path] && !r.settings:
 		return "sets up tools, not the product"
 	case !r.explains(f):
@@ -296,7 +302,7 @@ func (r *ranking) explains(f *scan.File) bool {
 	case media.MatchString(low):
 		return false
 	}
-	return r.settings && isBare(f) || conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) || prose.EndsWithAny(low, structured...) ||
+	return r.settings && isBare(f) || conventional.MatchString("/"+f.Path) && !siteFolder.MatchString(f.Path) && (depth(f.Path) == 0 || low != "makefile") || prose.EndsWithAny(low, structured...) ||
 		depth(f.Path) < 3 && prose.ContainsAny(low, "example", "sample", "default") || r.named.Targets[f.Path] && !isData.MatchString(low)
 }
 

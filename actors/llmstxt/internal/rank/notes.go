@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
-	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
@@ -27,9 +26,7 @@ func (v *survey) describe(c *item) {
 		v.describePage(c)
 		c.Contents = finishNote(c.Contents, c)
 	case c.Note != "":
-	case c.file.Kind != scan.Source:
-		c.Note = v.topComment(c.Path)
-	default:
+	case c.file.Kind == scan.Source:
 		c.Note = source.Note(v.byPath[c.Path].Language, v.head(c.Path, sourceBytes))
 	}
 	if c.command || c.members != "" && c.class == classSource {
@@ -61,7 +58,7 @@ func (v *survey) describePage(c *item) {
 	case c.listed == 0 && (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
 		title = "" // the heading of a part, not of the page
 	case title != "" && (strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().About.Name))):
-		title = cmp.Or(p.Second, distinction(c.Path)) // it repeats the name of the project
+		title = p.Second // it repeats the name of the project
 	}
 	if c.members != "" && c.class == classPage {
 		c.Title = cmp.Or(c.Title, c.members)
@@ -69,6 +66,8 @@ func (v *survey) describePage(c *item) {
 	name := distinction(c.Path)
 	if name == c.Path {
 		name = site.Readable(strings.TrimSuffix(path.Base(name), path.Ext(name)))
+	} else if base := path.Base(name); base == "docs" || base == "doc" {
+		name = "Documentation"
 	}
 	c.Title = cmp.Or(c.Title, title, c.label, name)
 	c.Note, c.Contents = cmp.Or(c.Note, p.Note()), cmp.Or(c.Contents, p.Contents())
@@ -140,20 +139,6 @@ var (
 func withDashes(s string) string {
 	return strings.NewReplacer(" --- ", " — ", " -- ", " — ").Replace(s)
 }
-
-var comments = lazyregexp.New(`^(?:(?:#|//|;|--) ?.*\n)+`)
-
-// topComment returns the text of the comment with which a settings file begins.
-func (v *survey) topComment(p string) string {
-	text := comments.FindString(strings.TrimPrefix(v.head(p, 2<<10), "---\n"))
-	note := prose.Informative(prose.Tidy(commentMark.ReplaceAllString(text, "")))
-	if language.IsLicence(text) || !prose.Is(note) {
-		return ""
-	}
-	return note
-}
-
-var commentMark = lazyregexp.New(`(?m)^(?:#|//|;|--)+ ?`)
 
 // dropCommonNotes removes what occurs at the top of many files, licences and the name of the project, from notes, and
 // likewise from what stands for them.

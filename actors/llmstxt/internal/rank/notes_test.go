@@ -68,9 +68,6 @@ Align
 -- Cargo.toml --
 [package]
 name = "frob"
--- src/inner.rs --
-/// A widget that is still in parts.
-pub(crate) struct Inner { parts: u8 }
 -- src/lib.rs --
 //! `+"```not_rust"+`
 //! cargo run -p frob
@@ -97,7 +94,7 @@ pub fn four() {}
 		"docs/warned.md": "",
 		"docs/list.md":   "",
 		"docs/turn.md":   "Turns a widget as often as it is told to.",
-		"docs/errors.md": "Errors say which widget failed, and why.", "src/inner.rs": "A widget that is still in parts.",
+		"docs/errors.md": "Errors say which widget failed, and why.",
 		"docs/whole.rst": "Turns a widget as often as it is told to.",
 		"docs/part.md":   "Routes lead widgets to where they belong.",
 		"src/lib.rs":     "`turn`, `roll`", "src/numbered.rs": "`one`, `two`", "src/bsd.rs": "`three`, `four`",

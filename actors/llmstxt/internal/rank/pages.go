@@ -100,8 +100,6 @@ func (r *ranking) scoreReadmeLinks() {
 		stem := strings.TrimSuffix(base, path.Ext(base))
 		switch {
 		case r.named.Targets[x.Path]:
-		case depth(x.Path) > 0 && r.named.Path(x.Path), len(base) > 4 && strings.Contains(base, ".") && r.bases[base] == 1 && r.named.Path(base):
-			x.add(0.6, "named in the README")
 		case x.class == classSource && isDistinctive(stem) && r.named.Word(stem) && r.bases[base] < 2:
 			x.addRole(0.5, "used by the README's code")
 		}

@@ -85,13 +85,17 @@ pub fn core() {}
 	}
 }
 
-// TestReadmeForTheHost defends that the root README is not lost where GitHub alone looks for it.
+// TestReadmeForTheHost defends the README that GitHub shows: the one in .github, before the one at the root.
 func TestReadmeForTheHost(t *testing.T) {
 	index := build(t, `
 -- .github/README.md --
 # Frob
 
 Frob is a library for turning widgets.
+-- README.md --
+# Build
+
+How to build it.
 -- src/a/README.md --
 # A
 

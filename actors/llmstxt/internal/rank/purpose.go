@@ -58,7 +58,7 @@ func (v *survey) purposes() []purpose {
 	r := v.readme
 	list := []purpose{{text: r.Lead, reason: "the README's front matter", points: 16, whole: true}}
 	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
-		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i})
+		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, whole: i == 0})
 	}
 	for i, t := range r.Prose[:min(10, len(r.Prose))] {
 		p := purpose{text: v.skipLeadIn(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
@@ -77,8 +77,7 @@ func (v *survey) purposes() []purpose {
 			points: 10, least: -100, whole: true})
 	}
 	list = append(list, purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
-	list = append(list, v.goPurposes()...)
-	return list
+	return append(list, v.goPurposes()...)
 }
 
 // skipLeadIn drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
@@ -131,7 +130,7 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 
 // openingOf returns one or two sentences; the second only if it is to the point.
 func openingOf(text string) string {
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ' ' || unicode.Is(unicode.So, r) })
+	text = strings.TrimFunc(text, func(r rune) bool { return r == ' ' || unicode.In(r, unicode.So, unicode.Cf, unicode.Mn) })
 	first, whole := prose.Sentence(text), prose.Opening(text)
 	second := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(whole, first)))
 	oneWord := !strings.ContainsFunc(second, func(r rune) bool { return r == ' ' || r >= utf8.RuneSelf })

@@ -269,7 +269,7 @@ func (r *ranking) findEntries() {
 		p := "/" + x.Path
 		if m := conventional.FindString(p); m != "" {
 			x.add(0.35, "a place that frameworks and tools look at")
-		} else if stem := stemOf(x.Path); entryStem.MatchString(stem) {
+		} else if entryStem.MatchString(stemOf(x.Path)) {
 			x.add(0.2, "entry point, by its name")
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site"
-	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // configBytes is how much of a site's configuration or page is read for the navigation.
@@ -44,16 +44,24 @@ func (r *ranking) findSite() {
 	}
 }
 
+// makesSite reports whether a file is a program of the documentation site, or the README for those who build it.
+func (r *ranking) makesSite(f *scan.File) bool {
+	if r.site == nil || r.onSite[f.Path] || f.Path == r.readme.Path || !slices.Contains([]string{"Docusaurus", "Starlight", "VitePress", "VuePress"}, r.site.Framework) {
+		return false
+	}
+	dir := path.Dir(siteSettings.ReplaceAllString("./"+r.site.Config, "/x"))
+	return dir == "." && f.Kind == scan.Source && r.units[0].About.Private ||
+		strings.HasPrefix(f.Path, dir+"/") && (f.Kind != scan.Document || page.IsReadme(f.Path) && path.Dir(f.Path) == dir)
+}
+
+// siteSettings matches the folder of a site's settings, and what is in it.
+var siteSettings = regexp.MustCompile(`/\.(vite|vue)press/.*$`)
+
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {
 	var places []site.Place
-	contents := make(map[string]string)
 	if r.site != nil {
 		places = r.site.Ranked()
-		nameContents(&r.site.Root, contents)
-		if first := r.site.Pages()[0]; stemOf(first) == "index" {
-			contents[first] = cmp.Or(contents[first], contents[""])
-		}
 	}
 	for i, p := range places {
 		x := r.at[p.Page]
@@ -61,30 +69,17 @@ func (r *ranking) followSite() {
 			continue
 		}
 		x.listed, x.group, x.label, x.online = p.Order, p.Branch, p.Label, p.URL
-		x.Note, x.Contents = cmp.Or(x.Note, p.Description), contents[p.Page]
+		var names []string
+		for _, c := range p.Children[:min(len(p.Children), mostNamed)] {
+			names = append(names, cmp.Or(c.Label, c.Title, site.Readable(stemOf(c.Page))))
+		}
+		x.Note, x.Contents = cmp.Or(x.Note, p.Description), strings.Join(names, ", ")
 		if !p.Late {
 			x.place = i + 1
 			x.add(1.22*(1-0.5*float64(i)/float64(len(places))), r.site.String())
 		}
 	}
 	r.followReadme()
-}
-
-// nameContents notes for each page of a group the names of the group's first pages, and returns those of the node's.
-func nameContents(n *site.Node, contents map[string]string) (names []string) {
-	for _, c := range n.Children {
-		inside, stem := nameContents(c, contents), stemOf(c.Page)
-		if stem == "index" || stem == "readme" {
-			stem = path.Base(path.Dir(c.Page))
-		}
-		if c.Page != "" {
-			inside = []string{cmp.Or(c.Label, c.Title, site.Readable(stem))}
-		}
-		names = append(names, inside...)
-	}
-	names = names[:min(len(names), mostNamed)]
-	contents[n.Page] = strings.Join(names, ", ")
-	return names
 }
 
 // followReadme groups pages by the headings below which the README lists them, if no navigation and no folders group them.
@@ -163,9 +158,9 @@ func (r *ranking) witness(address string) string {
 	return ""
 }
 
-var listItem = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)]|\|) `)
+var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)
 
-var hostName = lazyregexp.New(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
+var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 
 // onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
 // Where the site serves the text of its pages, it is that of the text.
@@ -174,9 +169,9 @@ func (r *ranking) onlineAt(x *item) string {
 	if style != StyleSite && (style != StyleAuto || r.home.Witness == "") || r.home.URL == "" || x.online == "" {
 		return ""
 	}
-	page := strings.TrimPrefix(x.online, "/")
+	at := strings.TrimPrefix(x.online, "/")
 	if r.site.Markdown {
-		page = strings.TrimSuffix(strings.TrimSuffix(page, "/"), ".html") + ".md"
+		at = strings.TrimSuffix(strings.TrimSuffix(at, "/"), ".html") + ".md"
 	}
-	return r.home.URL + "/" + escapePath(page)
+	return r.home.URL + "/" + escapePath(at)
 }

@@ -48,9 +48,11 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 			"and some are only turned slowly, which may be too slow for large ones.\n": "This crate provides routines for turning widgets of any " +
 			"size and colour in place. The widgets that it supports are like the ones that other turners support, but not all of them, " +
 			"and some are only turned slowly, which may be too slow for large ones.",
-		readme + "Please right-click on the button of the widget with the page.\n":                                            "",
-		readme + "\U0001F389 A turner with a lever for widgets.\n":                                                            "A turner with a lever for widgets.",
-		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n": "", // far from the title
+		readme + "Please right-click on the button of the widget with the page.\n":                                                "",
+		"-- README.md --\n<p>\n<b>Even</b> turn<i>stile</i>s for widgets \U0001F9D1\u200d\U0001F4BB\n</p>\n\n## Use\n\nSee it.\n": "Even turnstiles for widgets",
+		"-- README.md --\n<h3>A simple turner for widgets</h3>\n\n## Use\n\nSee it.\n":                                            "A simple turner for widgets",
+		readme + "\U0001F389 A turner with a lever for widgets.\n":                                                                "A turner with a lever for widgets.",
+		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n":     "", // far from the title
 		readme + "**Even Turner** is a first-class demo application.\n\nFrob uses this application to turn widgets on the web.\n\n" +
 			"This application works on any widget.\n": "", // the subject is another thing
 		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                                                             "",
@@ -78,6 +80,10 @@ func TestTitle(t *testing.T) {
 	build(t, "-- README.md --\n![Frob](frob.png)\n", scan.Origin{}, rank.Options{}) // no name to compare with
 	if picture.Title != "The Frob" {
 		t.Errorf("the picture gives the title %q", picture.Title)
+	}
+	written := build(t, "-- README.md --\n# Widgets for everybody\n\nFROB turns any number of widgets.\n", scan.Origin{Repo: "frob"}, rank.Options{})
+	if written.Title != "FROB" {
+		t.Errorf("a slogan above a text about FROB gives the title %q", written.Title)
 	}
 	for heading, want := range map[string]string{
 		"Frob \u26a1": "Frob", "What is FROB? \u2728": "FROB", "Welcome to Frob": "Frob", "Frob :heart:": "Frob",

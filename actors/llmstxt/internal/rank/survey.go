@@ -165,7 +165,7 @@ func (v *survey) linkedReadme() string {
 	return ""
 }
 
-// findReadme returns the README at the root, or else the one that GitHub shows for it, or else the target of a link
+// findReadme returns the README that GitHub shows in place of the root's, or else the root's, or else the target of a link
 // there, or else of the unit with the repository's name, or else the only one at the shallowest depth.
 func (v *survey) findReadme() string {
 	var list []string
@@ -175,13 +175,10 @@ func (v *survey) findReadme() string {
 		}
 	}
 	stable.Sort(list, func(x, y string) int {
-		return cmp.Or(depth(x)-depth(y), compareBy(page.ReadmeRank)(x, y))
+		return cmp.Or(boolToInt(path.Dir(y) == ".github")-boolToInt(path.Dir(x) == ".github"), depth(x)-depth(y), compareBy(page.ReadmeRank)(x, y))
 	})
-	if len(list) > 0 && depth(list[0]) == 0 {
+	if len(list) > 0 && (depth(list[0]) == 0 || path.Dir(list[0]) == ".github") {
 		return list[0]
-	}
-	if i := slices.IndexFunc(list, func(p string) bool { return path.Dir(p) == ".github" }); i >= 0 {
-		return list[i]
 	}
 	if linked := v.linkedReadme(); linked != "" || len(list) == 0 {
 		return linked

@@ -49,9 +49,6 @@ func (r *ranking) addSymbols(chosen []*item) {
 		room -= int64(len(text))
 		parse = append(parse, func(ctx context.Context) surface.Outline {
 			outline, _ := source.Outline(ctx, f.Language, text)
-			if len(outline.Symbols) == 0 { // of a program in Rust, whose names only it uses
-				outline, _ = source.Outline(ctx, f.Language, bytes.ReplaceAll(text, []byte("pub(crate) "), []byte("pub ")))
-			}
 			return outline
 		})
 	}

@@ -1,11 +1,11 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/seed889630bf/lastword/internal/secret"
+	"github.com/seed889630bf/lastword/internal/words"
 )
 
 // Liner returns a function that makes a single clean line, without secrets, of any text. It is for one goroutine at a
@@ -21,10 +21,6 @@ func Line(s string) string {
 	if isCleanASCII(s) {
 		return s
 	}
-	if strings.ContainsRune(s, 0x1b) {
-		escape := regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])?")
-		s = escape.ReplaceAllString(s, "")
-	}
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -33,7 +29,7 @@ func Line(s string) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	}, words.WithoutEscapes(strings.ToValidUTF8(s, "\uFFFD")))
 	return strings.Join(strings.Fields(s), " ")
 }
 

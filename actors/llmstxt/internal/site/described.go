@@ -13,12 +13,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
-	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // described are the frameworks whose configuration is data, and those that have none.
 var described = []reader{mkdocsReader, mkdocsNavReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
-	exdocReader, doccReader, docsifyReader}
+	exdocReader, doccReader, docsifyReader, hexoReader}
 
 // builder adds pages to a site, each once.
 type builder struct {
@@ -74,7 +73,7 @@ func join(list []*Node, n *Node) []*Node {
 }
 
 // notPublished matches hosts that do not publish a site: placeholders of templates, and forges.
-var notPublished = lazyregexp.New(`(^|\.)(example\.(com|org|net)|localhost|github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)$|your-docusaurus`)
+var notPublished = regexp.MustCompile(`(^|\.)(example\.(com|org|net)|localhost|github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)$|your-docusaurus`)
 
 // baseURL returns the URL of a site as its configuration has it, without a slash at its end. It is "" for placeholders.
 func baseURL(setting any) string {
@@ -250,7 +249,7 @@ func glob(pattern string) *regexp.Regexp {
 	return re
 }
 
-var globParts = lazyregexp.New(`\*\*/|\*\*|\*|\?|\[[^\]]+\]|[^*?\[]+|\[`)
+var globParts = regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[[^\]]+\]|[^*?\[]+|\[`)
 
 // matching returns the texts that match a pattern.
 func matching(texts []string, pattern string) []string {

@@ -55,12 +55,11 @@ var liquidLink = lazyregexp.New(`\]\(\{[{%][^)\n]*\)`)
 
 // mdReader holds the state of a readMarkdown.
 type mdReader struct {
-	src        []byte
-	page       *Page
-	aside      bool // below a heading whose text is not about the project
-	headed     bool // a heading was read
-	lowHeading bool // that heading is below the first level
-	htmlTitle  string
+	src       []byte
+	page      *Page
+	aside     bool // below a heading whose text is not about the project
+	headed    bool // a heading was read
+	htmlTitle string
 }
 
 // block reads a block at the top level. Lists, tables and all other kinds give neither title nor prose.
@@ -96,11 +95,6 @@ func (r *mdReader) heading(n *ast.Heading) {
 	first := n.PreviousSibling() == nil
 	part := first && r.isPart(n, title)
 	r.page.hasParagraph = r.page.hasParagraph || part
-	if n.Level == 1 && r.lowHeading && r.page.subs == 0 && IsReadme(r.page.Path) && title != "" { // one piece of news came first
-		r.page.Title, r.page.Prose, r.page.Taglines, r.page.headingLevel, r.page.hasCode, r.lowHeading = title, nil, nil, 0, false, false
-		return
-	}
-	r.lowHeading = r.lowHeading || n.Level > 1 && r.page.Title == "" && !r.headed
 	// A page that begins with a lower heading means it as its title.
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
@@ -184,6 +178,9 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	}
 	switch text := stripTags(raw); {
 	case htmlHeading.MatchString(raw) && text != "":
+		if r.page.subs == 0 && !r.page.hasParagraph {
+			r.page.Taglines = append(r.page.Taglines, text)
+		}
 		r.page.below(text)
 	case !htmlHeading.MatchString(raw) && !htmlOther.MatchString(raw) && !r.aside && isProse(text):
 		r.page.Taglines = append(r.page.Taglines, text)
@@ -191,6 +188,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 }
 
 var (
+	wordTag     = lazyregexp.New(`(?i)</?(?:b|i|u|em|strong|code|span|sub|sup|kbd|mark|small)(?: [^>]*)?>`) // may stand within words
 	htmlTag     = lazyregexp.New(`(?s)<!--.*?-->|<[^>]*>`)
 	htmlTitle   = lazyregexp.New(`(?is)<h1[^>]*>(.*?)</h1>`)
 	htmlHeading = lazyregexp.New(`(?i)^\s*<h[2-6][ >]`)
@@ -199,7 +197,7 @@ var (
 
 // stripTags returns the text of HTML.
 func stripTags(raw string) string {
-	return prose.Tidy(html.UnescapeString(htmlTag.ReplaceAllString(raw, " ")))
+	return prose.Tidy(html.UnescapeString(htmlTag.ReplaceAllString(wordTag.ReplaceAllString(raw, ""), " ")))
 }
 
 var frontLine = lazyregexp.New(`(?m)^(title|description):[ \t]*([^|>\s].*)`)

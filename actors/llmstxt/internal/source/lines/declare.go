@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
-	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // declare reads a line of the block in: a list of exports, or what the first rule that matches declares.
@@ -88,7 +87,7 @@ func group(p *regexp.Regexp, m []string, name string) string {
 }
 
 // internal matches the marks of declarations that are not for others.
-var internal = lazyregexp.New(`@internal|@private|@api private|@hidden|:nodoc:|doc\(hidden\)|doc false|@impl |cfg\(test\)|\.(?:setter|deleter)\b|@(?:typing\.)?overload`)
+var internal = regexp.MustCompile(`@internal|@private|@api private|@hidden|:nodoc:|doc\(hidden\)|doc false|@impl |cfg\(test\)|\.(?:setter|deleter)\b|@(?:typing\.)?overload`)
 
 // isPublic reports whether others may use a declaration, by its head, annotations, comment and block.
 func (r *reader) isPublic(d declaration, in block) bool {
@@ -265,7 +264,7 @@ func (r *reader) goesOn(d declaration, whole string, end int) bool {
 		!prose.StartsWithAny(rest, "//", "/*")
 }
 
-var lead = lazyregexp.New(`^export (?:default )?(?:declare )?`)
+var lead = regexp.MustCompile(`^export (?:default )?(?:declare )?`)
 
 // headEnd returns the end of the head, or -1 if it continues.
 func (r *reader) headEnd(s string, ends []string) int {
@@ -425,10 +424,10 @@ func tagged(line string) string {
 }
 
 var (
-	commands   = lazyregexp.New(`[\\@](?:ref|c|p|a|e|b|em|link|copydoc) |\{@inherit[dD]oc\}`)
-	references = lazyregexp.New(`<\w+ (?:cref|name|langword)="(?:\w:)?([^"(]*)[^"]*"\s*/>`)
-	typewriter = lazyregexp.New(`(^|\s)\+([\w.#?!]+)\+`) // RDoc
-	blockTags  = lazyregexp.New(`(?i)</?(?:p|ul|ol|li|pre|table|tr|td|div|dl|dt|dd|blockquote|h\d|hr|br|para|list|item)(?:\s[^>]*)?/?>`)
-	codeTags   = lazyregexp.New(`(?i)</?(?:code|tt|c|kbd|samp)>`)
-	inlineTags = lazyregexp.New(`(?i)</?(?:a|b|i|em|strong|span|small|sup|sub|u|var|img|font|cite|q|see|s)(?:\s[^>]*)?/?>`)
+	commands   = regexp.MustCompile(`[\\@](?:ref|c|p|a|e|b|em|link|copydoc) |\{@inherit[dD]oc\}`)
+	references = regexp.MustCompile(`<\w+ (?:cref|name|langword)="(?:\w:)?([^"(]*)[^"]*"\s*/>`)
+	typewriter = regexp.MustCompile(`(^|\s)\+([\w.#?!]+)\+`) // RDoc
+	blockTags  = regexp.MustCompile(`(?i)</?(?:p|ul|ol|li|pre|table|tr|td|div|dl|dt|dd|blockquote|h\d|hr|br|para|list|item)(?:\s[^>]*)?/?>`)
+	codeTags   = regexp.MustCompile(`(?i)</?(?:code|tt|c|kbd|samp)>`)
+	inlineTags = regexp.MustCompile(`(?i)</?(?:a|b|i|em|strong|span|small|sup|sub|u|var|img|font|cite|q|see|s)(?:\s[^>]*)?/?>`)
 )
