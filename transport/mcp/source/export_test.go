@@ -8,3 +8,6 @@ func (s *Source) Hurry() {
 		one.pause = time.Nanosecond
 	}
 }
+
+// RPCError is a JSON-RPC error of a server.
+type RPCError = rpcError

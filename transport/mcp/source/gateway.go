@@ -132,14 +132,14 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 // firstPause is the pause before the second start of a server behind this one.
 const firstPause = 200 * time.Millisecond
 
-// Pass passes a request on, and returns the result unparsed. An error of the server is a *[Refused].
+// Pass passes a request on, and returns the result unparsed. An error of the server has the method RPC, which returns it whole.
 func (g *Gateway) Pass(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (text json.RawMessage, err error) {
 	s, err := g.line(server, c)
 	if err != nil {
 		return nil, err
 	}
 	err = s.with(ctx, true, func(conn *connection) (err error) { text, err = conn.pass(ctx, method, params); return err })
-	if _, refused := errors.AsType[*Refused](err); err != nil && !refused {
+	if _, refused := errors.AsType[*rpcError](err); err != nil && !refused {
 		err = s.failed(err)
 	}
 	if err == nil {
@@ -172,7 +172,7 @@ func (g *Gateway) PassAll(ctx context.Context, c Caller, method string, params j
 }
 
 // Call calls a tool, and returns its result unparsed. It starts the server if it is down. An error of the server is a
-// *[Refused].
+// refusal with the method RPC, which returns it whole.
 func (g *Gateway) Call(ctx context.Context, server, tool string, caller Caller, c Call) (raw json.RawMessage, err error) {
 	s, err := g.line(server, caller)
 	if err != nil {
@@ -188,7 +188,7 @@ func (g *Gateway) Call(ctx context.Context, server, tool string, caller Caller, 
 		defer stop()
 	}
 	err = s.with(ctx, true, func(conn *connection) (err error) { raw, err = conn.send(ctx, tool, c); return err })
-	switch _, refused := errors.AsType[*Refused](err); {
+	switch _, refused := errors.AsType[*rpcError](err); {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil && !refused:

@@ -135,7 +135,7 @@ func TestLateListsComeLater(t *testing.T) {
 func TestClientsRefusalsPass(t *testing.T) {
 	g := source.NewGateway([]source.Server{stdio(t, "legacy")}, "1", source.Events{
 		Ask: func(context.Context, string, string, string, json.RawMessage) (json.RawMessage, error) {
-			return nil, &source.Refused{Code: -1, Message: "rejected", Data: []byte(`[1]`)}
+			return nil, &source.RPCError{Code: -1, Message: "rejected", Data: []byte(`[1]`)}
 		}}, nil)
 	defer g.Close()
 	for _, c := range []struct{ declared, method, want string }{

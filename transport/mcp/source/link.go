@@ -37,7 +37,7 @@ type request struct {
 	call   *pending        // the call of a tool that the request makes, or nil
 	result json.RawMessage // the result of the last response
 	// refused is the JSON-RPC error of the last response.
-	refused *Refused
+	refused *rpcError
 	// again, if not nil, answers the next request, which was made already.
 	again *transport.JSONRPCResponse
 	long  atomic.Bool // a message of the server was too long
@@ -158,7 +158,7 @@ func (c *connection) answering(handle transport.RequestHandler) transport.Reques
 			return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "the client has not declared "+r.Method, nil), nil
 		}
 		answer, err := handle(ctx, r)
-		if refused, is := errors.AsType[*Refused](err); is {
+		if refused, is := errors.AsType[*rpcError](err); is {
 			return transport.NewJSONRPCErrorResponse(r.ID, refused.Code, refused.Message, refused.Data), nil
 		}
 		return answer, err

@@ -263,7 +263,7 @@ func (c *connection) entries(ctx context.Context, method string) (*entries, erro
 	cursor, size, idle := "", 0, 0
 	for pages := 0; ; pages++ {
 		list, next, bytes, err := c.page(ctx, method, cursor, now.all)
-		if refused, ok := errors.AsType[*Refused](err); ok && refused.Code == mcp.METHOD_NOT_FOUND {
+		if refused, ok := errors.AsType[*rpcError](err); ok && refused.Code == mcp.METHOD_NOT_FOUND {
 			break
 		}
 		if err != nil {

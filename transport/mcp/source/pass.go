@@ -11,25 +11,25 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Refused is a JSON-RPC error of a server.
-type Refused struct {
+// rpcError is a JSON-RPC error of a server.
+type rpcError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
 // Error returns the server's message.
-func (r *Refused) Error() string { return r.Message }
+func (r *rpcError) Error() string { return r.Message }
 
 // RPC returns the error as its server wrote it.
-func (r *Refused) RPC() json.RawMessage {
+func (r *rpcError) RPC() json.RawMessage {
 	text, _ := json.Marshal(r) // it was JSON
 	return text
 }
 
-// refusedBy returns a JSON-RPC error as a Refused.
-func refusedBy(e *mcp.JSONRPCErrorDetails) *Refused {
-	r := &Refused{Code: e.Code, Message: e.Message}
+// refusedBy returns a JSON-RPC error as an rpcError.
+func refusedBy(e *mcp.JSONRPCErrorDetails) *rpcError {
+	r := &rpcError{Code: e.Code, Message: e.Message}
 	if e.Data != nil {
 		r.Data, _ = json.Marshal(e.Data) // it was JSON
 	}
@@ -44,11 +44,11 @@ func (c *connection) pass(ctx context.Context, method string, params json.RawMes
 func (c *connection) passed(ctx context.Context, ours *request, method string, params json.RawMessage) (json.RawMessage, error) {
 	send, into := c.sender(context.WithValue(ctx, requestKey{}, ours), method)
 	if send == nil {
-		return nil, &Refused{Code: mcp.METHOD_NOT_FOUND, Message: "there is no method " + method}
+		return nil, &rpcError{Code: mcp.METHOD_NOT_FOUND, Message: "there is no method " + method}
 	}
 	if len(params) > 0 {
 		if err := json.Unmarshal(params, into); err != nil {
-			return nil, &Refused{Code: mcp.INVALID_PARAMS, Message: "the parameters are not understood: " + err.Error()}
+			return nil, &rpcError{Code: mcp.INVALID_PARAMS, Message: "the parameters are not understood: " + err.Error()}
 		}
 		_ = json.Unmarshal(params, &ours.more) // they are an object
 		maps.DeleteFunc(ours.more, func(name string, _ json.RawMessage) bool { return name != "inputResponses" && name != "requestState" })
@@ -138,7 +138,7 @@ func asked[R any](ctx context.Context, c *connection, method mcp.MCPMethod, para
 	}
 	answer, err := s.events.Ask(ctx, s.principal, run, string(method), text)
 	var refused interface{ RPC() json.RawMessage }
-	if r := new(Refused); errors.As(err, &refused) && json.Unmarshal(refused.RPC(), r) == nil {
+	if r := new(rpcError); errors.As(err, &refused) && json.Unmarshal(refused.RPC(), r) == nil {
 		return nil, r
 	}
 	if err != nil {

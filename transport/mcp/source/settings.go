@@ -46,11 +46,11 @@ type Server struct {
 	// principals use one connection. Tools has the operator's word on single tools.
 	Local        *lib.MCPServer
 	Bare, Shared bool
-	Tools        map[string]ToolRule
+	Tools        map[string]toolRule
 }
 
-// ToolRule is the operator's word on a tool.
-type ToolRule struct {
+// toolRule is the operator's word on a tool.
+type toolRule struct {
 	// Repeat says whether a call is made again after a crash: never, always, or "" for what the tool's hints say.
 	Repeat string
 	// Log says what the run keeps of arguments and results: whole, which is the default, or digest.
@@ -58,13 +58,13 @@ type ToolRule struct {
 }
 
 // rules reads a member tools that is an object. Some hosts have a list of names there.
-type rules map[string]ToolRule
+type rules map[string]toolRule
 
 func (r *rules) UnmarshalJSON(text []byte) error {
 	if text[0] != '{' {
 		return nil
 	}
-	return json.Unmarshal(text, (*map[string]ToolRule)(r))
+	return json.Unmarshal(text, (*map[string]toolRule)(r))
 }
 
 // allows reports whether the settings allow a tool.
@@ -155,7 +155,7 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 		return s, wrong("has a url that does not begin with http:// or https://")
 	case s.Folder != "" && !filepath.IsAbs(s.Folder):
 		return s, wrong("has the cwd " + s.Folder + ", which is not an absolute path; ${PWD} is the current folder")
-	case slices.ContainsFunc(slices.Collect(maps.Values(s.Tools)), ToolRule.wrong):
+	case slices.ContainsFunc(slices.Collect(maps.Values(s.Tools)), toolRule.wrong):
 		return s, wrong("has tools with a repeat other than never and always, or a log other than whole and digest")
 	case s.Timeout < 0 || s.StartTimeout < 0:
 		return s, wrong("has a negative timeout")
@@ -163,7 +163,7 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 	return s, nil
 }
 
-func (r ToolRule) wrong() bool {
+func (r toolRule) wrong() bool {
 	return !slices.Contains([]string{"", "never", "always"}, r.Repeat) || !slices.Contains([]string{"", "whole", "digest"}, r.Log)
 }
 
