@@ -46,8 +46,8 @@ func budgetCommand(p *host.Program) *cobra.Command {
 				}
 				return printAccounts(cmd, c, "run", asJSON, func(yield func(found, error) bool) { tree(cmd.Context(), c, id, yield) })
 			}
+			n := 0
 			err := printAccounts(cmd, c, by, asJSON, func(yield func(found, error) bool) {
-				n := 0
 				for run, err := range f.pick(cmd, c) {
 					if n++; !yield(run, err) || n == limit {
 						return
@@ -55,7 +55,7 @@ func budgetCommand(p *host.Program) *cobra.Command {
 				}
 			})
 			if server, ok := c.(*api.Client); ok && err == nil {
-				err = printDays(cmd, server, asJSON)
+				err = printDays(cmd, server, asJSON, n > 0)
 			}
 			return err
 		}),
@@ -72,8 +72,9 @@ func budgetCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-// printDays prints what principals have left of today's tokens, if the server sets a ceiling.
-func printDays(cmd *cobra.Command, c *api.Client, asJSON bool) error {
+// printDays prints what principals have left of today's tokens, if the server sets a ceiling. A blank line parts it from a
+// table above.
+func printDays(cmd *cobra.Command, c *api.Client, asJSON, below bool) error {
 	days, err := c.Days(cmd.Context())
 	if len(days) == 0 || err != nil {
 		if messages.CodeOf(err) == messages.CodeNotFound { // the server is of an older version
@@ -93,7 +94,9 @@ func printDays(cmd *cobra.Command, c *api.Client, asJSON bool) error {
 	if asJSON {
 		return terminal.PrintLines(cmd.OutOrStdout(), lines)
 	}
-	fmt.Fprintln(cmd.OutOrStdout())
+	if below {
+		fmt.Fprintln(cmd.OutOrStdout())
+	}
 	return terminal.Rows(cmd.OutOrStdout(), rows)
 }
 
