@@ -53,9 +53,7 @@ func chatter(_ context.Context, task *actors.TaskContext) error {
 // milestones before them are durable."
 func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, kept := disturbed(func(journal.Block) testkit.Disturbance {
-			return testkit.Disturbance{Delay: 30 * time.Millisecond}
-		})
+		j, kept := disturbed(func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 30 * time.Millisecond} })
 		s := open(t, actors.Config{Journal: j})
 		began := time.Now()
 		run := start(t, s, job(chatter), actors.Options{})
@@ -174,7 +172,5 @@ func usurp(t *testing.T, j *journal.Memory, id messages.RunID) {
 	b := journal.Block{Run: id, After: journal.Head{Seq: state.Seq, Epoch: 1}, ID: journal.BlockID{1}, Epoch: 2, Events: []messages.Event{{RunID: id, From: from, Seq: seq, Time: time.Now(),
 		Body: messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Rewind: rewind,
 			Artifacts: []messages.Artifact{}, Error: messages.Errorf("node_lost", "taken over")}}}}
-	j.Append(b, func(err error) {
-		noError(t, err)
-	})
+	j.Append(b, func(err error) { noError(t, err) })
 }

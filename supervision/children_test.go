@@ -45,8 +45,7 @@ func TestEndsDiffer(t *testing.T) {
 			supervision.Exit{}, []error{supervision.ErrKilled}},
 		"poisoned": {func(f *family, child *actor.PID) { f.n.Root().Poison(child) },
 			supervision.Exit{}, []error{supervision.ErrKilled}},
-		"crashed": {func(f *family, child *actor.PID) { f.tell(child, throwError) },
-			supervision.Exit{}, []error{errBroken}},
+		"crashed": {func(f *family, child *actor.PID) { f.tell(child, throwError) }, supervision.Exit{}, []error{errBroken}},
 		"crashed after its goodbye": {func(f *family, child *actor.PID) {
 			f.tell(child, func(ctx actor.Context) { supervision.Goodbye(ctx); panic(errBroken) })
 		}, supervision.Exit{}, []error{errBroken}},
@@ -207,9 +206,7 @@ func TestGoexitInNewIsTheParentsCrash(t *testing.T) {
 		middle := &parent{Children: &supervision.Children{Node: n}}
 		pid := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor { return middle }})
 		f.tell(pid, func(ctx actor.Context) {
-			_, _ = middle.Start(ctx, supervision.ChildSpec{
-				Name: "a", New: func() actor.Actor { throwGoexit(nil); return nil },
-			})
+			_, _ = middle.Start(ctx, supervision.ChildSpec{Name: "a", New: func() actor.Actor { throwGoexit(nil); return nil }})
 		})
 		wantErr(t, f.onlyExit().Err, supervision.ErrGoexit)
 	})(t)
@@ -317,9 +314,7 @@ func TestFirstCrashIsTheOneThatCounts(t *testing.T) {
 			return decider{obeying(nil), func() { throwText(nil) }}
 		}})
 		var grandchild *actor.PID
-		f.tell(child, func(ctx actor.Context) {
-			grandchild = ctx.Spawn(n.Props(func() actor.Actor { return obeying(nil) }))
-		})
+		f.tell(child, func(ctx actor.Context) { grandchild = ctx.Spawn(n.Props(func() actor.Actor { return obeying(nil) })) })
 		hold, release := block(t)
 		f.within(hold)
 		f.tell(child, throwError)

@@ -327,8 +327,7 @@ func TestWarningIsLogged(t *testing.T) {
 
 // Issue: "streamed as text.delta with the field's text", and closed by what the files say.
 func TestFieldsAreStreamed(t *testing.T) {
-	run := start(t, open(t, actors.Config{}), asking(t, modeled(sample(t, nil), t.TempDir()),
-		oracleOf(says(description))))
+	run := start(t, open(t, actors.Config{}), asking(t, modeled(sample(t, nil), t.TempDir()), oracleOf(says(description))))
 	said, done := map[string]string{}, map[string]string{}
 	for e, err := range run.Events(t.Context(), 0) {
 		must(t, err)

@@ -161,8 +161,7 @@ var asked = regexp.MustCompile(`step answer [0-9a-f]{12} [0-9]+ `)
 
 // Contract, section 4: "started, material gathered, model configured, analysis started, each file written, done".
 func TestMilestonesWithModel(t *testing.T) {
-	run := start(t, open(t, actors.Config{}), asking(t, modeled(sample(t, nil), t.TempDir()),
-		oracleOf(says(description))))
+	run := start(t, open(t, actors.Config{}), asking(t, modeled(sample(t, nil), t.TempDir()), oracleOf(says(description))))
 	var lines []string
 	for e, err := range run.Events(t.Context(), 0) {
 		must(t, err)
@@ -294,8 +293,7 @@ func TestModelFaults(t *testing.T) {
 			ending(model.Evidence{Status: 200, Output: true, Framed: true, Finish: "stop", FinishLast: true})},
 			messages.CauseTransportClosed},
 		"no end": {[]model.Part{part}, messages.CauseTransportClosed},
-		"empty": {[]model.Part{ending(model.Evidence{Status: 200, Done: true})},
-			messages.CauseEmptyCompletion},
+		"empty":  {[]model.Part{ending(model.Evidence{Status: 200, Done: true})}, messages.CauseEmptyCompletion},
 		"stalled": {[]model.Part{part,
 			ending(model.Evidence{Status: 200, Output: true, Stopped: messages.CauseStalled})}, messages.CauseStalled},
 		"prose":        {says("I cannot say."), messages.CauseInvalidOutput},
@@ -519,8 +517,7 @@ func TestCancelWhileTheModelThinks(t *testing.T) {
 
 func TestModelInput(t *testing.T) {
 	dir := sample(t, nil)
-	if _, err := generate.Job(modeled(dir, "out"),
-		folder(nowhere)); messages.CodeOf(err) != messages.CauseInvalidInput {
+	if _, err := generate.Job(modeled(dir, "out"), folder(nowhere)); messages.CodeOf(err) != messages.CauseInvalidInput {
 		t.Errorf("a model that nobody can find: %v", err)
 	}
 	in := modeled(dir, "out")

@@ -31,9 +31,7 @@ func kept(t *testing.T) *journal.Memory {
 			seq := at.Seq + uint64(i) + 1
 			b.Events = append(b.Events, messages.Event{RunID: "r_a", Seq: seq, From: seq, Time: time.Unix(1e9, int64(seq)).UTC(), Body: body})
 		}
-		j.Append(b, func(err error) {
-			must(t, err)
-		})
+		j.Append(b, func(err error) { must(t, err) })
 		at = b.Head()
 	}
 	return j

@@ -100,9 +100,7 @@ func TestParseFindsEachProblem(t *testing.T) {
 			t.Fatalf("%q does not occur", test.old)
 		}
 		_, problems := Parse(text)
-		found := slices.ContainsFunc(problems, func(p Problem) bool {
-			return p.Rule == test.rule && p.Line == test.line
-		})
+		found := slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == test.rule && p.Line == test.line })
 		if !found {
 			t.Errorf("%q: got %v, want %s in line %d", test.new, problems, test.rule, test.line)
 		}

@@ -27,9 +27,7 @@ func TestServeChats(t *testing.T) {
 	must(t, err)
 	var state messages.State
 	var pieces []string
-	next := func() {
-		must(t, x.Next())
-	}
+	next := func() { must(t, x.Next()) }
 	<-x.Started()
 	next()
 	next()

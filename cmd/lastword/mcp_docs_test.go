@@ -246,8 +246,7 @@ func (s *mcpSession) task() string {
 	if err := json.Unmarshal([]byte(reply), &m); err != nil || m.Result.TaskID == "" {
 		s.t.Fatalf("%v: %s", err, reply)
 	}
-	get := fmt.Sprintf(`{"jsonrpc":"2.0","id":10,"method":"tasks/get","params":{"taskId":%q,%s}}`, m.Result.TaskID,
-		modernMeta)
+	get := fmt.Sprintf(`{"jsonrpc":"2.0","id":10,"method":"tasks/get","params":{"taskId":%q,%s}}`, m.Result.TaskID, modernMeta)
 	for m.Result.Status = ""; m.Result.Status != "completed"; {
 		s.say(get)
 		reply = s.line()

@@ -115,9 +115,7 @@ var asksTwice string
 // A plan that waits for people goes on with the answer after kill -9 of its server, and writes nothing twice.
 func TestPlanWaitsOverKill(t *testing.T) {
 	dir := t.TempDir()
-	start := func() *served {
-		return serving(t, binary(t, dir, "serve", "--unix", dir+"/s", "--state", dir+"/kept"))
-	}
+	start := func() *served { return serving(t, binary(t, dir, "serve", "--unix", dir+"/s", "--state", dir+"/kept")) }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	server := start()

@@ -167,8 +167,7 @@ func TestTerminalOfTheKernel(t *testing.T) {
 	s := start(t, []string{"CI=true"}, "lastword", "generate", garden(t), "--progress", "tty")
 	s.ends(exit.Completed)
 	text := s.screen.Text()
-	fatal.IfLacking(t, text, "✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",
-		"artifacts/local/garden/llms.txt\n")
+	fatal.IfLacking(t, text, "✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n", "artifacts/local/garden/llms.txt\n")
 	if strings.Contains(text, "run.queued") {
 		t.Errorf("the terminal shows lines as well:\n%s", text)
 	}

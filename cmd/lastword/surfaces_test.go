@@ -105,8 +105,7 @@ func (s *stage) tale() actors.Job {
 	first.Policy.Backoff = time.Millisecond
 	return actors.Job{Name: "tale", Tasks: []actors.Task{first, {Name: "ask", Run: s.ask},
 		{Name: "finish", Run: func(_ context.Context, t *actors.TaskContext) error {
-			return errors.Join(t.AppendText("answer.4", odd),
-				messages.Errorf(messages.CauseProviderError, "the model said <no>"))
+			return errors.Join(t.AppendText("answer.4", odd), messages.Errorf(messages.CauseProviderError, "the model said <no>"))
 		}},
 	}}
 }
@@ -270,8 +269,7 @@ func differences(got, want []moment) (milestones, states string) {
 			milestones = fmt.Sprintf("milestone %d is\n%s\nwant\n%s", i, g.event, w.event)
 		}
 		if (g.state != w.state || g.texts != w.texts) && states == "" {
-			states = fmt.Sprintf("after milestone %d the State is\n%s\n%swant\n%s\n%s", i, g.state, g.texts, w.state,
-				w.texts)
+			states = fmt.Sprintf("after milestone %d the State is\n%s\n%swant\n%s\n%s", i, g.state, g.texts, w.state, w.texts)
 		}
 	}
 	return milestones, states

@@ -332,8 +332,7 @@ func TestUnattended(t *testing.T) {
 
 // The conversation after a canceled turn is one that a server accepts.
 func TestCancelThenAsk(t *testing.T) {
-	config := chat.Config{Tools: tools(t), Conversations: kept(conversation.NewMemory(10)),
-		Bounds: chat.Bounds{Parallel: 2}}
+	config := chat.Config{Tools: tools(t), Conversations: kept(conversation.NewMemory(10)), Bounds: chat.Bounds{Parallel: 2}}
 	script := []said{{text: "Let me see.", calls: calls("hang", `weather {"city":"Oslo"}`)}, {text: "Hello."}}
 	converse(t, "cancel-then-ask", script, config, func(w *told) {
 		run := w.start(chat.Input{Message: "Hang.", Context: "c_1"})
@@ -352,8 +351,7 @@ func TestCancelThenAsk(t *testing.T) {
 func node(t *testing.T, journal actors.Journal, config chat.Config) *actors.System {
 	t.Helper()
 	job := chat.Define(func(chat.Input) (chat.Config, error) { return config, nil })
-	s, err := actors.New(context.Background(),
-		actors.Config{Journal: journal, HandOver: true, Jobs: []actors.Definition{job}})
+	s, err := actors.New(context.Background(), actors.Config{Journal: journal, HandOver: true, Jobs: []actors.Definition{job}})
 	must(t, err)
 	return s
 }

@@ -18,9 +18,7 @@ import (
 // everywhere runs a test with each form of Store, in virtual time.
 func everywhere(t *testing.T, test func(t *testing.T, s *conversation.Store)) {
 	t.Helper()
-	t.Run("memory", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(t, conversation.NewMemory(100)) })
-	})
+	t.Run("memory", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { test(t, conversation.NewMemory(100)) }) })
 	t.Run("folder", func(t *testing.T) {
 		s := open(t, t.TempDir())
 		synctest.Test(t, func(t *testing.T) { test(t, s) })

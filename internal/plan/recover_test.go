@@ -201,9 +201,7 @@ func dies(t *testing.T, journal actors.Journal, at int64, idempotent bool) (end 
 // Whatever the plan's task says or does when it crashes, the next attempt goes on after it.
 func TestPlanCrashes(t *testing.T) {
 	for at, more := 1, true; more && !t.Failed(); at++ {
-		synctest.Test(t, func(t *testing.T) {
-			more = crashes(t, at)
-		})
+		synctest.Test(t, func(t *testing.T) { more = crashes(t, at) })
 	}
 }
 

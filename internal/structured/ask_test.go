@@ -255,8 +255,7 @@ func TestCutAnswers(t *testing.T) {
 		}
 	}
 	filtered := append(says(good)[:3], finish("content_filter"))
-	if _, report := fails(t, serve(t, filtered), structured.Options{},
-		messages.CauseInvalidOutput); report.Attempts != 1 {
+	if _, report := fails(t, serve(t, filtered), structured.Options{}, messages.CauseInvalidOutput); report.Attempts != 1 {
 		t.Errorf("what the server will not say was asked for %d times", report.Attempts)
 	}
 }
@@ -284,10 +283,7 @@ func TestLadder(t *testing.T) {
 		says(good))
 	ladder := new(structured.Ladder)
 	var levels []string
-	o := structured.Options{Ladder: ladder, Attempt: func(a structured.Attempt) {
-		levels = append(levels,
-			a.Level.String())
-	}}
+	o := structured.Options{Ladder: ladder, Attempt: func(a structured.Attempt) { levels = append(levels, a.Level.String()) }}
 	_, report := ask(t, s, o)
 	want := []string{"json_schema strict", "json_schema", "json_object", "tool call", "prompt"}
 	if !slices.Equal(levels, want) || report.Level != structured.Prompt || ladder.Level() != structured.Prompt {
@@ -351,8 +347,7 @@ func TestFailuresAreTheStreams(t *testing.T) {
 		"nothing": {parts: []model.Part{judged(model.Evidence{Done: true})}, cause: messages.CauseEmptyCompletion},
 		"closed": {parts: []model.Part{model.Text{Text: good},
 			judged(model.Evidence{Output: true, Read: "reset"})}, cause: messages.CauseTransportClosed},
-		"stalled": {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseStalled})},
-			cause: messages.CauseStalled},
+		"stalled": {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseStalled})}, cause: messages.CauseStalled},
 		"canceled": {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseCanceledByUser})},
 			cause: messages.CauseCanceledByUser},
 		"no end": {parts: []model.Part{model.Text{Text: good}}, cause: messages.CauseTransportClosed},
@@ -392,8 +387,7 @@ func TestStreamWithItsOwnError(t *testing.T) {
 	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) { yield(model.End{}, own) }
 	}
-	if _, _, err := structured.Ask[analysis](t.Context(), stream, question(), structured.Options{}); !errors.Is(err,
-		own) {
+	if _, _, err := structured.Ask[analysis](t.Context(), stream, question(), structured.Options{}); !errors.Is(err, own) {
 		t.Errorf("%v", err)
 	}
 }

@@ -42,8 +42,7 @@ func TestFieldsAreToldWhileTheyCome(t *testing.T) {
 }
 
 func TestFieldsOfEveryDepth(t *testing.T) {
-	want := map[string]string{"purpose": "Grows things.", "concepts.0.name": "Bed",
-		"concepts.0.meaning": "Where it grows."}
+	want := map[string]string{"purpose": "Grows things.", "concepts.0.name": "Bed", "concepts.0.meaning": "Where it grows."}
 	for what, parts := range map[string][]model.Part{
 		"text":  says(good),
 		"fence": says("```json\n" + good + "\n```"),

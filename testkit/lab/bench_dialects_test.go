@@ -45,8 +45,7 @@ type dialectWire struct{ name, path, body string }
 var nativeWire = dialectWire{"", "/v1/runs", `{"job":"chat","input":{"message":TEXT}}`}
 
 var dialectWires = []dialectWire{
-	{"chat completions", "/v1/chat/completions",
-		`{"model":"chat","stream":true,"messages":[{"role":"user","content":TEXT}]}`},
+	{"chat completions", "/v1/chat/completions", `{"model":"chat","stream":true,"messages":[{"role":"user","content":TEXT}]}`},
 	{"responses", "/v1/responses", `{"model":"chat","stream":true,"input":TEXT}`},
 	{"AI SDK", "/api/chat", `{"id":"ID","messages":[{"role":"user","parts":[{"type":"text","text":TEXT}]}]}`},
 	{"AG-UI", "/agui", `{"threadId":"ID","runId":"1","messages":[{"role":"user","content":TEXT}]}`},

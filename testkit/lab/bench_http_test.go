@@ -160,9 +160,7 @@ func webRuns(t *testing.T) webLoad {
 		return say(ctx, task, i)
 	})
 	defer end()
-	return watch(t, webStreams, webTokens, func(i int) string {
-		return at + "/v1/runs/" + string(submit(t, s, i)) + "/events"
-	})
+	return watch(t, webStreams, webTokens, func(i int) string { return at + "/v1/runs/" + string(submit(t, s, i)) + "/events" })
 }
 
 // webProxy relays the same words, as a model's server would send them, through the standard library's proxy.

@@ -61,8 +61,7 @@ const runsEach = 100
 // startCluster starts the nodes that the source of a version builds, with these arguments of serve.
 func startCluster(t testing.TB, source string, with ...string) *cluster {
 	t.Helper()
-	c := &cluster{TB: t, model: testkit.NewModel(t), tokens: map[string]string{},
-		long: os.Getenv("LASTWORD_CLUSTER") != ""}
+	c := &cluster{TB: t, model: testkit.NewModel(t), tokens: map[string]string{}, long: os.Getenv("LASTWORD_CLUSTER") != ""}
 	dir := t.TempDir()
 	natsServer, lastword := filepath.Join(dir, "nats-server"), filepath.Join(dir, "lastword")
 	c.build(natsServer, ".", "github.com/nats-io/nats-server/v2")

@@ -151,8 +151,7 @@ func acknowledge(ctx context.Context, t *actors.TaskContext, _ none) (string, er
 }
 
 func rounds(ctx context.Context, t *actors.TaskContext, _ none) (string, error) {
-	first, err := t.Ask(ctx, messages.InputRequired{Request: "step1", Prompt: "Step 1: What is your name?",
-		Schema: name()})
+	first, err := t.Ask(ctx, messages.InputRequired{Request: "step1", Prompt: "Step 1: What is your name?", Schema: name()})
 	if err != nil {
 		return "", err
 	}
@@ -187,8 +186,7 @@ func addTriggers(s *mcp.Server, library *server.MCPServer) error {
 	if err != nil {
 		return err
 	}
-	prompts := mcp.Tool{Name: "test_trigger_prompt_change", Description: "Adds a prompt and takes it away again.",
-		ReadOnly: true}
+	prompts := mcp.Tool{Name: "test_trigger_prompt_change", Description: "Adds a prompt and takes it away again.", ReadOnly: true}
 	return mcp.AddTool(s, prompts, func(context.Context, struct{}) (*mcp.Result, error) {
 		s.AddPrompt(mcp.Prompt{Name: "test_passing_prompt", Text: func(map[string]string) string { return "It was there." }})
 		library.DeletePrompts("test_passing_prompt")

@@ -24,8 +24,7 @@ func addContent(s *server.MCPServer) {
 	answering(s, "test_simple_text", mcp.NewTextContent("This is a simple text response for testing."))
 	answering(s, "test_image_content", mcp.NewImageContent(pixel, "image/png"))
 	answering(s, "test_audio_content", mcp.NewAudioContent(silence, "audio/wav"))
-	answering(s, "test_embedded_resource",
-		embedded("test://embedded-resource", "This is an embedded resource content."))
+	answering(s, "test_embedded_resource", embedded("test://embedded-resource", "This is an embedded resource content."))
 	answering(s, "test_multiple_content_types",
 		mcp.NewTextContent("Multiple content types test:"),
 		mcp.NewImageContent(pixel, "image/png"),
@@ -355,8 +354,7 @@ func addResources(s *server.MCPServer) {
 	s.AddResource(mcp.NewResource("test://static-binary", "static-binary",
 		mcp.WithResourceDescription("A picture of one point."), mcp.WithMIMEType("image/png")),
 		func(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			return []mcp.ResourceContents{
-				mcp.BlobResourceContents{URI: r.Params.URI, MIMEType: "image/png", Blob: pixel}}, nil
+			return []mcp.ResourceContents{mcp.BlobResourceContents{URI: r.Params.URI, MIMEType: "image/png", Blob: pixel}}, nil
 		})
 	s.AddResourceTemplate(mcp.NewResourceTemplate("test://template/{id}/data", "template",
 		mcp.WithTemplateDescription("Says its id."), mcp.WithTemplateMIMEType("application/json")), filled)
@@ -393,8 +391,7 @@ func addPrompts(s *server.MCPServer) {
 		mcp.WithArgument("resourceUri", mcp.RequiredArgument(), mcp.ArgumentDescription("The resource."))), embedding)
 	s.AddPrompt(mcp.NewPrompt("test_prompt_with_image", mcp.WithPromptDescription("Has an image in it.")),
 		func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return user(mcp.NewImageContent(pixel, "image/png"),
-				mcp.NewTextContent("Please analyze the image above.")), nil
+			return user(mcp.NewImageContent(pixel, "image/png"), mcp.NewTextContent("Please analyze the image above.")), nil
 		})
 	s.AddPrompt(mcp.NewPrompt("test_input_required_result_prompt",
 		mcp.WithPromptDescription("Asks for what it says.")), inquiring)

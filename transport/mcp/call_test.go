@@ -23,10 +23,7 @@ import (
 // busy says something of every sort.
 func busy() faultplan.Script {
 	return faultplan.Script{
-		Fetch: []faultplan.Step{
-			{Do: faultplan.Report, Done: 1, Total: 3},
-			{Do: faultplan.Log, Text: "looking", Times: 5},
-		},
+		Fetch: []faultplan.Step{{Do: faultplan.Report, Done: 1, Total: 3}, {Do: faultplan.Log, Text: "looking", Times: 5}},
 		Analyze: []faultplan.Step{
 			{Do: faultplan.Say, Text: "word ", Times: 200},
 			{Do: faultplan.Said, Text: strings.Repeat("word ", 200)},

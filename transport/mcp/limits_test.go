@@ -167,8 +167,7 @@ func TestInternalErrorsAreForTheLog(t *testing.T) {
 	core, logs := observer.New(zap.ErrorLevel)
 	s, _ := doorTo(t, mcp.Config{Log: zap.New(core)}, nil)
 	broken := errors.New("open /var/lib/secret: denied")
-	tool := mcp.AddTool(s, mcp.Tool{Name: "broken"},
-		func(context.Context, struct{}) (*mcp.Result, error) { return nil, broken })
+	tool := mcp.AddTool(s, mcp.Tool{Name: "broken"}, func(context.Context, struct{}) (*mcp.Result, error) { return nil, broken })
 	resource := s.AddResource(mcp.Resource{Template: "broken://{x}", Name: "broken"},
 		func(context.Context, string) (mcp.Contents, error) { return mcp.Contents{}, broken })
 	if tool != nil || resource != nil {

@@ -173,8 +173,7 @@ func TestListenToNothing(t *testing.T) {
 	s, system, _ := stepDoor(t)
 	id := stepping(t, system, "ann")
 	bob := dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks})
-	l, established := listen(t, bob, map[string]any{
-		"resourceSubscriptions": []any{mcp.RunURI(id)}, "taskIds": []any{string(id)}})
+	l, established := listen(t, bob, map[string]any{"resourceSubscriptions": []any{mcp.RunURI(id)}, "taskIds": []any{string(id)}})
 	if established != `{}` {
 		t.Errorf("established is %s", established)
 	}

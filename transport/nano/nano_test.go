@@ -286,8 +286,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %+v, want %d", c.params, r.Error, c.code)
 		}
 	}
-	for body, code := range map[string]int{`{`: -32700, `{"id":1}`: -32600,
-		`{"jsonrpc":"2.0","id":1,"method":"walk"}`: -32601} {
+	for body, code := range map[string]int{`{`: -32700, `{"id":1}`: -32600, `{"jsonrpc":"2.0","id":1,"method":"walk"}`: -32601} {
 		if r := post(t, s, "ada", body); r.Error == nil || r.Error.Code != code {
 			t.Errorf("%s: %+v, want %d", body, r.Error, code)
 		}

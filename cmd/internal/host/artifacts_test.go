@@ -124,8 +124,7 @@ func TestArtifactsOfACallerWhoLeft(t *testing.T) {
 // Principals that differ have folders that differ, also where a file system takes capitals for small letters.
 func TestFoldersOfPrincipals(t *testing.T) {
 	seen := map[string]string{}
-	for _, who := range []string{"mia", "Mia", "MIA", "mia.", "..", ".", "mia@example.com", "mia_example.com", "a+b",
-		"-x"} {
+	for _, who := range []string{"mia", "Mia", "MIA", "mia.", "..", ".", "mia@example.com", "mia_example.com", "a+b", "-x"} {
 		folder := homeOf(who)
 		if !filepath.IsLocal(folder) || filepath.Base(folder) != folder || strings.HasPrefix(folder, ".") ||
 			strings.HasSuffix(folder, ".") || folder != strings.ToLower(folder) {

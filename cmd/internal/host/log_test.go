@@ -15,8 +15,7 @@ import (
 func TestLogTellsNoSecret(t *testing.T) {
 	const apiKey, gardenToken = "sk-sesame-Sesame-0123", "t0ken-of-the-gardener"
 	var stderr bytes.Buffer
-	known := settings.Secrets([]string{"LASTWORD_API_KEY=" + apiKey,
-		settings.GitTokens + "=git.example.com=" + gardenToken}, nil)
+	known := settings.Secrets([]string{"LASTWORD_API_KEY=" + apiKey, settings.GitTokens + "=git.example.com=" + gardenToken}, nil)
 	log := (&Flags{verbose: true}).logger(known.Writer(&stderr))
 	log.With(zap.String("with", apiKey)).Error("no "+gardenToken, zap.Error(fmt.Errorf("bad %s", apiKey)),
 		zap.ByteString("body", []byte(`{"key":"`+apiKey+`"}`)), zap.Any("any", map[string]string{"a": gardenToken}))

@@ -39,9 +39,7 @@ var originSpellings = []struct {
 }
 
 func namedOrigins() auth.Config {
-	return auth.Config{Origins: []string{
-		"https://app.example.com:443", "http://old.example.com:8080", "vscode-webview://abc",
-	}}
+	return auth.Config{Origins: []string{"https://app.example.com:443", "http://old.example.com:8080", "vscode-webview://abc"}}
 }
 
 // DESIGN 9: "Origin and Host are checked everywhere." What passes may be read by the page, what does not may not.

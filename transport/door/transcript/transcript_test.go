@@ -212,8 +212,7 @@ func TestMarkHoldsBackWhatTheReaderHas(t *testing.T) {
 
 // A text is never cut inside a character, and one that a dead process said is gone until it is said again.
 func TestRewinds(t *testing.T) {
-	done := story(`run.queued {"job":"j"}`, `text.delta {"stream":"a","text":"wö"}`,
-		`text.done {"stream":"a","text":"wä"}`)
+	done := story(`run.queued {"job":"j"}`, `text.delta {"stream":"a","text":"wö"}`, `text.done {"stream":"a","text":"wä"}`)
 	got := play(policies["replace"], done)
 	if got.texts["a"] != "wä" || got.said[len(got.said)-1] != "a+ä" {
 		t.Errorf("the client has %q", got.said)

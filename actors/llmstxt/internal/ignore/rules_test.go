@@ -93,8 +93,7 @@ func TestMatchesAsGitDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	paths := []string{"a", "a/b", "a/b/c", "a/bb", "b", "b/a", "b/a/c", "ab", "ab/c", "c/a.b", "c/a.b/a",
-		"x", "a/x", "a/b/x.b"}
+	paths := []string{"a", "a/b", "a/b/c", "a/bb", "b", "b/a", "b/a/c", "ab", "ab/c", "c/a.b", "c/a.b/a", "x", "a/x", "a/b/x.b"}
 	for _, name := range []string{"x", "a/x", "a/b/x.b"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)

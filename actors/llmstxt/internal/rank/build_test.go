@@ -272,8 +272,7 @@ func TestSummaryIsWhatSaysMost(t *testing.T) {
 }
 
 func TestBuildHeedsItsContext(t *testing.T) {
-	root, repo := unpack(t,
-		"-- docs/a.md --\n# A\n\nSays this much of it.\n-- docs/b.md --\n# B\n\nSays that much of it.\n")
+	root, repo := unpack(t, "-- docs/a.md --\n# A\n\nSays this much of it.\n-- docs/b.md --\n# B\n\nSays that much of it.\n")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	heard := 0

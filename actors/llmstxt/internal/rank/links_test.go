@@ -15,18 +15,15 @@ func TestLinksArePinnedToTheCommit(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	const tail = commit + "/docs/a%20b.md"
 	for remote, want := range map[string][2]string{
-		"git@github.com:o/r.git": {"https://github.com/o/r/blob/" + tail,
-			"https://raw.githubusercontent.com/o/r/" + tail},
+		"git@github.com:o/r.git": {"https://github.com/o/r/blob/" + tail, "https://raw.githubusercontent.com/o/r/" + tail},
 		"https://github.example.com/o/r": {"https://github.example.com/o/r/blob/" + tail,
 			"https://github.example.com/o/r/raw/" + tail},
 		"https://code.gitlab-ee.example.com/o/r": {"https://code.gitlab-ee.example.com/o/r/-/blob/" + tail,
 			"https://code.gitlab-ee.example.com/o/r/-/raw/" + tail},
 		"https://forgejo.example.com/o/r": {"https://forgejo.example.com/o/r/src/commit/" + tail,
 			"https://forgejo.example.com/o/r/raw/commit/" + tail},
-		"https://gitlab.com/g/s/r": {"https://gitlab.com/g/s/r/-/blob/" + tail,
-			"https://gitlab.com/g/s/r/-/raw/" + tail},
-		"https://bitbucket.org/o/r": {"https://bitbucket.org/o/r/src/" + tail,
-			"https://bitbucket.org/o/r/raw/" + tail},
+		"https://gitlab.com/g/s/r":  {"https://gitlab.com/g/s/r/-/blob/" + tail, "https://gitlab.com/g/s/r/-/raw/" + tail},
+		"https://bitbucket.org/o/r": {"https://bitbucket.org/o/r/src/" + tail, "https://bitbucket.org/o/r/raw/" + tail},
 		"https://codeberg.org/o/r": {"https://codeberg.org/o/r/src/commit/" + tail,
 			"https://codeberg.org/o/r/raw/commit/" + tail},
 		"https://git.sr.ht/~o/r": {"https://git.sr.ht/~o/r/tree/" + commit + "/item/docs/a%20b.md",
@@ -80,8 +77,7 @@ func TestLinksWithoutACommit(t *testing.T) {
 			"https://github.com/o/r/blob/v3.0.0/a.md"},
 		{"golang.org/x", "-- go.mod --\nmodule golang.org/x/mod\n", "v0.3.0", "",
 			"https://github.com/golang/mod/blob/v0.3.0/a.md"},
-		{"gopkg.in", "-- go.mod --\nmodule gopkg.in/yaml.v3\n", "v3.0.1", "",
-			"https://github.com/go-yaml/yaml/blob/v3.0.1/a.md"},
+		{"gopkg.in", "-- go.mod --\nmodule gopkg.in/yaml.v3\n", "v3.0.1", "", "https://github.com/go-yaml/yaml/blob/v3.0.1/a.md"},
 		{"a host unknown", "-- go.mod --\nmodule go.example.org/r\n", "v1.0.0", "", "a.md"},
 		{"no version", "-- go.mod --\nmodule github.com/o/r\n", "", "https://x.example/r", "https://x.example/r/a.md"},
 		{"manifest", manifest(`{"name":"r","repository":"o/r"}`), "", "https://x.example",
@@ -98,8 +94,7 @@ func TestLinksWithoutACommit(t *testing.T) {
 		{"nothing", "", "", "", "a.md"},
 	}
 	for _, test := range tests {
-		index := build(t, test.archive+"-- a.md --\n"+page, scan.Origin{Version: test.version},
-			rank.Options{BaseURL: test.base})
+		index := build(t, test.archive+"-- a.md --\n"+page, scan.Origin{Version: test.version}, rank.Options{BaseURL: test.base})
 		if got := find(index, "a.md").URL; got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}

@@ -164,8 +164,7 @@ Widgets are L<made|Maker>.
 	hold(t, index, map[string]string{"man/frob.1": "turns widgets around", "man/bsd.8": "serves widgets to others",
 		"lib/Frob.pod": "an object for a widget", "man/frob.3": "turning of widgets in C",
 		"docs/frob.yml.adoc": "what is known of the widgets of a project"})
-	for file, title := range map[string]string{"man/frob.1": "frob(1)", "man/bsd.8": "bsd(8)",
-		"lib/Frob.pod": "Frob::Widget"} {
+	for file, title := range map[string]string{"man/frob.1": "frob(1)", "man/bsd.8": "bsd(8)", "lib/Frob.pod": "Frob::Widget"} {
 		if got := find(index, file).Title; got != title {
 			t.Errorf("%s is titled %q", file, got)
 		}

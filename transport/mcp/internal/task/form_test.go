@@ -161,8 +161,7 @@ func TestStateIsBoundToItsCall(t *testing.T) {
 // The same call is the same however it is written, and another is another.
 func TestCallDigest(t *testing.T) {
 	same := callDigest("t", json.RawMessage(`{"a":1,"b":{"c":[1,2],"d":"x"}}`))
-	for _, text := range []string{`{ "b": {"d":"x", "c":[1, 2]}, "a":1 }`,
-		"{\n\"a\":1,\"b\":{\"c\":[1,2],\"d\":\"\\u0078\"}}"} {
+	for _, text := range []string{`{"b": {"d":"x", "c":[1, 2]}, "a":1 }`, "{\n\"a\":1,\"b\":{\"c\":[1,2],\"d\":\"\\u0078\"}}"} {
 		if got := callDigest("t", json.RawMessage(text)); got != same {
 			t.Errorf("%s is another call", text)
 		}

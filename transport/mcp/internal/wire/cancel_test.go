@@ -79,9 +79,7 @@ func TestCancelOverHTTP(t *testing.T) {
 func TestDisconnect(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	url := f.serveHTTP(t)
-	for want, c := range map[error]*client{
-		wire.ErrDisconnected: sessionClient(t, url), wire.ErrCanceled: modernClient(t, url),
-	} {
+	for want, c := range map[error]*client{wire.ErrDisconnected: sessionClient(t, url), wire.ErrCanceled: modernClient(t, url)} {
 		for id, begin := range []string{"false", "true"} {
 			ctx, leave := context.WithCancel(t.Context())
 			c.start(ctx, toolCall(fmt.Sprint(id), "wait", `{"begin":`+begin+`}`, c.meta()))

@@ -78,10 +78,7 @@ func TestLeakOfBroadcasts(t *testing.T) {
 
 	must(t, session.Notify("notifications/theirs", nil))
 	f.wire.Broadcast("notifications/all")
-	for s, want := range map[*stream]string{
-		mine:   "notifications/all",
-		theirs: "notifications/theirs notifications/all",
-	} {
+	for s, want := range map[*stream]string{mine: "notifications/all", theirs: "notifications/theirs notifications/all"} {
 		var got []string
 		for range strings.FieldsSeq(want) {
 			m, _ := s.next()

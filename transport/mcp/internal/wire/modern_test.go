@@ -20,8 +20,7 @@ func modernRequest(method, params string) string {
 	if params == "" {
 		comma = ""
 	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s%s"_meta":{%s}}}`,
-		method, params, comma, modernMeta)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s%s"_meta":{%s}}}`, method, params, comma, modernMeta)
 }
 
 func TestModernValidation(t *testing.T) {

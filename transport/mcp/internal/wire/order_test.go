@@ -40,8 +40,7 @@ func whole(t testing.TB, got []message, n int, id, tag string) {
 func TestSlowReader(t *testing.T) {
 	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
 	tag := strings.Repeat("slow", 4<<10) // more in all than sockets hold
-	slow := c.send(t.Context(), http.MethodPost,
-		toolCall("1", "count", `{"n":2000,"tag":"`+tag+`"}`, `"progressToken":"p"`))
+	slow := c.send(t.Context(), http.MethodPost, toolCall("1", "count", `{"n":2000,"tag":"`+tag+`"}`, `"progressToken":"p"`))
 	for i := range 50 {
 		id := fmt.Sprint(i + 2)
 		_, got := c.call(id, "count", `{"tag":"quick"}`)
