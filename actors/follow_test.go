@@ -165,9 +165,8 @@ func TestFollowWithoutWaiting(t *testing.T) {
 	testkit.System(t, actors.Config{Journal: journal}, func(t *testing.T, s *testkit.Stage) {
 		run := s.Run(murmur(10))
 		id = run.ID()
-		if _, err := run.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := run.Wait(t.Context())
+		noError(t, err)
 	})
 	testkit.System(t, actors.Config{Journal: journal}, func(t *testing.T, s *testkit.Stage) {
 		ctx, cancel := context.WithCancel(t.Context())

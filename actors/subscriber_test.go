@@ -80,9 +80,8 @@ func TestSubscribe(t *testing.T) {
 				pid := s.Node().Root().Spawn(s.Node().Props(func() actor.Actor { return l }))
 				run := start(t, s, talk(3000), actors.Options{})
 				began := time.Now()
-				if _, err := s.Subscribe(pid, run.ID(), 0, 4); err != nil {
-					t.Fatal(err)
-				}
+				_, err := s.Subscribe(pid, run.ID(), 0, 4)
+				noError(t, err)
 				wait(t, run)
 				if took := time.Since(began); took > 4*time.Second {
 					t.Errorf("the subscriber held the run up: it took %s", took)
@@ -111,9 +110,8 @@ func TestSubscriberCrashes(t *testing.T) {
 		crashing := &listener{crashAt: 5}
 		pid := s.Node().Root().Spawn(s.Node().Props(func() actor.Actor { return crashing }))
 		run := start(t, s, talk(50), actors.Options{})
-		if _, err := s.Subscribe(pid, run.ID(), 0, 4); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Subscribe(pid, run.ID(), 0, 4)
+		noError(t, err)
 		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
 		synctest.Wait()
 		if n := s.Node().Counters().Tasks - idle; n != 0 || len(crashing.events) != 5 {
@@ -122,9 +120,8 @@ func TestSubscriberCrashes(t *testing.T) {
 
 		next := &listener{ended: make(chan actors.SubscriptionEnd, 1)}
 		pid = s.Node().Root().Spawn(s.Node().Props(func() actor.Actor { return next }))
-		if _, err := s.Subscribe(pid, run.ID(), crashing.events[4].Seq, 4); err != nil {
-			t.Fatal(err)
-		}
+		_, err = s.Subscribe(pid, run.ID(), crashing.events[4].Seq, 4)
+		noError(t, err)
 		if end := <-next.ended; end.Err != nil {
 			t.Errorf("end: %+v", end)
 		}

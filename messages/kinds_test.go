@@ -249,9 +249,8 @@ func TestWireFormIsMadeOnce(t *testing.T) {
 func sharedMerged(t *testing.T) messages.Event {
 	t.Helper()
 	e := next(0, messages.Merged{Parts: []messages.Body{messages.Progress{Done: 1}, lines(1, "x")}}).Sharing(new(messages.Wire))
-	if _, err := e.JSON(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.JSON()
+	must(t, err)
 	return e
 }
 

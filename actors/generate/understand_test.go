@@ -346,9 +346,8 @@ func TestNoModelFound(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 	in.RequireModel = true
-	if job, err = generate.Job(in, config); err != nil {
-		t.Fatal(err)
-	}
+	job, err = generate.Job(in, config)
+	must(t, err)
 	failed(t, job, messages.CauseProviderError)
 }
 

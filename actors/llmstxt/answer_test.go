@@ -76,9 +76,7 @@ func gathered(t *testing.T, budget int) Material {
 	t.Helper()
 	files, repo, index := garden()
 	m, err := gather(t.Context(), files, new(secret.Report), repo, index, budget, neutral)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -256,9 +254,7 @@ func TestManyFilesWithoutNotes(t *testing.T) {
 		said.Notes = append(said.Notes, FileNote{name, "Does a thing that " + name + " names."})
 	}
 	m, err := gather(t.Context(), files, new(secret.Report), repo, index, 24<<10, neutral)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clean, _ := said.clean(index, m)
 	if len(clean.Notes) != 24 || m.Shown["src/00.js"] == "" || m.Shown["src/30.js"] != "" || !strings.Contains(m.Text, "File README.md") {
 		t.Errorf("%d notes are taken, of %v", len(clean.Notes), m.Shown)

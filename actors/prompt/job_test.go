@@ -107,9 +107,8 @@ func TestRequest(t *testing.T) {
 		if c.Choose {
 			config.Choose = func(context.Context) (string, error) { return "chosen", nil }
 		}
-		if _, err := start(t, c.In, config).Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := start(t, c.In, config).Wait(t.Context())
+		must(t, err)
 		if got := short(t, asked); got != string(c.Want) {
 			t.Errorf("%+v asks %s, want %s", c.In, got, c.Want)
 		}

@@ -114,9 +114,8 @@ func edit(t *testing.T, m *testkit.Model, state string, files map[string]string)
 	})
 	t.Cleanup(e.leave)
 	can := sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: files != nil, WriteTextFile: files != nil}}
-	if _, err := e.Initialize(t.Context(), sdk.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: can}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = e.Initialize(t.Context(), sdk.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: can})
+	must(t, err)
 	return e
 }
 
@@ -168,9 +167,8 @@ func TestEditor(t *testing.T) {
 	if err != nil || len(list.Sessions) != 1 || list.Sessions[0].SessionId != s || *list.Sessions[0].Title != "Read a.txt." {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, err := e.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: s, Cwd: folder, McpServers: []sdk.McpServer{}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = e.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: s, Cwd: folder, McpServers: []sdk.McpServer{}})
+	must(t, err)
 	if got := e.told(); !strings.Contains(got, "Change it.") || !strings.Contains(got, "edit_file a.txt") || !strings.Contains(got, "available_commands_update") {
 		t.Error(got)
 	}
@@ -230,9 +228,8 @@ func TestEditorAfterKill(t *testing.T) {
 		t.Errorf("%s\n%s", reason, got)
 	}
 	e = edit(t, m, state, nil)
-	if _, err := e.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: s, Cwd: folder, McpServers: []sdk.McpServer{}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: s, Cwd: folder, McpServers: []sdk.McpServer{}})
+	must(t, err)
 	m.Answer(testkit.Text("Rain."), testkit.Finish("stop"), testkit.Done())
 	if got, reason, err := e.prompt(t, s, "And now?"); err != nil || reason != sdk.StopReasonEndTurn || !strings.Contains(got, "Rain.") {
 		t.Errorf("%s, %v\n%s", reason, err, got)

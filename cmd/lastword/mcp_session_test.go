@@ -102,9 +102,8 @@ func speakTo(t *testing.T, cmd *exec.Cmd) *mcpSession {
 
 func (s *mcpSession) say(line string) {
 	s.t.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err := io.WriteString(s.in, line+"\n")
+	must(s.t, err)
 }
 
 // send asks and does not wait.

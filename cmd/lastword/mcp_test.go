@@ -133,9 +133,8 @@ func TestMCPFindsFilesByTheFolderOfAClone(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	s.ends()
-	if _, err := os.Stat(filepath.Join(out, "plants", "garden", "garden-llms.txt")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := os.Stat(filepath.Join(out, "plants", "garden", "garden-llms.txt"))
+	must(t, err)
 	s = speak(t, dir, "--out", out, "--tools", "lmstxt")
 	for _, name := range []string{".", dir, dir + "/", "https://example.com/plants/garden", "git@example.com:plants/garden.git",
 		"https://example.com/plants/garden@v1", "https://example.com/plants/garden/-/blob/main/README.md"} {

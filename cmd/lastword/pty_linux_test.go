@@ -136,9 +136,8 @@ func (s *session) until(done func() bool) bool {
 // keys types on the terminal.
 func (s *session) keys(keys string) {
 	s.t.Helper()
-	if _, err := s.master.WriteString(keys); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err := s.master.WriteString(keys)
+	must(s.t, err)
 }
 
 // ends reads to the end and checks the exit code and the cursor.

@@ -46,9 +46,8 @@ func TestVerify(t *testing.T) {
 	db, err := sql.Open("sqlite", filepath.Join(kept, "journal.db"))
 	must(t, err)
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "UPDATE runs SET seq = seq + 1"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = db.ExecContext(t.Context(), "UPDATE runs SET seq = seq + 1")
+	must(t, err)
 	got = run(t, nil, "verify", "--all", "--state", kept)
 	if got.code != exit.Verification || !strings.HasPrefix(got.stdout, string(id)+": event ") ||
 		!strings.Contains(got.stdout, ": the list says that the run is completed at ") || !strings.Contains(got.stdout, "[list]\n") ||

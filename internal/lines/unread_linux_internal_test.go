@@ -24,9 +24,8 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 			if w.WaitRead(brief, time.Hour); brief.Err() == nil {
 				t.Error("the result would have been written before the client had read the event")
 			}
-			if _, err := in.Read(make([]byte, 64)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := in.Read(make([]byte, 64))
+			must(t, err)
 			w.WaitRead(t.Context(), time.Hour)
 		})
 	}

@@ -76,9 +76,8 @@ func TestFromRefuses(t *testing.T) {
 		must(t, err)
 		run, err := s.Start(t.Context(), job, actors.Options{})
 		must(t, err)
-		if _, err := run.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err = run.Wait(t.Context())
+		must(t, err)
 		for id, want := range map[messages.RunID]string{run.ID(): "is of the job work", "r_nowhere": "r_nowhere"} {
 			_, end := w.carry(t, s, plan.Input{Plan: p, From: "a", Run: id}, nil)
 			if end.Status != messages.Failed || !strings.Contains(end.End.Error.Message, want) {

@@ -25,9 +25,8 @@ func accepted(t *testing.T, l *limitedListener) net.Conn {
 	t.Helper()
 	client, err := net.Dial("tcp", l.Addr().String())
 	fatal.IfError(t, err)
-	if _, err := client.Write([]byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = client.Write([]byte("x"))
+	fatal.IfError(t, err)
 	c, err := l.Accept()
 	fatal.IfError(t, err)
 	t.Cleanup(func() {

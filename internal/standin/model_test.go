@@ -145,9 +145,8 @@ func TestModelGone(t *testing.T) {
 	}
 	late := m.Answer(standin.Text("a"), standin.Done())
 	closed := m.Closed(1)
-	if _, _, err := whole(t, c, m, question); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = whole(t, c, m, question)
+	fatal.IfError(t, err)
 	<-late.Ended()
 	select {
 	case <-closed:

@@ -298,9 +298,8 @@ func (w *work) measure(t *testing.T, command []string) measured {
 	home := w.home
 	if home == "" {
 		var err error
-		if home, err = os.MkdirTemp("", "lastword-bench"); err != nil {
-			t.Fatal(err)
-		}
+		home, err = os.MkdirTemp("", "lastword-bench")
+		must(t, err)
 		t.Cleanup(func() { os.RemoveAll(home) })
 		if w.warm {
 			measure(t, home, command)

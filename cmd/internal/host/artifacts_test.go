@@ -167,9 +167,8 @@ func TestConversationsOfCallers(t *testing.T) {
 		for _, who := range []string{"", "mia", "Mia"} {
 			store, err := talks.of(state, homeOf(who))
 			must(t, err)
-			if _, err := store.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: who}); err != nil {
-				t.Fatal(err)
-			}
+			_, err = store.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: who})
+			must(t, err)
 			if list, err := store.List(); err != nil || len(list) != 1 || list[0].Turns != 1 {
 				t.Errorf("%s: %q has %+v: %v", form, who, list, err)
 			}

@@ -71,9 +71,8 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	keys := &marks[store.Keys]{stateFile: stateFile{store: shared(`{"seed":"c2VjcmV0","public":[]}`), name: store.KeysFile}}
-	if _, err := keys.load(ctx); err != nil {
-		t.Fatal(err)
-	}
+	_, err = keys.load(ctx)
+	must(t, err)
 	if text, _, _ := keys.store.Get(ctx, ""); strings.Contains(string(text), "seed") || len(text) == 0 {
 		t.Errorf("the keys are %s", text)
 	}

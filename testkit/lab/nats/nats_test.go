@@ -248,9 +248,8 @@ func limit(t *testing.T, s *server.Server, name string, change func(*jetstream.S
 	noError(t, err)
 	c := stream.CachedInfo().Config
 	change(&c)
-	if _, err := js.UpdateStream(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	_, err = js.UpdateStream(t.Context(), c)
+	noError(t, err)
 }
 
 // TestServerRestarts stops the only server and starts it again. What was acknowledged is there, and the journal goes on.
@@ -311,9 +310,8 @@ func TestDamagedLog(t *testing.T) {
 		} {
 			must(t, a, block(run, 0, 1, queued))
 			m.Subject = "run." + string(run) + ".e"
-			if _, err := js.PublishMsg(t.Context(), m); err != nil {
-				t.Fatal(err)
-			}
+			_, err := js.PublishMsg(t.Context(), m)
+			noError(t, err)
 			if _, err := b.Read(t.Context(), run, 1); err == nil || !strings.Contains(err.Error(), "damaged") {
 				t.Errorf("read %s: %v", run, err)
 			}
@@ -442,9 +440,8 @@ func TestKeyUsedAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		noError(t, a.DeleteLog(t.Context(), "r_key"))
 		must(t, a, block("r_key", 0, 2, queued))
-		if _, err := b.Expire(t.Context(), time.Now(), 0); err != nil {
-			t.Fatal(err)
-		}
+		_, err := b.Expire(t.Context(), time.Now(), 0)
+		noError(t, err)
 		if page, err := a.Read(t.Context(), "r_key", 0); err != nil || len(page.Events) != 1 {
 			t.Errorf("the new run has %d events (%v)", len(page.Events), err)
 		}

@@ -71,9 +71,8 @@ func TestOpenExplains(t *testing.T) {
 
 func stream(c jetstream.StreamConfig) func(*testing.T, *server.Server) {
 	return func(t *testing.T, s *server.Server) {
-		if _, err := client(t, s).CreateStream(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		_, err := client(t, s).CreateStream(t.Context(), c)
+		noError(t, err)
 	}
 }
 

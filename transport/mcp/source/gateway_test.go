@@ -77,9 +77,8 @@ func TestGatewayHearsOfChanges(t *testing.T) {
 		}
 		tools(2)
 		if capabilities == `{}` {
-			if _, err := g.Pass(t.Context(), "s", caller, "resources/subscribe", []byte(`{"uri":"a:b"}`)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := g.Pass(t.Context(), "s", caller, "resources/subscribe", []byte(`{"uri":"a:b"}`))
+			must(t, err)
 			if got := <-ready; !strings.Contains(got, "a:b") {
 				t.Errorf("it is told %s", got)
 			}
@@ -188,9 +187,8 @@ func TestSettingsOutliveAServer(t *testing.T) {
 		<-told
 	}
 	forgotten.Store(last.Load())
-	if _, err := g.Pass(t.Context(), "s", caller, "resources/list", nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := g.Pass(t.Context(), "s", caller, "resources/list", nil)
+	must(t, err)
 	again := []string{}
 	for len(told) > 0 {
 		again = append(again, <-told)

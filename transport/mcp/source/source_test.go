@@ -133,9 +133,8 @@ func TestGroup(t *testing.T) {
 // A tool that its server changes is not called until the model has been told.
 func TestSwap(t *testing.T) {
 	src, tools := open(t, stdio(t, "legacy"))
-	if _, err := call(t, tools["swap"], ""); err != nil {
-		t.Fatal(err)
-	}
+	_, err := call(t, tools["swap"], "")
+	must(t, err)
 	if got, err := call(t, tools["echo"], "my files"); err == nil || !strings.Contains(err.Error(), "has changed or removed the tool echo") {
 		t.Errorf("the swapped tool gave %q, %v", got, err)
 	}

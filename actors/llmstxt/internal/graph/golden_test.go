@@ -137,9 +137,8 @@ func TestProgressAndCancel(t *testing.T) {
 	for _, o := range []graph.Options{{}, inParallel()} {
 		var told []int
 		o.Progress = func(done, total int) { told = append(told, done, total) }
-		if _, err := graph.Build(t.Context(), files, repo, index.Survey, o); err != nil {
-			t.Fatal(err)
-		}
+		_, err := graph.Build(t.Context(), files, repo, index.Survey, o)
+		must(t, err)
 		if n := len(told); n != 6 || told[n-2] != 3 || told[n-1] != 3 {
 			t.Errorf("progress %v", told)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/ignore"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 func TestMatch(t *testing.T) {
@@ -89,23 +90,17 @@ func TestMatchesAsGitDoes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, path := range []string{"a/b/c", "a/bb/c", "b/a/c", "ab/c/b", "c/a.b/a"} {
-		if err := os.MkdirAll(filepath.Join(dir, path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, os.MkdirAll(filepath.Join(dir, path), 0o755))
 	}
 	paths := []string{"a", "a/b", "a/b/c", "a/bb", "b", "b/a", "b/a/c", "ab", "ab/c", "c/a.b", "c/a.b/a", "x", "a/x", "a/b/x.b"}
 	for _, name := range []string{"x", "a/x", "a/b/x.b"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
 	ask(t, dir, git, "init", "-q")
 	for _, pattern := range []string{"a", "/a", "a/", "a/b", "a/**", "**/a", "**/a/", "a/**/c", "*", "*/", "*/c", "a*",
 		"?b", "[ab]", "[!a]b", "a/*", "**", "/**", "**/", "/*/", "a/b/", "*.b", "**/b/**", "**/**/c", "a//b", "x", "\\x",
 		"[a", "a\\", "b*b", "[]ab]", "[!]x]", "[^-]", "[a-]", "[[:alpha:]]", "[![:alpha:]-]", "[[:punct:]a]b", "\\[!a]"} {
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o644))
 		said := ask(t, dir, git, append([]string{"check-ignore"}, paths...)...)
 		rules := (*ignore.Rules)(nil).With("", pattern)
 		for _, path := range paths {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -26,9 +27,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range archives {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.IfError(t, err)
 			var got bytes.Buffer
 			for _, f := range archive.Files {
 				m, err := manifest.Parse(f.Name, f.Data)
@@ -36,14 +35,10 @@ func TestGolden(t *testing.T) {
 			}
 			golden := strings.TrimSuffix(name, ".txtar") + ".golden"
 			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				fatal.IfError(t, os.WriteFile(golden, got.Bytes(), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.IfError(t, err)
 			if !bytes.Equal(got.Bytes(), want) {
 				t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
 			}
@@ -156,9 +151,7 @@ func FuzzParse(f *testing.F) {
 	archives, _ := filepath.Glob("testdata/*.txtar")
 	for _, name := range archives {
 		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.IfError(f, err)
 		for _, file := range archive.Files {
 			f.Add(file.Name, string(file.Data))
 		}

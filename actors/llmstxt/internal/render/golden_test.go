@@ -64,12 +64,10 @@ func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	must(t, err)
 	var txt, full, ctx bytes.Buffer
 	must(t, render.Txt(&txt, index))
-	if _, err := render.Full(t.Context(), &full, root.FS(), index, render.Pack{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Format2, render.Pack{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = render.Full(t.Context(), &full, root.FS(), index, render.Pack{})
+	must(t, err)
+	_, err = render.Ctx(t.Context(), &ctx, root.FS(), index, render.Format2, render.Pack{})
+	must(t, err)
 	return map[string][]byte{"want/llms.txt": txt.Bytes(), "want/llms-full.txt": full.Bytes(), "want/llms-ctx.txt": ctx.Bytes()}
 }
 

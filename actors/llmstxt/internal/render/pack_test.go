@@ -92,9 +92,8 @@ func TestPackKeepsWithinItsBudget(t *testing.T) {
 				t.Errorf("with a budget of %d, %s is dropped without a word, or not dropped", budget, name)
 			}
 		}
-		if dropped, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Bytes: budget}); err != nil {
-			t.Fatal(err)
-		}
+		dropped, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Bytes: budget})
+		must(t, err)
 		if int64(ctx.Len()) > budget || !slices.Equal(dropped, importance[8-len(dropped):8]) {
 			t.Errorf("llms-ctx.txt with a budget of %d has %d bytes and lacks %v", budget, ctx.Len(), dropped)
 		}
@@ -117,9 +116,8 @@ func TestPackKeepsWithinItsTokens(t *testing.T) {
 		var full, ctx bytes.Buffer
 		dropped, err := render.Full(t.Context(), &full, files, index, pack)
 		must(t, err)
-		if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, pack); err != nil {
-			t.Fatal(err)
-		}
+		_, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, pack)
+		must(t, err)
 		for kind, text := range map[string]string{"llms-full.txt": full.String(), "llms-ctx.txt": ctx.String()} {
 			if n := tokens.Count(text); int64(n) > budget || n < int(budget)/2 && budget > 4000 && len(dropped) > 0 {
 				t.Errorf("%s with a budget of %d has %d tokens", kind, budget, n)
@@ -181,12 +179,10 @@ func TestFilesAreNeutralised(t *testing.T) {
 		files := fstest.MapFS{"f.md": {Data: []byte(text)}}
 		index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "f", URL: "f", Path: "f.md"}}}}}
 		var full, ctx bytes.Buffer
-		if _, err := render.Full(t.Context(), &full, files, index, render.Pack{}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := render.Full(t.Context(), &full, files, index, render.Pack{})
+		must(t, err)
+		_, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{})
+		must(t, err)
 		if !strings.Contains(full.String(), "```md\n"+want+"```") || !strings.Contains(ctx.String(), ">\n"+want+"</doc>") && !strings.ContainsAny(want, "<>&") {
 			t.Errorf("%q becomes\n%q\nand\n%q", text, full.String(), ctx.String())
 		}
@@ -222,9 +218,8 @@ func TestFullIsWholeByConstruction(t *testing.T) {
 		text := strings.Join(rapid.SliceOf(anyText()).Draw(t, "lines"), "\n")
 		index.Sections = append(index.Sections, rank.Section{Name: "D", Links: []rank.Link{{Title: "f", URL: "f.md", Path: "f.md"}}})
 		var full bytes.Buffer
-		if _, err := render.Full(t.Context(), &full, fstest.MapFS{"f.md": {Data: []byte(text)}}, index, render.Pack{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := render.Full(t.Context(), &full, fstest.MapFS{"f.md": {Data: []byte(text)}}, index, render.Pack{})
+		must(t, err)
 		isWhole(t, full.String())
 		hidden := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 		if !utf8.Valid(full.Bytes()) || bytes.ContainsFunc(full.Bytes(), hidden) {
@@ -249,9 +244,8 @@ func TestPackOrder(t *testing.T) {
 	if err != nil || !slices.Equal(dropped, []string{"LICENSE.md", "CHANGELOG.md"}) {
 		t.Errorf("dropped %v, %v", dropped, err)
 	}
-	if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{})
+	must(t, err)
 	if n := strings.Count(full.String(), "## guide.md") + strings.Count(ctx.String(), `title="guide.md"`); n != 2 {
 		t.Errorf("guide.md is there %d times in two files", n)
 	}

@@ -136,14 +136,12 @@ func TestFullAndCtxHoldAnyFile(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "f.md"), []byte(text), 0o644))
 		index.Sections = append(index.Sections, rank.Section{Name: "Docs", Links: []rank.Link{{Title: "f", URL: "f.md", Path: "f.md"}}})
 		var ctx, full bytes.Buffer
-		if _, err := render.Ctx(context.Background(), &ctx, root.FS(), index, render.Format2, render.Pack{FileBytes: 50}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := render.Ctx(context.Background(), &ctx, root.FS(), index, render.Format2, render.Pack{FileBytes: 50})
+		must(t, err)
 		accepted(t, ctx.Bytes())
 		index = &rank.Index{Title: "t", Sections: index.Sections[len(index.Sections)-1:]}
-		if _, err := render.Full(context.Background(), &full, root.FS(), index, render.Pack{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = render.Full(context.Background(), &full, root.FS(), index, render.Pack{})
+		must(t, err)
 		fences(t, full.String())
 	})
 }
@@ -219,9 +217,8 @@ func TestFullSaysWhatIsMissing(t *testing.T) {
 	}
 	index := &rank.Index{Title: "t", Facts: []rank.Fact{{Name: "n", Value: "v"}}, Sections: []rank.Section{{Name: "Docs", Links: links}}}
 	var out bytes.Buffer
-	if _, err := render.Full(t.Context(), &out, root.FS(), index, render.Pack{FileBytes: 13}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = render.Full(t.Context(), &out, root.FS(), index, render.Pack{FileBytes: 13})
+	must(t, err)
 	want := "# t\n\n- n: v\n" +
 		"\n## a.md\n\n```md\n12345\n67890\n```\n\nCut: 4 more bytes.\n" +
 		"\n## gone.md\n\nLeft out: cannot be read.\n" +
@@ -279,12 +276,10 @@ func rendered(t *testing.T, text string) map[string]string {
 	must(t, root.WriteFile("a.md", []byte(text), 0o644))
 	var full, ctx bytes.Buffer
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
-	if _, err := render.Full(t.Context(), &full, root.FS(), index, render.Pack{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Format2, render.Pack{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = render.Full(t.Context(), &full, root.FS(), index, render.Pack{})
+	must(t, err)
+	_, err = render.Ctx(t.Context(), &ctx, root.FS(), index, render.Format2, render.Pack{})
+	must(t, err)
 	return map[string]string{"Full": full.String(), "Ctx": ctx.String()}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "accept what the listings have become")
@@ -41,9 +42,7 @@ func listing(o surface.Outline) string {
 func golden(t *testing.T, path string, list func(files []txtar.File) string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.IfError(t, err)
 	var sources, kept []txtar.File
 	for _, f := range archive.Files {
 		if !strings.HasPrefix(f.Name, "want") {
@@ -60,9 +59,7 @@ func golden(t *testing.T, path string, list func(files []txtar.File) string) {
 	}
 	if *update {
 		archive.Files = kept
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 	}
 }
 
@@ -103,9 +100,7 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/*.txtar")
 	for _, path := range paths {
 		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.IfError(t, err)
 		for _, f := range archive.Files {
 			o, ok := source.Outline(t.Context(), scan.Language(f.Name), f.Data)
 			if !ok {
@@ -147,9 +142,7 @@ func fuzz(f *testing.F, name string) {
 	paths, _ := filepath.Glob("testdata/*.txtar")
 	for _, path := range paths {
 		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.IfError(f, err)
 		for _, file := range archive.Files {
 			if scan.Language(file.Name) == name {
 				f.Add(file.Data)
