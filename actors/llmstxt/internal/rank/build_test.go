@@ -29,6 +29,14 @@ func unpack(t *testing.T, archive string) (*os.Root, *scan.Repository) {
 	return root, repo
 }
 
+// fixture is the text of an archive in testdata.
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".txtar"))
+	must(t, err)
+	return string(text)
+}
+
 func build(t *testing.T, archive string, origin scan.Origin, options rank.Options) *rank.Index {
 	t.Helper()
 	root, repo := unpack(t, archive)
@@ -67,54 +75,7 @@ func find(index *rank.Index, path string) rank.Link {
 }
 
 func TestPackages(t *testing.T) {
-	index := build(t, `
--- go.mod --
-module example.com/m/v2
--- m.go --
-package m
--- a/a.go --
-package a
--- b/b.go --
-package b
-
-import "example.com/m/v2/c/deep"
--- c/deep/c.go --
-package deep
-
-import "example.com/m/v2/z"
--- z/z.go --
-package z
--- z/gen.go --
-//go:build ignore
-
-package main
--- nested/go.mod --
-module example.com/other
--- nested/n/n.go --
-package n
-
-import "example.com/m/v2/z"
--- e/e.go --
-package e
-
-import "example.com/other/n"
--- cmd/tool/main.go --
-package main
--- tools/tools.go --
-//go:build tools
-
-package tools
-
-import _ "example.com/m/v2/cmd/tool"
--- _hidden/h.go --
-package h
--- internal/i/i.go --
-package i
--- a/a_test.go --
-package a
-
-import "example.com/m/v2/b"
-`, scan.Origin{}, rank.Options{})
+	index := build(t, fixture(t, "packages"), scan.Origin{}, rank.Options{})
 	const want = `Packages: m.go a/a.go b/b.go e/e.go z/z.go c/deep/c.go nested/n/n.go
 Commands: cmd/tool/main.go
 Configuration: go.mod
@@ -212,26 +173,7 @@ func TestCaps(t *testing.T) {
 }
 
 func TestTitlesInASectionDiffer(t *testing.T) {
-	index := build(t, `
--- docs/client/sampling.md --
-# Sampling
-
-For clients there is one way to do it.
--- docs/server/sampling.md --
-# Sampling
-
-For servers there is another way to do it.
--- docs/one.md --
-# Same
-
-The first of the two is this one.
--- docs/two.md --
-# Same
-
-The second of the two is this one.
--- lib/index.md --
-Without a heading, but of some length.
-`, scan.Origin{}, rank.Options{})
+	index := build(t, fixture(t, "titles_in_a_section_differ"), scan.Origin{}, rank.Options{})
 	var titles []string
 	for _, l := range index.Sections[0].Links {
 		titles = append(titles, l.Title)

@@ -92,66 +92,7 @@ func TestWhatUsesMuchComesFirst(t *testing.T) {
 }
 
 func TestWhatIsNotForReaders(t *testing.T) {
-	index := build(t, `
--- README.md --
-# Frob
-
-Frob is a library for widgets. See [how to contribute](.github/CONTRIBUTING.md).
--- .github/CONTRIBUTING.md --
-# Contributing
-
-Say what you want to change before you do.
--- .github/workflows/ci.yml --
-on: push
--- frob.js --
-export const frob = 1
--- frob.min.js --
-x
--- LICENSE --
-Permission is hereby granted, free of charge, to any person obtaining a copy
--- LICENSE-APACHE --
-Apache License Version 2.0
--- deps/other/other.js --
-export const other = 1
--- src/locales/de.json --
-{"a": "b"}
--- test/frob.js --
-import "../frob.js"
--- AUTHORS --
-Jane
--- docs/CHANGELOG.md --
-# Changes
-
-All that has changed since the beginning of time.
--- versioned_docs/version-1/a.md --
-# A
-
-What the first version was like for those who had it.
--- package.json --
-{"name": "frob", "version": "1.2.3", "main": "frob.js"}
--- create/template-solid/README.md --
-# Solid and Frob
-
-What you have begun will grow to be an application.
--- docs/blog/posts/new.md --
-# Frob is new
-
-Frob has seen the light of day at last.
--- README.中文.md --
-# 转子
-
-转子是一个旋转小部件的库，它可以旋转所有的小部件，而且非常快。
--- docs/old.md --
-# Old
-
-Moved to the wiki.
--- docs/how.rst --
-.. include:: ../.github/CONTRIBUTING.md
--- Frob.slnx --
-<Solution />
--- examples/a.output --
-1
-`, scan.Origin{}, rank.Options{})
+	index := build(t, fixture(t, "what_is_not_for_readers"), scan.Origin{}, rank.Options{})
 	const want = "Docs: README.md\nSource: frob.js\nConfiguration: package.json\nOptional: .github/CONTRIBUTING.md LICENSE\n"
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

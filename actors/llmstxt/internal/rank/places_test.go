@@ -12,28 +12,7 @@ import (
 
 // TestPackagesMayBeCalledSamples defends "spring-petclinic links no Java file and lists functions of mvnw".
 func TestPackagesMayBeCalledSamples(t *testing.T) {
-	index := build(t, `
--- pom.xml --
-<project><groupId>org.springframework.samples</groupId><artifactId>clinic</artifactId></project>
--- mvnw --
-#!/bin/sh
-# Turns the path of a program into one of the system.
-native_path() { echo "$1"; }
--- src/main/java/org/springframework/samples/clinic/Clinic.java --
-package org.springframework.samples.clinic;
-/** Keeps the animals of a town and their visits. */
-public class Clinic { public void open() {} }
--- src/main/java/com/example/demo/bench/Lang.java --
-package com.example.demo.bench;
-/** Speaks with the owners of the animals. */
-public class Lang { public void say() {} }
--- src/main/resources/db/schema.sql --
-create table animals (id int);
--- src/test/java/org/springframework/samples/clinic/Helper.java --
-package org.springframework.samples.clinic;
-/** Helps the tests of the clinic to begin. */
-public class Helper { public void help() {} }
-`, scan.Origin{}, rank.Options{})
+	index := build(t, fixture(t, "packages_may_be_called_samples"), scan.Origin{}, rank.Options{})
 	got := outline(index)
 	for _, want := range []string{"samples/clinic/Clinic.java", "demo/bench/Lang.java"} {
 		if !strings.Contains(got, want) {
@@ -50,28 +29,7 @@ public class Helper { public void help() {} }
 
 // TestReadmeBehindALink defends that the root README is not lost where it is a link to a package's README.
 func TestReadmeBehindALink(t *testing.T) {
-	root, repo := unpack(t, `
--- Cargo.toml --
-[workspace]
-members = ["frob", "frob-core"]
--- frob/Cargo.toml --
-[package]
-name = "frob"
-description = "Turning of widgets"
--- frob/README.md --
-# frob
-
-`+"`frob`"+` is a library for turning widgets.
--- frob/src/lib.rs --
-//! Turns widgets.
-pub fn turn() {}
--- frob-core/Cargo.toml --
-[package]
-name = "frob-core"
--- frob-core/src/lib.rs --
-//! The core of it.
-pub fn core() {}
-`)
+	root, repo := unpack(t, fixture(t, "readme_behind_a_link"))
 	if err := os.Symlink("frob/README.md", filepath.Join(root.Name(), "README.md")); err != nil {
 		t.Skip(err)
 	}
@@ -87,24 +45,7 @@ pub fn core() {}
 
 // TestReadmeForTheHost defends the README that GitHub shows: the one in .github, before the one at the root.
 func TestReadmeForTheHost(t *testing.T) {
-	index := build(t, `
--- .github/README.md --
-# Frob
-
-Frob is a library for turning widgets.
--- README.md --
-# Build
-
-How to build it.
--- src/a/README.md --
-# A
-
-A is the first of two.
--- src/b/README.md --
-# B
-
-B is the second of two.
-`, scan.Origin{}, rank.Options{})
+	index := build(t, fixture(t, "readme_for_the_host"), scan.Origin{}, rank.Options{})
 	if got := outline(index); !strings.HasPrefix(got, "Docs: .github/README.md") || index.Title != "Frob" {
 		t.Errorf("%q: %s", index.Title, got)
 	}

@@ -165,26 +165,7 @@ func TestGeneratedByContent(t *testing.T) {
 }
 
 func TestVendored(t *testing.T) {
-	root := open(t, `
--- LICENSE --
--- lib/own/LICENSE --
--- ext/zlib/COPYING --
--- ext/zlib/zlib.h --
--- ext/ours.c --
--- ext/mine/mine.c --
--- deps/x/LICENSE.md --
--- env/pyvenv.cfg --
--- env/a.py --
--- out/CACHEDIR.TAG --
--- public/jquery/.bower.json --
--- pip/_vendor/a.py --
--- a.egg-info/PKG-INFO --
--- docs/js/jazzy.js --
--- docs/js/search.js --
--- docs/Frob.docset/index.js --
--- Vendor/a.php --
--- vendors/a.php --
-`)
+	root := open(t, fixture(t, "vendored"))
 	repo := read(t, root, scan.Limits{})
 	if got, want := paths(repo), "LICENSE ext/mine/mine.c ext/ours.c lib/own/LICENSE vendors/a.php"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
@@ -195,34 +176,7 @@ func TestVendored(t *testing.T) {
 }
 
 func TestOwnIgnoreFileHasTheLastWord(t *testing.T) {
-	root := open(t, `
--- .gitignore --
-*.log
-/built/
-/gone/
--- .lastwordignore --
-# what is no use to a reader
-/archive/
-*.csv
-!keep.log
-!/built/
-!vendor/
--- a.csv --
--- a.log --
--- keep.log --
--- archive/a.md --
--- built/api.md --
--- gone/keep.log --
--- vendor/a.go --
--- sub/.lastwordignore --
-!a.csv
-secret.md
--- sub/a.csv --
--- sub/b.csv --
--- sub/secret.md --
--- sub/deep/secret.md --
--- secret.md --
-`)
+	root := open(t, fixture(t, "own_ignore_file_has_the_last_word"))
 	repo := read(t, root, scan.Limits{})
 	got := slices.DeleteFunc(strings.Fields(paths(repo)), func(p string) bool { return strings.HasSuffix(p, "ignore") })
 	if want := "built/api.md keep.log secret.md sub/a.csv vendor/a.go"; strings.Join(got, " ") != want {
@@ -234,23 +188,7 @@ secret.md
 }
 
 func TestGitAttributesMarkFiles(t *testing.T) {
-	repo := read(t, open(t, `
--- .gitattributes --
-# comment linguist-generated
-api/*.ts linguist-generated text
-*.js linguist-vendored=true
-own.js -linguist-vendored
-go.sum linguist-generated=false
-"quoted name" linguist-vendored
--- api/a.ts --
--- api/sub/b.ts --
--- lib.js --
--- sub/own.js --
--- go.sum --
--- web/.gitattributes --
-*.js linguist-vendored=false
--- web/a.js --
-`), scan.Limits{})
+	repo := read(t, open(t, fixture(t, "git_attributes_mark_files")), scan.Limits{})
 	var got []string
 	for _, f := range repo.Files {
 		if f.Place == scan.Generated {

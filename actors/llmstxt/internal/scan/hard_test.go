@@ -262,16 +262,7 @@ func TestFilesThatGrowAndShrink(t *testing.T) {
 }
 
 func TestFolderIsAsTheRootIs(t *testing.T) {
-	root := open(t, `
--- README.md --
-# A
--- a/b/c/d.go --
-package d
--- a/.gitignore --
-*.tmp
--- a/b/x.tmp --
--- a/b/y.txt --
-`)
+	root := open(t, fixture(t, "folder_is_as_the_root_is"))
 	if err := os.Symlink("../../README.md", filepath.Join(root.Name(), "a", "b", "link.md")); err != nil {
 		t.Skip(err)
 	}
