@@ -32,15 +32,12 @@ func runsPID(s *actors.System) *actor.PID {
 func TestNodeFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})
-		var runs []*actors.Run
 		for range 6 {
-			runs = append(runs, start(t, s, job(heed), actors.Options{}))
+			run := start(t, s, job(heed), actors.Options{})
 			synctest.Wait()
 			s.Node().Root().Stop(runsPID(s))
+			expect(t, checkLimit(t, run, time.Second), messages.Failed, messages.BySupervisor, messages.CauseError) // and not when the node fails
 			synctest.Wait()
-		}
-		for _, run := range runs {
-			expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CauseError)
 		}
 		if _, err := s.Start(t.Context(), job(heed), actors.Options{}); messages.CodeOf(err) != messages.CodeUnavailable {
 			t.Errorf("Start on a node that failed: %v", err)
