@@ -226,14 +226,15 @@ func TestLegacyClientIsAsked(t *testing.T) {
 		c := dialAs(t, s, how, as{capabilities: asks})
 		content := map[string]map[string]any{"Your name?": {"value": "Ann"}, "Which size?": {"size": 3}}
 		for _, task := range []bool{false, true} {
-			method, params := "tools/call", map[string]any{"name": "two", "arguments": map[string]any{}}
+			method, params, related := "tools/call", map[string]any{"name": "two", "arguments": map[string]any{}}, `modelcontextprotocol/related-task"`
 			if task {
-				method, params = "tasks/result", about(legacyBegin(t, c, "two", map[string]any{}).ID)
+				id := legacyBegin(t, c, "two", map[string]any{}).ID
+				method, params, related = "tasks/result", about(id), related+`:{"taskId":"`+string(id)+`"}`
 			}
 			x := c.start(method, params)
 			for range 2 {
 				m, prompt := c.elicited(t)
-				if strings.Contains(string(m.Params), `"io.modelcontextprotocol/related-task"`) != task {
+				if strings.Contains(string(m.Params), related) != task {
 					t.Errorf("of a task: %t, the question is %s", task, m.Params)
 				}
 				c.respond(m.ID, accepted(content[prompt]))
