@@ -352,7 +352,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 			return s
 		}
 		a := node("a", func(ctx context.Context, c *actors.TaskContext) error {
-			_, err := actors.DoOnce(ctx, c, "deaf", func(context.Context) (int, error) { time.Sleep(5 * time.Second); return 7, nil })
+			_, err := actors.DoOnce(ctx, c, "deaf", func(context.Context) (int, error) { time.Sleep(4 * time.Second); return 7, nil })
 			if err != nil && err.Error() != context.Cause(ctx).Error() {
 				t.Errorf("after the shutdown: %v", err)
 			}
