@@ -15,15 +15,13 @@ type item interface {
 
 // indexed is a Fold's knowledge of one list of its State. With it an event costs the same for short and for long
 // lists.
-type indexed[T item] struct {
-	places
-	own bool // nobody else holds the list's memory
-}
+type indexed[T item] struct{ places }
 
-// places is what indexed knows of a list of any type. The compiler makes no copy of it for each.
+// places is what indexed knows of a list of any type. The compiler makes no copy of its methods for each.
 type places struct {
 	at    map[string]int // positions by key; nil while the list is short
 	found int32          // position that was found last
+	own   bool           // nobody else holds the list's memory
 }
 
 // find returns the position of the key, or -1. With bare it builds no index.
