@@ -144,10 +144,7 @@ func (s *spending) draw(ctx context.Context, principal string, short int64) (got
 	var of time.Time
 	s.change(func() { of = s.day })
 	err = s.drawn.change(ctx, func(all *dayCount) error {
-		switch {
-		case all.Day.Equal(of.Add(day)): // began at a server whose clock is ahead
-			of = all.Day
-		case !all.Day.Equal(of):
+		if of = reckoned(of, all.Day); !all.Day.Equal(of) {
 			*all = dayCount{Day: of, Drawn: map[string]int64{}}
 		}
 		left := s.limit - all.Drawn[principal]
@@ -195,10 +192,10 @@ func (s *spending) days(ctx context.Context, principal string, all bool) (list [
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case drawn.Day.Equal(today.Add(day)): // began at a server whose clock is ahead
-		today, held = drawn.Day, nil
-	case !drawn.Day.Equal(today):
+	if begun := reckoned(today, drawn.Day); !begun.Equal(today) {
+		today, held = begun, nil
+	}
+	if !drawn.Day.Equal(today) {
 		drawn.Drawn = nil
 	}
 	if all {
@@ -258,10 +255,17 @@ func (s *spending) giveBack(ctx context.Context) error {
 func (s *spending) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if today := s.now().UTC().Truncate(day); !today.Equal(s.day.Add(-day)) {
-		s.turn(today)
-	}
+	s.turn(reckoned(s.now().UTC().Truncate(day), s.day))
 	f()
+}
+
+// reckoned returns the day that counts: that of a clock or, if it is one day ahead, the one that has begun elsewhere, where a
+// clock is ahead.
+func reckoned(clock, begun time.Time) time.Time {
+	if begun.Equal(clock.Add(day)) {
+		return begun
+	}
+	return clock
 }
 
 // turn begins a day. Calls that have not ended stay bound, because they count when they end. mu must be held.
