@@ -344,19 +344,22 @@ func (b *behind) route(ctx context.Context, x *wire.Exchange, method, name strin
 // find returns the entry that clients know by the name. A name that is not known yet may be in a list that nobody has
 // asked for, or of a server that is late. URIs that no list has are common.
 func (b *behind) find(ctx context.Context, x *wire.Exchange, method, name string) (o origin, known bool) {
-	longest := forever
+	waits := []time.Duration{source.ListPatience, forever}
 	if strings.HasPrefix(method, "resources/") {
-		longest = source.ListPatience
+		waits = waits[:1]
 	}
-	for _, patience := range []time.Duration{source.ListPatience, longest, 0} {
-		b.mu.Lock()
-		o, known = b.names[method+" "+name]
-		b.mu.Unlock()
-		if known || patience == 0 {
-			break
-		}
-		b.entries(ctx, x, method, patience)
+	o, known = b.lookUp(method, name)
+	for i := 0; !known && i < len(waits); i++ {
+		b.entries(ctx, x, method, waits[i])
+		o, known = b.lookUp(method, name)
 	}
+	return o, known
+}
+
+func (b *behind) lookUp(method, name string) (o origin, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, known = b.names[method+" "+name]
 	return o, known
 }
 
