@@ -122,8 +122,8 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	s := g.open[k]
 	if s == nil {
 		asks := mcp.ClientCapabilities{Elicitation: said.Elicitation, Sampling: said.Sampling, Roots: said.Roots}
-		s = &server{Server: settings, life: g.life, listens: g.listens, version: g.version, pause: firstPause, turn: make(chan struct{}, 1), asks: asks,
-			principal: c.Principal, sessions: said.Sessions, events: &g.events, lists: map[string]*entries{}, requests: map[string]*listing{}, lasting: map[string]mcp.MCPMethod{}, log: g.log.With(zap.String("server", name))}
+		s = newServer(g.life, g.listens, settings, g.version, firstPause, asks, g.log)
+		s.principal, s.sessions, s.events = c.Principal, said.Sessions, &g.events
 		g.open[k] = s
 	}
 	return s, nil

@@ -60,6 +60,11 @@ type server struct {
 	lasting  map[string]mcp.MCPMethod // see remember, by their parameters
 }
 
+func newServer(life, listens context.Context, settings Server, version string, pause time.Duration, asks mcp.ClientCapabilities, log *zap.Logger) *server {
+	return &server{Server: settings, life: life, listens: listens, version: version, pause: pause, turn: make(chan struct{}, 1), asks: asks,
+		lists: map[string]*entries{}, requests: map[string]*listing{}, lasting: map[string]mcp.MCPMethod{}, log: log.With(zap.String("server", settings.Name))}
+}
+
 // connection is one lifetime of a server. mu guards tokens, calls and hears.
 type connection struct {
 	server *server

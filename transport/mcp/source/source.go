@@ -46,8 +46,8 @@ func New(servers []Server, version string, log *zap.Logger) *Source {
 	listens, hush := context.WithCancel(life)
 	s := &Source{stop: stop, hush: hush}
 	for _, one := range servers {
-		s.servers = append(s.servers, &server{Server: one, life: life, listens: listens, version: version, pause: time.Second, turn: make(chan struct{}, 1),
-			lists: map[string]*entries{}, requests: map[string]*listing{}, asks: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}, log: log.With(zap.String("server", one.Name))})
+		s.servers = append(s.servers, newServer(life, listens, one, version, time.Second,
+			mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}, log))
 	}
 	return s
 }
