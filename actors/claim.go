@@ -140,7 +140,7 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	queued := *fold.Peek().Queued
 	job, why := o.jobOf(queued)
 	if why == nil && head.Epoch > 0 {
-		why = cannotRestart(job, fold)
+		why = cannotRestart(&job, fold)
 	}
 	restarts := why == nil && head.Epoch > 0
 	var unborn map[messages.RunID]bool

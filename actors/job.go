@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -105,6 +106,11 @@ type Options struct {
 	Replaces messages.RunID
 	// Key makes Start idempotent for one principal. For a sub-run it is the name by which every attempt finds it.
 	Key string
+}
+
+// find returns the position of the task with the name, or -1.
+func (j *Job) find(task string) int {
+	return slices.IndexFunc(j.Tasks, func(t Task) bool { return t.Name == task })
 }
 
 // validate checks the job's name, and the names and functions of its tasks.

@@ -86,11 +86,11 @@ var errSaidNothing = errors.New("its job has not said that it may be called agai
 
 // cannotRestart returns why no node may start the run again, or nil. The newest task or its job must have said that it
 // may be called again, or the run only waits for people; and no task that must not run twice has begun.
-func cannotRestart(job Job, f *messages.Fold) error {
+func cannotRestart(job *Job, f *messages.Fold) error {
 	state := f.Peek()
 	newest, tired, waits := -1, "", false
 	for _, now := range state.Tasks {
-		pos := slices.IndexFunc(job.Tasks, func(t Task) bool { return t.Name == now.Name })
+		pos := job.find(now.Name)
 		switch {
 		case pos < 0:
 			return fmt.Errorf("its job %s no longer has the task %s, which had begun", job.Name, now.Name)
@@ -134,7 +134,7 @@ func (m *machine) handOver() {
 	case *ending, done:
 		return
 	}
-	if why := cannotRestart(*m.job, &m.ledger.Fold); why != nil {
+	if why := cannotRestart(m.job, &m.ledger.Fold); why != nil {
 		m.fail(messages.Errorf(messages.CauseShutdown, "%s, and %v", errShutdown.Message, why))
 		return
 	}

@@ -95,7 +95,7 @@ func (t *TaskContext) readRetried(ctx context.Context, r *retried, own *messages
 				"run %s, which this one retries, has not ended: cancel it, or wait for its end", id))
 		}
 		for _, k := range state.Kept {
-			if !slices.ContainsFunc(t.attempt.run.job.Tasks, func(own Task) bool { return own.Name == k.Task }) {
+			if t.attempt.run.job.find(k.Task) < 0 {
 				return supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
 					"run %s, which this one retries, has kept steps of the task %s, which its job no longer has: start the job anew", id, k.Task))
 			}
