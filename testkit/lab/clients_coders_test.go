@@ -97,10 +97,8 @@ func TestCoderClients(t *testing.T) {
 	}
 }
 
-// judgeCoder requires one call of a tool, and what it said.
-func judgeCoder(t *testing.T, state messages.State) {
-	t.Helper()
-	said, tools := "", 0
+// saidAndCalled returns the texts of a run, and the number of its calls of tools that have ended.
+func saidAndCalled(state messages.State) (said string, tools int) {
 	for _, one := range state.Streams {
 		said += one.Text()
 	}
@@ -109,6 +107,13 @@ func judgeCoder(t *testing.T, state messages.State) {
 			tools++
 		}
 	}
+	return said, tools
+}
+
+// judgeCoder requires one call of a tool, and what it said.
+func judgeCoder(t *testing.T, state messages.State) {
+	t.Helper()
+	said, tools := saidAndCalled(state)
 	if state.Status != messages.Completed || said != "The tool says 42." || tools != 1 {
 		t.Fatalf("%s: it said %q with %d tools: %+v %+v", state.Status, said, tools, state.End, state.Log.Lines)
 	}
@@ -207,15 +212,7 @@ func TestDrivenClients(t *testing.T) {
 				state, wrong = state.Apply(e)
 				must(t, wrong)
 			}
-			said, tools := "", 0
-			for _, one := range state.Streams {
-				said += one.Text()
-			}
-			for _, c := range state.Calls {
-				if !c.Model && c.Ended {
-					tools++
-				}
-			}
+			said, tools := saidAndCalled(state)
 			behind := a.name == "codex" || len(state.Children) >= 2
 			if err != nil || state.Status != messages.Completed || !strings.Contains(said, "The tool says 42.") || tools != 1 || !behind {
 				t.Fatalf("%v: it said %q with %d tools and %d sub-runs\n%s\n%s", err, said, tools, len(state.Children), out, &says)
