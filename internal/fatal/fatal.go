@@ -2,11 +2,14 @@ package fatal
 
 import "strings"
 
-// IfError ends the test with the error, if there is one. t is a testing.TB or a *rapid.T.
-func IfError(t interface {
+// ender is a testing.TB or a *rapid.T.
+type ender interface {
 	Helper()
 	Fatal(args ...any)
-}, err error) {
+}
+
+// IfError ends the test with the error, if there is one.
+func IfError(t ender, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

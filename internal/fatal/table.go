@@ -7,10 +7,7 @@ import (
 )
 
 // Table reads cases from a JSON file in the test's folder.
-func Table[T any](t interface {
-	Helper()
-	Fatal(args ...any)
-}, file string) (cases T) {
+func Table[T any](t ender, file string) (cases T) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	IfError(t, err)
@@ -20,10 +17,7 @@ func Table[T any](t interface {
 
 // Rows reads cases from a text file in the test's folder: a line each, with a tab after each column but the last. Blank lines
 // are no cases.
-func Rows(t interface {
-	Helper()
-	Fatal(args ...any)
-}, file string) (rows [][]string) {
+func Rows(t ender, file string) (rows [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	IfError(t, err)
