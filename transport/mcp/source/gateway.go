@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,10 +24,7 @@ type Gateway struct {
 	version string
 	events  Events
 	log     *zap.Logger
-	life    context.Context
-	listens context.Context
-	stop    context.CancelFunc
-	hush    context.CancelFunc // ends requests for lists
+	lives
 
 	mu   sync.Mutex
 	open map[line]*server
@@ -72,10 +70,7 @@ func Declare(c mcp.ClientCapabilities, sessions bool) json.RawMessage {
 
 // NewGateway returns a Gateway. It starts no server yet.
 func NewGateway(servers []Server, version string, events Events, log *zap.Logger) *Gateway {
-	life, stop := context.WithCancel(context.Background())
-	listens, hush := context.WithCancel(life)
-	return &Gateway{servers: servers, version: version, events: events, log: cmp.Or(log, zap.NewNop()), life: life, stop: stop,
-		listens: listens, hush: hush, open: map[line]*server{}}
+	return &Gateway{servers: servers, version: version, events: events, log: cmp.Or(log, zap.NewNop()), lives: newLives(), open: map[line]*server{}}
 }
 
 // Servers returns the names of the servers, in their order.
@@ -122,7 +117,7 @@ func (g *Gateway) line(name string, c Caller) (*server, error) {
 	s := g.open[k]
 	if s == nil {
 		asks := mcp.ClientCapabilities{Elicitation: said.Elicitation, Sampling: said.Sampling, Roots: said.Roots}
-		s = newServer(g.life, g.listens, settings, g.version, firstPause, asks, g.log)
+		s = newServer(&g.lives, settings, g.version, firstPause, asks, g.log)
 		s.principal, s.sessions, s.events = c.Principal, said.Sessions, &g.events
 		g.open[k] = s
 	}
@@ -233,15 +228,8 @@ func logged(params map[string]any) (level, text string) {
 
 // Close stops the servers and waits until they have ended.
 func (g *Gateway) Close() {
-	g.hush()
-	late := time.AfterFunc(2*grace, g.stop)
-	defer late.Stop()
 	g.mu.Lock()
-	var ending sync.WaitGroup
-	for _, s := range g.open {
-		ending.Go(s.close)
-	}
+	open := slices.Collect(maps.Values(g.open))
 	g.mu.Unlock()
-	ending.Wait()
-	g.stop()
+	g.end(open)
 }

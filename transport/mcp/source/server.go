@@ -60,8 +60,33 @@ type server struct {
 	lasting  map[string]mcp.MCPMethod // see remember, by their parameters
 }
 
-func newServer(life, listens context.Context, settings Server, version string, pause time.Duration, asks mcp.ClientCapabilities, log *zap.Logger) *server {
-	return &server{Server: settings, life: life, listens: listens, version: version, pause: pause, turn: make(chan struct{}, 1), asks: asks,
+// lives is how long servers live, and how long somebody waits for their lists, which ends first.
+type lives struct {
+	life, listens context.Context
+	stop, hush    context.CancelFunc
+}
+
+func newLives() (l lives) {
+	l.life, l.stop = context.WithCancel(context.Background())
+	l.listens, l.hush = context.WithCancel(l.life)
+	return l
+}
+
+// end stops the servers and waits until they have ended.
+func (l *lives) end(servers []*server) {
+	l.hush()
+	late := time.AfterFunc(2*grace, l.stop) // for a server that is just starting
+	defer late.Stop()
+	defer l.stop()
+	var ending sync.WaitGroup
+	for _, s := range servers {
+		ending.Go(s.close)
+	}
+	ending.Wait()
+}
+
+func newServer(l *lives, settings Server, version string, pause time.Duration, asks mcp.ClientCapabilities, log *zap.Logger) *server {
+	return &server{Server: settings, life: l.life, listens: l.listens, version: version, pause: pause, turn: make(chan struct{}, 1), asks: asks,
 		lists: map[string]*entries{}, requests: map[string]*listing{}, lasting: map[string]mcp.MCPMethod{}, log: log.With(zap.String("server", settings.Name))}
 }
 

@@ -35,18 +35,16 @@ type Tool struct {
 
 // Source gives access to the tools of several servers. It is safe for concurrent use.
 type Source struct {
-	servers    []*server
-	stop, hush context.CancelFunc
+	servers []*server
+	lives
 }
 
 // New returns a Source. It starts no server yet. version is what servers are told about this program.
 func New(servers []Server, version string, log *zap.Logger) *Source {
 	log = cmp.Or(log, zap.NewNop())
-	life, stop := context.WithCancel(context.Background())
-	listens, hush := context.WithCancel(life)
-	s := &Source{stop: stop, hush: hush}
+	s := &Source{lives: newLives()}
 	for _, one := range servers {
-		s.servers = append(s.servers, newServer(life, listens, one, version, time.Second,
+		s.servers = append(s.servers, newServer(&s.lives, one, version, time.Second,
 			mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}, log))
 	}
 	return s
@@ -75,14 +73,4 @@ func (s *Source) Tools(ctx context.Context) (all []Tool, err error) {
 }
 
 // Close stops the servers and waits until they have ended.
-func (s *Source) Close() {
-	s.hush()
-	late := time.AfterFunc(2*grace, s.stop) // for a server that is just starting
-	defer late.Stop()
-	defer s.stop()
-	var ending sync.WaitGroup
-	for _, one := range s.servers {
-		ending.Go(one.close)
-	}
-	ending.Wait()
-}
+func (s *Source) Close() { s.end(s.servers) }
