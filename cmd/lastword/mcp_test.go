@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,52 @@ func TestMCPStartsWithoutATrace(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("it left %v, %v", entries, err)
 	}
+}
+
+func TestMCPStreamsARun(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := speak(t, dir)
+	done := s.call("generate", `{"repository":"garden","full":"none"}`)
+	var state messages.State
+	for i, e := range done.events {
+		next, err := state.Apply(e)
+		if err != nil || e.From != uint64(i+1) {
+			t.Fatalf("event %d: %d..%d, %v", i, e.From, e.Seq, err)
+		}
+		state = next
+	}
+	if done.IsError || done.Structured.Status != "completed" || state.RunID != done.Structured.RunID ||
+		len(state.Artifacts) != 2 {
+		t.Fatalf("%+v, %d artifacts", done, len(state.Artifacts))
+	}
+	const want = "local/garden/llms.json local/garden/llms.txt"
+	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != want {
+		t.Errorf("it wrote %q, want %q", got, want)
+	}
+	text := s.read(done.uri())
+	written, err := os.ReadFile(filepath.Join(dir, "artifacts", "local", "garden", "llms.txt"))
+	if err != nil || text != string(written) || !strings.HasPrefix(text, "# Garden") {
+		t.Errorf("the resource is %q, the file %q, %v", text, written, err)
+	}
+	if code := s.ends(); code != exit.Completed || s.stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
+	}
+}
+
+// read is the text of a resource, or why there is none.
+func (s *mcpSession) read(uri string) string {
+	s.t.Helper()
+	m := s.ask("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+	if m.Error != nil {
+		return string(m.Error)
+	}
+	var r struct {
+		Contents []struct{ Text string }
+	}
+	if err := json.Unmarshal(m.Result, &r); err != nil || len(r.Contents) != 1 {
+		s.t.Fatalf("%v: %s", err, m.Result)
+	}
+	return r.Contents[0].Text
 }
 
 // "serve --model is the default for callers who ask for a model; it does not make every generate use one."
