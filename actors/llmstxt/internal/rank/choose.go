@@ -269,7 +269,10 @@ const (
 	leastInGroup = 2
 )
 
-var fixedNames = lazyregexp.New(`(?i)^(docs|more docs|packages|commands|source|configuration|examples|optional)$`)
+// fixedSections are in their order. The groups of the navigation stand behind the first.
+var fixedSections = []string{secDocs, secMore, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional}
+
+var fixedNames = lazyregexp.New("(?i)^(" + strings.Join(fixedSections, "|") + ")$")
 
 // forAgents matches groups of pages for agents. The first takes the repository's instructions for agents, too.
 var forAgents = lazyregexp.New(`(?i)\b(ai|agents?|llms?|mcp|skills?)\b`)
@@ -299,7 +302,7 @@ func (r *ranking) arrangeSections(chosen []*item) []Section {
 		}
 		lists[name] = append(lists[name], x)
 	}
-	names := slices.Concat([]string{secDocs}, groups, []string{secMore, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional})
+	names := slices.Concat(fixedSections[:1], groups, fixedSections[1:])
 	var sections []Section
 	for _, name := range names {
 		list := lists[name]

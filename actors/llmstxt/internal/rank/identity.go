@@ -38,8 +38,7 @@ func (v *survey) title() string {
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
 	name := moduleName(v.product().Name)
 	t = titleVersion.ReplaceAllString(t, "")
-	written := v.asWritten(cmp.Or(name, v.repo.Origin.Repo, v.repo.Name))
-	if written != "" && !prose.HasWords(strings.ToLower(t), strings.ToLower(written)) {
+	if written := v.asWritten(cmp.Or(name, v.repo.Origin.Repo, v.repo.Name)); written != "" && !prose.HasWords(strings.ToLower(t), strings.ToLower(written)) {
 		return written
 	}
 	if before := tagline.ReplaceAllString(t, ""); v.isNamed(before) {
