@@ -182,6 +182,9 @@ release-test: node ##+ Make a release twice and compare all bytes; check its dig
 	LASTWORD_RELEASE=$(CURDIR)/dist/1 go -C $(PACKAGE) test -count=1 -run '^TestImageServes$$' -v .
 	rm -rf dist/1 dist/2 dist/mcpb
 
+newcomer: $(DEBIAN) ##+ In an empty Debian with Go and no cache, run the README's two commands, and go install from a tag; needs root
+	bash .ci/newcomer $(DEBIAN) $(SHORT)
+
 # CI counts the core with CORE=core; what covers the transports takes three times as long.
 CORE =
 
@@ -192,5 +195,5 @@ nightly: ## Run every check in full, for hours; .ci/run has the smaller forms
 	$(MAKE) lint other-systems test race cover
 	$(MAKE) quality conformance page inspect cluster proxy
 	$(MAKE) clients SLOW=10m
-	$(MAKE) oracle package-test release-test site
+	$(MAKE) oracle package-test release-test newcomer site
 	$(MAKE) museum crash sim fuzz
