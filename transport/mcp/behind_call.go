@@ -67,7 +67,11 @@ func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.C
 	if again != nil {
 		return b.await(ctx, x, req, *again, cursor.Cursor{Seq: again.After}, asTask)
 	}
-	state, err := b.start(ctx, x, o, req)
+	mark := ""
+	if !asTask {
+		mark = x.Session().Mark(x.ID())
+	}
+	state, err := b.start(ctx, x, o, req, mark)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +82,8 @@ func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.C
 	return b.await(ctx, x, req, task.Resumed{Run: state.RunID}, cursor.Cursor{}, asTask)
 }
 
-// start starts the run of a call. Its input has the tool as it is now, and what the client declares.
-func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest) (messages.State, error) {
+// start starts the run of a call. Its input has the tool as it is now, and what the client declares. mark is for its callerLabel.
+func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest, mark string) (messages.State, error) {
 	if err := needsTool(b.runs); err != nil {
 		return messages.State{}, err
 	}
@@ -94,9 +98,12 @@ func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.
 	if err != nil {
 		return messages.State{}, err
 	}
+	labels := map[string]string{toolLabel: o.server + "/" + o.name}
+	if mark != "" {
+		labels[callerLabel] = mark
+	}
 	lasting := context.WithoutCancel(ctx)
-	id, err := b.runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Mode: messages.Detached,
-		Labels: map[string]string{toolLabel: o.server + "/" + o.name}})
+	id, err := b.runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Mode: messages.Detached, Labels: labels})
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -197,7 +204,8 @@ func (b *behind) outcome(ctx context.Context, state messages.State) (any, error)
 // isResult tells a result of tools/call from a digest of one.
 func isResult(text json.RawMessage) bool {
 	var r struct{ SHA256 string }
-	return json.Unmarshal(text, &r) == nil && r.SHA256 == ""
+	_ = json.Unmarshal(text, &r) // what is no object is no digest
+	return r.SHA256 == ""
 }
 
 // refusal returns the JSON-RPC error with which the server has refused the call of the run, or nil.

@@ -30,6 +30,7 @@ type StartOptions struct {
 	Busy   messages.Busy // as in a messages.Request
 	// session, if not nil, ends an attached run when it ends. Without it, whoever watches the run ends it.
 	session *wire.Session
+	caller  string // for the callerLabel
 }
 
 // Start starts the tool's job for the caller in ctx, with arguments that a model has written. It returns the State once
@@ -58,9 +59,13 @@ func (s *Server) start(ctx context.Context, tool string, input json.RawMessage, 
 	labels[toolLabel] = t.Name
 	lasting := context.WithoutCancel(ctx)
 	if o.session != nil {
+		o.caller = o.session.Mark(nil)
 		bound, cancel := context.WithCancel(lasting)
 		context.AfterFunc(o.session.Life(), cancel)
 		lasting = bound
+	}
+	if o.caller != "" {
+		labels[callerLabel] = o.caller
 	}
 	id, err := start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels, Key: o.Key, Busy: o.Busy,
 		Limits: messages.Limits{Budget: o.Budget}})
@@ -120,7 +125,9 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	if err != nil {
 		return nil, err
 	}
-	o.Mode = modeOf(x, t, asTask)
+	if o.Mode = modeOf(x, t, asTask); !asTask {
+		o.caller = x.Session().Mark(x.ID())
+	}
 	state, err := s.Start(ctx, t.Name, req.Params.RawArguments, o)
 	switch {
 	case err != nil:
@@ -198,10 +205,33 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	if !said && mode != messages.Attached {
 		return
 	}
+	s.cancel(ctx, id, cause)
+}
+
+func (s *Server) cancel(ctx context.Context, id messages.RunID, cause error) {
 	lasting, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer done()
 	if err := s.runs.Cancel(lasting, id, cause.Error()); err != nil {
 		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
+	}
+}
+
+// callerLabel is the label of a run that its caller's cancel ends, whichever process hears of that: the mark of the call, or of
+// the session of an attached run.
+const callerLabel = "mcp.caller"
+
+// ended cancels the runs of the caller that have the mark. A call of a server behind that took longer than its client may wait
+// has been answered, and goes on.
+func (s *Server) ended(ctx context.Context, mark string, cause error) {
+	list, err := s.runs.Door.Runs.List(ctx, messages.Query{Principal: auth.From(ctx).Name, Labels: map[string]string{callerLabel: mark},
+		Status: []messages.Status{messages.Pending, messages.Processing}})
+	if err != nil {
+		s.config.Log.Warn("a cancel finds no run", zap.Error(err))
+	}
+	for _, run := range list {
+		if run.Job != wrapJob || s.behind == nil || time.Since(run.QueuedAt) < s.behind.Wait {
+			s.cancel(ctx, run.RunID, cause)
+		}
 	}
 }
 

@@ -220,3 +220,26 @@ func TestSessionGoesOnAfterARestart(t *testing.T) {
 		t.Errorf("told of %s", uri)
 	}
 }
+
+// The end of a call, and of a session, reaches their runs from any server.
+func TestEndsReachOtherServers(t *testing.T) {
+	job, _ := gated()
+	config := mcp.Config{Keys: seal.New(nil), Name: "lastword", Version: "test"}
+	first, system := doorTo(t, config, []actors.Definition{job}, mcp.JobTool{Job: "script"})
+	config.Runs = system
+	c := dial(t, first, legacyHTTP)
+	x := c.callTool("script", nil, "tok")
+	runs := []messages.RunID{runOf(t, x), c.call("run_start", map[string]any{"job": "script", "detached": false}).Structured.RunID}
+	c.dialHTTP(serverOf(t, config, mcp.JobTool{Job: "script"}))
+	c.cancel(x)
+	end, _ := http.NewRequestWithContext(t.Context(), http.MethodDelete, c.url, nil)
+	end.Header.Set("Mcp-Session-Id", c.session)
+	response, err := c.http.Do(end)
+	must(t, err)
+	response.Body.Close()
+	for _, id := range runs {
+		if state := over(t, system, id); state.Status != messages.Canceled {
+			t.Errorf("the run is %s", state.Status)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func New(config Config) *Server {
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Task: s.tasks.News, LegacyTask: s.tasks.Legacy, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: mcp.Implementation{Name: config.Name, Title: config.Title, Version: config.Version},
-		Methods: s.methods(), Tool: s.behind.headedTool, Log: config.Log, Resume: public(s.resume), Door: to, Idle: config.Idle,
+		Methods: s.methods(), Tool: s.behind.headedTool, Log: config.Log, Resume: public(s.resume), Ended: s.ended, Door: to, Idle: config.Idle,
 		Keys: config.Keys, Rows: config.Sessions, Restored: s.hub.Restore})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // these are constants

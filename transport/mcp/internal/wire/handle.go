@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
@@ -75,8 +74,8 @@ func (x *Exchange) Library() (result any, err error) {
 		return answer.Result, nil
 	case mcp.JSONRPCError:
 		e := answer.Error
-		if e.Code == mcp.INVALID_REQUEST && strings.HasPrefix(e.Message, "unparsable ") {
-			e.Code = mcp.INVALID_PARAMS // the request was read before
+		if e.Code == mcp.INVALID_REQUEST { // the request was read before: its parameters are wrong
+			e.Code = mcp.INVALID_PARAMS
 		}
 		return nil, &Error{Code: e.Code, Message: e.Message, Data: e.Data}
 	}

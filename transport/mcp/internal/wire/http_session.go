@@ -67,6 +67,7 @@ func (s *Session) leave(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.server.sessions.drop(s)
+	s.ended(r.Context(), nil, ErrDisconnected)
 	w.WriteHeader(http.StatusOK)
 }
 
@@ -89,7 +90,7 @@ func (s *Session) take(ctx context.Context, m message) {
 	case m.answer():
 		s.resolve(m)
 	case m.method == methodCancelled:
-		s.cancel(m.params)
+		s.cancel(ctx, m.params)
 	default:
 		defer func() {
 			if v := recover(); v != nil {

@@ -36,6 +36,9 @@ type Config struct {
 	// Resume continues a request whose stream broke, at its [Exchange.Place]. It is used for versions with sessions;
 	// nil means that no request can be resumed.
 	Resume Method
+	// Ended is called when a client cancels a request that is not in progress in this process, or ends its session. mark is
+	// [Session.Mark] of the request, or of the session.
+	Ended func(ctx context.Context, mark string, cause error)
 	// Keys seal the ids of sessions; nil means a random key, so that sessions end with the process. Rows keep what changes
 	// of them; without functions they are in memory. Restored is called when the client of a restored session listens
 	// again, with the resources that it subscribed to.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/internal/jsonrpc"
 	"github.com/seed889630bf/lastword/internal/words"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -111,7 +112,7 @@ func (s *Session) end() {
 }
 
 // cancel handles notifications/cancelled.
-func (s *Session) cancel(params json.RawMessage) {
+func (s *Session) cancel(ctx context.Context, params json.RawMessage) {
 	var decoded struct {
 		ID     json.RawMessage `json:"requestId"`
 		Reason string          `json:"reason"`
@@ -119,13 +120,31 @@ func (s *Session) cancel(params json.RawMessage) {
 	if json.Unmarshal(params, &decoded) != nil {
 		return
 	}
-	if x := s.find(string(decoded.ID)); x != nil {
-		cause := ErrCanceled
-		if decoded.Reason != "" {
-			cause = fmt.Errorf("%w: %s", ErrCanceled, words.Clip(decoded.Reason, 200))
-		}
-		x.stop(cause)
+	cause := ErrCanceled
+	if decoded.Reason != "" {
+		cause = fmt.Errorf("%w: %s", ErrCanceled, words.Clip(decoded.Reason, 200))
 	}
+	if x := s.find(string(decoded.ID)); x != nil {
+		x.stop(cause)
+	} else {
+		s.ended(ctx, decoded.ID, cause)
+	}
+}
+
+// ended tells the runs of a request that is not in progress here, or without one the runs of the session, that nobody waits for them.
+func (s *Session) ended(ctx context.Context, request json.RawMessage, cause error) {
+	if s.server.config.Ended != nil && !s.stdio {
+		s.server.config.Ended(ctx, s.Mark(request), cause)
+	}
+}
+
+// Mark names a request of the session, or without one the session itself, for any process that hears of its end. It is "" where
+// no other process can hear of it.
+func (s *Session) Mark(request json.RawMessage) string {
+	if s == nil || s.stdio {
+		return ""
+	}
+	return messages.Digest(s.id + string(request))[:32]
 }
 
 // maxStreams is the maximum number of open streams of a session.
