@@ -161,7 +161,9 @@ func (s *mcpOptions) listCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			servers, err := s.See(cmd.Context())
+			servers, err := s.See(cmd.Context(), func(late source.Server) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "lastword: waits for the server %s, for %s at most\n", late.Name, late.StartTimeout)
+			})
 			if err != nil {
 				return err
 			}

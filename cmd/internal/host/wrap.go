@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -233,8 +234,9 @@ type Seen struct {
 	Tools                []string
 }
 
-// See starts the servers of --wrap, and says which tools they have or why they do not start.
-func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
+// See starts the servers of --wrap, and says which tools they have or why they do not start. late is called for those that
+// take their time, possibly concurrently.
+func (f *Flags) See(ctx context.Context, late func(source.Server)) (all []Seen, err error) {
 	c := &Checked{Flags: *f}
 	if err := c.readWrapped(); err != nil {
 		return nil, err
@@ -245,6 +247,7 @@ func (f *Flags) See(ctx context.Context) (all []Seen, err error) {
 	var starting sync.WaitGroup
 	for i, s := range c.behind {
 		starting.Go(func() {
+			defer time.AfterFunc(source.ListPatience, func() { late(s) }).Stop()
 			list, err := g.List(ctx, s.Name, source.Caller{}, "tools/list")
 			if err != nil {
 				all[i] = Seen{Name: s.Name, State: "down", Problem: err.Error()}

@@ -21,6 +21,9 @@ const mostPrompt = 2000 // maximum length of a question in bytes
 // saying which call they mean.
 func (c *connection) Elicit(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	p := c.caller(ctx)
+	if p == nil && c.server.events != nil && !c.server.Shared { // all calls are of one principal's clients
+		p = c.newestCall()
+	}
 	if p == nil {
 		return nil, errors.New("nobody can be asked: no call is going on, or calls of several runs are")
 	}

@@ -333,7 +333,7 @@ func (c *connection) newestCall() *pending {
 	if len(c.calls) == 0 {
 		return nil
 	}
-	return c.calls[slices.Min(slices.Collect(maps.Keys(c.calls)))]
+	return c.calls[slices.Max(slices.Collect(maps.Keys(c.calls)))]
 }
 
 func (s *server) changed(method, uri string) {

@@ -199,7 +199,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// What a server's list has too much of is left out, and said. Pages that never end bring nothing twice.
+// What a server's list has too much of, or no client understands, is left out, and said. Pages that never end bring nothing twice.
 func TestLeftOut(t *testing.T) {
 	var pages atomic.Int64
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -213,8 +213,8 @@ func TestLeftOut(t *testing.T) {
 		case "initialize":
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}}`, got.ID)
 		case "tools/list":
-			all := []string{`{"name":"big","inputSchema":{"type":"object","title":"` + strings.Repeat("x", 64<<10) + `"}}`}
-			for i := range 501 {
+			all := []string{`{"name":"a\u202eb"}`, `{"name":"odd","description":5}`, `{"name":"any","inputSchema":true}`, `{"name":"big","inputSchema":{"type":"object","title":"` + strings.Repeat("x", 64<<10) + `"}}`}
+			for i := range 500 {
 				all = append(all, fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i))
 			}
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s],"nextCursor":"%d"}}`, got.ID, strings.Join(all, ","), pages.Add(1))
@@ -233,7 +233,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	g := source.NewGateway([]source.Server{{Name: "docs", URL: web.URL, StartTimeout: time.Minute}}, "1", source.Events{}, nil)
 	defer g.Close()
-	if all, err := g.List(t.Context(), "docs", source.Caller{}, "tools/list"); err != nil || len(all.Names) != 502 {
+	if all, err := g.List(t.Context(), "docs", source.Caller{}, "tools/list"); err != nil || len(all.Names) != 502 || string(all.Entries[0]) != `{"inputSchema":{"type":"object"},"name":"any"}` {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

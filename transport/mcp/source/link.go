@@ -62,7 +62,7 @@ func requestOf(ctx context.Context) *request {
 // keep stores the unparsed result. mcp-go's own parser refuses a whole result if one part has an unknown type.
 func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 	if r := requestOf(ctx); r != nil && answer != nil {
-		r.result, r.refused = answer.Result, nil
+		r.result, r.refused = bytes.ToValidUTF8(answer.Result, []byte("\ufffd")), nil
 		if answer.Error != nil {
 			r.result, r.refused = nil, refusedBy(answer.Error)
 		}

@@ -271,11 +271,9 @@ func (c *connection) entries(ctx context.Context, method string) (*entries, erro
 		}
 		idle++
 		for _, raw := range list {
-			var members map[string]json.RawMessage
-			var name string
-			if json.Unmarshal(raw, &members) == nil && json.Unmarshal(members[Lists[method].Name], &name) == nil && name != "" &&
-				!seen[name] && (method != "tools/list" || s.allows(name)) {
-				now.all.add(name, raw)
+			name, entry := entryOf(method, raw)
+			if name != "" && !seen[name] && (method != "tools/list" || s.allows(name)) {
+				now.all.add(name, entry)
 				seen[name], idle = true, 0
 			}
 		}
@@ -297,6 +295,28 @@ func (c *connection) entries(ctx context.Context, method string) (*entries, erro
 	}
 	s.lists[method] = now
 	return now, nil
+}
+
+// entryOf returns an entry of a list with its name, which is "" if clients would not understand it. A tool gets the schema of
+// an object if it has none: many clients refuse a list with any other.
+func entryOf(method string, raw json.RawMessage) (name string, entry json.RawMessage) {
+	var members, schema map[string]json.RawMessage
+	var tool definition
+	_ = json.Unmarshal(raw, &members)
+	_ = json.Unmarshal(members[Lists[method].Name], &name) // other entries have no name
+	switch {
+	case method != "tools/list":
+	case json.Unmarshal(raw, &tool) != nil || words.OneLine(name) != name:
+		return "", nil
+	case json.Unmarshal(tool.InputSchema, &schema) != nil || string(schema["type"]) != `"object"`:
+		if schema == nil {
+			schema = map[string]json.RawMessage{}
+		}
+		schema["type"] = json.RawMessage(`"object"`)
+		members["inputSchema"], _ = json.Marshal(schema)
+		raw, _ = json.Marshal(members) // it was JSON
+	}
+	return name, raw
 }
 
 // page requests a page of a list, and returns its entries, the cursor of the next page and its size in bytes. It keeps the TTL of all.
@@ -342,8 +362,8 @@ func (s *server) definitions(e *entries) (tools map[string]definition, left erro
 	large := ""
 	for i, raw := range e.all.Entries {
 		var d definition
+		_ = json.Unmarshal(raw, &d) // entryOf has read it
 		switch name := e.all.Names[i]; {
-		case json.Unmarshal(raw, &d) != nil: // no model understands it
 		case len(d.InputSchema) > mostSchema:
 			large = name
 		case len(e.tools) == mostTools:
