@@ -213,7 +213,7 @@ func TestLeftOut(t *testing.T) {
 		case "initialize":
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}}`, got.ID)
 		case "tools/list":
-			all := []string{`{"name":"a\u202eb"}`, `{"name":"odd","description":5}`, `{"name":"any","inputSchema":true}`, `{"name":"big","inputSchema":{"type":"object","title":"` + strings.Repeat("x", 64<<10) + `"}}`}
+			all := []string{`null`, `{"name":"a\u202eb"}`, `{"name":"odd","description":5}`, `{"name":"any","inputSchema":true}`, `{"name":"big","inputSchema":{"type":"object","title":"` + strings.Repeat("x", 64<<10) + `"}}`}
 			for i := range 500 {
 				all = append(all, fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i))
 			}

@@ -305,7 +305,7 @@ func entryOf(method string, raw json.RawMessage) (name string, entry json.RawMes
 	_ = json.Unmarshal(raw, &members)
 	_ = json.Unmarshal(members[Lists[method].Name], &name) // other entries have no name
 	switch {
-	case method != "tools/list":
+	case method != "tools/list" || name == "":
 	case json.Unmarshal(raw, &tool) != nil || words.OneLine(name) != name:
 		return "", nil
 	case json.Unmarshal(tool.InputSchema, &schema) != nil || string(schema["type"]) != `"object"`:
