@@ -316,7 +316,7 @@ func (s *scope) tool(i int) {
 		arguments = given
 	}
 	text, err := json.Marshal(arguments)
-	schema, bad := validate.Compile(form.JSON())
+	schema, bad := validate.CompileForeign(form.JSON())
 	if err != nil || bad != nil || bytes.Contains(text, []byte("${")) {
 		return // the server judges
 	}

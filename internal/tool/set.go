@@ -49,7 +49,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		case t.Run == nil || t.Access&All == None || t.Timeout < 0:
 			return nil, messages.InvalidInput("the tool %s needs a function, an access and no negative timeout", t.Name)
 		}
-		schema, err := validate.Compile(t.Parameters)
+		schema, err := validate.CompileForeign(t.Parameters)
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}

@@ -148,7 +148,7 @@ func (places Places) Check(schema *Schema, value any) (all FileProblems) {
 // is left without the faulty parts, so that the rest can be checked. ok is false if the text has no value at all.
 func ReadYAML(text []byte, schema *Schema, into any) (places Places, wrong FileProblems, ok bool) {
 	if len(text) > mostBytes {
-		return nil, FileProblems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}, false
+		return nil, FileProblems{{Problem: fmt.Sprintf("the text may have at most %d bytes", mostBytes)}}, false
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -216,7 +216,7 @@ func (r *yamlReader) value(n *yaml.Node, path string, depth int) any {
 	}
 	if r.values > mostValues || depth > deepest {
 		if r.values <= mostValues+1 {
-			r.wrong(path, n, "it may have %d values, %d deep", mostValues, deepest)
+			r.wrong(path, n, "the text may have at most %d values, nested at most %d deep", mostValues, deepest)
 		}
 		return nil
 	}

@@ -79,7 +79,13 @@ func (s *Schema) validate(by *jsonschema.Schema, value any) (err error) {
 }
 
 // Compile compiles a JSON Schema. References may only point into the schema itself. An empty schema accepts anything.
-func Compile(text []byte) (*Schema, error) {
+// A string must also have the format that the schema names, such as date-time.
+func Compile(text []byte) (*Schema, error) { return compile(text, true) }
+
+// CompileForeign is Compile for a tool, whose server judges formats: some servers read more than the standard.
+func CompileForeign(text []byte) (*Schema, error) { return compile(text, false) }
+
+func compile(text []byte, formats bool) (*Schema, error) {
 	if len(text) == 0 {
 		text = []byte(`{}`)
 	}
@@ -93,6 +99,9 @@ func Compile(text []byte) (*Schema, error) {
 		return nil, err
 	}
 	s := &Schema{left: most}
+	if formats {
+		c.AssertFormat()
+	}
 	c.AssertVocabs()
 	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: location + "counted",
 		Compile: func(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
@@ -223,6 +232,8 @@ func (s *Schema) collect(e *jsonschema.ValidationError, all *[]problem) {
 		add(at, "%s", s.comment(at, "this fits none of the forms that it may have, or several"))
 	case *kind.Pattern:
 		add(at, "%q is no %s", k.Got, s.comment(at, "match of "+k.Want))
+	case *kind.Format:
+		add(at, "%q is no %s%s", k.Got, k.Want, examples[k.Want])
 	case *kind.PropertyNames:
 		add(append(slices.Clip(at), k.Property), "%q is no %s", k.Property, s.comment(append(slices.Clip(at), propertyName), "name that fits"))
 	case *kind.Enum:
@@ -254,6 +265,10 @@ func (s *Schema) collect(e *jsonschema.ValidationError, all *[]problem) {
 		}
 	}
 }
+
+// examples show values of formats that people often miss.
+var examples = map[string]string{"date": "; write one such as 2030-12-31", "time": "; write one such as 23:59:00Z",
+	"date-time": "; write one such as 2030-12-31T23:59:00Z", "duration": "; write one such as PT1H30M"}
 
 // types describes the types of JSON Schema for people.
 var types = map[string]string{"string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",

@@ -22,8 +22,12 @@ type job struct {
 }
 
 func newJob(info messages.JobInfo) job {
+	compile := validate.Compile
+	if info.Tool != "" {
+		compile = validate.CompileForeign
+	}
 	compiled := func(schema messages.JSONSchema) func() (*validate.Schema, error) {
-		return sync.OnceValues(func() (*validate.Schema, error) { return validate.Compile(schema.JSON()) })
+		return sync.OnceValues(func() (*validate.Schema, error) { return compile(schema.JSON()) })
 	}
 	j := job{JobInfo: info, programs: compiled(info.Input)}
 	if j.models = j.programs; info.ModelInput != nil {
