@@ -161,10 +161,11 @@ type job struct {
 	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of the input"`
 	Server      string          `json:"server,omitempty" doc:"The server whose tool a run calls"`
 	Tool        string          `json:"tool,omitempty" doc:"The tool of the other server"`
+	Messages    bool            `json:"messages,omitempty" doc:"Whether every run of the job takes messages while it works; a plan does if it has a step with receive"`
 }
 
 func describe(of messages.JobInfo) job {
-	return job{of.Name, of.Description, of.Input.JSON(), of.Server, of.Tool}
+	return job{of.Name, of.Description, of.Input.JSON(), of.Server, of.Tool, of.Messages}
 }
 
 type jobList struct {

@@ -46,6 +46,8 @@ export interface Job {
   name: string;
   description: string;
   schema: Schema;
+  /** Every run of the job takes messages while it works. */
+  messages?: boolean;
 }
 
 /** The parts of JSON Schema that forms are made from. */

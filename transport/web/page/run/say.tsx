@@ -1,21 +1,28 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call, get, post, runPath, type Refused } from "../api/client";
-import type { Summary } from "../api/types";
+import type { Job, Summary } from "../api/types";
 import type { Feed } from "../state/feed";
 import { go, runHref } from "../router";
 import type { Message, State } from "../state/fold";
 import { requestOf } from "./again";
 import { Markdown } from "./markdown";
+import { stepsOf } from "./plan";
 import { clean, cut, plural } from "./text";
 
-/** What was said to the run, and a field to say more while it works. */
+/** What was said to the run, and a field to say more while it works, if its job takes messages. */
 export function Say({ feed }: { feed: Feed }) {
   feed.slow.value;
   const s = feed.tree.top.fold.state;
-  const live = s.status === "processing" && !s.canceling;
+  const job = s.queued?.job;
+  const takes = useSignal(false);
+  const live = takes.value && s.status === "processing" && !s.canceling;
   const open = useSignal(false);
   const problem = useSignal("");
+  useEffect(() => {
+    takes.value = stepsOf(feed.tree.top).some((step) => step.receive);
+    if (job) get<Job>("/v1/jobs/" + encodeURIComponent(job)).then((j) => (takes.value ||= !!j.messages), () => {}); // only sub-runs have it: nobody talks to them
+  }, [feed, job]);
   if (!live && !s.messages.length) return null;
   const act = (work: Promise<unknown>) => {
     problem.value = "";
