@@ -37,7 +37,7 @@ func FaultCommand(p *host.Program) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.AddCommand(faultCommand(remote, "ls", "no argument", new(fault.Rule)), arm, disarm)
+	cmd.AddCommand(faultCommand(remote, "ls", "no arguments", new(fault.Rule)), arm, disarm)
 	return cmd
 }
 

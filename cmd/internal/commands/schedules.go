@@ -16,7 +16,7 @@ import (
 // SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
 	cmd, remote := group(p, "schedules")
-	cmd.AddCommand(scheduleCommand(remote, "ls", "no argument"), scheduleCommand(remote, "run <name>", "one schedule"),
+	cmd.AddCommand(scheduleCommand(remote, "ls", "no arguments"), scheduleCommand(remote, "run <name>", "one schedule"),
 		scheduleCommand(remote, "pause <name>", "one schedule"), scheduleCommand(remote, "resume <name>", "one schedule"))
 	return cmd
 }

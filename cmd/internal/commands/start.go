@@ -28,7 +28,7 @@ import (
 // JobsCommand returns the command jobs.
 func JobsCommand(p *host.Program) *cobra.Command {
 	remote, asJSON := &host.Remote{Program: p}, false
-	cmd := asking(remote, "jobs", "no argument", func(cmd *cobra.Command, _ []string, c *api.Client) error {
+	cmd := asking(remote, "jobs", "no arguments", func(cmd *cobra.Command, _ []string, c *api.Client) error {
 		jobs, err := c.Jobs(cmd.Context())
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func StartCommand(p *host.Program, show func(d *terminal.Display, job string)) *
 		DisableFlagParsing: true, // the server knows most of the flags
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job, err := s.parse(cmd, args)
-			if help, _ := cmd.Flags().GetBool("help"); help {
+			if help, _ := cmd.Flags().GetBool("help"); help && (err == nil || cmd.Flags().NArg() == 0) {
 				return cmd.Help()
 			}
 			if err != nil {
@@ -104,10 +104,10 @@ func (s *starter) parse(cmd *cobra.Command, args []string) (job messages.JobInfo
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	err = flags.Parse(args)
 	flags.ParseErrorsAllowlist.UnknownFlags = false
-	if err == nil || errors.Is(err, pflag.ErrHelp) {
-		err = cmd.Root().PersistentPreRunE(cmd, nil) // now that --config is known
-	}
 	if err != nil {
+		return job, exit.BadUsage(cmd, settings.BadValue(err), "lastword start --help explains the command")
+	}
+	if err := cmd.Root().PersistentPreRunE(cmd, nil); err != nil { // now that --config is known
 		return job, err
 	}
 	name := flags.Arg(0)

@@ -20,7 +20,7 @@ func WebhooksCommand(p *host.Program) *cobra.Command {
 	cmd, remote := group(p, "webhooks")
 	resend := webhookCommand(remote, "resend <run-id>", "the id of one run")
 	resend.Flags().String("to", "", "`name` of the webhook to send to (default: all)")
-	cmd.AddCommand(webhookCommand(remote, "ls", "no argument"), resend, webhookCommand(remote, "test <name>", "one webhook"))
+	cmd.AddCommand(webhookCommand(remote, "ls", "no arguments"), resend, webhookCommand(remote, "test <name>", "one webhook"))
 	return cmd
 }
 
