@@ -66,7 +66,7 @@ func (c *Command) compile(places validate.Places, place string) (all validate.Fi
 	}
 	for name := range c.Input {
 		if !known[name] {
-			wrong("input."+name, "no argument has {%s}", name)
+			wrong("input."+name, "no argument uses {%s}: write it into command, or take the field out", name)
 		}
 	}
 	var err error

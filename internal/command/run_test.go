@@ -123,7 +123,7 @@ func TestArtifactsAreBelowTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := command.Config{Folder: func(string) (string, error) { return out, nil }}
-	c := command.Command{Command: shell("echo a >report/a.html; echo b >report/b.txt; mkdir report/c.html"), Dir: dir,
+	c := command.Command{Command: shell("echo a >report/a.html; echo x >report/.b.html; echo b >report/b.txt; mkdir report/c.html"), Dir: dir,
 		Artifacts: []string{"report/*.html", "none/*", "away/*.txt"}}
 	n := start(t, c, config)
 	s := n.follow(n.submit(""), nil)

@@ -141,7 +141,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	return nil
 }
 
-// listing has the names of files below a folder, for patterns. It waits for no file.
+// listing has the names of files below a folder, for patterns: as in a shell, without hidden ones. It waits for no file.
 type listing struct {
 	ctx context.Context
 	*os.Root
@@ -160,7 +160,7 @@ func (l listing) ReadDir(name string) (all []fs.DirEntry, err error) {
 	for err == nil && l.ctx.Err() == nil {
 		var some []fs.DirEntry
 		some, err = folder.ReadDir(1000)
-		all = append(all, some...)
+		all = append(all, slices.DeleteFunc(some, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })...)
 	}
 	return all, nil
 }
