@@ -191,7 +191,7 @@ type ToolProgress struct {
 	Done int64  `json:"done"`
 	// Total is 0 if it is unknown.
 	Total int64 `json:"total,omitempty"`
-	// Unit says what Done and Total count, for example bytes. Of fractions they are thousandths, and Unit is ‰.
+	// Unit says what Done and Total count, for example bytes. For a fraction, Done counts thousandths, Total is 1000, and Unit is ‰.
 	Unit string `json:"unit,omitempty"`
 }
 

@@ -49,7 +49,7 @@ const (
 	// CodeNotFound: there is no such run, or it belongs to another principal.
 	CodeNotFound Code = "not_found"
 	// CodeConflict: somebody else was first. The idempotency key was used with other input, the question was
-	// answered, or the conversation has a turn.
+	// answered, or another turn of the conversation works.
 	CodeConflict Code = "conflict"
 	// CodeEventsGone: the run's log was removed after Config.Retention.
 	CodeEventsGone Code = "events_gone"

@@ -31,7 +31,7 @@ const (
 	EntryExpired EntryKind = "expired" // the retention has removed it
 )
 
-// Entry is an entry of a ledger, which a node keeps of the ends that it wrote.
+// Entry is an entry of a node's ledger. It says what happened to the log of a run; its kind says what.
 type Entry struct {
 	// Number counts the entries from 1. Before is the ledger's head before this entry. Where several ledgers share a
 	// store, After is the store's position of the entry before.

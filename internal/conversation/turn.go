@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Turn is the turn that has a conversation, until it ends. It is not safe for concurrent use.
+// Turn may write to its conversation until it ends; another turn waits for its end. It is not safe for concurrent use.
 type Turn struct {
 	id      string
 	journal journal

@@ -147,7 +147,7 @@ func TestChecksAreBounded(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(dear, 1_000) + `"}}]}`:    "",
 		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(`${1}`, 10_001) + `"}}]}`: "10001 expressions",
-		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(`x`, 1<<20) + `"}}]}`:     "bytes; it may have",
+		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(`x`, 1<<20) + `"}}]}`:     "bytes; at most",
 		"steps: [" + strings.Repeat("{name: a, read: {run: x, name: y}},", 5_001) + "]":                 "5001 steps",
 	} {
 		began := time.Now()

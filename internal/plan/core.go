@@ -307,7 +307,7 @@ func (c *core) start(i int) bool {
 		err = fmt.Errorf("for_each: the value is %v and not a list", list)
 	}
 	if err == nil && len(items) > mostItems {
-		err = fmt.Errorf("for_each: the list has %d items; it may have %d", len(items), mostItems)
+		err = fmt.Errorf("for_each: the list has %d items; at most %d are allowed", len(items), mostItems)
 	}
 	if err != nil {
 		c.announce(i)

@@ -82,7 +82,7 @@ func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 }
 
 func tooMany(what string, have, most int) Problems {
-	return Problems{{Problem: fmt.Sprintf("the plan has %d %s; it may have %d, so make several plans of it", have, what, most)}}
+	return Problems{{Problem: fmt.Sprintf("the plan has %d %s; at most %d are allowed: make several plans of it", have, what, most)}}
 }
 
 // size returns the number of steps, including steps of nested plans.

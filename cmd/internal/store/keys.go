@@ -86,8 +86,8 @@ func (k Keys) Enter(key ed25519.PublicKey, by ed25519.PrivateKey) Keys {
 	return k.With(key)
 }
 
-// Trusted returns from when each key counts, by its text, for those who trust the given ones: these always, and another
-// one if one of them has signed it, or one that counts thereby.
+// Trusted returns the keys that count for somebody who trusts the given ones, each with the time from which it counts.
+// A given key always counts. Another key counts once a key that counts has signed it.
 func (k Keys) Trusted(given []string) map[string]time.Time {
 	from := map[string]time.Time{}
 	for _, key := range given {

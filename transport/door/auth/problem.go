@@ -24,7 +24,7 @@ type Problem struct {
 	// Retryable says that the same request may succeed later.
 	Retryable bool          `json:"retryable,omitempty" doc:"The same request may succeed later"`
 	Errors    []ProblemPart `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
-	// End is the terminal of a run that can take no more.
+	// End is the terminal of a run that accepts no more messages.
 	End      *messages.End `json:"end,omitempty" doc:"The end of a run that accepts no more messages"`
 	wait     time.Duration // earliest time for a retry; 0 if unknown
 	provider *messages.Provider

@@ -25,8 +25,8 @@ const (
 	mostSchema      = 64 << 10    // size of a tool's schema in bytes
 )
 
-// Lists are the members of results with a list, those that name its entries, and the notifications that the list has
-// changed, by method.
+// Lists describes each method that lists something: List is the member of its result that holds the list, Name the
+// member that names an entry, and Changed the notification that the list has changed.
 var Lists = map[string]struct{ List, Name, Changed string }{
 	"tools/list":               {"tools", "name", mcp.MethodNotificationToolsListChanged},
 	"prompts/list":             {"prompts", "name", mcp.MethodNotificationPromptsListChanged},

@@ -28,7 +28,7 @@ const longest = 4096
 // Compile compiles an expression for a value of type want, and returns all its faults. It evaluates nothing.
 func Compile(text string, names Names, want Type) (*Expression, error) {
 	if len(text) > longest {
-		return nil, fmt.Errorf("the expression has %d bytes; it may have %d", len(text), longest)
+		return nil, fmt.Errorf("the expression has %d bytes; at most %d are allowed", len(text), longest)
 	}
 	line := strings.TrimSpace(strings.ReplaceAll(text, "\n", " ")) // a line end would end the expression
 	tree, err := (&syntax.FileOptions{}).ParseExpr("", line, 0)

@@ -31,7 +31,7 @@ type Config struct {
 	Info mcp.Implementation
 	// Methods handle their requests in place of MCP, for example tasks/get.
 	Methods map[string]Method
-	// Tool returns a tool that MCP does not have, whose arguments headers repeat, or nil.
+	// Tool returns the tool with this name if it is another server's and HTTP headers repeat some of its arguments; otherwise nil.
 	Tool func(name string) *mcp.Tool
 	// Resume continues a request whose stream broke, at its [Exchange.Place]. It is used for versions with sessions;
 	// nil means that no request can be resumed.

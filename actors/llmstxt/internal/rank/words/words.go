@@ -9,7 +9,7 @@ import (
 //go:embed words.txt
 var text string
 
-// List is one of the lists.
+// List is a list of words and phrases that the ranking looks for.
 type List = prose.List
 
 var lists = prose.Lists(text)
