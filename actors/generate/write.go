@@ -116,8 +116,8 @@ type made struct {
 	bytes int64
 }
 
-// writeFiles writes the files, and emits artifact.written once the folder of a file is synced. Pages, of which there
-// may be thousands, are synced in groups.
+// writeFiles writes the files, and emits artifact.written once the folder of a file is synced. Pages are synced in groups,
+// because there may be thousands.
 func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written []llmstxt.Artifact, err error) {
 	tell := func(all ...made) error {
 		if err := w.tellWritten(all); err != nil {

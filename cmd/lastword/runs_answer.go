@@ -110,7 +110,7 @@ func unclear(id messages.RunID, open []request, args []string) error {
 	}
 	lines := []string{fmt.Sprintf("run %s asks %d questions; name the one that you answer:", id, len(open))}
 	for _, r := range open {
-		lines = append(lines, fmt.Sprintf("  lastword runs answer %s %s VALUE    # %s", r.run, r.Request, terminal.Flat(words.Clip(r.Prompt, 80))))
+		lines = append(lines, fmt.Sprintf("  lastword runs answer %s %s VALUE    # %s", r.run, chatui.Quoted(r.Request), terminal.Flat(words.Clip(r.Prompt, 80))))
 	}
 	return messages.InvalidInput("%s", strings.Join(lines, "\n"))
 }

@@ -58,7 +58,7 @@ type spent struct {
 	time time.Duration
 }
 
-// asked counts the calls of an answer. Those of an answer that was cut are not made; why says how it was cut.
+// asked counts the calls of an answer. If the answer was cut, why says how, and its calls are not made.
 func (s *spent) asked(calls []model.ToolCall, tools *tool.Set, why string) {
 	s.why = why
 	if s.iterations++; why != "" {

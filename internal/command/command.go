@@ -191,7 +191,7 @@ func (c Command) define(config Config) actors.Definition {
 		New: func(input json.RawMessage) (actors.Job, error) { return c.job(input, config) }}
 }
 
-// about describes the command as a job. Its own timeouts replace those of the runtime.
+// about describes the command as a job. Its own timeouts replace the runtime's.
 func (c *Command) about() messages.JobSpec {
 	about := messages.JobSpec{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
 		OpenWorld: !c.ReadOnly, ConfirmByCaller: c.ConfirmBy == "caller", Messages: c.Messages, Summary: say, Input: func() json.RawMessage { return c.schema }}

@@ -233,7 +233,11 @@ func (s *Schema) collect(e *jsonschema.ValidationError, all *[]problem) {
 	case *kind.Pattern:
 		add(at, "%q is no %s", k.Got, s.comment(at, "match of "+k.Want))
 	case *kind.Format:
-		add(at, "%q is no %s%s", k.Got, k.Want, examples[k.Want])
+		such := ""
+		if example := words.Examples[k.Want]; example != "" {
+			such = "; write one such as " + example
+		}
+		add(at, "%q is no %s%s", k.Got, k.Want, such)
 	case *kind.PropertyNames:
 		add(append(slices.Clip(at), k.Property), "%q is no %s", k.Property, s.comment(append(slices.Clip(at), propertyName), "name that fits"))
 	case *kind.Enum:
@@ -265,10 +269,6 @@ func (s *Schema) collect(e *jsonschema.ValidationError, all *[]problem) {
 		}
 	}
 }
-
-// examples show values of formats that people often miss.
-var examples = map[string]string{"date": "; write one such as 2030-12-31", "time": "; write one such as 23:59:00Z",
-	"date-time": "; write one such as 2030-12-31T23:59:00Z", "duration": "; write one such as PT1H30M"}
 
 // types describes the types of JSON Schema for people.
 var types = map[string]string{"string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",

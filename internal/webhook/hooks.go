@@ -42,7 +42,7 @@ type Config struct {
 	Log    *zap.Logger
 }
 
-// callback is the name of the target from a run's [messages.CallbackLabel]. Those of added ones have their ids after it.
+// callback is the name of the target from a run's [messages.CallbackLabel]. The name of an added target also has its id.
 const callback = "callback"
 
 // webhookOf returns the name that operators know the target by.

@@ -14,6 +14,9 @@ import (
 	"unicode/utf8"
 )
 
+// Examples has values of formats of JSON Schema that people often miss.
+var Examples = map[string]string{"date": "2030-12-31", "time": "23:59:00Z", "date-time": "2030-12-31T23:59:00Z", "duration": "PT1H30M"}
+
 // Clip returns the text, or the first most bytes of a longer text and an ellipsis. It never splits a character.
 func Clip(text string, most int) string {
 	if len(text) <= most {

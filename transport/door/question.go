@@ -73,8 +73,8 @@ func (d *Door) AnswerText(ctx context.Context, by By, run messages.State, reques
 
 // Resume gives the caller's run the client's answers, by the name of the question; a nil answer cancels the run. It
 // returns the newest of these questions: the client's next part begins after it. A client may repeat its answers.
-// Errors: not_found if run is the zero State; invalid_input if the run asked none of the questions; and those of
-// [Door.Answer] and [Door.Cancel].
+// Errors: not_found if run is the zero State; invalid_input if the run asked none of the questions; and the errors
+// of [Door.Answer] and [Door.Cancel].
 func (d *Door) Resume(ctx context.Context, by By, run messages.State, answers map[string]*string) (seen string, err error) {
 	for _, question := range run.Inputs {
 		text, given := answers[question.Request]

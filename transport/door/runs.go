@@ -281,8 +281,8 @@ func (d *Door) Answer(ctx context.Context, by By, id messages.RunID, request str
 }
 
 // Say says something to the caller's run. An interrupt takes what answering the run's open questions takes. What an
-// agent or a program says is marked so, and has no secrets. Errors: forbidden, not_found, too_large, and those of the
-// runtime.
+// agent or a program says is marked so, and has no secrets. Errors: forbidden, not_found, too_large, and the runtime's
+// errors.
 func (d *Door) Say(ctx context.Context, by By, id messages.RunID, msg messages.Said) (messages.Message, error) {
 	run, err := d.owned(ctx, auth.WriteRuns, id)
 	for _, in := range run.Inputs {
@@ -372,8 +372,8 @@ func (d *Door) openFile(ctx context.Context, run messages.State, a messages.Arti
 	return d.Open(ctx, run, a)
 }
 
-// File reads an artifact of the caller's run. Errors: too_large for files of more than most bytes, and those of
-// Artifact.
+// File reads an artifact of the caller's run. Errors: too_large for files of more than most bytes, and the errors
+// of Artifact.
 func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact, most int64) ([]byte, error) {
 	if a.Bytes > most {
 		return nil, messages.Errorf(auth.CodeTooLarge, "the file has more than %d bytes", most)

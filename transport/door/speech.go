@@ -12,8 +12,8 @@ import (
 //
 // The text has the answers of the run, or with All its texts, in the order in which they began and with an empty line
 // between two. If there are none, it is the run's result. While one text may still grow, those that began after it
-// wait. The dialect that uses a Speech must have the policy Replace, and must pass it the operations on texts, those of
-// the hook Rewind too.
+// wait. The dialect that uses a Speech must have the policy Replace, and must pass it the operations on texts, also from
+// the hook Rewind.
 type Speech struct {
 	All bool
 

@@ -145,8 +145,8 @@ func (t *Turn) Close() error {
 // StartTurn starts a run of the job called name, or of the first job that answers with a text if name is "", and takes
 // the functions if there are some. Members that the job's input does not have, such as a temperature, become further
 // members of its requests to the model; functions and a format are refused instead.
-// A key makes the start idempotent. Errors: forbidden, which is checked first; not_found; invalid_input; and those of
-// the runtime.
+// A key makes the start idempotent. Errors: forbidden, which is checked first; not_found; invalid_input; and the
+// runtime's errors.
 func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[string]string, key string) (messages.RunID, error) {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err

@@ -119,8 +119,8 @@ func (s *Server) serverRoutes() {
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "getKey", Method: http.MethodGet, Path: "/v1/key", Tags: tags,
 		Summary: "Get the keys that sign proofs", Description: "Their public halves (Ed25519), the newest first."}, s.getKey)
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "getBudget", Method: http.MethodGet, Path: "/v1/budget", Tags: tags,
-		Summary: "Get what is left of today", Description: "The caller's tokens of models, or with the scope admin those of " +
-			"all who have used some. Empty if the server sets no ceiling."}, s.getBudget)
+		Summary: "Get what is left of today", Description: "The tokens of models that the caller may still use or, with the scope " +
+			"admin, every principal that has used some. Empty if the server sets no ceiling."}, s.getBudget)
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }

@@ -32,7 +32,7 @@ type Options struct {
 	MaxDownload int64
 	// RemoteOnly refuses repositories on this machine, and does not use its user's logins.
 	RemoteOnly bool
-	// Tokens returns access tokens by the name of their host, or host:port. Those of a name that begins with a dot are for
+	// Tokens returns access tokens by the name of their host, or host:port. A name that begins with a dot stands for
 	// the host and all hosts below it. No other host gets the token. It may be nil.
 	Tokens func() (map[string]string, error)
 	// Credentials are files of git's credential store, for hosts without a token. They may be missing.

@@ -24,7 +24,7 @@ type Asker struct {
 	InPlace        bool // the terminal may be redrawn
 	Colored, ASCII bool
 	Env            []string
-	// Command is what follows "lastword runs answer RUN VALUE" in that command, for example --server URL.
+	// Command is what follows "lastword runs answer RUN REQUEST VALUE" in that command, for example --server URL.
 	Command string
 }
 
@@ -45,7 +45,7 @@ func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputReq
 			}
 			f.above = true
 		}
-		show(fmt.Sprintf("  lastword runs answer %s %s%s", run, f.example(), a.Command))
+		show(fmt.Sprintf("  lastword runs answer %s %s %s%s", run, Quoted(in.Request), f.example(), a.Command))
 		return nil, errElsewhere
 	case a.InPlace:
 		return a.inPlace(ctx, q)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	phrases "github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -58,6 +59,7 @@ type field struct {
 // whole schema.
 type valueSchema struct {
 	Type        string            `json:"type"`
+	Format      string            `json:"format"`
 	Title       string            `json:"title"`
 	Description string            `json:"description"`
 	Enum        []json.RawMessage `json:"enum"`
@@ -216,15 +218,18 @@ func (f *form) example() string {
 		for i, one := range f.fields {
 			pairs[i] = fmt.Sprintf("%q: %s", one.name, one.schema.example())
 		}
-		return "'{" + strings.Join(pairs, ", ") + "}'"
+		return Quoted("{" + strings.Join(pairs, ", ") + "}")
 	case s.Type == "boolean":
 		return "y"
 	case len(s.Enum) > 0, s.Type == "integer", s.Type == "number":
 		return "1"
 	default:
-		return "'" + strings.Trim(s.example(), `"`) + "'"
+		return Quoted(strings.Trim(s.example(), `"`))
 	}
 }
+
+// Quoted returns the text as one argument of a shell, whatever it holds.
+func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // example returns an example of a value.
 func (s valueSchema) example() string {
@@ -232,7 +237,7 @@ func (s valueSchema) example() string {
 		return string(s.Enum[0])
 	}
 	byType := map[string]string{"boolean": "true", "integer": "1", "number": "1", "array": "[]", "object": "{}"}
-	return cmp.Or(byType[s.Type], `"TEXT"`)
+	return cmp.Or(byType[s.Type], strconv.Quote(cmp.Or(phrases.Examples[s.Format], "TEXT")))
 }
 
 // AnswerTo converts a text on the command line to the answer. Errors: invalid_input, which gives an example.
@@ -315,6 +320,8 @@ func (f *form) lines(redact func(string) string, columns int) []line {
 		}
 	case now.schema.Type == "boolean":
 		ask = append(ask, piece{" (", faint}, piece{"y", underIf(f.chosen == 1)}, piece{" or ", faint}, piece{"n", underIf(f.chosen == 2)}, piece{")", faint})
+	case phrases.Examples[now.schema.Format] != "":
+		ask = append(ask, piece{" (such as " + phrases.Examples[now.schema.Format] + ")", faint})
 	}
 	if f.problem != "" {
 		ask = append(ask, piece{"\n" + f.problem, bad})

@@ -98,14 +98,15 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 func TestAskElsewhere(t *testing.T) {
 	var out strings.Builder
 	a := Asker{In: strings.NewReader(""), Out: &out, Redact: same, Command: " --server http://x"}
-	_, err := a.Ask(t.Context(), "r_1", messages.InputRequired{Request: "q", Prompt: "Publish it?", Schema: json.RawMessage(
-		`{"type":"object","required":["now"],"properties":{"channel":{"enum":["mail","web"]},"now":{"type":"boolean"}}}`)})
+	_, err := a.Ask(t.Context(), "r_1", messages.InputRequired{Request: "q#1", Prompt: "Publish it?", Schema: json.RawMessage(
+		`{"type":"object","required":["now"],"properties":{"channel":{"enum":["mail's","web"]},"now":{"type":"boolean"},"day":{"type":"string","format":"date"}}}`)})
 	want := `? Publish it?
 channel
-  1. mail
+  1. mail's
   2. web
 now (y or n)
-  lastword runs answer r_1 '{"channel": "mail", "now": true}' --server http://x
+day (such as 2030-12-31)
+  lastword runs answer r_1 'q#1' '{"channel": "mail'\''s", "now": true, "day": "2030-12-31"}' --server http://x
 `
 	if !errors.Is(err, errElsewhere) || out.String() != want {
 		t.Errorf("%v: %q, want %q", err, out.String(), want)

@@ -22,7 +22,7 @@ import (
 )
 
 // makeKeys finds the private keys of this node, in the folder of trust, and adds the public half of the one that
-// signs to those of the journal.
+// signs to the journal's keys.
 // If the journal is in memory, or the user has no home, the keys end with the process.
 func (s *Server) makeKeys(ctx context.Context) error {
 	c := s.jobs

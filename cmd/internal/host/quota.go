@@ -259,7 +259,7 @@ func (s *spending) change(f func()) {
 	f()
 }
 
-// reckoned returns the day that counts: that of a clock or, if it is one day ahead, the one that has begun elsewhere, where a
+// reckoned returns the day to which a call belongs: the day of this clock, or the next one if it has begun at a server whose
 // clock is ahead.
 func reckoned(clock, begun time.Time) time.Time {
 	if begun.Equal(clock.Add(day)) {

@@ -139,7 +139,7 @@ type Store struct {
 	Rows    func(ctx context.Context, part string) (map[string]json.RawMessage, error)
 	SetRows func(ctx context.Context, part string, rows map[string]json.RawMessage) error
 
-	// GetSession and SetSession are Get and Set for what changes of a session. A value is dropped about a day after it was
+	// GetSession and SetSession are Get and Set for the part of a session that changes. A value is dropped about a day after it was
 	// set. Both are nil if the journal is in memory.
 	GetSession func(ctx context.Context, name string) (value []byte, revision uint64, err error)
 	SetSession func(ctx context.Context, name string, value []byte, revision uint64) error

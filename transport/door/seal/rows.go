@@ -14,7 +14,7 @@ const Life, Renewal = 24 * time.Hour, time.Hour
 // Recheck is how long a change at another node may go unseen.
 const Recheck = 2 * time.Second
 
-// Rows keep what changes of sessions, each in a row with the session's name, for [Life] and [Renewal] after its last change.
+// Rows keep the part of each session that changes, in a row with the session's name, for [Life] and [Renewal] after its last change.
 type Rows struct {
 	// Get returns a row and its revision: nil and 0 if there is none.
 	Get func(ctx context.Context, name string) (row []byte, revision uint64, err error)

@@ -35,8 +35,8 @@ func (k Kind) String() string { return kindNames[k] }
 // Item is something that clients show. Only its Transcript may change it.
 type Item struct {
 	Kind Kind
-	// ID is unique among the items of its kind. Name is the name in the log: that of a stream, call, file, request,
-	// run, step or task. If several items have the same name, the IDs of later ones end with "#2", "#3" and so on.
+	// ID is unique among the items of its kind. Name is the name of the stream, call, file, request,
+	// run, step or task in the log. If several items have the same name, the IDs of later ones end with "#2", "#3" and so on.
 	ID, Name string
 	// Task is the task that the item belongs to; "" is the run itself.
 	Task string

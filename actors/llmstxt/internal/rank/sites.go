@@ -163,7 +163,7 @@ var listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)]|\|) `)
 var hostName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+\s*$`)
 
 // onlineAt returns the URL of a page on its site, or "" if links lead elsewhere or the page's address is not certain.
-// Where the site serves the text of its pages, it is that of the text.
+// Where the site serves the text of its pages, it is the URL of the text.
 func (r *ranking) onlineAt(x *item) string {
 	style := r.options.LinkStyle
 	if style != StyleSite && (style != StyleAuto || r.home.Witness == "") || r.home.URL == "" || x.online == "" {

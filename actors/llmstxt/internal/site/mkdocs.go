@@ -140,7 +140,7 @@ func (m *mkdocs) target(dir, label, name string) (nodes []*Node) {
 }
 
 // named returns the paths of the pages and folders that a text names. Links out of the site name none, and "..." names
-// those of the folder that nothing else names.
+// the pages and folders of the folder that nothing else names.
 func (m *mkdocs) named(dir, name string) (paths []string) {
 	p := path.Join(dir, name)
 	switch {

@@ -128,7 +128,8 @@ function layout(steps: PlanStep[], room: number) {
   const fits = (n: number) => Math.floor((room - 8) / n) - gap;
   const down = fits(beside.length) < Math.min(whole, 190) && most < beside.length;
   const wide = Math.max(150, Math.min(whole, fits(down ? most : beside.length)));
-  const high = 24 + 16 * Math.max(2, Math.min(5, Math.ceil((12 * longest) / (wide - 40)))); // with room for the name's lines
+  const lines = 9 * longest <= wide - 40 ? 1 : Math.min(5, 1 + Math.ceil((12 * longest) / (wide - 40))); // words leave room at their ends
+  const high = 40 + 16 * lines;
   const spot = (along: number, across: number): Spot => (down ? { x: 4 + across * (wide + gap), y: 4 + along * (high + gap), down } : { x: 4 + along * (wide + gap), y: 4 + across * (high + gap), down });
   const end = spot(beside.length, most);
   return { places: new Map(cells.map((c) => [c.name, spot(c.rank, c.nth)])), wide, high, width: end.x - gap + 4, height: end.y - gap + 4 };
