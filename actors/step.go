@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
@@ -167,8 +166,8 @@ func memberOf(t reflect.Type, name string) reflect.Type {
 
 // step returns the step's result from the log or, once the log durably holds it, from f.
 func (t *TaskContext) step(ctx context.Context, name string, once bool, about Step, f func() (any, error)) (json.RawMessage, error) {
-	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
-		return nil, messages.InvalidInput("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
+	if name == "" || len(name) > maxStepName || messages.Check(messages.StepKept{Step: name}) != nil {
+		return nil, messages.InvalidInput("the name of a step is UTF-8 of 1 to %d bytes that no terminal obeys, not %.64q of %d", maxStepName, name, len(name))
 	}
 	input, err := about.digest(name)
 	if err != nil {

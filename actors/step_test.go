@@ -150,7 +150,7 @@ func TestNamesOfSteps(t *testing.T) {
 		longest := strings.Repeat("é", 128)
 		names := func(last error) func(context.Context, *actors.TaskContext) error {
 			return func(ctx context.Context, c *actors.TaskContext) error {
-				for _, name := range []string{"", longest + "x", "\xff"} {
+				for _, name := range []string{"", longest + "x", "\xff", "a\u202e"} {
 					if _, err := actors.Do(ctx, c, name, never[int](t)); messages.CodeOf(err) != messages.CauseInvalidInput {
 						t.Errorf("the name %.8q: %v", name, err)
 					}
