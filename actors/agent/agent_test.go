@@ -77,9 +77,11 @@ func TestVerdicts(t *testing.T) {
 		end, answer string
 		says        []string
 	}{
-		"tokens":            {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
-		"requests":          {"limit_exceeded", "", []string{stop("max_turn_requests")}},
-		"refusal":           {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
+		"tokens":   {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
+		"requests": {"limit_exceeded", "", []string{stop("max_turn_requests")}},
+		"refusal":  {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
+		"odd names": {"completed", "", []string{update(`{"sessionUpdate":"tool_call","toolCallId":"a\u202e","name":"n\u0007","status":"completed"}`),
+			`{"id":"3","result":{"stopReason":"end\u202e"}}`}},
 		"an open call":      {"completed", "", []string{call, stop("end_turn")}},
 		"a login":           {"provider_error auth_required", "", []string{`{"id":3,"error":{"code":-32000,"message":"\u001b[31mAuthentication required\u001b[0m"}}`}},
 		"its server's code": {"provider_error", "so far", []string{text("m", "so far"), `{"id":3,"error":{"code":500,"message":"Internal"}}`}},

@@ -69,7 +69,7 @@ func (c *client) request(name string) string {
 // wholeOf shows people all that they allow.
 func (c *client) wholeOf(call *call, of object, options []object, always always) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "May %s do this? %s (%s)", c.name, cmp.Or(of.text("title"), call.tool), call.tool)
+	fmt.Fprintf(&b, "May %s do this? %s (%s)", c.name, words.OneLine(cmp.Or(of.text("title"), call.tool)), call.tool)
 	if !isEmpty(call.arguments) {
 		fmt.Fprintf(&b, "\n%s", call.arguments)
 	}
@@ -78,7 +78,7 @@ func (c *client) wholeOf(call *call, of object, options []object, always always)
 	}
 	fmt.Fprintf(&b, "\nin %s", c.Dir)
 	for _, o := range options {
-		fmt.Fprintf(&b, "\n%s: %s", o.text("optionId"), cmp.Or(o.text("name"), o.text("kind")))
+		fmt.Fprintf(&b, "\n%s: %s", words.OneLine(o.text("optionId")), words.OneLine(cmp.Or(o.text("name"), o.text("kind"))))
 		switch {
 		case always.pin != "" && o.text("kind") == "allow_always":
 			fmt.Fprintf(&b, " (permanently: lastword keeps the answer for %s; lastword agent allowed takes it back)", always.what)
@@ -103,6 +103,7 @@ func (c *client) elicit(id json.RawMessage, p object) {
 // question asks people, while the agent goes on, and replies to the agent's request.
 func (c *client) question(asked messages.InputRequired, answer func(json.RawMessage, error) any, id json.RawMessage) {
 	answered := c.Asking()
+	c.asking[string(id)] = true
 	c.Task.Go(func(ctx context.Context) error {
 		defer answered()
 		inner, end := context.WithCancel(ctx)
@@ -114,6 +115,7 @@ func (c *client) question(asked messages.InputRequired, answer func(json.RawMess
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		delete(c.asking, string(id))
 		c.reply(id, answer(value, err))
 		return nil
 	})

@@ -44,8 +44,9 @@ type client struct {
 	canceled  bool            // by us
 	asks      context.Context // ends with the program
 	endAsks   context.CancelFunc
-	open      map[string]int // how often a call has asked
-	refused   []string       // titles of calls that a person refused
+	open      map[string]int  // how often a call has asked
+	asking    map[string]bool // requests of the agent that wait for people, by ID
+	refused   []string        // titles of calls that a person refused
 
 	stop    string // the agent's reason for its end
 	failed  error  // why it cannot go on
@@ -62,7 +63,7 @@ type rpcError struct {
 
 func newClient(in Input, of about, config Config, s command.Spoken) *client {
 	c := &client{turn: newTurn(in.Agent, of, s, config.ThroughDoor != ""), Input: in, config: config, out: make(chan []byte, 64), closed: make(chan struct{}),
-		waiting: map[int]func(object, *rpcError){}, open: map[string]int{}}
+		waiting: map[int]func(object, *rpcError){}, open: map[string]int{}, asking: map[string]bool{}}
 	c.busy = func() {}
 	c.Over = func(why error) { time.AfterFunc(0, func() { s.Over(why) }) } // which takes the lock
 	c.asks, c.endAsks = context.WithCancel(context.Background())
@@ -131,8 +132,12 @@ func (c *client) greet() {
 				c.fail(messages.Errorf(messages.CauseError, "%s speaks version %q of ACP, and lastword version 1; update one of them", c.name, result.text("protocolVersion")))
 				return
 			}
-			if of := result.text("agentInfo.name"); c.install == "" {
-				c.about = ofProgram(of)
+			if c.install == "" {
+				c.about = ofProgram(result.text("agentInfo.name"))
+			}
+			if c.foreign && c.behindDoor {
+				c.fail(errForeign(c.name))
+				return
 			}
 			c.enter(true)
 		})
@@ -315,7 +320,7 @@ func (c *client) Line(text []byte) error {
 	switch {
 	case m.Method == "":
 		var id int
-		if json.Unmarshal(m.ID, &id) != nil || c.waiting[id] == nil {
+		if json.Unmarshal(bytes.Trim(m.ID, `"`), &id) != nil || c.waiting[id] == nil { // some agents answer a number with a text
 			return nil
 		}
 		then := c.waiting[id]
@@ -324,6 +329,7 @@ func (c *client) Line(text []byte) error {
 		return nil
 	case m.Method == "session/update" && c.began:
 		return c.update(body.Params.object("update"))
+	case c.asking[string(m.ID)]: // said twice
 	case m.Method == "session/request_permission" && m.ID != nil:
 		return c.permission(m.ID, body.Params)
 	case m.Method == "elicitation/create" && m.ID != nil && body.Params.text("mode") != "url":

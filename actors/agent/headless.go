@@ -71,7 +71,7 @@ func (h *headless) Line(text []byte) error {
 	if !h.json {
 		h.json = true
 		h.session = line.either("session_id", "sessionID", "thread_id")
-		h.model = line.text("model")
+		h.model = nameOf(line.text("model"))
 		if err := h.works(); err != nil {
 			return err
 		}

@@ -78,6 +78,11 @@ func Define(config Config) actors.Definition {
 			Limits: messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()}}}
 }
 
+// errForeign refuses an agent that would go round the door, with its own key.
+func errForeign(agent string) error {
+	return messages.InvalidInput("%s does not speak OpenAI's API, which lastword's door does; leave out --through-door", agent)
+}
+
 const day = 24 * time.Hour
 
 // Job returns the job for the input. line is a command that speaks ACP, for an agent without a name. Errors:
@@ -152,7 +157,7 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 	}
 	if config.ThroughDoor != "" {
 		if of.foreign {
-			return actors.Job{}, messages.InvalidInput("%s does not speak OpenAI's API, which lastword's door does; leave out --through-door", in.Agent)
+			return actors.Job{}, errForeign(in.Agent)
 		}
 		inside := c.Inside
 		c.Inside = func(t *actors.TaskContext, may func(messages.Request) error) ([]string, func()) {
@@ -178,6 +183,9 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 	run := task.Run
 	task.Name, task.Once = Name, true
 	task.Run = func(ctx context.Context, t *actors.TaskContext) (err error) {
+		if now, _, wrong := folderOf(in.Dir, allowed.Roots); wrong != nil || now != in.Dir { // a run before may have put a link there
+			return cmp.Or(wrong, error(messages.InvalidInput("the folder %q is another one than at the start", in.Dir)))
+		}
 		if in.Session, err = config.sessionOf(in, t.Principal()); err == nil {
 			err = run(ctx, t)
 		}

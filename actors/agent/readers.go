@@ -85,7 +85,7 @@ func (h *headless) claudeResult(line object) (err error) {
 	u := line.object("usage")
 	h.usage = usageOf(u, "input_tokens", "output_tokens", "cache_read_input_tokens", "", "cache_read_input_tokens", "cache_creation_input_tokens")
 	if cost := line.float("total_cost_usd"); cost > 0 {
-		h.cost = &Cost{cost, "USD"}
+		h.cost = &messages.Cost{Amount: cost, Currency: messages.Currency}
 	}
 	subtype, status, code := line.text("subtype"), line.text("api_error_status"), messages.Code("")
 	if strings.HasPrefix(subtype, "error_max_") {
@@ -246,10 +246,15 @@ func opencode(h *headless, line object) error {
 }
 
 func (h *headless) opencodeStep(part object) {
+	if id := part.text("id"); id != "" && h.whole[id] {
+		return // said twice
+	} else {
+		h.whole[id] = true
+	}
 	h.usage = h.usage.Sum(usageOf(part.object("tokens"), "input", "output", "cache.read", "reasoning", "cache.read", "cache.write"))
 	if cost := part.float("cost"); cost > 0 {
 		if h.cost == nil {
-			h.cost = &Cost{Currency: "USD"}
+			h.cost = &messages.Cost{Currency: messages.Currency}
 		}
 		h.cost.Amount += cost
 	}

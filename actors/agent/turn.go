@@ -29,13 +29,7 @@ type Result struct {
 	// Text is the agent's last message.
 	Text string `json:"text"`
 	// Cost is what the agent says that the run has cost.
-	Cost *Cost `json:"cost,omitempty"`
-}
-
-// Cost is an amount of money.
-type Cost struct {
-	Amount   float64 `json:"amount"`
-	Currency string  `json:"currency"`
+	Cost *messages.Cost `json:"cost,omitempty"`
 }
 
 // turn says what an agent does as events of its run. The reader of the agent's lines alone uses it.
@@ -45,7 +39,7 @@ type turn struct {
 	name    string // of the agent
 	session string
 	model   string
-	cost    *Cost
+	cost    *messages.Cost
 	began   bool   // llm.started was said
 	busy    func() // called when the agent does something
 
@@ -65,6 +59,7 @@ type turn struct {
 	order []*call
 
 	usage      *messages.Usage
+	said       int    // bytes of its texts and thoughts
 	behindDoor bool   // as [Config.ThroughDoor] says
 	retries    int    // in a row
 	retried    string // why
@@ -189,6 +184,7 @@ func (u *turn) write(id, piece string) error {
 	}
 	u.last.WriteString(piece)
 	u.since += piece
+	u.said += len(piece)
 	return u.Task.AppendText(u.stream, piece)
 }
 
@@ -213,6 +209,7 @@ func (u *turn) think(piece string) error {
 		u.musing.Reset()
 	}
 	u.musing.WriteString(piece)
+	u.said += len(piece)
 	return cmp.Or(err, u.Task.Emit(messages.ThoughtDelta{Stream: u.thought, Text: piece}, ""))
 }
 
@@ -224,15 +221,25 @@ func (u *turn) endThought() error {
 	return u.Task.Emit(messages.ThoughtDone{Stream: stream, Text: text, SHA256: messages.Digest(text)}, "")
 }
 
+// mostName bounds names, in bytes.
+const mostName = 256
+
+// nameOf returns an agent's word as a log may have it for a name.
+func nameOf(text string) string { return messages.Bound(words.Printable(text), mostName) }
+
 // tool returns the call with the id, and adds what is known of it now.
 func (u *turn) tool(id, name string, arguments json.RawMessage) *call {
 	c := u.calls[id]
 	if c == nil {
-		c = &call{id: u.named(cmp.Or(id, fmt.Sprintf("call.%d", len(u.order)+1)))}
+		clean := id
+		if id == "" || nameOf(id) != id { // no name of a log
+			clean = fmt.Sprintf("call.%d", len(u.order)+1)
+		}
+		c = &call{id: u.named(clean)}
 		u.calls[id] = c
 		u.order = append(u.order, c)
 	}
-	c.tool = cmp.Or(name, c.tool)
+	c.tool = cmp.Or(nameOf(name), c.tool)
 	if !isEmpty(arguments) {
 		c.arguments = arguments
 	}
@@ -355,6 +362,7 @@ func (u *turn) stalled(why error) error {
 
 // close ends all that is open. stop is the agent's word for its end.
 func (u *turn) close(stop string, failed error) error {
+	stop = nameOf(stop)
 	err := cmp.Or(u.endText(), u.endThought())
 	for _, c := range u.order {
 		if c.started && !c.ended {
@@ -378,12 +386,20 @@ func (u *turn) close(stop string, failed error) error {
 	return cmp.Or(u.Task.Conclude(done, u.name+" has ended"), err)
 }
 
-// counted is what the agent's model has used. Behind lastword's own door to a model, the door counts it.
+// counted is what the agent says that its model has used, or an estimate of what it has said. Behind lastword's own door
+// to a model, the door counts it.
 func (u *turn) counted() *messages.Usage {
 	if u.behindDoor {
 		return nil
 	}
-	return u.usage
+	used := u.usage
+	if _, written := used.Tokens(); written == 0 && u.said > 0 {
+		used = used.Sum(&messages.Usage{CompletionTokens: new(int64(u.said+3) / 4), Estimated: true})
+	}
+	if u.cost != nil && u.cost.Amount > 0 && u.cost.Currency == messages.Currency {
+		used = used.Sum(&messages.Usage{Cost: u.cost})
+	}
+	return used
 }
 
 // result is the result of a run that completed.

@@ -16,9 +16,7 @@ func (c *client) update(u object) error {
 	case "agent_message_chunk":
 		text, id := plainText(u["content"]), u.text("messageId")
 		if id == "" && (c.ids || c.of != "") || u.text("_meta.claudeCode.kind") == "informational" { // a warning, and no answer
-			if c.answers > 0 {
-				c.retried = words.OneLine(text)
-			}
+			c.retried = words.OneLine(text)
 			return c.Task.Log(messages.LogInfo, text)
 		}
 		return c.text(id, text)
@@ -30,7 +28,7 @@ func (c *client) update(u object) error {
 		return c.plan(u.list("entries"))
 	case "usage_update":
 		if u.at("cost.amount") != nil {
-			c.cost = &Cost{u.float("cost.amount"), u.text("cost.currency")}
+			c.cost = &messages.Cost{Amount: u.float("cost.amount"), Currency: u.text("cost.currency")}
 		}
 	case "session_info_update":
 		return c.info(u)
