@@ -46,21 +46,22 @@ func (c *recording) hold() {
 	}
 }
 
-// usage returns the server's counts. Without them it estimates the usage of a run with a budget, if the server answered.
+// usage returns the server's counts, and estimates those that it lacks of a call that it has answered, or had accepted when
+// this side ended it. A count of nothing for an answer that came is none.
 func (c *recording) usage(e model.End) *messages.Usage {
-	if e.Usage.Total() != nil || !c.task.Budgeted() || e.Usage == nil && c.bytes+c.written == 0 && !e.Evidence.Output {
-		return e.Usage
+	heard, accepted := c.bytes+c.written, e.Evidence.Stopped != "" && e.Evidence.Status/100 == 2
+	if e.Usage == nil && heard == 0 && !e.Evidence.Output && !accepted {
+		return nil
 	}
 	used := messages.Usage{}
 	if e.Usage != nil {
 		used = *e.Usage
 	}
-	used.Estimated = true
-	if used.PromptTokens == nil {
-		used.PromptTokens = new(int64(c.input))
+	if n := used.PromptTokens; n == nil || *n == 0 {
+		used.PromptTokens, used.Estimated = new(int64(c.input)), true
 	}
-	if used.CompletionTokens == nil {
-		used.CompletionTokens = new(int64((c.bytes + c.written + bytesHeard - 1) / bytesHeard))
+	if least := int64((heard + bytesHeard - 1) / bytesHeard); used.CompletionTokens == nil || *used.CompletionTokens == 0 && least > 0 {
+		used.CompletionTokens, used.Estimated = &least, true
 	}
 	return &used
 }

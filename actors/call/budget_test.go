@@ -211,12 +211,12 @@ func TestBudgetBoundsCalls(t *testing.T) {
 	}
 }
 
-// What a server does not report is estimated, and the run says so; an answer that ignores max_tokens is ended.
+// What a server does not report is estimated, without a budget too, and the run says so; an answer that ignores max_tokens is ended.
 func TestUsageIsEstimated(t *testing.T) {
-	for tokens, said := range map[int]int{300: 300, 5000: 1600} {
+	for tokens, said := range map[int]int{200: 200, 300: 300, 5000: 1600} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &spender{answers: func(model.Request) (int, bool) { return tokens, false }}
-			s, _ := spend(t, actors.Config{}, messages.Limits{Budget: messages.Budget{Tokens: 1000}}, func(ctx context.Context, task *actors.TaskContext) error {
+			s, _ := spend(t, actors.Config{}, messages.Limits{Budget: messages.Budget{Tokens: int64(min(tokens/300*1000, 1000))}}, func(ctx context.Context, task *actors.TaskContext) error {
 				_, err := call.Respond(ctx, task, m.stream, say("hello"), local)
 				return err
 			}, nil)

@@ -28,7 +28,6 @@ type Run struct {
 	models   []string
 	calls    int
 	tools    []string
-	usage    *messages.Usage
 	over     bool
 }
 
@@ -70,12 +69,9 @@ func (r *Run) Add(e messages.Event) {
 		r.failure(fmt.Sprintf("attempt %d of the task %s", b.Attempt, b.Task), b.Error, then)
 	case messages.LLMStarted:
 		r.models, r.calls = add(r.models, b.Model), r.calls+1
-	case messages.UsageReported:
-		r.usage = r.usage.Sum(&b.Usage)
 	case messages.BudgetWarning:
 		r.say("Most of its %s was spent after %s.", strings.ReplaceAll(b.Unit, "_", " "), took(r.in()))
 	case messages.LLMCompleted:
-		r.usage = r.usage.Sum(b.Usage)
 		for _, message := range b.Seen {
 			r.say("The model's server has accepted the message %s.", name(message))
 		}
@@ -332,13 +328,19 @@ func (r *Run) cost() {
 		r.say("Of its %s it waited %s for people.", took(r.in()), took(people))
 	}
 	if r.calls > 0 {
-		tokens := ""
-		if read, written := r.usage.Tokens(); r.usage != nil {
-			tokens = fmt.Sprintf(": %s tokens went in, %s came out", words.Thousands(read), words.Thousands(written))
-		}
-		r.say("It asked %s %s%s.", listed(r.models), times(r.calls), tokens)
+		r.say("It asked %s %s.", listed(r.models), times(r.calls))
 	}
 	spent := r.sum.Spent()
+	if spent.Tokens > 0 {
+		about, whose := "", "It"
+		if r.sum.Purse.Estimated {
+			about = "about "
+		}
+		if len(r.waited.Children) > 0 {
+			whose = "With its sub-runs it"
+		}
+		r.say("%s has used %s%s tokens: %s went in, %s came out.", whose, about, words.Thousands(spent.Tokens), words.Thousands(spent.Input), words.Thousands(spent.Output))
+	}
 	if limit := r.sum.Limit(); limit != (messages.Budget{}) {
 		if limit.Time > 0 {
 			spent.Time = messages.Duration(r.in() - r.waited.Waited(r.sum.UpdatedAt))

@@ -26,6 +26,7 @@ type answer struct {
 	thoughts *decode.Thoughts
 	calls    decode.Calls
 	usage    []byte
+	counted  bool // nothing came after the usage
 	model    []byte
 
 	thoughtsIn string                     // the member with the thoughts
@@ -74,6 +75,7 @@ func (a *answer) add(c *chunk) {
 	})
 	a.setFinish(finishText(c.finish))
 	a.setFinish(finishText(c.flag))
+	a.counted = a.counted || !absent(c.usage)
 }
 
 // addChoice adds one choice of a chunk. place is its position in the list, which counts if the choice has no index.
@@ -220,7 +222,7 @@ func (a *answer) push(piece string, thought bool) {
 	if piece == "" {
 		return
 	}
-	a.finishLast = false
+	a.finishLast, a.counted = false, false
 	a.bound(piece)
 	v := a.channel(thought)
 	v.text = append(v.text, piece...)
@@ -245,7 +247,7 @@ func (a *answer) bound(piece string) {
 func (a *answer) call(d decode.CallDelta) {
 	a.hasCalls = true
 	if part, ok := a.calls.Push(d); ok {
-		a.finishLast = false
+		a.finishLast, a.counted = false, false
 		a.bound(part.Arguments)
 		a.emit(part)
 	}

@@ -51,6 +51,11 @@ func TestMisbehavioursAreSpent(t *testing.T) {
 	for _, f := range modelFaults() {
 		check(f.Name, f.Profile, f.breaks, f.Retries, f.Text != "", 0)
 	}
+	for name, usage := range map[string]testkit.Piece{"a usage before the end": testkit.Usage(9, 1), "a usage of nothing": testkit.Usage(0, 0)} {
+		check(name, "strict", func(m *testkit.Model) {
+			m.Always(testkit.Text("Hello "), usage, testkit.Text("there"), testkit.Finish("stop"), testkit.Done())
+		}, 0, true, 0)
+	}
 	for _, f := range fixtures(t) {
 		total := int64(0)
 		for _, usage := range reported.FindAllStringSubmatch(f.Response.Body, -1) {

@@ -177,9 +177,9 @@ type Tally struct {
 	Tokens *messages.Usage // nil if no server told them
 }
 
-// Add adds the token counts in an operation, if it has any.
+// Add adds the token counts that a server told in an operation. The API has no word for an estimate.
 func (t *Tally) Add(op *transcript.Op) {
-	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update {
+	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update && b.Usage != nil && !b.Usage.Estimated {
 		t.Tokens = t.Tokens.Sum(b.Usage)
 	}
 }
