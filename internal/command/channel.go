@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
@@ -134,7 +136,7 @@ func (c *channel) write(piece []byte) error {
 		var err error
 		switch {
 		case c.skipping:
-			err = c.tooLong(text)
+			err = c.faulty(text, messages.LimitExceeded("a line has more than %d bytes: keep a file, and its name", longestLine))
 		case len(text) > 0:
 			err = c.take(text)
 		}
@@ -154,7 +156,7 @@ func (c *channel) take(text []byte) error {
 	var l line
 	clean := c.x.Config.Secrets.Bytes(bytes.ToValidUTF8(text, []byte("\uFFFD")))
 	if err := json.Unmarshal(clean, &l); err != nil {
-		return c.warn("a line is no JSON of this form: %v", err)
+		return c.faulty(clean, messages.InvalidInput("a line is no JSON of this form: %v", err))
 	}
 	t := c.x.task
 	switch l.Type {
@@ -267,13 +269,20 @@ func (c *channel) serve(f func(ctx context.Context) answer) error {
 	return nil
 }
 
-// tooLong refuses a line by its beginning.
-func (c *channel) tooLong(beginning []byte) error {
-	if bytes.Contains(beginning, []byte(`"keep"`)) {
+// What a line that cannot be read says of itself.
+var (
+	wanted = lazyregexp.New(`"type" ?: ?"(step|keep|child|message)"`)
+	named  = lazyregexp.New(`"name" ?: ?"([^"\\]*)"`)
+)
+
+// faulty warns of a line that cannot be read. If the program waits for an answer, it gets one.
+func (c *channel) faulty(text []byte, wrong error) error {
+	if kind := wanted.FindStringSubmatch(string(text)); kind != nil {
+		name := append(named.FindStringSubmatch(string(text)), "", "")[1]
 		if err := c.wait(); err != nil {
 			return err
 		}
-		c.answer(answer{Type: "kept", Error: string(messages.CauseLimitExceeded), Detail: fmt.Sprintf("a line has %d bytes at most: keep a file, and its name", longestLine)})
+		c.answer(refusal(strings.Replace(kind[1], "keep", "kept", 1), name, wrong))
 	}
-	return c.warn("a line has more than %d bytes", longestLine)
+	return c.warn("%v", wrong)
 }
