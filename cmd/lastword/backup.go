@@ -57,8 +57,6 @@ func foldersCommand(p *host.Program, use, needs string, do func(cmd *cobra.Comma
 	cmd.Flags().StringVar(&state, "state", "", aboutState)
 	cmd.Flags().StringVar(&files, "files", "", aboutFiles)
 	settings.FlagOnly(cmd.Flags(), "state", "files")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	settings.Must(cmd.MarkFlagDirname("files"))
 	return cmd
 }
 

@@ -51,13 +51,11 @@ func bundleCommand(p *host.Program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return misplaced(b.write(cmd, args[0])) },
 	}
 	flags := cmd.Flags()
-	b.doctor.remote.AddFlags(cmd, flags, "`URL` of a server, or unix:PATH (default: the one on this machine)")
+	b.doctor.remote.AddFlags(flags, "`URL` of a server, or unix:PATH (default: the one on this machine)")
 	flags.StringVar(&b.doctor.state, "state", "", "`folder` that keeps the runs' events (default: the one of serve)")
 	flags.StringVar(&b.admin, "admin", "", "`address` of the server's profiles (default: --admin of serve)")
 	flags.StringVar(&b.log, "log", "", "`file` with the server's log; bundle takes the last 256 KiB")
 	flags.StringSliceVar(&b.runs, "run", nil, "`ids` of runs, or last")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	settings.Must(cmd.MarkFlagFilename("log"))
 	return cmd
 }
 

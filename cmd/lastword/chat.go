@@ -33,10 +33,9 @@ type chatOptions struct {
 func chatCommand(program *host.Program) *cobra.Command {
 	c := chatOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
-		Use:               "chat",
-		Args:              c.arguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		Use:  "chat",
+		Args: c.arguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	flags := cmd.Flags()
 	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })

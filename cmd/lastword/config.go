@@ -52,8 +52,7 @@ type configuredAs struct {
 func configShowCommand(p *host.Program) *cobra.Command {
 	var origin, asJSON bool
 	cmd := &cobra.Command{
-		Use:  "show",
-		Args: noArguments,
+		Use: "show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settings.Load(cmd, p.Env, p.ConfigFile, nil, p.Secrets)
 			if err != nil {
@@ -138,8 +137,7 @@ func (s setting) line() (string, error) {
 
 func configPathCommand(p *host.Program) *cobra.Command {
 	return &cobra.Command{
-		Use:  "path",
-		Args: noArguments,
+		Use: "path",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, from := range settings.Files(p.Env, p.ConfigFile, nil) {
 				state := "missing"

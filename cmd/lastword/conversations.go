@@ -21,7 +21,6 @@ func conversationsCommand(p *host.Program) *cobra.Command {
 	k := &keptConversations{program: p}
 	cmd := settings.Parent("conversations", k.list(), k.show(), k.rename(), k.fork(), k.remove())
 	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` of the --state of chat (default: the one that chat uses without it)")
-	settings.Must(cmd.MarkPersistentFlagDirname("state"))
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	return cmd
 }
@@ -65,8 +64,7 @@ func (k *keptConversations) list() *cobra.Command {
 	var text string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:  "ls",
-		Args: noArguments,
+		Use: "ls",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conversations, err := k.open(cmd)
 			if err != nil {

@@ -50,24 +50,20 @@ type doctorReport struct {
 func doctorCommand(p *host.Program) *cobra.Command {
 	e := doctorOptions{program: p, at: p.Endpoint(), remote: host.Remote{Program: p}}
 	cmd := &cobra.Command{
-		Use:               "doctor",
-		Args:              noArguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "doctor",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.run(cmd)
 		},
 	}
 	flags := cmd.Flags()
-	e.at.AddServerFlags(cmd, flags)
-	e.remote.AddFlags(cmd, flags, "`URL` of a server that lastword serve has started, or unix:PATH (default: the one on this machine)")
+	e.at.AddServerFlags(flags)
+	e.remote.AddFlags(flags, "`URL` of a server that lastword serve has started, or unix:PATH (default: the one on this machine)")
 	flags.StringVar(&e.model, "model", "", "`name` of the model (default: the one of prompt)")
 	flags.StringVar(&e.out, "out", "", "`folder` to write to (default: the one of generate)")
 	flags.StringVar(&e.state, "state", "", "`folder` that keeps the runs' events (default: the one of serve)")
 	flags.BoolVar(&e.json, "json", false, "print the checks as one JSON document")
 	flags.DurationVar(&e.timeout, "timeout", 2*time.Minute, "maximum `time` for the server")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&e.at)))
-	settings.Must(cmd.MarkFlagDirname("out"))
-	settings.Must(cmd.MarkFlagDirname("state"))
 	return cmd
 }
 

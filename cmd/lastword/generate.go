@@ -104,8 +104,6 @@ func generateCommand(p *host.Program) *cobra.Command {
 	})
 	settings.Group(flags, "Server", func() { g.at.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
-	settings.Must(cmd.MarkFlagDirname("out"))
-	settings.Must(cmd.MarkFlagFilename("output"))
 	return cmd
 }
 

@@ -20,8 +20,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
@@ -69,8 +71,6 @@ func rootCommand(p *host.Program) *cobra.Command {
 	})
 	settings.FlagOnly(flags, "trust")
 	settings.ByOperator(flags, "progress", "no-color")
-	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
-	settings.Must(root.MarkPersistentFlagDirname("trust"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exit.BadUsage(cmd, settings.BadValue(err), settings.MeantFlag(cmd, err))
 	})
@@ -92,7 +92,7 @@ func rootCommand(p *host.Program) *cobra.Command {
 	addGroup(root, settings.Helping, "Settings and help:",
 		tokenCommand(p), keyCommand(p), doctorCommand(p), bundleCommand(p), configCommand(p), completionCommand(), versionCommand())
 	describe(root)
-	inOrder(root)
+	finish(root)
 	return root
 }
 
@@ -105,19 +105,46 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 	root.AddCommand(commands...)
 }
 
-// inOrder makes all commands list their flags in the order of their definition.
-func inOrder(cmd *cobra.Command) {
+// finish says of all commands what their texts imply: flags are listed in the order of their definition, shells complete folders
+// and files of the named form, and a command that names no argument takes none.
+func finish(cmd *cobra.Command) {
 	cmd.Flags().SortFlags = false
-	for _, sub := range cmd.Commands() {
-		inOrder(sub)
+	if !strings.Contains(cmd.Use, " ") {
+		if cmd.Args == nil {
+			cmd.Args = noArguments
+		}
+		if cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
 	}
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { settings.Must(completed(flags, f)) })
+	}
+	for _, sub := range cmd.Commands() {
+		finish(sub)
+	}
+}
+
+// extensions are the endings of files by the first word of a flag's usage.
+var extensions = map[string][]string{"YAML": {"yaml", "yml"}, "JSON": {"json"}, "PEM": {"pem", "crt"}}
+
+// completed makes shells complete a flag whose usage names a `folder` or a `file`.
+func completed(flags *pflag.FlagSet, f *pflag.Flag) error {
+	kind, usage := pflag.UnquoteUsage(f)
+	switch form, _, _ := strings.Cut(usage, " "); {
+	case f.Value.Type() != "string":
+	case kind == "folder":
+		return cobra.MarkFlagDirname(flags, f.Name)
+	case kind == "file":
+		return cobra.MarkFlagFilename(flags, f.Name, extensions[form]...)
+	}
+	return nil
 }
 
 func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:  "version",
-		Args: noArguments,
+		Use: "version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
 				return terminal.PrintJSON(cmd.OutOrStdout(), build.This())

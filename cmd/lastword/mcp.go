@@ -31,11 +31,9 @@ type mcpOptions struct {
 func mcpCommand(p *host.Program) *cobra.Command {
 	var s mcpOptions
 	cmd := &cobra.Command{
-		Use:               "mcp",
-		Args:              noArguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
+		Use:         "mcp",
+		Annotations: map[string]string{settings.ReadsCurrent: "always"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
 	settings.Group(flags, "Settings for a client", func() {
@@ -45,10 +43,10 @@ func mcpCommand(p *host.Program) *cobra.Command {
 	s.Flags.AddFlags(cmd, flags, p)
 	s.at.Program = p
 	settings.Group(flags, "Server", func() {
-		s.at.AddFlags(cmd, flags, "`URL` of a running server to connect the client with, or unix:PATH")
+		s.at.AddFlags(flags, "`URL` of a running server to connect the client with, or unix:PATH")
 	})
 	settings.Group(flags, "Runs", func() {
-		s.Store.AddState(cmd, flags)
+		s.Store.AddState(flags)
 		s.Store.AddEphemeral(flags)
 	})
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
@@ -145,7 +143,7 @@ func mcpLoginCommand(p *host.Program) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	tools.AddServerFlag(cmd, flags)
+	tools.AddServerFlag(flags)
 	flags.StringVar(&client.ID, "client-id", "", "`id` of this program at the authorization server (default: it registers itself)")
 	flags.StringVar(&secret, "client-secret", "", "`file` with the secret of --client-id, if it has one")
 	flags.StringSliceVar(&client.Scopes, "scope", nil, "`scopes` to ask for (default: those that the server names)")
@@ -156,10 +154,8 @@ func mcpLoginCommand(p *host.Program) *cobra.Command {
 // listCommand returns the command that shows the servers of --wrap.
 func (s *mcpOptions) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "ls",
-		Args:              noArguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
+		Use:         "ls",
+		Annotations: map[string]string{settings.ReadsCurrent: "always"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			servers, err := s.See(cmd.Context(), func(late source.Server) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "lastword: waits for the server %s, for %s at most\n", late.Name, late.StartTimeout)

@@ -35,7 +35,6 @@ type modelsOptions struct {
 func modelsCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
 	cmd := settings.Parent("models", modelsLoadCommand(p), modelsUnloadCommand(p))
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) }
 	l.flags(cmd, 30*time.Second)
 	return cmd
@@ -43,7 +42,7 @@ func modelsCommand(p *host.Program) *cobra.Command {
 
 func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagSet {
 	flags := cmd.Flags()
-	l.at.AddServerFlags(cmd, flags)
+	l.at.AddServerFlags(flags)
 	flags.BoolVar(&l.json, "json", false, "print JSON")
 	flags.DurationVar(&l.timeout, "timeout", patience, "maximum `time` to wait")
 	settings.ByOperator(flags, "json", "timeout")
@@ -235,14 +234,12 @@ type providerOptions struct {
 func providerCheckCommand(program *host.Program) *cobra.Command {
 	p := providerOptions{at: program.Endpoint()}
 	cmd := &cobra.Command{
-		Use:               "check",
-		GroupID:           settings.Working,
-		Args:              noArguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },
+		Use:     "check",
+		GroupID: settings.Working,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },
 	}
 	flags := cmd.Flags()
-	p.at.AddServerFlags(cmd, flags)
+	p.at.AddServerFlags(flags)
 	flags.StringVar(&p.model, "model", "auto", "`name` of the model; auto is the one that the server has loaded")
 	flags.StringSliceVar(&p.only, "only", nil, "`names` of checks, separated by commas (default: all)")
 	flags.StringVar(&p.write, "write", "", "`file` for the profile; none writes no file")
@@ -253,7 +250,6 @@ func providerCheckCommand(program *host.Program) *cobra.Command {
 	settings.ByOperator(flags)
 	settings.ByProject(flags, "model")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
-	settings.Must(cmd.MarkFlagFilename("write", "json"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(),
 		cobra.ShellCompDirectiveNoFileComp)))
 	return cmd

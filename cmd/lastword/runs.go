@@ -81,8 +81,7 @@ func runsListCommand(remote *host.Remote) *cobra.Command {
 	var f filter
 	limit, asJSON := 0, false
 	cmd := &cobra.Command{
-		Use:  "ls",
-		Args: noArguments,
+		Use: "ls",
 		RunE: remote.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
 			var list []found
 			for run, err := range f.pick(cmd, c) {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
-	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/stable"
@@ -54,7 +53,6 @@ func runsFilesCommand(remote *host.Remote) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the files below; made if missing")
 	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there")
-	settings.Must(cmd.MarkFlagDirname("out"))
 	return cmd
 }
 

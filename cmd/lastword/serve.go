@@ -54,19 +54,17 @@ func serveCommand(p *host.Program) *cobra.Command {
 	s := serveFlags{program: p}
 	p.Serves = &s.Store
 	cmd := &cobra.Command{
-		Use:               "serve",
-		Args:              noArguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
+		Use:         "serve",
+		Annotations: map[string]string{settings.ReadsCurrent: "always"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
-	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(cmd, flags) })
+	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(flags) })
 	s.Flags.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Runs", func() {
-		s.AddWebhookFlags(cmd, flags)
-		s.AddFaultFlags(cmd, flags)
-		s.Store.AddAll(cmd, flags)
+		s.AddWebhookFlags(flags)
+		s.AddFaultFlags(flags)
+		s.Store.AddAll(flags)
 	})
 	settings.Group(flags, "Repository", func() {
 		s.Read.AddHTTPFlag(flags)
@@ -78,7 +76,7 @@ func serveCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (s *serveFlags) addHTTPFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen on; port 0 takes a free one")
 	flags.StringVar(&s.unix, "unix", "", "`path` of a Unix socket to listen on instead")
 	flags.StringVar(&s.admin, "admin", "", "loopback `address` for profiles (/debug/pprof)")
@@ -105,8 +103,6 @@ func (s *serveFlags) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.Int64Var(&s.TokensPerDay, "model-tokens-per-day", 0,
 		"maximum `number` of model tokens per caller and UTC day, at all servers of one store; 0 is no limit")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
-	settings.Must(cmd.MarkFlagFilename("tokens"))
-	settings.Must(cmd.MarkFlagFilename("session-key"))
 }
 
 // run serves until a signal. Then it stops accepting, lets requests end, and stops the runs last.

@@ -24,7 +24,6 @@ func tokenCommand(p *host.Program) *cobra.Command {
 	cmd := settings.Parent("token", tokenAddCommand(p, &file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&file, "file", "", "`file` of tokens; made if missing, readable by you only")
-	settings.Must(cmd.MarkPersistentFlagFilename("file"))
 	return cmd
 }
 
@@ -162,8 +161,6 @@ func keyCommand(p *host.Program) *cobra.Command {
 	flags.BoolVar(&k.rotate, "rotate", false, "make a new key, which signs from now on")
 	flags.StringSliceVar(&k.sign, "sign", nil, "with --nats, sign the `keys` of other servers, so that verify trusts them where it trusts yours")
 	settings.FlagOnly(flags, "state", "rotate", "nats", "nats-creds", "sign")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 	return cmd
 }
 

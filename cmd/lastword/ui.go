@@ -26,10 +26,8 @@ import (
 func uiCommand(p *host.Program) *cobra.Command {
 	server := ""
 	cmd := &cobra.Command{
-		Use:               "ui",
-		Args:              noArguments,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
+		Use:         "ui",
+		Annotations: map[string]string{settings.ReadsCurrent: "always"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return openPage(cmd, p, server)
 		},

@@ -59,12 +59,10 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
 	flags.StringVar(&v.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs of several servers (default: the one of serve)")
 	flags.StringVar(&v.creds, "nats-creds", "", "`file` with the credentials for --nats")
-	settings.Must(cmd.MarkFlagFilename("nats-creds"))
-	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
+	v.at.AddFlags(flags, "`URL` of a server to ask, or unix:PATH")
 	v.at.AddStateFlag(cmd)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	settings.FlagOnly(flags, "all", "heads", "json", "key", "files", "nats", "nats-creds")
-	settings.Must(cmd.MarkFlagDirname("files"))
 	return cmd
 }
 

@@ -93,7 +93,6 @@ func Command(p *host.Program) *cobra.Command {
 		"also read over http, which others can watch and change")
 	flags.BoolVar(&c.allow.Private, "allow-private", false, "read from private addresses and this machine")
 	settings.ByOperator(flags)
-	settings.Must(cmd.MarkFlagDirname("repository"))
 	return cmd
 }
 

@@ -65,14 +65,13 @@ func AgentCommand(p *host.Program) *cobra.Command {
 	settings.Group(flags, "Agent", func() {
 		flags.StringVar(&o.behindDoor, "through-door", "", "`name` of a model that the agent gets through lastword, which counts and keeps its answers")
 	})
-	o.endpoint.AddServerFlags(cmd, flags)
+	o.endpoint.AddServerFlags(flags)
 	settings.Group(flags, "Run", func() {
 		o.AddFlags(cmd, flags, "24h", p)
 		flags.BoolVar(&o.background, "background", false, "leave the agent to a process in the background, and print the id of its run")
 	})
 	settings.Group(flags, "Server", func() { o.at.AddOwnFlags(cmd, flags) })
 	settings.ByOperator(flags)
-	settings.Must(cmd.MarkFlagDirname("dir"))
 	cmd.AddCommand(allowedCommand(p))
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 func group(p *host.Program, name string) (*cobra.Command, *host.Remote) {
 	remote := &host.Remote{Program: p}
 	cmd := settings.Parent(name)
-	remote.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	remote.AddFlags(cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	return cmd, remote
 }
 

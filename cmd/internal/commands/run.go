@@ -65,10 +65,10 @@ func RunCommand(p *host.Program) *cobra.Command {
 		flags.BoolVar(&o.background, "background", false, "leave the program to a process in the background, and print the id of its run")
 		flags.BoolVar(&o.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line, in place of the program's output")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
-		o.state.AddState(cmd, flags)
+		o.state.AddState(flags)
 	})
 	settings.Group(flags, "Server", func() {
-		o.at.AddFlags(cmd, flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
+		o.at.AddFlags(flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
 	})
 	settings.Must(cmd.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(agent.Names(true), cobra.ShellCompDirectiveNoFileComp)))
 	settings.ByOperator(flags)

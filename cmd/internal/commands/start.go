@@ -47,7 +47,7 @@ func JobsCommand(p *host.Program) *cobra.Command {
 		}
 		return terminal.List(cmd, rows, "the server has no job")
 	})
-	remote.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	remote.AddFlags(cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line, with the schema of the input")
 	settings.FlagOnly(cmd.Flags(), "json")
 	return cmd
@@ -89,7 +89,7 @@ func StartCommand(p *host.Program, show func(d *terminal.Display, job string)) *
 		flags.BoolVarP(&s.display.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	})
 	settings.Group(flags, "Server", func() {
-		s.AddFlags(cmd, flags, "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+		s.AddFlags(flags, "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	})
 	settings.FlagOnly(flags, "input", "detach", "timeout", "jsonl", "json", "quiet")
 	return cmd

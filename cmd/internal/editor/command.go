@@ -39,22 +39,20 @@ type options struct {
 func Command(p *host.Program) *cobra.Command {
 	o := options{program: p, at: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:               "acp",
-		Args:              exit.Takes(0, "takes no arguments", ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+		Use:         "acp",
+		Annotations: map[string]string{settings.ReadsCurrent: "always"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	flags := cmd.Flags()
 	settings.Group(flags, "Request", func() {
 		flags.StringVar(&o.model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
 		flags.StringVar(&o.system, "system", "", "system `prompt`")
-		o.box.AddServerFlag(cmd, flags)
+		o.box.AddServerFlag(flags)
 	})
 	o.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() {
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of a run, such as 90s (default 10m)")
-		o.state.AddState(cmd, flags)
+		o.state.AddState(flags)
 	})
 	settings.ByOperator(flags)
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.at)))

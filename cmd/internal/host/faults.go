@@ -11,20 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 // AddFaultFlags adds --faults and --enable-faults.
-func (f *Flags) AddFaultFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (f *Flags) AddFaultFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.faultsFile, "faults", "", "YAML `file` of faults to arm at the start; for staging servers")
 	flags.BoolVar(&f.enableFaults, "enable-faults", false, "let admins make faults happen to runs, with lastword fault; for staging servers")
-	settings.Must(cmd.MarkFlagFilename("faults", "yaml", "yml"))
 }
 
 // faultForm is the JSON Schema of the operator's file of faults.

@@ -3,7 +3,6 @@ package host
 import (
 	"encoding/json"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -13,10 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-func (p *Program) addPrices(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (p *Program) addPrices(flags *pflag.FlagSet) {
 	flags.StringVar(&p.prices, "prices", "", "JSON `file` with the prices of models, in the form of models.dev")
 	settings.ByOperator(flags, "prices")
-	settings.Must(cmd.MarkFlagFilename("prices", "json"))
 }
 
 // provider is what the file of prices says of a provider. Costs are in USD for a million tokens.

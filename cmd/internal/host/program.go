@@ -201,10 +201,10 @@ func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard
 	flags.DurationVar(&f.Timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
 	flags.Var(&f.budget, "budget", "what the run may spend, with its sub-runs: `units` such as tokens=50000,cost=2.50USD,time=10m")
 	settings.Choice(cmd, flags, &f.ask, "on-budget", "what follows when the budget is used up", string(messages.BudgetEnd), string(messages.BudgetAsk))
-	p.addPrices(cmd, flags)
+	p.addPrices(flags)
 	settings.ByOperator(flags, "jsonl", "json", "quiet", "on-budget")
 	settings.LoweredByProject(flags, "timeout", "budget")
-	f.State.AddState(cmd, flags)
+	f.State.AddState(flags)
 }
 
 // Check checks the flags.

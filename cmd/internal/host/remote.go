@@ -36,11 +36,10 @@ type Remote struct {
 }
 
 // AddFlags adds --server and --token-file. server is the help of --server.
-func (r *Remote) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, server string) {
+func (r *Remote) AddFlags(flags *pflag.FlagSet, server string) {
 	flags.StringVar(&r.URL, "server", "", server)
 	flags.StringVar(&r.TokenFile, "token-file", "", "`file` with the token that the server asks for")
 	settings.ByOperator(flags, "server", "token-file")
-	settings.Must(cobra.MarkFlagFilename(flags, "token-file"))
 }
 
 // Token returns the token for the server, "" without one.
@@ -96,13 +95,13 @@ func (r *Remote) Submit(ctx context.Context, q messages.Request) (OwnRemote, err
 // AddOwnFlags is AddFlags for commands that run their job at the server if --server is given. The environment variable
 // has no effect here: it must not move a run to another machine.
 func (r *Remote) AddOwnFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	r.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
+	r.AddFlags(flags, "`URL` of a server to run at, or unix:PATH")
 	settings.FlagOnly(flags, "server")
 }
 
 // AddReadFlags adds the flags that name a server, or the folder of one: --state.
 func (r *Remote) AddReadFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	r.AddFlags(cmd, flags, "`URL` of the server, or unix:PATH (default "+DefaultServer+")")
+	r.AddFlags(flags, "`URL` of the server, or unix:PATH (default "+DefaultServer+")")
 	r.AddStateFlag(cmd)
 }
 
@@ -110,7 +109,6 @@ func (r *Remote) AddReadFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 func (r *Remote) AddStateFlag(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&r.State, "state", "", "`folder` of a server that may have stopped")
 	settings.ByOperator(cmd.PersistentFlags(), "state")
-	settings.Must(cmd.MarkPersistentFlagDirname("state"))
 	cmd.MarkFlagsMutuallyExclusive("server", "state")
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
@@ -27,11 +26,10 @@ import (
 )
 
 // AddWebhookFlags adds --webhooks and --callback-hosts.
-func (f *Flags) AddWebhookFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (f *Flags) AddWebhookFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.hooksFile, "webhooks", "", "YAML `file` of webhooks: URLs that get the ends and the questions of runs")
 	flags.StringSliceVar(&f.callbackHosts, "callback-hosts", nil,
 		"`hosts` that callers may name in callback_url; needs "+settings.WebhookSecrets)
-	settings.Must(cmd.MarkFlagFilename("webhooks", "yaml", "yml"))
 }
 
 func endpoint(t *webhook.Target) send.Endpoint {

@@ -91,11 +91,10 @@ func (o *options) stepJobs(cmd *cobra.Command) (steps []actors.Definition, err e
 func (o *options) addServerFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	settings.Group(flags, "Server", func() {
-		o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
+		o.at.AddFlags(flags, "`URL` of a server to run at, or unix:PATH")
 		flags.StringVar(&o.jobs, "jobs", "", "YAML `file` of commands that steps may start in this process")
 	})
 	settings.FlagOnly(flags, "jobs")
-	settings.Must(cmd.MarkFlagFilename("jobs", "yaml", "yml"))
 	cmd.MarkFlagsMutuallyExclusive("server", "jobs")
 	cmd.GroupID = settings.Working
 }
@@ -195,7 +194,6 @@ func runCommand(p *host.Program) *cobra.Command {
 		o.AddFlags(cmd, flags, "30m", p)
 	})
 	o.addServerFlags(cmd)
-	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.FlagOnly(flags, "param", "dry-run", "from", "run")
 	settings.ByOperator(flags, "out")
 	settings.ByProject(flags, "model")

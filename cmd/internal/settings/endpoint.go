@@ -42,7 +42,7 @@ type Endpoint struct {
 
 // AddFlags adds the flags of a server that is asked for answers.
 func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	p.AddServerFlags(cmd, flags)
+	p.AddServerFlags(flags)
 	Group(flags, serverGroup, func() {
 		Choice(cmd, flags, &p.profile, "profile", "strict expects [DONE] at the end of every answer, generic does not",
 			"auto", string(model.Strict), string(model.Generic))
@@ -59,7 +59,7 @@ func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 const serverGroup = "Model server"
 
 // AddServerFlags adds the flags that name the server.
-func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (p *Endpoint) AddServerFlags(flags *pflag.FlagSet) {
 	Group(flags, serverGroup, func() {
 		flags.StringVar(&p.BaseURL, "base-url", "", "`URL` of the API (default "+LMStudio+", LM Studio's)")
 		flags.StringVar(&p.KeyFile, "key-file", "", "`file` with the server's key; wins over the environment")
@@ -67,8 +67,6 @@ func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		flags.StringVar(&p.CAFile, "ca-file", "", "PEM `file` of certificates to trust besides the system's")
 	})
 	ByOperator(flags, "base-url", "key-file", "proxy", "ca-file") // they say where prompts and keys go
-	Must(cmd.MarkFlagFilename("key-file"))
-	Must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
 }
 
 // Check checks the flags.

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
@@ -37,10 +36,9 @@ type Flags struct {
 func InFolder(dir string) Flags { return Flags{dir: dir} }
 
 // AddState adds --state.
-func (f *Flags) AddState(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (f *Flags) AddState(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events; without it they end with the process")
 	settings.ByOperator(flags, "state")
-	settings.Must(cmd.MarkFlagDirname("state"))
 }
 
 // AddEphemeral adds --ephemeral, for a command that calls [Flags.KeepApart].
@@ -70,15 +68,13 @@ func (f *Flags) KeepApart(env environment.Variables, name string) {
 }
 
 // AddAll adds --state, --ephemeral and --nats. Without any of them, the journal is in the state folder.
-func (f *Flags) AddAll(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (f *Flags) AddAll(flags *pflag.FlagSet) {
 	f.always = true
 	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events (default ~/.local/state/lastword)")
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "keep the runs' events in memory: they end with the process")
 	flags.StringVar(&f.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs' events and files for several servers")
 	flags.StringVar(&f.natsCreds, "nats-creds", "", "`file` with the credentials for --nats")
 	flags.IntVar(&f.natsStreams, "nats-streams", 0, "`number` of streams that the first server of --nats spreads the runs over; it never changes (default 1)")
-	settings.Must(cmd.MarkFlagDirname("state"))
-	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 }
 
 // Check checks the flags.

@@ -44,12 +44,10 @@ type Flags struct {
 func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.repository, "repository", "", "`folder` whose files the model may list, read and search")
 	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; a file that it replaces is kept, with a number")
-	f.AddServerFlag(cmd, flags)
+	f.AddServerFlag(flags)
 	flags.StringSliceVar(&f.Names, "tool", nil,
 		"`name` of a tool that the model may call without asking you, even to write; * stands for any letters (default: all, and chat asks)")
 	settings.ByOperator(flags, "repository", "out", "tool")
-	settings.Must(cmd.MarkFlagDirname("repository"))
-	settings.Must(cmd.MarkFlagDirname("out"))
 }
 
 // About describes what the flags allow a model to do.
@@ -64,10 +62,9 @@ func (f *Flags) About() string {
 }
 
 // AddServerFlag adds only the flag for MCP servers.
-func (f *Flags) AddServerFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (f *Flags) AddServerFlag(flags *pflag.FlagSet) {
 	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools a chat's model may call")
 	settings.ByOperator(flags, "mcp-config")
-	settings.Must(cmd.MarkFlagFilename("mcp-config", "json"))
 }
 
 // Box holds the tools and what is open for them.
