@@ -144,7 +144,7 @@ var rules = []rule{
 	{pkgs: "transport/repository/internal/archive", ours: "internal/dial internal/regular messages internal/redact transport/internal/*"},
 	{pkgs: "transport/llm", ours: "internal/dial internal/regular internal/decode internal/jsonwalk " + basics + " transport/internal/*", libs: "github.com/sashabaranov/go-openai",
 		tests: "lastword/actors lastword/actors/call"},
-	{pkgs: "internal/probe", ours: "internal/regular internal/decode " + basics + " transport/llm"},
+	{pkgs: "internal/probe", ours: "internal/confined internal/regular internal/decode " + basics + " transport/llm"},
 	{pkgs: "transport/sqlite", ours: "internal/regular internal/confined internal/atomicfile messages actors/journal",
 		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
 	{pkgs: "transport/nats", ours: "messages actors/journal", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -69,16 +70,7 @@ func (p *Profile) Write(name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".profile-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return confined.WriteDurable(filepath.Dir(name), filepath.Base(name), 0o600, string(append(text, '\n')))
 }
 
 // Read reads the file. It returns nil if there is none.
