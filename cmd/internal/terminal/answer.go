@@ -191,7 +191,7 @@ func (s *Answer) tick() {
 }
 
 func (s *Answer) redraw(line string) {
-	line = fit(line, s.Columns-1, s.Style.dots())
+	line = fit(line, s.Columns-1, s.Style.mark("…"))
 	io.WriteString(ungated(s.Stderr), "\r"+s.Style.paint(line, dim)+"\x1b[K")
 }
 

@@ -28,7 +28,7 @@ func (d *Display) card(s messages.State) {
 	}
 	fmt.Fprintln(d.Stderr, Wrap(d.verdict(s), Columns(d.Stderr)-1))
 	if words := Hint(s, d.Works); words != "" {
-		fmt.Fprintf(d.Stderr, "  %s\n", d.Style.paint(d.Style.arrow()+words, dim))
+		fmt.Fprintf(d.Stderr, "  %s\n", d.Style.paint(d.Style.mark("→ ")+words, dim))
 	}
 	if d.Brief || d.Quiet {
 		return
@@ -72,7 +72,7 @@ func (d *Display) verdict(s messages.State) string {
 		return fmt.Sprintf("%s after %s", status(yellow), took)
 	}
 	if s.End.Degraded {
-		sign := d.Style.paint(warning(d.Style.ascii)+" degraded", yellow)
+		sign := d.Style.paint(d.Style.mark("⚠")+" degraded", yellow)
 		return fmt.Sprintf("%s, %s in %s: %s", sign, s.Status, took, words.Printable(WhyDegraded(s)))
 	}
 	return fmt.Sprintf("%s in %s", status(green), took)

@@ -120,7 +120,7 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 	p, end := b.phase(t.Name), now
 	sign, as := signOf(t.Status, tick, ascii)
 	if p.warned && t.Status == messages.TaskFinished {
-		sign, as = warning(ascii), yellow
+		sign, as = style{ascii: ascii}.mark("⚠"), yellow
 	}
 	text := p.words
 	switch last := b.state.End; {
@@ -141,14 +141,6 @@ func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, asci
 // waited appends the seconds of a wait.
 func waited(words string, d time.Duration) string {
 	return fmt.Sprintf("%s, %d s", words, max(d, 0)/time.Second)
-}
-
-// warning returns the sign for a degraded run or task. It is one column wide.
-func warning(ascii bool) string {
-	if ascii {
-		return "!"
-	}
-	return "⚠"
 }
 
 // Spinner returns the sign for work in progress. It is one column wide, and turns with each tick.

@@ -41,18 +41,12 @@ func (l style) paint(text string, as color) string {
 	return "\x1b[" + string(as) + "m" + text + "\x1b[0m"
 }
 
-func (l style) arrow() string {
+// mark returns a sign that lastword draws, in ASCII if the terminal shows nothing else.
+func (l style) mark(sign string) string {
 	if l.ascii {
-		return "-> "
+		return ASCII(sign)
 	}
-	return "→ "
-}
-
-func (l style) dots() string {
-	if l.ascii {
-		return "..."
-	}
-	return "…"
+	return sign
 }
 
 // line paints the spans, cut to the given width. It returns the width used.
@@ -60,7 +54,7 @@ func (l style) line(spans []span, columns int) (string, int) {
 	var b strings.Builder
 	used := 0
 	for _, s := range spans {
-		text := fit(strings.ReplaceAll(words.Printable(s.text), "\t", " "), columns-used, l.dots())
+		text := fit(strings.ReplaceAll(words.Printable(s.text), "\t", " "), columns-used, l.mark("…"))
 		used += Width(text)
 		b.WriteString(l.paint(text, s.as))
 	}

@@ -44,7 +44,7 @@ func (t *Table) Row(r probe.Result) {
 	}
 	lines := t.style.paint(string(r.Status), cmp.Or(statusColors[r.Status], dim)) + "  " + Pad(r.ID, t.wide) + "  " + cell(r.Seen, "")
 	if r.Remedy != "" {
-		lines += indent + cell(t.style.arrow()+r.Remedy, dim)
+		lines += indent + cell(t.style.mark("→ ")+r.Remedy, dim)
 	}
 	if t.Err == nil {
 		_, t.Err = io.WriteString(t.out, lines)
