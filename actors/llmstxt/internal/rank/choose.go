@@ -165,7 +165,14 @@ func (r *ranking) choose() (chosen []*item) {
 	}
 	decaySimilar(byClass[classSource], 0.975, path.Dir)
 	decaySimilar(byClass[classPage], 0.9, stemOf)
-	stable.Sort(byClass[classPage], r.readmeFirst(func(x *item) int { return x.place }))
+	others := make(map[*item]int) // pages that the site does not have, which stand before those of it that only fill up
+	for _, x := range byClass[classPage] {
+		if r.site != nil && x.listed == 0 && len(others) < mostOtherPages && x.points >= leastPoints &&
+			(depth(x.Path) == 0 || x.members != "" || r.named.Targets[x.Path]) {
+			others[x] = mostSitePages
+		}
+	}
+	stable.Sort(byClass[classPage], r.readmeFirst(func(x *item) int { return cmp.Or(x.place, others[x]) }))
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
 		if page.IsLicence(path.Base(x.Path)) {
@@ -370,10 +377,10 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || fixedNames.MatchString(name) })
-	if len(names) > mostGroups || len(names) < 2 {
+	if len(names) < 2 {
 		return nil
 	}
-	return names
+	return names[:min(len(names), mostGroups)]
 }
 
 // distinguish adds to titles that repeat within a section the shortest distinction: the folder's name, or else the

@@ -160,7 +160,7 @@ func (r *ranking) chooseExamples() {
 // classOf returns the class of a file.
 func (r *ranking) classOf(f *scan.File) class {
 	switch {
-	case f.Path == r.readme.Path, r.onSite[f.Path]:
+	case f.Path == r.readme.Path, r.onSite[f.Path] && !page.IsLicence(path.Base(f.Path)):
 		return classPage
 	case isOptional(f.Path):
 		return classOptional
@@ -214,7 +214,7 @@ var (
 	oldChanges = lazyregexp.New(`(?i)^(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d`)
 	peopleName = lazyregexp.New(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
-		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
+		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|security.contacts|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
 	// peoplePage matches pages that stand on sites, too.
 	peoplePage = lazyregexp.New(`(?i)^(authors|credits|kudos|thanks|sponsors?|backers|adopters|acknowledg\w*|who.?s.using.*|used.by|(open.?source|commercial|known).users)\.\w+$`)
 	toolFile   = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
@@ -228,7 +228,7 @@ var (
 	wording = lazyregexp.New(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = lazyregexp.New(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
 	post    = lazyregexp.New(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
-	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(al)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
+	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(als?)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
 )
 
 // isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.

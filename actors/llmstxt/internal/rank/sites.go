@@ -29,15 +29,12 @@ func (r *ranking) findSite() {
 		}
 	}
 	repository := site.NewRepository(files, func(p string) string { return r.head(p, configBytes) })
-	var found *site.Site
-	if all := site.Read(repository); len(all) > 0 {
-		found = all[0]
-	} else {
-		found = site.Folders(repository)
-	}
-	if found == nil || len(found.Pages()) < leastSite {
+	all := append(site.Read(repository), site.Folders(repository))
+	i := slices.IndexFunc(all, func(s *site.Site) bool { return s != nil && len(s.Pages()) >= leastSite })
+	if i < 0 {
 		return
 	}
+	found := all[i]
 	r.site = found
 	for _, p := range found.Pages() {
 		r.onSite[p] = found.Framework != "" // a folder may hold what no reader should see
@@ -46,16 +43,12 @@ func (r *ranking) findSite() {
 
 // makesSite reports whether a file is a program of the documentation site, or the README for those who build it.
 func (r *ranking) makesSite(f *scan.File) bool {
-	if r.site == nil || r.onSite[f.Path] || f.Path == r.readme.Path || !slices.Contains([]string{"Docusaurus", "Starlight", "VitePress", "VuePress"}, r.site.Framework) {
+	if r.site == nil || r.site.Made == "" || r.onSite[f.Path] || f.Path == r.readme.Path {
 		return false
 	}
-	dir := path.Dir(siteSettings.ReplaceAllString("./"+r.site.Config, "/x"))
-	return dir == "." && f.Kind == scan.Source && r.units[0].About.Private ||
-		strings.HasPrefix(f.Path, dir+"/") && (f.Kind != scan.Document || page.IsReadme(f.Path) && path.Dir(f.Path) == dir)
+	return r.site.Made == "." && f.Kind == scan.Source && r.units[0].About.Private ||
+		strings.HasPrefix(f.Path, r.site.Made+"/") && (f.Kind != scan.Document || page.IsReadme(f.Path) && path.Dir(f.Path) == r.site.Made)
 }
-
-// siteSettings matches the folder of a site's settings, and what is in it.
-var siteSettings = regexp.MustCompile(`/\.(vite|vue)press/.*$`)
 
 // followSite takes order, groups and labels of pages from the site, and how well each page deserves a link.
 func (r *ranking) followSite() {

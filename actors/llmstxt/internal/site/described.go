@@ -17,7 +17,7 @@ import (
 
 // described are the frameworks whose configuration is data, and those that have none.
 var described = []reader{mkdocsReader, mkdocsNavReader, sphinxReader, mdbookReader, gitbookReader, mintlifyReader, hugoReader,
-	exdocReader, doccReader, docsifyReader, hexoReader}
+	exdocReader, doccReader, docsifyReader, hexoReader, jupyterReader, nextraReader, fumadocsReader}
 
 // builder adds pages to a site, each once.
 type builder struct {

@@ -34,6 +34,7 @@ type sidebar struct {
 
 func readDocusaurus(r *Repository, config string) *Site {
 	d := &docusaurus{builder: newBuilder(r, "Docusaurus", config), config: r.program(config), dir: folderOf(config)}
+	d.Made = path.Dir(config)
 	if d.Base = baseURL(literal.Get(d.config, "url")); d.Base != "" {
 		d.Base = strings.TrimRight(d.Base+"/"+strings.Trim(textAt(d.config, "baseUrl"), "/"), "/")
 	}

@@ -133,6 +133,9 @@ func (m *mkdocs) target(dir, label, name string) (nodes []*Node) {
 	if config, ok := strings.CutPrefix(name, "!include "); ok {
 		return join(nil, m.include(label, strings.TrimSpace(config)))
 	}
+	if label != "" && strings.Contains(name, "*") { // the title is that of a section
+		return join(nil, group(label, m.target(dir, "", name)))
+	}
 	for _, p := range m.named(dir, name) {
 		nodes = join(nodes, m.placeOf(p, label))
 	}

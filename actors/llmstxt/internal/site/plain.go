@@ -31,7 +31,8 @@ type plainFolder struct {
 func Folder(r *Repository, dir string) *Site {
 	var pages []string
 	for _, p := range r.below(dir) {
-		if plainPage.MatchString(p) && !strings.HasPrefix(p, ".") && !strings.HasPrefix(p, "_") && !privateFolder.MatchString(p) {
+		if plainPage.MatchString(p) && !strings.HasPrefix(p, ".") && !strings.HasPrefix(p, "_") && !privateFolder.MatchString(p) &&
+			!r.isTranslation(dir, p) {
 			pages = append(pages, p)
 		}
 	}
@@ -43,8 +44,17 @@ func Folder(r *Repository, dir string) *Site {
 	return f.Site
 }
 
-// privateFolder matches paths below folders that are not published.
-var privateFolder = lazyregexp.New(`(^|/)[._][^/]*/`)
+// privateFolder matches paths below folders that are not published, or that hold news.
+var privateFolder = lazyregexp.New(`(^|/)([._][^/]*|blog|posts)/`)
+
+// inLanguage matches a page whose name or topmost folder names a language. Its groups are the path without that.
+var inLanguage = lazyregexp.New(`^(?:(.+)\.[a-z]{2}(?:-[A-Za-z]{2,4})?(\.\w+)|[a-z]{2}(?:-[A-Za-z]{2,4})?/(.+))$`)
+
+// isTranslation reports whether a page is in a language beside the same page without one.
+func (r *Repository) isTranslation(dir, p string) bool {
+	m := inLanguage.FindStringSubmatch(p)
+	return m != nil && r.has(within(dir, m[1]+m[2]+m[3]))
+}
 
 // spot is a place with what orders it in its folder.
 type spot struct {
@@ -58,13 +68,14 @@ const noLink, noPosition = 1 << 30, 1e18
 
 // places returns the places in a folder, and the place of the first link to one of them.
 func (f *plainFolder) places(dir string) (nodes []*Node, first int) {
-	names := f.in[dir]
+	names, settings := f.in[dir], f.arrangement(dir)
 	if i := slices.IndexFunc(names, isIndex); i >= 0 {
 		f.follow(dir, path.Join(dir, names[i]))
 	}
 	var spots []spot
 	for _, name := range names {
-		if s := f.spot(path.Join(dir, name), strings.HasSuffix(name, "/")); s.Node != nil {
+		s := f.spot(path.Join(dir, name), strings.HasSuffix(name, "/"))
+		if settings.arrange(&s, trimExt(strings.TrimSuffix(name, "/"))); s.Node != nil {
 			spots = append(spots, s)
 		}
 	}
@@ -72,8 +83,13 @@ func (f *plainFolder) places(dir string) (nodes []*Node, first int) {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.link, b.link), cmp.Compare(a.position, b.position), cmp.Compare(a.name, b.name))
 	})
 	first = noLink
+	list := &nodes
 	for _, s := range spots {
-		nodes = append(nodes, s.Node)
+		for ; len(settings.parts) > 0 && settings.parts[0].place <= s.rank; settings.parts = settings.parts[1:] {
+			part := &Node{Label: settings.parts[0].label}
+			nodes, list = append(nodes, part), &part.Children
+		}
+		*list = append(*list, s.Node)
 		first = min(first, s.link)
 	}
 	return nodes, first
@@ -89,7 +105,7 @@ func (f *plainFolder) spot(p string, isFolder bool) spot {
 	if isFolder {
 		var children []*Node
 		children, s.link = f.places(p)
-		s.Node = group(Readable(name), children)
+		s.Node = group(cmp.Or(f.arrangement(p).title, Readable(strings.Trim(name, "()"))), children)
 		return s
 	}
 	n, matter := f.place(within(f.dir, p))

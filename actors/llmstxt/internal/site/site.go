@@ -24,6 +24,7 @@ type Site struct {
 	Framework string // its name as its makers write it
 	Config    string // path of the configuration
 	Base      string // URL of the site without a slash at its end; "" if the configuration has none
+	Made      string // folder whose programs make the site; "" if a tool makes it from data
 	Markdown  bool   // the text of a page is served at the page's URL with .md at its end
 	Root      Node   // has no label and no page
 	// Unread counts parts of the navigation that only a program can compute, and entries whose pages are not in the

@@ -33,6 +33,7 @@ type starlightPage struct {
 func readStarlight(r *Repository, config string) *Site {
 	s := &starlight{builder: newBuilder(r, "Starlight", config)}
 	c := r.program(config)
+	s.Made = path.Dir(config)
 	if s.Base = baseURL(literal.Get(c, "site")); s.Base != "" {
 		s.Base = strings.TrimRight(s.Base+"/"+strings.Trim(textAt(c, "base"), "/"), "/")
 	}

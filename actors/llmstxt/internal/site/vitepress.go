@@ -34,6 +34,7 @@ func readVitePress(r *Repository, config string) *Site {
 	}
 	c := r.program(config)
 	root, _, _ := strings.Cut("/"+config, "/.v")
+	v.Made = cmp.Or(strings.Trim(root, "/"), ".")
 	v.dir = within(strings.TrimPrefix(root, "/"), textAt(c, "srcDir"))
 	v.base = strings.TrimSuffix("/"+strings.Trim(textAt(c, "base"), "/"), "/") + "/"
 	v.clean = literal.Get(c, "cleanUrls") == true
@@ -46,8 +47,8 @@ func readVitePress(r *Repository, config string) *Site {
 	nav := setting(settings, "nav", "navbar")
 	v.navbar(nav)
 	v.sidebars(setting(settings, "sidebar"))
-	if len(v.Pages()) == 0 {
-		v.Root.Children = v.nodes(nav, "")
+	if folder := Folder(r, v.dir); len(v.Pages()) == 0 && folder != nil { // a program makes the sidebar
+		v.Root.Children = append(v.nodes(nav, ""), folder.Root.Children...)
 	}
 	return v.Site
 }

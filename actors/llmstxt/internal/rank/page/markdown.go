@@ -22,9 +22,7 @@ import (
 // not mistaken for prose.
 func readMarkdown(path, source string) Page {
 	front, source := frontMatter(source)
-	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
-		source = moduleLine.ReplaceAllString(source, "")
-	}
+	source = moduleLine.ReplaceAllString(source, "")
 	if strings.Contains(source, "]({") {
 		source = liquidLink.ReplaceAllString(source, "](#)")
 	}
@@ -47,8 +45,8 @@ var markdown = sync.OnceValue(func() parser.Parser {
 	).Parser()
 })
 
-// moduleLine matches the module lines at the top of an MDX page.
-var moduleLine = lazyregexp.New(`(?m)^(import|export) .*\n?`)
+// moduleLine matches the module lines of MDX, which frameworks read in pages with other extensions, too.
+var moduleLine = lazyregexp.New(`(?m)^(import ([\w*{][\w\s,*{}$]*from )?["'][^"'\n]*["'];?|export (const|default|function) .*)[ \t]*(\n|$)`)
 
 // liquidLink matches the target of a link by Jekyll: "]({% link page.md %})".
 var liquidLink = lazyregexp.New(`\]\(\{[{%][^)\n]*\)`)
@@ -182,8 +180,12 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 			r.page.Taglines = append(r.page.Taglines, text)
 		}
 		r.page.below(text)
-	case !htmlHeading.MatchString(raw) && !htmlOther.MatchString(raw) && !r.aside && isProse(text):
-		r.page.Taglines = append(r.page.Taglines, text)
+	case !htmlOther.MatchString(raw) && !r.aside:
+		for part := range strings.SplitSeq(htmlPart.ReplaceAllString(raw, "\x00"), "\x00") {
+			if text := stripTags(part); !strings.Contains(strings.ToLower(part), "<a ") && isProse(text) {
+				r.page.Taglines = append(r.page.Taglines, text)
+			}
+		}
 	}
 }
 
@@ -192,7 +194,8 @@ var (
 	htmlTag     = lazyregexp.New(`(?s)<!--.*?-->|<[^>]*>`)
 	htmlTitle   = lazyregexp.New(`(?is)<h1[^>]*>(.*?)</h1>`)
 	htmlHeading = lazyregexp.New(`(?i)^\s*<h[2-6][ >]`)
-	htmlOther   = lazyregexp.New(`(?i)<(?:a|table|pre|script|style|svg|details)\b`)
+	htmlOther   = lazyregexp.New(`(?i)<(?:table|pre|script|style|svg|details)\b`)
+	htmlPart    = lazyregexp.New(`(?i)</?(?:p|div|center|br|h[2-6])\b[^>]*>`)
 )
 
 // stripTags returns the text of HTML.

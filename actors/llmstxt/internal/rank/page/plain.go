@@ -22,7 +22,7 @@ func readPlain(p, text string) Page {
 		lines := plainLines(block)
 		if title, n := plainTitle(lines); n > 0 {
 			aside = out.Title != "" && asides.In(strings.ToLower(title))
-			if out.Title == "" && len(out.Prose) == 0 {
+			if out.Title == "" && !out.hasParagraph {
 				out.Title = title
 			} else {
 				out.below(title)
