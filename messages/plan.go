@@ -213,7 +213,7 @@ type StepKept struct {
 	Error  *Error          `json:"error,omitempty"`
 	// Begun: the step is about to begin. Another StepKept follows at its end.
 	Begun bool `json:"begun,omitempty"`
-	// Again, beside Begun: the step may happen again, and so may its task's other steps. Else it must not happen twice.
+	// Again, beside Begun: this step and its task's other steps may be repeated. Without it the step must not happen twice.
 	Again bool `json:"again,omitempty"`
 	// Input is the digest of the step's input, if the code names one. A kept result of another input is refused.
 	Input string `json:"input,omitempty"`

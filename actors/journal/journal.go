@@ -160,7 +160,7 @@ type RefillCommand struct {
 	Has   float64
 }
 
-// AnswerCommand asks for an input.received.
+// AnswerCommand asks the run's owner to record an answer to a question: the event input.received.
 type AnswerCommand struct {
 	Request   string
 	Value     []byte

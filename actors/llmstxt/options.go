@@ -97,11 +97,11 @@ func (o Options) problem() error {
 	case o.LinkStyle != "blob" && o.LinkStyle != "raw" && o.LinkStyle != rank.StyleSite && o.LinkStyle != rank.StyleAuto:
 		return messages.InvalidInput("there is no link style %q; use blob, forge, raw, site, auto or relative", o.LinkStyle)
 	case (o.LinkStyle == rank.StyleSite || o.LinkStyle == rank.StyleAuto) && o.Ref == rank.RefRelative:
-		return messages.InvalidInput("links are relative, or lead to the site: leave one out")
+		return messages.InvalidInput("links to the site cannot be relative: leave out the link style or the ref")
 	case o.Ref != "" && o.Ref != rank.RefCommit && o.Ref != rank.RefRelative:
 		return messages.InvalidInput("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, o.Ref)
 	case o.Ref == rank.RefRelative && o.LinkBase != "":
-		return messages.InvalidInput("links are relative, or below a base URL: leave one out")
+		return messages.InvalidInput("links below a base URL cannot be relative: leave out the base URL or the ref")
 	case o.SizeBudget != 0 && o.SizeBudget < leastBudget:
 		return messages.InvalidInput("a size budget of %d bytes is too small; use at least %d", o.SizeBudget, leastBudget)
 	case o.TokenBudget < -1 || o.TokenBudget > 0 && o.TokenBudget < leastTokens:

@@ -16,8 +16,8 @@ var words = []struct{ word, kind string }{{"password", "password"}, {"passwd", "
 // part matches the parts of a name such as DB_PASS, X-Api-Key or apiKey.
 var part = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
-// Named returns what a value is by the last such word of its name, or "" if the name does not say that it is a secret.
-// last: nothing follows the word, as TYPE does in TOKEN_TYPE.
+// Named returns the kind of secret that a value's name tells, by its last such word, or "" if the name tells of none. last
+// reports that no word follows: TYPE follows in TOKEN_TYPE.
 func Named(name string) (kind string, last bool) {
 	parts := part.FindAllString(name, -1)
 	for i := len(parts) - 1; i >= 0; i-- {

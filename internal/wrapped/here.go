@@ -32,7 +32,7 @@ func Offer(server string, f Func) {
 	delete(here.waiting, server)
 }
 
-// Put lets the run whose input has the id make a call, once.
+// Put keeps a call for one run: the run whose input has the returned id may make it, once.
 func Put(f Func) (id string) {
 	id = rand.Text()
 	here.mu.Lock()

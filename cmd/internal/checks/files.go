@@ -132,7 +132,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 		}
 		switch {
 		case err != nil:
-			return fmt.Errorf("cannot read below %s: %w", folder, err)
+			return fmt.Errorf("cannot read the files below %s: %w", folder, err)
 		case d.IsDir() && (d.Name() == ".git" || strings.Count(name, "/") >= checkDepth):
 			return fs.SkipDir
 		case d.Type().IsRegular() && (d.Name() == "llms.txt" || strings.HasSuffix(d.Name(), "-llms.txt")):

@@ -99,7 +99,7 @@ func allowedCommand(p *host.Program) *cobra.Command {
 			rows = append(rows, []string{a.Pin[:min(len(a.Pin), 12)], a.At.Format(time.DateOnly), words.Printable(words.Clip(a.Tool, 300))})
 		}
 		if forget != "" {
-			return messages.InvalidInput("nothing is allowed as %s; lastword agent allowed lists what is", forget)
+			return messages.InvalidInput("no permission has the id %s; lastword agent allowed lists them", forget)
 		}
 		return terminal.List(cmd, rows, "no agent has a permanent permission")
 	}}

@@ -117,8 +117,8 @@ func (p *Program) Sealing(given seal.Keys) (func(value []byte) string, func(seal
 		func(sealed string) ([]byte, bool) { return keys().Open(use, sealed) }
 }
 
-// GuardedStart returns what starts commands so that all that they start ends with them; nil without a guardian. With
-// foreground, commands are in the process group of this program.
+// GuardedStart returns a function that starts a command; when the command ends, the guardian ends all that it started. It
+// returns nil without a guardian. With foreground, commands are in the process group of this program.
 func GuardedStart(g *guardian.Guardian, foreground bool) func(cmd *exec.Cmd, tty, keep bool) (command.Process, error) {
 	if g == nil {
 		return nil

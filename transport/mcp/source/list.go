@@ -34,7 +34,7 @@ var Lists = map[string]struct{ List, Name, Changed string }{
 	"resources/templates/list": {"resourceTemplates", "uriTemplate", mcp.MethodNotificationResourcesListChanged},
 }
 
-// List is a list of a server as it was at a time. It never changes: where nothing is new, the same one is returned again.
+// List is a list of a server, such as its tools, as it was at one time. It never changes: where nothing is new, the same one is returned again.
 type List struct {
 	// Entries are unparsed, in the server's order. Names are their names, or URIs.
 	Entries []json.RawMessage

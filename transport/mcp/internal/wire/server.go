@@ -107,7 +107,7 @@ var (
 var errStreamClosed = fmt.Errorf("%w: %w", ErrCanceled, ErrDisconnected)
 
 // errEnded means that the exchange has been answered.
-var errEnded = errors.New("the request has its answer")
+var errEnded = errors.New("the request was answered already")
 
 // Error is a JSON-RPC error. With a Scope, the response over HTTP has status 403 and names the scope in
 // WWW-Authenticate.
