@@ -31,13 +31,8 @@ func budgetCommand(p *host.Program) *cobra.Command {
 	remote, f := &host.Remote{Program: p}, filter{}
 	by, limit, asJSON := "", 0, false
 	cmd := &cobra.Command{
-		Use: "budget [run]",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exit.Takes(1, "takes one run at most", "lastword runs ls lists them")(cmd, args)
-			}
-			return nil
-		},
+		Use:  "budget [run]",
+		Args: exit.TakesSome(0, 1, "takes one run at most", "lastword runs ls lists them"),
 		RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
 			if len(args) == 1 {
 				id, err := runNamed(cmd.Context(), c, args[0])

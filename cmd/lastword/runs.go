@@ -45,26 +45,29 @@ func runsCommand(p *host.Program) *cobra.Command {
 // runArgument wants the id of a run.
 var runArgument = exit.Takes(1, "needs the id of one run, or last", "lastword runs ls lists them")
 
-// oneRun returns a command that calls run for the run that its argument names.
-func oneRun(remote *host.Remote, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: runArgument, RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
+// ofRun calls run for the run that the first argument names, with the other arguments.
+func ofRun[C host.Source](run func(*cobra.Command, C, messages.RunID, []string) error) func(*cobra.Command, []string, C) error {
+	return func(cmd *cobra.Command, args []string, c C) error {
 		id, err := runNamed(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
 		}
+		return run(cmd, c, id, args[1:])
+	}
+}
+
+// oneRun returns a command that calls run for the run that its argument names.
+func oneRun(remote *host.Remote, use string, run func(*cobra.Command, host.Source, messages.RunID) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: runArgument, RunE: remote.Read(ofRun(func(cmd *cobra.Command, c host.Source, id messages.RunID, _ []string) error {
 		return run(cmd, c, id)
-	})}
+	}))}
 }
 
 // oneLiveRun is oneRun for commands that need a server.
 func oneLiveRun(remote *host.Remote, use string, run func(*cobra.Command, *api.Client, messages.RunID) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: runArgument, RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
-		id, err := runNamed(cmd.Context(), c, args[0])
-		if err != nil {
-			return err
-		}
+	return &cobra.Command{Use: use, Args: runArgument, RunE: remote.Ask(ofRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID, _ []string) error {
 		return run(cmd, c, id)
-	})}
+	}))}
 }
 
 // readCommand is oneRun for a command outside of runs, with the flags that name the server or the folder.

@@ -25,24 +25,15 @@ import (
 
 func runsAnswerCommand(remote *host.Remote) *cobra.Command {
 	return &cobra.Command{
-		Use: "answer <run> [request] <value>",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 || len(args) == 3 {
-				return nil
-			}
-			return exit.BadUsage(cmd, errors.New("give the run and the value"), "for example: lastword runs answer last yes")
-		},
-		RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
-			id, err := runNamed(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			err = answer(cmd.Context(), c, id, args[1:])
+		Use:  "answer <run> [request] <value>",
+		Args: exit.TakesSome(2, 3, "needs the run and the value", "for example: lastword runs answer last yes"),
+		RunE: remote.Ask(ofRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID, args []string) error {
+			err := answer(cmd.Context(), c, id, args)
 			if messages.CodeOf(err) == messages.CauseInvalidInput {
 				err = exit.Misconfigured(err)
 			}
 			return err
-		}),
+		})),
 	}
 }
 
@@ -120,12 +111,8 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 	interrupt, wait := false, false
 	cmd := &cobra.Command{Use: "say <run> <message>", Args: exit.Takes(2, "needs the id of one run, or last, and the message in quotes",
 		`for example: lastword runs say last "look at main.go, too"`),
-		RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
-			id, err := runNamed(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			if msg.Mode, msg.Content = messages.Steer, args[1]; interrupt {
+		RunE: remote.Ask(ofRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID, args []string) error {
+			if msg.Mode, msg.Content = messages.Steer, args[0]; interrupt {
 				msg.Mode = messages.Interrupt
 			}
 			m, err := c.Say(cmd.Context(), id, msg)
@@ -136,7 +123,7 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 				return err
 			}
 			return awaitSeen(cmd, remote, c, id, m)
-		})}
+		}))}
 	flags := cmd.Flags()
 	flags.BoolVar(&interrupt, "interrupt", false, "end the model's answer first, and decline open questions")
 	flags.BoolVar(&wait, "wait", false, "wait until a model's server has the message, and fail if the run drops it")
@@ -153,20 +140,18 @@ func runsReleaseCommand(remote *host.Remote) *cobra.Command {
 func runsMoveCommand(remote *host.Remote) *cobra.Command {
 	first, before := false, ""
 	cmd := &cobra.Command{Use: "move <run> --first|--before <run>", Args: runArgument,
-		RunE: remote.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
-			if first == (before != "") {
-				return exit.BadUsage(cmd, errors.New("say where: --first, or --before RUN"), "lastword runs ls --status pending lists the runs that wait")
-			}
-			id, err := runNamed(cmd.Context(), c, args[0])
+		RunE: remote.Ask(ofRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID, _ []string) (err error) {
 			other := messages.RunID("")
-			if err == nil && before != "" {
+			if first == (before != "") {
+				err = exit.BadUsage(cmd, errors.New("say where: --first, or --before RUN"), "lastword runs ls --status pending lists the runs that wait")
+			} else if before != "" {
 				other, err = runNamed(cmd.Context(), c, before)
 			}
 			if err != nil {
 				return err
 			}
 			return c.Move(cmd.Context(), id, other)
-		})}
+		}))}
 	cmd.Flags().BoolVar(&first, "first", false, "it begins before the others that wait in its conversation")
 	cmd.Flags().StringVar(&before, "before", "", "it begins right before that `run`, which waits too")
 	return cmd

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,32 +24,23 @@ import (
 // runsFilesCommand returns the command that lists the files of a run, prints one, or writes them below a folder.
 func runsFilesCommand(remote *host.Remote) *cobra.Command {
 	out, force := "", false
-	cmd := &cobra.Command{Use: "files <run> [name]", RunE: remote.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
-		id, err := runNamed(cmd.Context(), c, args[0])
-		if err != nil {
-			return err
-		}
+	cmd := &cobra.Command{Use: "files <run> [name]", RunE: remote.Read(ofRun(func(cmd *cobra.Command, c host.Source, id messages.RunID, named []string) error {
 		state, err := c.State(cmd.Context(), id)
 		if err != nil {
 			return err
 		}
-		if state.Artifacts, err = filesNamed(state, args[1:]); err != nil {
+		if state.Artifacts, err = filesNamed(state, named); err != nil {
 			return err
 		}
 		switch {
 		case out != "":
 			return fetchFiles(cmd.Context(), c, state, out, force)
-		case len(args) > 1:
+		case len(named) > 0:
 			return fetchFile(cmd.Context(), c, state, state.Artifacts[0], terminal.Shown(cmd.OutOrStdout()))
 		}
 		return printFiles(cmd, state.Artifacts)
-	})}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) < 1 || len(args) > 2 {
-			return exit.BadUsage(cmd, errors.New("runs files needs the id of one run, or last, and takes the name of one file"), "lastword runs ls lists them")
-		}
-		return nil
-	}
+	}))}
+	cmd.Args = exit.TakesSome(1, 2, "needs the id of one run, or last, and takes the name of one file", "lastword runs ls lists them")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the files below; made if missing")
 	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there")
 	return cmd

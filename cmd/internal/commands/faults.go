@@ -31,12 +31,7 @@ func FaultCommand(p *host.Program) *cobra.Command {
 	flags.DurationVar((*time.Duration)(&rule.Expires), "expires", 0, "`time` after which the fault is disarmed")
 	flags.DurationVar((*time.Duration)(&rule.For), "for", 0, "`time` that the fault lasts, if it has a duration")
 	disarm := faultCommand(remote, "disarm [point]", "", new(fault.Rule))
-	disarm.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return exit.BadUsage(cmd, errors.New("fault disarm takes one point, or none for all"), "")
-		}
-		return nil
-	}
+	disarm.Args = exit.TakesSome(0, 1, "takes one point, or none for all", "")
 	cmd.AddCommand(faultCommand(remote, "ls", "no arguments", new(fault.Rule)), arm, disarm)
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -42,13 +43,8 @@ type options struct {
 func RunCommand(p *host.Program) *cobra.Command {
 	o := options{program: p, at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
-		Use: "run [flags] -- <program> [argument]...",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.BadUsage(cmd, errors.New("run needs a program"), "for example: lastword run -- make test")
-			}
-			return nil
-		},
+		Use:  "run [flags] -- <program> [argument]...",
+		Args: exit.TakesSome(1, math.MaxInt, "needs a program", "for example: lastword run -- make test"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	flags := cmd.Flags()

@@ -73,8 +73,13 @@ func BadUsage(cmd *cobra.Command, err error, hint string) error {
 
 // Takes checks the number of arguments. needs says what they are; hint says what to do, as in [BadUsage].
 func Takes(arguments int, needs, hint string) cobra.PositionalArgs {
+	return TakesSome(arguments, arguments, needs, hint)
+}
+
+// TakesSome is [Takes] for a command that takes least to most arguments.
+func TakesSome(least, most int, needs, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == arguments {
+		if least <= len(args) && len(args) <= most {
 			return nil
 		}
 		return BadUsage(cmd, errors.New(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")+" "+needs), hint)
