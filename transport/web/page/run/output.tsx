@@ -117,7 +117,7 @@ class Lines {
 export function LogLines({ lines }: { lines: LogLine[] }) {
   return (
     <details class="thought" open>
-      <summary>Log <span class="muted num">the newest {plural(lines.length, "line")}</span></summary>
+      <summary>Log <span class="muted num">{lines[0]!.number > 1 && "the newest "}{plural(lines.length, "line")}</span></summary>
       <pre tabIndex={0} class="output-log">{lines.map((l) => <div key={l.number} class={l.level === "warn" || l.level === "error" ? l.level : ""}><span class="number muted">{l.number}</span>{clean(cut(l.text, widest))}</div>)}</pre>
     </details>
   );
@@ -141,7 +141,7 @@ export function Output({ text, name, growing, reading }: { text: string; name: s
         <span class="muted num">{shown ? `${count.toLocaleString("en")} of ${plural(all.count, "line")}` : plural(count, "line")}</span>
       </div>
       <Virtual count={count} rowHeight={rowHeight} follow={!!follow.value && growing} onFollow={(end) => !reading && (follow.value = end)}
-        style={{ height: `${Math.min(count, 30) * rowHeight + 16}px` }} class="output-lines mono" role="group" tabIndex={0} aria-label={`Lines of ${name}`}
+        style={{ height: `${Math.min(count, 30) * rowHeight + 18}px` }} class="output-lines mono" role="group" tabIndex={0} aria-label={`Lines of ${name}`}
         row={(i) => {
           const n = shown ? shown[i]! : i;
           return <div key={n} class="output-line"><span class="number muted" aria-hidden="true">{n + 1}</span>{all.line(n).map((p, k) => <span key={k} class={p.style.classes} style={{ color: p.style.color, background: p.style.background }}>{p.text}</span>)}</div>;

@@ -39,7 +39,7 @@ export function SchedulesPage() {
       {!!lines.value?.length && (
         <div class="wide" tabIndex={0} role="group" aria-label="The schedules">
           <table>
-            <thead><tr>{["Schedule", "Job", "When", "Next", "Last", "What became of it", "Actions"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+            <thead><tr>{["Schedule", "Job", "When", "Next", "Last", "Result", "Actions"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
             <tbody>
               {lines.value.map((l) => (
                 <tr key={l.name}>
