@@ -140,11 +140,13 @@ func TestCheckJudgesRecovery(t *testing.T) {
 			return func() actors.Definition {
 				d := sending(send, sent)()
 				if made++; made > 1 {
-					d.New = func(json.RawMessage) (actors.Job, error) { return actors.Job{}, errors.New("Restart the printer") }
+					d.New = func(json.RawMessage) (actors.Job, error) {
+						return actors.Job{}, errors.New("set Restart if the printer is off")
+					}
 				}
 				return d
 			}
-		}(), "cannot be made again: Restart the printer"},
+		}(), "cannot be made again: set Restart if"},
 		"its input cannot be read again": {func() actors.Definition {
 			d := sending(send, sent)()
 			make := d.New
