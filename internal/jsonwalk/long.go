@@ -40,25 +40,49 @@ func Short(text []byte) (short []byte) {
 	return append(short, text[from:]...)
 }
 
-// Long holds the long strings of a value, and encoding/json sees a mark in place of each. The zero Long is empty.
-type Long struct{ marks, texts []string }
+// Long holds the long parts of a value, and encoding/json sees a mark in place of each. The zero Long is empty.
+type Long struct{ parts []part }
+
+// part is a text, or JSON.
+type part struct {
+	mark, text string
+	json       json.RawMessage
+}
 
 // Mark returns the text, or a mark in place of a long one.
 func (l *Long) Mark(text string) string {
 	if len(text) <= longest {
 		return text
 	}
-	l.marks, l.texts = append(l.marks, rand.Text()), append(l.texts, text)
-	return l.marks[len(l.marks)-1]
+	return l.mark(part{text: text})
 }
 
-// Write writes JSON with the texts in place of their marks, which are in the same order, as encoding/json writes them.
+// MarkJSON is Mark for JSON, which Write writes as it is.
+func (l *Long) MarkJSON(data json.RawMessage) json.RawMessage {
+	if len(data) <= longest {
+		return data
+	}
+	return json.RawMessage(`"` + l.mark(part{json: data}) + `"`)
+}
+
+func (l *Long) mark(p part) string {
+	p.mark = rand.Text()
+	l.parts = append(l.parts, p)
+	return p.mark
+}
+
+// Write writes JSON with the parts in place of their marks, which are in the same order, as encoding/json writes them.
 func (l *Long) Write(w io.Writer, data []byte) {
-	for i, mark := range l.marks {
-		if before, after, found := bytes.Cut(data, []byte(`"`+mark+`"`)); found {
-			_, _ = w.Write(before)
-			writeText(w, l.texts[i])
-			data = after
+	for _, p := range l.parts {
+		before, after, found := bytes.Cut(data, []byte(`"`+p.mark+`"`))
+		if !found {
+			continue
+		}
+		_, _ = w.Write(before)
+		if data = after; p.json != nil {
+			_, _ = w.Write(p.json)
+		} else {
+			writeText(w, p.text)
 		}
 	}
 	_, _ = w.Write(data)
@@ -91,12 +115,12 @@ func (l *Long) marked(v any) any {
 
 // Bytes returns what Write writes: the data itself if there is no long string.
 func (l *Long) Bytes(data []byte) []byte {
-	if l.marks == nil {
+	if l.parts == nil {
 		return data
 	}
 	size := len(data)
-	for _, text := range l.texts {
-		size += len(text) + len(text)/8 // for the escapes
+	for _, p := range l.parts {
+		size += len(p.json) + len(p.text) + len(p.text)/8 // for the escapes
 	}
 	whole := bytes.NewBuffer(make([]byte, 0, size))
 	l.Write(whole, data)

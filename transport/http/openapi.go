@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/seed889630bf/lastword/internal/jsonwalk"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -54,13 +55,20 @@ func (s *Server) write(w io.Writer, v any) error {
 	return err
 }
 
-// encode returns v as JSON, without the process's secrets.
+// encode returns v as JSON, without the process's secrets. A long input of a run is copied once.
 func (s *Server) encode(v any) ([]byte, error) {
 	var body bytes.Buffer
+	var long jsonwalk.Long
+	if state, ok := v.(messages.State); ok && state.Queued != nil {
+		queued := *state.Queued
+		queued.Input = long.MarkJSON(queued.Input)
+		state.Queued = &queued
+		v = state
+	}
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(v)
-	return s.Redact(body.Bytes()), err
+	return s.Redact(long.Bytes(body.Bytes())), err
 }
 
 // quiet is a response whose body is written at once, and without the process's secrets.

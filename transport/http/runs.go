@@ -75,6 +75,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 		return err
 	}
 	q := in.Body.request(in.Key)
+	in.Body.Input = nil // the job has a copy soon, and the framework keeps in until the answer
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
 		return messages.InvalidInput("an attached run is cancelled when this request ends; " +
 			"ask for text/event-stream, or wait for the end with Prefer: wait=SECONDS")
