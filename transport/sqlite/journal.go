@@ -70,6 +70,9 @@ func (j *Journal) open(with []Option) error {
 	if j.db, err = openReading(j.dir, beside); err != nil {
 		return err
 	}
+	if j.page, err = j.db.Prepare(readSQL); err != nil {
+		return err
+	}
 	if err := j.offerAll(); err != nil {
 		return err
 	}

@@ -16,9 +16,10 @@ import (
 
 // store reads the database of a directory. It is safe for concurrent use.
 type store struct {
-	dir string
-	db  *sql.DB
-	old bool // its list does not say what was spent
+	dir  string
+	db   *sql.DB
+	page *sql.Stmt // readSQL: the parser of SQL takes half the time of a short read
+	old  bool      // its list does not say what was spent
 }
 
 // batchBytes is the size after which a Read returns no further block.
@@ -40,7 +41,7 @@ func (s *store) Read(ctx context.Context, run messages.RunID, after uint64) (jou
 
 // read reads a page, and the head in the same statement, so that both agree.
 func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (page journal.Page, err error) {
-	rows, err := s.db.QueryContext(ctx, readSQL, string(run), int64(min(after, maxSeq)))
+	rows, err := s.page.QueryContext(ctx, string(run), int64(min(after, maxSeq)))
 	if err != nil {
 		return page, err
 	}

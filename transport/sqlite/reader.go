@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -34,10 +35,14 @@ func openEither(dir string) (r *Reader, err error) {
 		if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil && (version < readable || version > len(migrations)) {
 			err = wrongSchema(dir, version)
 		}
+		var page *sql.Stmt
+		if err == nil {
+			page, err = db.Prepare(readSQL)
+		}
 		if err != nil {
 			return errors.Join(err, db.Close())
 		}
-		r = &Reader{store{dir, db, version < spending}, how, version}
+		r = &Reader{store{dir, db, page, version < spending}, how, version}
 		return nil
 	})
 	return r, err
