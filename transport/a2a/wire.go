@@ -280,7 +280,7 @@ func (s server) changePush(ctx context.Context, run messages.RunID, id, url stri
 			return nil
 		case len(id) > 64 || neturl.PathEscape(id) != id:
 			return messages.InvalidInput("the id of a push notification config has up to 64 letters, digits and -._~")
-		case !known && len(urls) >= mostPushes:
+		case url != "" && !known && len(urls) >= mostPushes:
 			return messages.LimitExceeded("the task has %d push notification configs; delete one", mostPushes)
 		}
 		urls[id] = url

@@ -84,9 +84,6 @@ func (b *behind) call(ctx context.Context, x *wire.Exchange, o origin, req mcp.C
 
 // start starts the run of a call. Its input has the tool as it is now, and what the client declares. mark is for its callerLabel.
 func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.CallToolRequest, mark string) (messages.State, error) {
-	if err := needsTool(b.runs); err != nil {
-		return messages.State{}, err
-	}
 	who := caller(ctx, x)
 	input := wrapped.Input{Server: o.server, Tool: o.name, Arguments: req.Params.RawArguments, Client: who.Capabilities}
 	if tools, err := b.Behind.List(ctx, o.server, who, "tools/list"); err == nil { // it is known for a minute
@@ -94,24 +91,32 @@ func (b *behind) start(ctx context.Context, x *wire.Exchange, o origin, req mcp.
 			input.Shown = b.shownAs(o, tools.Entries[i])
 		}
 	}
-	text, err := json.Marshal(input)
-	if err != nil {
-		return messages.State{}, err
-	}
-	labels := map[string]string{toolLabel: o.server + "/" + o.name}
-	if mark != "" {
-		labels[callerLabel] = mark
-	}
-	lasting := context.WithoutCancel(ctx)
-	id, err := b.runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Mode: messages.Detached, Labels: labels})
-	if err != nil {
-		return messages.State{}, err
-	}
-	state, err := b.runs.State(lasting, id)
+	state, err := startCall(ctx, b.runs, input, mark)
 	if err == nil {
 		b.hub.Started(state)
 	}
 	return state, err
+}
+
+// startCall starts the run of a call of a tool. mark, if not "", is for its callerLabel. The end of ctx does not end the run.
+func startCall(ctx context.Context, runs wire.Runs, input wrapped.Input, mark string) (messages.State, error) {
+	if _, err := runs.Job(wrapJob); err != nil {
+		return messages.State{}, messages.InvalidInput("calls of tools need the job %s; add durable.Tools() to the Jobs of actors.Config", wrapJob)
+	}
+	text, err := json.Marshal(input)
+	if err != nil {
+		return messages.State{}, err
+	}
+	labels := map[string]string{toolLabel: input.Server + "/" + input.Tool}
+	if mark != "" {
+		labels[callerLabel] = mark
+	}
+	lasting := context.WithoutCancel(ctx)
+	id, err := runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Labels: labels})
+	if err != nil {
+		return messages.State{}, err
+	}
+	return runs.State(lasting, id)
 }
 
 // shownAs is shownOf, which it calls once for an entry of a list.

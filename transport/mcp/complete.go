@@ -51,7 +51,9 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.C
 		"run_id": func(run messages.Summary) { add(string(run.RunID)) },
 		"label": func(run messages.Summary) {
 			for _, name := range slices.Sorted(maps.Keys(run.Labels)) {
-				add(name + ":" + run.Labels[name])
+				if name != callerLabel { // nobody writes it
+					add(name + ":" + run.Labels[name])
+				}
 			}
 		},
 	}[a.Name]

@@ -37,14 +37,6 @@ func Durable(system Runs, name string) server.ToolHandlerMiddleware {
 	}
 }
 
-// needsTool returns an error unless the runtime has the job tool.
-func needsTool(runs wire.Runs) error {
-	if _, err := runs.Job(wrapJob); err != nil {
-		return messages.InvalidInput("calls of tools need the job %s; add durable.Tools() to the Jobs of actors.Config", wrapJob)
-	}
-	return nil
-}
-
 // handled is a call of a handler by a run. ctx is the request's.
 type handled struct {
 	ctx     context.Context
@@ -62,9 +54,6 @@ type returned struct {
 
 // run starts the run, and returns what the handler returns once that is in the log.
 func (h *handled) run(runs wire.Runs, name string) (*mcp.CallToolResult, error) {
-	if err := needsTool(runs); err != nil {
-		return nil, err
-	}
 	id := wrapped.Put(h.call)
 	state, err := h.start(runs, name, id)
 	if err != nil {
@@ -99,16 +88,7 @@ func (h *handled) start(runs wire.Runs, name, id string) (messages.State, error)
 			input.Shown = shownOf(input.Shown)
 		}
 	}
-	text, err := json.Marshal(input)
-	if err != nil {
-		return messages.State{}, err
-	}
-	lasting := context.WithoutCancel(h.ctx)
-	run, err := runs.StartFit(lasting, messages.Request{Job: wrapJob, Input: text, Labels: map[string]string{toolLabel: name + "/" + input.Tool}})
-	if err != nil {
-		return messages.State{}, err
-	}
-	return runs.State(lasting, run)
+	return startCall(h.ctx, runs, input, "")
 }
 
 // call calls the handler for its run, with a context that has the values of the request's and ends with the run's.

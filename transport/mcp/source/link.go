@@ -306,14 +306,7 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 	keep(ctx, answer)
 	switch {
 	case err != nil && ctx.Err() != nil && l.GetSessionId() != "" && r.Method != string(mcp.MethodInitialize):
-		go func() {
-			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), replyTimeout)
-			defer stop()
-			_ = l.SendNotification(ctx, mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
-				Method: string(mcp.MethodNotificationCancelled),
-				Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": r.ID}},
-			}})
-		}()
+		go l.conn.cancelRequest(context.WithoutCancel(ctx), r.ID, ctx.Err().Error())
 	case err != nil && requestOf(ctx).long.Load():
 		err = errLong // mcp-go hides this error
 	case errors.Is(err, transport.ErrAuthorizationRequired), errors.Is(err, transport.ErrOAuthAuthorizationRequired):
