@@ -183,6 +183,15 @@ func (d *Door) owned(ctx context.Context, scope auth.Scope, id messages.RunID) (
 	return d.Own(ctx, id)
 }
 
+// change calls do with the caller's name, if the caller may change the run. Errors: forbidden, not_found.
+func (d *Door) change(ctx context.Context, id messages.RunID, do func(by string) error) error {
+	_, err := d.owned(ctx, auth.WriteRuns, id)
+	if err == nil {
+		err = do(auth.From(ctx).Name)
+	}
+	return err
+}
+
 // List returns the caller's runs. Errors: forbidden, and the runtime's errors.
 func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	if err := auth.Require(ctx, auth.ReadRuns); err != nil {
@@ -241,18 +250,12 @@ func (d *Door) Head(ctx context.Context, id messages.RunID, after uint64) (head 
 
 // Attach keeps the caller's attached run alive until ctx is done. Errors: as for Cancel.
 func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
-	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
-		return err
-	}
-	return d.Runs.Attach(ctx, id)
+	return d.change(ctx, id, func(string) error { return d.Runs.Attach(ctx, id) })
 }
 
 // Cancel requests the cancellation of the caller's run. Errors: forbidden, not_found, and the runtime's errors.
 func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) error {
-	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
-		return err
-	}
-	return d.Runs.Cancel(ctx, id, auth.From(ctx).Name, reason)
+	return d.change(ctx, id, func(by string) error { return d.Runs.Cancel(ctx, id, by, reason) })
 }
 
 // Leave cancels a run whose client has left; ctx is the context of that client's request. It does nothing while the
@@ -310,27 +313,18 @@ func tooLong(text string) error {
 
 // Revoke takes a message back that the caller's run has not taken. Errors: as for Cancel, and conflict.
 func (d *Door) Revoke(ctx context.Context, id messages.RunID, message string) error {
-	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
-		return err
-	}
-	return d.Runs.Revoke(ctx, id, message)
+	return d.change(ctx, id, func(string) error { return d.Runs.Revoke(ctx, id, message) })
 }
 
 // Release lets the caller's held run begin. Errors: as for Cancel, and conflict if it is not held.
 func (d *Door) Release(ctx context.Context, id messages.RunID) error {
-	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
-		return err
-	}
-	return d.Runs.Release(ctx, id, auth.From(ctx).Name)
+	return d.change(ctx, id, func(by string) error { return d.Runs.Release(ctx, id, by) })
 }
 
 // Move gives the caller's run that waits another place. Errors: as for Cancel, conflict if it does not wait, and
 // invalid_input if the other does not.
 func (d *Door) Move(ctx context.Context, id, before messages.RunID) error {
-	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
-		return err
-	}
-	return d.Runs.Move(ctx, id, before, auth.From(ctx).Name)
+	return d.change(ctx, id, func(by string) error { return d.Runs.Move(ctx, id, before, by) })
 }
 
 // DeleteLog removes the log of an ended run of the caller. Errors: as for Cancel, and conflict if it has not ended.
