@@ -75,18 +75,10 @@ const (
 // Middleware checks requests before a door sees them. It is safe for concurrent use: its fields never change, and those
 // behind pointers have their own locks.
 type Middleware struct {
-	tokens   *Tokens
-	issued   func(ctx context.Context, token string) (Principal, time.Time, error)
-	proxy    *Proxy
-	runs     *RunTokens
-	terminal string
-	hosts    hosts
-	origins  origins
-	maxBody  int64
-	metadata string
-	accepted func(token string) // gets each token that was valid; nil if nobody wants it
-	refuse   func(http.ResponseWriter, error)
-	log      *slog.Logger
+	config  Config
+	hosts   hosts
+	origins origins
+	refuse  func(http.ResponseWriter, error)
 
 	sessions *sessions
 	shares   *shares
@@ -123,9 +115,7 @@ func New(c Config) (*Middleware, error) {
 		return nil, err
 	}
 	return &Middleware{
-		tokens: c.Tokens, issued: c.Issued, proxy: c.Proxy, runs: c.RunTokens, terminal: c.Terminal,
-		hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
-		refuse: Refuse, log: c.Log,
+		config: c, hosts: hosts, origins: origins, refuse: Refuse,
 		sessions: &sessions{keys: seal.New(c.Keys), rows: seal.NewRows(c.Rows)},
 		shares:   &shares{open: c.Open, bodies: c.Bodies, each: map[string]*share{}},
 		byName:   newBuckets[string](c.Rate, c.Burst),
@@ -180,11 +170,11 @@ func (m *Middleware) check(w http.ResponseWriter, r *http.Request, door http.Han
 	r = r.WithContext(messages.WithTrace(r.Context(), messages.ReadTrace(func(name string) string {
 		return strings.Join(r.Header.Values(name), ",")
 	})))
-	switch name, _ := m.proxy.caller(r); {
-	case name != "" || m.tokens == nil && m.proxy != nil && !ofRun(r):
+	switch name, _ := m.config.Proxy.caller(r); {
+	case name != "" || m.config.Tokens == nil && m.config.Proxy != nil && !ofRun(r):
 		m.enter(w, r, name, door)
 		return
-	case m.tokens == nil && !ofRun(r):
+	case m.config.Tokens == nil && !ofRun(r):
 		r.Header.Del("Authorization")
 		m.meter(w, r, door)
 		return
@@ -232,7 +222,7 @@ func (m *Middleware) drain(w http.ResponseWriter, r *http.Request) {
 	}
 	c := http.NewResponseController(w)
 	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(drainTime)) == nil {
-		_, _ = io.CopyN(io.Discard, r.Body, drainBodies*m.maxBody) // the answer is out: an error helps nobody
+		_, _ = io.CopyN(io.Discard, r.Body, drainBodies*m.config.MaxBody) // the answer is out: an error helps nobody
 	}
 }
 
@@ -243,7 +233,7 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 	h["Vary"] = m.vary
 	host, ok := parseEndpoint(r.Host)
 	if !ok || !m.hosts.allow(host) {
-		m.log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
+		m.config.Log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
 		m.refuse(w, messages.Errorf(CodeForbidden,
 			"this server does not answer for the host %.100q; use localhost, or ask its operator to allow the host", r.Host))
 		return nil, false
@@ -251,8 +241,8 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 	if !m.checkOrigin(w, r, host) || !m.checkQuery(w, r) {
 		return nil, false
 	}
-	if _, err := m.proxy.caller(r); err != nil {
-		m.log.Debug("refused a caller's name", "error", err)
+	if _, err := m.config.Proxy.caller(r); err != nil {
+		m.config.Log.Debug("refused a caller's name", "error", err)
 		m.refuse(w, err)
 		return nil, false
 	}
@@ -275,15 +265,15 @@ func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Re
 		m.refuse(w, messages.Errorf(codeUnsupported, "the body has the encoding %.100q; send it without one", coding))
 		return nil, false
 	}
-	if r.ContentLength > m.maxBody {
+	if r.ContentLength > m.config.MaxBody {
 		w.Header().Set("Connection", "close") // else the server would read the rest of the body
-		m.refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, m.maxBody))
+		m.refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, m.config.MaxBody))
 		return nil, false
 	}
 	if r.ContentLength < 0 {
 		// A copy: the server's own request must keep its body, because the server uses it to handle unread bytes.
 		r = r.WithContext(r.Context())
-		r.Body = http.MaxBytesReader(w, r.Body, m.maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, m.config.MaxBody)
 	}
 	return r, true
 }

@@ -47,7 +47,7 @@ const revocationCheck = 500 * time.Millisecond
 // valid reports whether the token still exists, with the same principal and scopes.
 func (p *grant) valid() bool {
 	if p.token.principal.Inside != nil {
-		_, live := p.checks.runs.lookup(p.token.digest)
+		_, live := p.checks.config.RunTokens.lookup(p.token.digest)
 		return live
 	}
 	if p.session != nil && !p.checks.sessions.open(p.session.Name) {
@@ -56,8 +56,8 @@ func (p *grant) valid() bool {
 	if !p.token.until.IsZero() {
 		return time.Now().Before(p.token.until)
 	}
-	tokens := p.checks.tokens
-	tokens.refresh(p.checks.log, true)
+	tokens := p.checks.config.Tokens
+	tokens.refresh(p.checks.config.Log, true)
 	known := tokens.known.Load()
 	if known == p.checked.Load() {
 		return true
@@ -98,8 +98,8 @@ func (p *grant) context() (_ context.Context, stop func()) {
 
 // authenticate returns the caller's grant. If the request has no valid token, it answers the request and returns false.
 func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*grant, bool) {
-	if m.tokens != nil {
-		m.tokens.refresh(m.log, false)
+	if m.config.Tokens != nil {
+		m.config.Tokens.refresh(m.config.Log, false)
 	}
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
@@ -115,7 +115,7 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			// SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256 random bits.
 			p.token, known = m.lookup(sha256.Sum256([]byte(token)))
 		}
-		if sends && !known && m.issued != nil && strings.Count(token, ".") == 2 {
+		if sends && !known && m.config.Issued != nil && strings.Count(token, ".") == 2 {
 			var err error
 			p.token, err = m.issue(r.Context(), token)
 			if refused, ok := errors.AsType[*messages.Error](err); ok && refused.Code == CodeUnauthorized {
@@ -137,8 +137,8 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		}
 	}
 	switch {
-	case known && m.accepted != nil && p.session == nil && p.token.principal.Inside == nil && p.token.until.IsZero():
-		m.accepted(token)
+	case known && m.config.Accepted != nil && p.session == nil && p.token.principal.Inside == nil && p.token.until.IsZero():
+		m.config.Accepted(token)
 	case known:
 	case sends:
 		// Only the rate of these answers is limited. The address is not locked out, because callers behind one proxy share
@@ -147,7 +147,7 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 			m.tooMany(w, wait, "too many wrong tokens from this address")
 			break
 		}
-		m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
+		m.config.Log.Warn("refused a wrong token", "remote", r.RemoteAddr)
 		m.unauthenticated(w, r, wrong, `error="invalid_token"`)
 	case m.within(w, m.byAddr.take(remote(r))):
 		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
@@ -161,17 +161,17 @@ func (m *Middleware) opened(s *session) (e entry, ok bool) {
 	switch {
 	case s.Until != 0:
 		e.principal, e.until = Principal{Name: s.Principal, Scopes: s.Scopes}, time.Unix(s.Until, 0)
-		return e, m.issued != nil && time.Now().Before(e.until)
-	case m.tokens == nil:
+		return e, m.config.Issued != nil && time.Now().Before(e.until)
+	case m.config.Tokens == nil:
 		return e, false
 	}
-	return m.tokens.lookup(e.digest)
+	return m.config.Tokens.lookup(e.digest)
 }
 
 // issue checks a token of an issuer.
 func (m *Middleware) issue(ctx context.Context, token string) (e entry, err error) {
 	e.digest = sha256.Sum256([]byte(token))
-	e.principal, e.until, err = m.issued(ctx, token)
+	e.principal, e.until, err = m.config.Issued(ctx, token)
 	return e, err
 }
 

@@ -68,10 +68,10 @@ func (t *RunTokens) lookup(key digest) (e entry, live bool) {
 
 // lookup finds a token of a run or of the file.
 func (m *Middleware) lookup(key digest) (entry, bool) {
-	if e, live := m.runs.lookup(key); live || m.tokens == nil {
+	if e, live := m.config.RunTokens.lookup(key); live || m.config.Tokens == nil {
 		return e, live
 	}
-	return m.tokens.lookup(key)
+	return m.config.Tokens.lookup(key)
 }
 
 // ofRun reports whether the request has a token that was made for a run, which may have ended.

@@ -83,8 +83,8 @@ func (m *Middleware) checkOrigin(w http.ResponseWriter, r *http.Request, host en
 	if len(sent) == 0 {
 		return true
 	}
-	if len(sent) > 1 || !m.origins.allow(sent[0], host, m.tokens != nil && m.proxy == nil) {
-		m.log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
+	if len(sent) > 1 || !m.origins.allow(sent[0], host, m.config.Tokens != nil && m.config.Proxy == nil) {
+		m.config.Log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
 		m.refuse(w, messages.Errorf(CodeForbidden,
 			"pages of the origin %.100q may not call this server; ask its operator to allow the origin", sent[0]))
 		return false

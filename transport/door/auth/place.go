@@ -42,12 +42,12 @@ func (m *Middleware) locate(w http.ResponseWriter, r *http.Request, session bool
 		return ok
 	}
 	switch {
-	case m.terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.terminal)) == 1:
+	case m.config.Terminal != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(m.config.Terminal)) == 1:
 		place = Terminal
 	case !own || !told:
-	case session, m.tokens == nil && page():
+	case session, m.config.Tokens == nil && page():
 		place = Page
-	case m.tokens == nil:
+	case m.config.Tokens == nil:
 		http.SetCookie(w, sessionCookie(r, http.Cookie{Value: m.sessions.keys.Seal(pageUse, nil)}))
 	}
 	return r.WithContext(context.WithValue(r.Context(), placeKey{}, place))

@@ -244,8 +244,8 @@ func Challenge(ctx context.Context, s Scope) string {
 // challenge returns a WWW-Authenticate field (RFC 6750), with the metadata URL of RFC 9728 if there is one.
 func (m *Middleware) challenge(r *http.Request, params ...string) string {
 	first := `realm="lastword"`
-	if m.metadata != "" {
-		first = `resource_metadata="` + absolute(r, m.metadata) + `"`
+	if m.config.Metadata != "" {
+		first = `resource_metadata="` + absolute(r, m.config.Metadata) + `"`
 	}
 	return "Bearer " + strings.Join(append([]string{first}, params...), ", ")
 }

@@ -87,12 +87,12 @@ func (p *Proxy) principal(name string, r *http.Request) Principal {
 func (m *Middleware) enter(w http.ResponseWriter, r *http.Request, name string, door http.Handler) {
 	switch {
 	case name != "" && m.within(w, m.byName.take(name)):
-		who := m.proxy.principal(name, r)
+		who := m.config.Proxy.principal(name, r)
 		r = m.locate(w, r, true) // the login at the proxy is the page's session
 		r.Header.Del("Authorization")
-		r.Header.Del(m.proxy.header)
+		r.Header.Del(m.config.Proxy.header)
 		m.share(w, r.WithContext(With(r.Context(), who)), name, door)
 	case name == "" && m.within(w, m.byAddr.take(remote(r))):
-		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the request names no caller: call through the proxy, which sets %s", m.proxy.header))
+		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the request names no caller: call through the proxy, which sets %s", m.config.Proxy.header))
 	}
 }
