@@ -188,31 +188,6 @@ func (st *stage) atRest(trial *faultplan.Trial, ended messages.State) {
 	}
 }
 
-// TestScenarios has every fault at every place and time where it is possible, with every cancel, three times over. "Fetch,
-// analyze and write killed by PID in each phase" is among them.
-func TestScenarios(t *testing.T) {
-	onStage(t, func(st *stage) {
-		cells := allCells()
-		var plans []faultplan.FaultPlan
-		for i, cell := range slices.Concat(cells, cells, cells) {
-			plans = append(plans, faultplan.FaultPlan{Seed: uint64(i), Faults: []faultplan.Fault{cell.Fault}, Cancel: cell.Cancel,
-				Journal: weathers()[i/len(cells)], Again: i/len(cells) == 1})
-		}
-		st.play(plans...)
-		hits := st.hits()
-		for _, cell := range cells {
-			if hits[cell] == 0 {
-				t.Errorf("%s has not happened", cell)
-			}
-		}
-		// Alone, a fault blocks one actor at most, and that one is abandoned, a while after its run has ended.
-		time.Sleep(2 * stall)
-		if _, ever := st.faults.Blocked(); st.s.Stats().AbandonedActors != ever {
-			t.Errorf("%d actors were abandoned, but %d were blocked", st.s.Stats().AbandonedActors, ever)
-		}
-	})
-}
-
 // TestScenarioResponsive asks a run whose task is deaf for its State and cancels it: it answers at once, and its last
 // word comes when the hard limit has passed: "at 2 s their actors are stopped; at 5 s what still runs is abandoned,
 // counted, and the terminal is written."
