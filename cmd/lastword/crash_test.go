@@ -29,9 +29,12 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// crashCycles is how often a test kills the program: as often as LASTWORD_CRASH says, or 25 times.
+// crashCycles is how often a test kills the program: as often as LASTWORD_CRASH says, or 25 times, with -short 10 times.
 func crashCycles(t *testing.T) int {
 	wish := os.Getenv("LASTWORD_CRASH")
+	if wish == "" && testing.Short() {
+		return 10
+	}
 	if wish == "" {
 		return 25
 	}

@@ -90,7 +90,8 @@ var steered = map[string]string{
 	"agent": "", "agent allowed": "agent allowed --forget abcdefgh", "budget": "budget --server S", "mcp ls": "mcp ls --wrap a=S/mcp", "mcp approve": "mcp approve a/b",
 }
 
-// All commands that print are tried on a terminal: nothing that a server or a file says steers it.
+// All commands that print are tried on a terminal: nothing that a server or a file says steers it. With -short each meets
+// one of the two strangers.
 func TestNoCommandIsSteered(t *testing.T) {
 	var walk func(cmd *cobra.Command) []string
 	walk = func(cmd *cobra.Command) (paths []string) {
@@ -103,7 +104,7 @@ func TestNoCommandIsSteered(t *testing.T) {
 		}
 		return paths
 	}
-	for _, names := range []string{steering, ""} {
+	for i, names := range []string{steering, ""} {
 		url, recording := strangers(t, names)
 		dir := t.TempDir()
 		raw := strings.NewReplacer(`\u001b`, "\x1b", `\u0007`, "\a", `\u009b`, "\u009b", `\u202e`, "\u202e").Replace(steering)
@@ -111,12 +112,12 @@ func TestNoCommandIsSteered(t *testing.T) {
 			"jobs.yaml": raw + ": 1\n", "s.yaml": "\"" + steering + "\": 1\n", "p.yaml": "steps:\n- {name: \"a" + steering + "\", write: {name: x, text: y}}\n"} {
 			must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
-		for _, path := range walk(rootCommand(&host.Program{})) {
+		for j, path := range walk(rootCommand(&host.Program{})) {
 			line, tried := steered[path]
 			switch {
 			case !tried:
 				t.Errorf("lastword %s has not been tried: say in the table how it meets strangers", path)
-			case line == "":
+			case line == "" || testing.Short() && i != j%2:
 			default:
 				s := start(t, []string{"HOME=" + dir}, append([]string{"lastword"}, strings.Fields(strings.NewReplacer("S", url, "D", dir).Replace(line))...)...)
 				s.drawn = true
