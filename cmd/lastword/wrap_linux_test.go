@@ -229,19 +229,17 @@ func TestWrapStartsAServerAgain(t *testing.T) {
 	}
 }
 
-// Of several servers only names that collide get the server's.
-func TestWrapSeveral(t *testing.T) {
+// The settings of a client name a server, and which of its tools are offered.
+func TestWrapReadsSettings(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "two.json"), []byte(`{"mcpServers":{"c":{"command":"lastword-behind","args":["`+dir+`"],
+	file := filepath.Join(dir, "one.json")
+	must(t, os.WriteFile(file, []byte(`{"mcpServers":{"c":{"command":"lastword-behind","args":["`+dir+`"],
 		"includeTools":["echo"],"tools":{"echo":{"log":"digest"}}}}}`), 0o600))
-	s := wrapping(t, dir, "--ephemeral", "--wrap", filepath.Join(dir, "two.json"))
-	list := string(s.ask("tools/list", `{}`).Result)
-	for _, name := range []string{"b__echo", "c__echo", "slow"} {
-		if strings.Count(list, `"name":"`+name+`"`) != 1 {
-			t.Errorf("%s is not there once: %s", name, list)
-		}
+	s := speak(t, dir, "--ephemeral", "--wrap", file)
+	if list := string(s.ask("tools/list", `{}`).Result); !strings.Contains(list, `"name":"echo"`) || strings.Contains(list, `"name":"slow"`) {
+		t.Errorf("the tools are %s", list)
 	}
-	if a := s.call("c__echo", `{"text":"private"}`); a.Content[0].Text != "private" {
+	if a := s.call("echo", `{"text":"private"}`); a.Content[0].Text != "private" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -267,12 +265,17 @@ func TestWrapListsAndApproves(t *testing.T) {
 	start := func() *served {
 		return serving(t, command("serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
 	}
-	tools := func(s *served) string {
-		resp := s.post("", "tools/list", "", `"cursor":""`)
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		must(t, err)
-		return string(body)
+	tools := func(s *served) (list string) {
+		for range 60 { // a list leaves out a server that has not started for 2 s
+			resp := s.post("", "tools/list", "", `"cursor":""`)
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			must(t, err)
+			if list = string(body); strings.Contains(list, `"name":"slow"`) {
+				break
+			}
+		}
+		return list
 	}
 	s := start()
 	if !strings.Contains(tools(s), `"name":"echo"`) {

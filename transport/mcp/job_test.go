@@ -248,6 +248,40 @@ func (noServers) Lists(context.Context, mcp.Caller, string, time.Duration, int) 
 	return nil
 }
 
+// twins are two servers with one tool each of the same name, of which the second may be late.
+type twins struct {
+	mcp.Behind
+	late *bool
+}
+
+func (twins) Servers() []string { return []string{"a", "b"} }
+
+func (w twins) Lists(context.Context, mcp.Caller, string, time.Duration, int) []*mcp.List {
+	echo := &mcp.List{Names: []string{"echo"}, Entries: []json.RawMessage{json.RawMessage(`{"name":"echo","inputSchema":{"type":"object"}}`)}}
+	if *w.late {
+		return []*mcp.List{echo, nil}
+	}
+	return []*mcp.List{echo, echo}
+}
+
+// Of several servers only names that collide get the server's, and no name changes when another server comes.
+func TestNamesOfServers(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		slow := late
+		server, _ := doorTo(t, mcp.Config{Wrap: &mcp.Wrap{Behind: twins{late: &slow}, Alone: true}}, nil)
+		c := dial(t, server, modernHTTP)
+		want := map[bool][]string{true: {"echo"}, false: {"a__echo", "b__echo"}}[late]
+		for range 2 {
+			if got := string(c.do("tools/list", nil).Result); slices.ContainsFunc(want, func(name string) bool { return strings.Count(got, `"name":"`+name+`"`) != 1 }) {
+				t.Errorf("the names are not %v in %s", want, got)
+			}
+			if slow = false; late {
+				want = []string{"echo", "b__echo"}
+			}
+		}
+	}
+}
+
 // Clients of both eras get the skills of the server, with all files, which they can check. SEP-2640 has the form.
 func TestSkills(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
